@@ -1,0 +1,265 @@
+//! A TCP segment in the form of the wire (RFC 9293 §3.1), without its payload: bytes are counted, not carried.
+//!
+//! Sequence numbers are the 32 bits of the header; a connection turns them into 64-bit offsets at its edge, so
+//! that nothing inside it wraps. A segment is 52 bytes, so that a packet with its envelope is 64: one cache line.
+
+use std::fmt;
+
+/// A sequence number: 32 bits that wrap (RFC 9293 §3.4).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct SeqNumber(pub u32);
+
+impl SeqNumber {
+    /// The number `bytes` further on.
+    pub const fn plus(self, bytes: u32) -> Self {
+        Self(self.0.wrapping_add(bytes))
+    }
+
+    /// The 64-bit offset nearest to `reference` whose low 32 bits are this number minus `initial`.
+    /// `None` if that lies before offset 0.
+    pub fn expand(self, initial: SeqNumber, reference: u64) -> Option<u64> {
+        let distance = self.0.wrapping_sub(initial.0).wrapping_sub(reference as u32) as i32;
+        reference.checked_add_signed(i64::from(distance))
+    }
+}
+
+impl fmt::Debug for SeqNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Control bits of the header (RFC 9293 §3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash, Debug)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// The sender has no more data.
+    pub const FIN: Self = Self(0x01);
+    /// Opens a connection.
+    pub const SYN: Self = Self(0x02);
+    /// Refuses or aborts a connection.
+    pub const RST: Self = Self(0x04);
+    /// Hand the data to the application now.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement number is valid.
+    pub const ACK: Self = Self(0x10);
+
+    /// Whether all bits of `other` are set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both.
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// One block of a SACK option: received data from `start` up to, not including, `end` (RFC 2018 §3).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct SackBlock {
+    /// First sequence number of the block.
+    pub start: SeqNumber,
+    /// The sequence number after the block.
+    pub end: SeqNumber,
+}
+
+/// The timestamps option (RFC 7323 §3).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Timestamps {
+    /// TSval: the sender's clock.
+    pub value: u32,
+    /// TSecr: the peer's TSval that this segment echoes.
+    pub echo: u32,
+}
+
+/// The options that only a SYN carries.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct SynOptions {
+    /// Maximum segment size in bytes (RFC 9293 §3.7.1).
+    pub mss: Option<u16>,
+    /// Shift count of the window scale option (RFC 7323 §2.2), at most 14.
+    pub window_scale: Option<u8>,
+    /// SACK-permitted (RFC 2018 §2).
+    pub sack_permitted: bool,
+}
+
+const HAS_TIMESTAMPS: u8 = 0x01;
+const HAS_MSS: u8 = 0x02;
+const HAS_WINDOW_SCALE: u8 = 0x04;
+const HAS_SACK_PERMITTED: u8 = 0x08;
+const BLOCKS_SHIFT: u8 = 4;
+
+/// A segment. Options are set by the `with_` methods and read by the methods of their names.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Segment {
+    /// Number of the first byte of data, or of the SYN or FIN.
+    pub seq: SeqNumber,
+    /// The next number that the sender of this segment expects; valid with [`Flags::ACK`].
+    pub ack: SeqNumber,
+    /// Four SACK blocks, or three and the timestamps in the last place: 40 bytes of options cannot hold
+    /// timestamps and four blocks (10 + 2 + 4·8 + 2 > 40), so they never need the place together.
+    blocks: [SackBlock; 4],
+    /// Bytes of data.
+    pub len: u16,
+    /// The window field as it stands in the header, unscaled.
+    pub window: u16,
+    mss: u16,
+    window_scale: u8,
+    options: u8,
+    /// Control bits.
+    pub flags: Flags,
+}
+
+/// Bytes of the TCP header without options.
+pub const HEADER: u32 = 20;
+
+impl Segment {
+    /// The timestamps, if the segment carries them.
+    pub fn timestamps(&self) -> Option<Timestamps> {
+        let place = self.blocks[3];
+        (self.options & HAS_TIMESTAMPS != 0).then_some(Timestamps { value: place.start.0, echo: place.end.0 })
+    }
+
+    /// The SACK blocks, in the order of the wire: the newest first (RFC 2018 §4).
+    pub fn sack(&self) -> &[SackBlock] {
+        &self.blocks[..usize::from(self.options >> BLOCKS_SHIFT)]
+    }
+
+    /// The options of a SYN.
+    pub fn syn_options(&self) -> SynOptions {
+        SynOptions {
+            mss: (self.options & HAS_MSS != 0).then_some(self.mss),
+            window_scale: (self.options & HAS_WINDOW_SCALE != 0).then_some(self.window_scale),
+            sack_permitted: self.options & HAS_SACK_PERMITTED != 0,
+        }
+    }
+
+    /// Adds timestamps. They come before SACK blocks, of which three then fit.
+    #[must_use]
+    pub fn with_timestamps(mut self, timestamps: Timestamps) -> Self {
+        assert!(self.sack().len() < 4, "timestamps leave room for three SACK blocks");
+        self.options |= HAS_TIMESTAMPS;
+        self.blocks[3] = SackBlock { start: SeqNumber(timestamps.value), end: SeqNumber(timestamps.echo) };
+        self
+    }
+
+    /// Adds SACK blocks: as many of `blocks`, from the first on, as fit beside the other options.
+    #[must_use]
+    pub fn with_sack(mut self, blocks: &[SackBlock]) -> Self {
+        let room = if self.options & HAS_TIMESTAMPS != 0 { 3 } else { 4 };
+        let count = blocks.len().min(room);
+        self.blocks[..count].copy_from_slice(&blocks[..count]);
+        self.options = self.options & ((1 << BLOCKS_SHIFT) - 1) | (count as u8) << BLOCKS_SHIFT;
+        self
+    }
+
+    /// Adds the options of a SYN.
+    #[must_use]
+    pub fn with_syn_options(mut self, syn: SynOptions) -> Self {
+        if let Some(mss) = syn.mss {
+            self.options |= HAS_MSS;
+            self.mss = mss;
+        }
+        if let Some(scale) = syn.window_scale {
+            self.options |= HAS_WINDOW_SCALE;
+            self.window_scale = scale;
+        }
+        if syn.sack_permitted {
+            self.options |= HAS_SACK_PERMITTED;
+        }
+        self
+    }
+
+    /// Bytes of options with their padding, a multiple of 4, as Linux lays them out: SACK-permitted shares the
+    /// words of the timestamps where both are present.
+    pub fn options_len(&self) -> u32 {
+        let timestamps = self.options & HAS_TIMESTAMPS != 0;
+        let mss = if self.options & HAS_MSS != 0 { 4 } else { 0 };
+        let scale = if self.options & HAS_WINDOW_SCALE != 0 { 4 } else { 0 };
+        let permitted = if self.options & HAS_SACK_PERMITTED != 0 && !timestamps { 4 } else { 0 };
+        let stamps = if timestamps { 12 } else { 0 };
+        let blocks = match u32::from(self.options >> BLOCKS_SHIFT) {
+            0 => 0,
+            n => 4 + 8 * n,
+        };
+        mss + scale + permitted + stamps + blocks
+    }
+
+    /// Bytes of the TCP header with its options.
+    pub fn header_len(&self) -> u32 {
+        HEADER + self.options_len()
+    }
+
+    /// Sequence numbers that the segment takes up: its data, and one each for SYN and FIN.
+    pub fn sequence_len(&self) -> u32 {
+        u32::from(self.len) + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (bit, letter) in
+            [(Flags::SYN, 'S'), (Flags::FIN, 'F'), (Flags::RST, 'R'), (Flags::PSH, 'P'), (Flags::ACK, '.')]
+        {
+            if self.flags.has(bit) {
+                write!(f, "{letter}")?;
+            }
+        }
+        write!(f, " seq {:?} len {} ack {:?} win {}", self.seq, self.len, self.ack, self.window)?;
+        for block in self.sack() {
+            write!(f, " sack {:?}..{:?}", block.start, block.end)?;
+        }
+        if let Some(stamps) = self.timestamps() {
+            write!(f, " ts {}:{}", stamps.value, stamps.echo)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAMPS: Timestamps = Timestamps { value: 1, echo: 2 };
+
+    #[test]
+    fn a_segment_leaves_twelve_bytes_of_a_cache_line() {
+        assert_eq!(size_of::<Segment>(), 52);
+    }
+
+    #[test]
+    fn a_linux_syn_has_forty_bytes_of_header() {
+        // MSS 4, SACK-permitted and timestamps 12, window scale with a NOP 4.
+        let syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
+        let segment =
+            Segment { flags: Flags::SYN, ..Default::default() }.with_syn_options(syn).with_timestamps(STAMPS);
+        assert_eq!(segment.header_len(), 40);
+        assert_eq!(segment.syn_options(), syn);
+        assert_eq!(segment.sequence_len(), 1);
+    }
+
+    #[test]
+    fn sack_blocks_make_headers_of_real_size() {
+        let blocks = [SackBlock::default(); 4];
+        let plain = Segment::default();
+        assert_eq!(plain.header_len(), 20);
+        assert_eq!(plain.with_sack(&blocks[..1]).header_len(), 32);
+        assert_eq!(plain.with_sack(&blocks).header_len(), 56);
+        // With the 20 bytes of IPv4: 64, 72, 80 for 1, 2, 3 blocks beside timestamps.
+        for (n, size) in [(1, 64), (2, 72), (3, 80), (4, 80)] {
+            assert_eq!(20 + plain.with_timestamps(STAMPS).with_sack(&blocks[..n]).header_len(), size);
+        }
+    }
+
+    #[test]
+    fn numbers_expand_to_the_nearest_offset() {
+        let initial = SeqNumber(u32::MAX - 4_999);
+        assert_eq!(initial.plus(10_000).expand(initial, 9_000), Some(10_000));
+        assert_eq!(initial.plus(10_000).expand(initial, 11_000), Some(10_000));
+        let offset = (7 << 32) + 123_u64;
+        assert_eq!(initial.plus(offset as u32).expand(initial, offset + 1_000_000), Some(offset));
+        assert_eq!(initial.plus(u32::MAX).expand(initial, 0), None);
+    }
+}
