@@ -1,0 +1,259 @@
+//! One direction of a link: drop-tail queue, serialisation, errors, propagation.
+//!
+//! The queue is first in, first out and the rate is constant, so a packet's departure is known when it arrives:
+//! the link computes it instead of simulating it, and a packet costs one event a hop, its arrival at the far
+//! end. Packets stand by value in one ring from their arrival at the queue to their arrival at the far end.
+//!
+//! `max(now, end of the previous transmission) + 8·(size + header) / rate + delay`
+
+use crate::{LossProcess, Packet};
+use lightlag_core::{Duration, Instant, Rate};
+use std::collections::VecDeque;
+
+/// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// Packets, at least 1.
+    Packets(u64),
+    /// Bytes at the network layer. An idle link takes a packet of any size.
+    Bytes(u64),
+}
+
+/// The constants of a link direction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LinkConfig {
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// The drop-tail limit.
+    pub queue: QueueLimit,
+    /// Bytes of link-layer header and trailer on every packet: they take time and can be hit by bit errors.
+    pub header: u64,
+}
+
+/// A packet was refused because the queue is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueueFull;
+
+/// What a link direction has counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkCounters {
+    /// Packets that came to the queue.
+    pub offered: u64,
+    /// Of those, refused by the full queue.
+    pub dropped_queue: u64,
+    /// Packets that arrived corrupted.
+    pub dropped_error: u64,
+    /// Packets handed over intact at the far end.
+    pub delivered: u64,
+    /// The most packets that ever waited at once.
+    pub max_queue: u64,
+    /// Bytes put on the link, headers included, those of packets still waiting too.
+    sent_bytes: u64,
+    /// Time that every packet so far waits for its transmission to start.
+    waiting: u128,
+    /// Time that every packet so far takes to transmit.
+    transmitting: u128,
+}
+
+struct InFlight<B> {
+    arrival: Instant,
+    packet: Packet<B>,
+}
+
+/// One direction of a link.
+pub struct Link<B> {
+    config: LinkConfig,
+    /// When the last accepted packet has left the transmitter.
+    busy_until: Instant,
+    /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so
+    /// that back-to-back packets keep the exact rate.
+    remainder: u64,
+    /// Waiting, in transmission or in propagation, in order of arrival.
+    ring: VecDeque<InFlight<B>>,
+    /// How many at the front of `ring` have certainly left the transmitter. Brought up to date only when a limit
+    /// or a maximum is at stake, so that a packet in propagation is not touched between its two ends.
+    departed: usize,
+    /// Bytes at the network layer of `ring[departed..]`.
+    undeparted_bytes: u64,
+    loss: LossProcess,
+    counters: LinkCounters,
+}
+
+/// What waits at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Packets, without the one in transmission.
+    pub packets: u64,
+    /// Their bytes at the network layer.
+    pub bytes: u64,
+}
+
+impl<B: Copy> Link<B> {
+    /// An idle link.
+    pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
+        Self {
+            config,
+            busy_until: Instant::ZERO,
+            remainder: 0,
+            ring: VecDeque::new(),
+            departed: 0,
+            undeparted_bytes: 0,
+            loss,
+            counters: LinkCounters::default(),
+        }
+    }
+
+    /// The constants of the link.
+    pub fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// What has been counted so far.
+    pub fn counters(&self) -> &LinkCounters {
+        &self.counters
+    }
+
+    /// Packets between the queue and the far end.
+    pub fn in_flight(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// When the next packet reaches the far end.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<Instant> {
+        self.ring.front().map(|first| first.arrival)
+    }
+
+    /// Takes a packet into the queue, or refuses it.
+    #[inline]
+    pub fn send(&mut self, now: Instant, mut packet: Packet<B>) -> Result<(), QueueFull> {
+        self.counters.offered += 1;
+        let start = if self.busy_until <= now {
+            self.departed = self.ring.len();
+            self.undeparted_bytes = 0;
+            self.remainder = 0;
+            now
+        } else {
+            self.admit(now, u64::from(packet.size))?;
+            self.busy_until
+        };
+        let frame = u64::from(packet.size) + self.config.header;
+        // At most 2^16 · 8 · 10^9 + rate, well inside 64 bits.
+        let work = frame * 8 * 1_000_000_000 + self.remainder;
+        let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
+        self.remainder = remainder;
+        self.busy_until = start + Duration::from_nanos(nanos);
+        packet.corrupted |= self.loss.corrupts(start, frame);
+        self.counters.sent_bytes += frame;
+        self.counters.waiting += u128::from(start.since(now).as_nanos());
+        self.counters.transmitting += u128::from(nanos);
+        self.undeparted_bytes += u64::from(packet.size);
+        self.ring.push_back(InFlight { arrival: self.busy_until + self.config.delay, packet });
+        Ok(())
+    }
+
+    /// Whether a packet of `size` bytes may wait, while another is in transmission.
+    #[inline]
+    fn admit(&mut self, now: Instant, size: u64) -> Result<(), QueueFull> {
+        // An upper bound of what would wait, this packet included, is enough most of the time.
+        let bound = (self.ring.len() - self.departed) as u64;
+        let at_stake = match self.config.queue {
+            QueueLimit::Packets(limit) => bound > limit.min(self.counters.max_queue),
+            QueueLimit::Bytes(limit) => bound > self.counters.max_queue || self.undeparted_bytes + size > limit,
+        };
+        if at_stake {
+            let backlog = self.backlog(now);
+            let full = match self.config.queue {
+                QueueLimit::Packets(limit) => backlog.packets >= limit,
+                QueueLimit::Bytes(limit) => backlog.bytes + size > limit,
+            };
+            if full {
+                self.counters.dropped_queue += 1;
+                return Err(QueueFull);
+            }
+            self.counters.max_queue = self.counters.max_queue.max(backlog.packets + 1);
+        }
+        Ok(())
+    }
+
+    /// What waits now.
+    pub fn backlog(&mut self, now: Instant) -> Backlog {
+        while let Some(next) = self.ring.get(self.departed) {
+            if next.arrival > now + self.config.delay {
+                break;
+            }
+            self.undeparted_bytes -= u64::from(next.packet.size);
+            self.departed += 1;
+        }
+        match self.ring.get(self.departed) {
+            Some(in_transmission) => Backlog {
+                packets: (self.ring.len() - self.departed - 1) as u64,
+                bytes: self.undeparted_bytes - u64::from(in_transmission.packet.size),
+            },
+            None => Backlog::default(),
+        }
+    }
+
+    /// Takes the packet that arrives at the far end now: `None` inside if it is corrupted and dropped there.
+    ///
+    /// # Panics
+    /// If nothing is in flight: the link's event is armed only while something is.
+    #[inline]
+    pub fn receive(&mut self) -> Packet<B> {
+        let Some(InFlight { packet, .. }) = self.ring.pop_front() else { panic!("a link wakes only for a packet") };
+        if self.departed > 0 {
+            self.departed -= 1;
+        } else {
+            self.undeparted_bytes -= u64::from(packet.size);
+        }
+        if packet.corrupted {
+            self.counters.dropped_error += 1;
+        } else {
+            self.counters.delivered += 1;
+        }
+        packet
+    }
+
+    /// The totals of a run that ended at `end`.
+    pub fn totals(&self, end: Instant) -> LinkTotals {
+        let mut totals = LinkTotals {
+            carried_bytes: self.counters.sent_bytes,
+            busy: self.counters.transmitting,
+            queued: self.counters.waiting,
+        };
+        // Take back what lies beyond the end: the transmissions after it, and the waits.
+        let mut finish = self.busy_until;
+        for InFlight { arrival, packet } in self.ring.iter().rev() {
+            let departure = Instant::ZERO + arrival.since(Instant::ZERO + self.config.delay);
+            if departure <= end {
+                break;
+            }
+            let frame = u64::from(packet.size) + self.config.header;
+            let start = departure.since(Instant::ZERO + self.config.rate.time_to_send(lightlag_core::Bytes(frame)));
+            let start = Instant::ZERO + start;
+            totals.busy -= u128::from(finish.since(start.max(end)).as_nanos().min(finish.since(start).as_nanos()));
+            if start > end {
+                totals.carried_bytes -= frame;
+                totals.queued -= u128::from(start.since(end).as_nanos());
+            }
+            finish = start;
+        }
+        totals
+    }
+}
+
+/// What a link direction did up to the end of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkTotals {
+    /// Bytes whose transmission had begun, headers included.
+    pub carried_bytes: u64,
+    /// Nanoseconds of transmission.
+    pub busy: u128,
+    /// Nanoseconds that packets waited, all together: divided by the run's length, the mean queue (Little's law).
+    pub queued: u128,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Which packets a link corrupts. A corrupted packet has used the link; the receiving interface drops it.
+
+use lightlag_core::{Bytes, Instant, Probability, RandomStream};
+
+/// A loss model, as configured.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Loss {
+    /// Nothing is lost.
+    #[default]
+    None,
+    /// Each packet is lost with this probability, independently of its size.
+    Packet(Probability),
+    /// Each bit is wrong with this probability, and one wrong bit loses the packet: PER = 1 − (1 − BER)^(8·B),
+    /// with B all bytes of the frame.
+    Bit(Probability),
+    /// The first packet whose transmission starts at or after each of these times is lost. Ascending.
+    At(Vec<Instant>),
+}
+
+/// A loss model at work on one link direction, with a random stream of its own.
+#[derive(Clone, Debug)]
+pub struct LossProcess {
+    model: Model,
+    random: RandomStream,
+}
+
+#[derive(Clone, Debug)]
+enum Model {
+    None,
+    Packet { threshold: u64 },
+    Bit { ln_bit_ok: f64, size: u64, threshold: u64 },
+    At { times: Vec<Instant>, next: usize },
+}
+
+/// The packet error rate of a frame of `size` bytes under a bit error rate.
+pub fn packet_error_rate(bit_error_rate: Probability, size: Bytes) -> Probability {
+    let ln_frame_ok = size.bits() as f64 * libm::log1p(-bit_error_rate.value());
+    Probability::new(-libm::expm1(ln_frame_ok)).unwrap_or(Probability::ZERO)
+}
+
+impl LossProcess {
+    /// The model, drawing from `random`.
+    pub fn new(loss: &Loss, random: RandomStream) -> Self {
+        let model = match loss {
+            Loss::None => Model::None,
+            Loss::Packet(probability) => Model::Packet { threshold: probability.threshold() },
+            Loss::Bit(rate) => Model::Bit { ln_bit_ok: libm::log1p(-rate.value()), size: 0, threshold: 0 },
+            Loss::At(times) => Model::At { times: times.clone(), next: 0 },
+        };
+        Self { model, random }
+    }
+
+    /// Whether the frame of `size` bytes whose transmission starts at `start` is lost. One draw a frame.
+    #[inline]
+    pub fn corrupts(&mut self, start: Instant, size: u64) -> bool {
+        match &mut self.model {
+            Model::None => false,
+            Model::Packet { threshold } => self.random.bits() < *threshold,
+            Model::Bit { ln_bit_ok, size: last, threshold } => {
+                if size != *last {
+                    *last = size;
+                    let rate = -libm::expm1(Bytes(size).bits() as f64 * *ln_bit_ok);
+                    *threshold = Probability::new(rate).unwrap_or(Probability::ZERO).threshold();
+                }
+                self.random.bits() < *threshold
+            }
+            Model::At { times, next } => {
+                let hit = times.get(*next).is_some_and(|at| *at <= start);
+                *next += usize::from(hit);
+                hit
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(loss: &Loss) -> LossProcess {
+        LossProcess::new(loss, RandomStream::new(1, "loss"))
+    }
+
+    fn probability(value: f64) -> Probability {
+        Probability::new(value).unwrap()
+    }
+
+    #[test]
+    fn bit_errors_become_packet_errors_of_the_table() {
+        // INET-TCP's frames and the ns-3 frames of SCPS-TP: 1 - (1 - BER)^(8 B).
+        let table = [
+            (1e-7, 42, 3.4e-5),
+            (1e-7, 1500, 0.00120),
+            (6e-7, 512, 0.00245),
+            (1e-6, 1064, 0.00848),
+            (2e-6, 1500, 0.02371),
+            (1e-5, 42, 0.00335),
+            (1e-5, 512, 0.04013),
+            (1e-5, 1500, 0.11308),
+            (1e-4, 512, 0.3361),
+            (1e-4, 1500, 0.6988),
+        ];
+        for (ber, size, per) in table {
+            let ours = packet_error_rate(probability(ber), Bytes(size)).value();
+            assert!((ours / per - 1.0).abs() < 0.015, "BER {ber}, {size} B: {ours} against {per}");
+        }
+    }
+
+    #[test]
+    fn packets_are_lost_at_the_configured_rate() {
+        let n = 400_000_u32;
+        for (loss, per) in [(Loss::Packet(probability(5e-4)), 5e-4), (Loss::Bit(probability(2e-6)), 0.023_714)] {
+            let mut process = process(&loss);
+            let lost = (0..n).filter(|_| process.corrupts(Instant::ZERO, 1500)).count() as f64;
+            let mean = f64::from(n) * per;
+            // The 99 % interval of a binomial: 2.576 standard deviations.
+            assert!((lost - mean).abs() < 2.576 * (mean * (1.0 - per)).sqrt(), "{loss:?}: {lost} of {mean}");
+        }
+    }
+
+    #[test]
+    fn scheduled_losses_take_the_first_packet_at_or_after_each_time() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let mut process = process(&Loss::At(vec![at(10), at(10), at(25)]));
+        let lost: Vec<u64> = (0..40).filter(|ms| process.corrupts(at(*ms), 1500)).collect();
+        assert_eq!(lost, [10, 11, 25]);
+    }
+
+    #[test]
+    fn the_extremes_lose_nothing_and_everything() {
+        assert!((0..1000).all(|_| !process(&Loss::Bit(Probability::ZERO)).corrupts(Instant::ZERO, 9000)));
+        assert!((0..1000).all(|_| process(&Loss::Bit(probability(1.0))).corrupts(Instant::ZERO, 40)));
+    }
+}

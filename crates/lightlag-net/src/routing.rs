@@ -1,0 +1,230 @@
+//! The next link towards a destination: static shortest paths by delay, then by hops.
+//!
+//! A node with one outgoing link needs no table, so a network of 200,000 hosts behind two routers keeps two.
+
+use crate::NodeId;
+use lightlag_core::Duration;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// One direction of a link, numbered from 0 in the order of the list it came in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId(pub u32);
+
+/// One direction of a link, for routing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// Where it begins.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// Its propagation delay.
+    pub delay: Duration,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Where a node sends what is not for itself.
+#[derive(Clone, Debug)]
+enum Table {
+    /// Everything over one link; no link at all is `NONE`.
+    Single(u32),
+    /// By destination; `NONE` if there is no way.
+    ByDestination(Box<[u32]>),
+}
+
+/// The routing tables of a network.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    tables: Vec<Table>,
+    heads: Vec<NodeId>,
+    /// Nodes that reach each other carry the same number. Links are full duplex, so reaching is mutual.
+    component: Vec<u32>,
+}
+
+impl Routes {
+    /// Shortest paths by delay, then by number of links, then by the lowest link number.
+    pub fn shortest(nodes: usize, edges: &[Edge]) -> Self {
+        let graph = Graph::new(nodes, edges);
+        let tables = (0..nodes)
+            .map(|node| match graph.outgoing(node) {
+                [] => Table::Single(NONE),
+                [only] => Table::Single(*only),
+                _ => Table::ByDestination(graph.first_links(node)),
+            })
+            .collect();
+        Self { tables, heads: edges.iter().map(|edge| edge.to).collect(), component: graph.components() }
+    }
+
+    /// The link on which `node` sends towards `destination`, which it must be able to reach.
+    #[inline]
+    pub fn next(&self, node: NodeId, destination: NodeId) -> Option<LinkId> {
+        let link = match &self.tables[node.0 as usize] {
+            Table::Single(link) => *link,
+            Table::ByDestination(links) => links[destination.0 as usize],
+        };
+        (link != NONE).then_some(LinkId(link))
+    }
+
+    /// Whether there is a way.
+    pub fn reaches(&self, from: NodeId, to: NodeId) -> bool {
+        self.component[from.0 as usize] == self.component[to.0 as usize]
+    }
+
+    /// The links of the way, in order; `None` if there is no way.
+    pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+        if !self.reaches(from, to) {
+            return None;
+        }
+        let mut path = Vec::new();
+        let mut node = from;
+        while node != to {
+            let link = self.next(node, to)?;
+            path.push(link);
+            node = self.heads[link.0 as usize];
+        }
+        Some(path)
+    }
+}
+
+/// Outgoing links of each node, in compressed sparse rows.
+struct Graph<'a> {
+    edges: &'a [Edge],
+    starts: Vec<u32>,
+    links: Vec<u32>,
+}
+
+impl<'a> Graph<'a> {
+    fn new(nodes: usize, edges: &'a [Edge]) -> Self {
+        let mut starts = vec![0_u32; nodes + 1];
+        for edge in edges {
+            starts[edge.from.0 as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+        }
+        let mut free = starts.clone();
+        let mut links = vec![0; edges.len()];
+        for (link, edge) in edges.iter().enumerate() {
+            let place = &mut free[edge.from.0 as usize];
+            links[*place as usize] = link as u32;
+            *place += 1;
+        }
+        Self { edges, starts, links }
+    }
+
+    fn outgoing(&self, node: usize) -> &[u32] {
+        &self.links[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+
+    /// Dijkstra from `source`; of each node, the first link of the way to it.
+    fn first_links(&self, source: usize) -> Box<[u32]> {
+        let nodes = self.starts.len() - 1;
+        let mut first = vec![NONE; nodes].into_boxed_slice();
+        let mut best = vec![(u64::MAX, u32::MAX, NONE); nodes];
+        let mut open = BinaryHeap::new();
+        best[source] = (0, 0, NONE);
+        open.push(Reverse((0_u64, 0_u32, NONE, source as u32)));
+        while let Some(Reverse((delay, hops, link, node))) = open.pop() {
+            let node = node as usize;
+            if (delay, hops, link) != best[node] {
+                continue;
+            }
+            first[node] = link;
+            for next in self.outgoing(node) {
+                let edge = &self.edges[*next as usize];
+                let start = if node == source { *next } else { link };
+                let way = (delay.saturating_add(edge.delay.as_nanos()), hops + 1, start);
+                let to = edge.to.0 as usize;
+                if way < best[to] {
+                    best[to] = way;
+                    open.push(Reverse((way.0, way.1, way.2, to as u32)));
+                }
+            }
+        }
+        first
+    }
+
+    /// Numbers the sets of nodes that reach each other.
+    fn components(&self) -> Vec<u32> {
+        let nodes = self.starts.len() - 1;
+        let mut component = vec![NONE; nodes];
+        let mut stack = Vec::new();
+        for node in 0..nodes {
+            if component[node] == NONE {
+                component[node] = node as u32;
+                stack.push(node);
+                while let Some(at) = stack.pop() {
+                    for link in self.outgoing(at) {
+                        let to = self.edges[*link as usize].to.0 as usize;
+                        if component[to] == NONE {
+                            component[to] = node as u32;
+                            stack.push(to);
+                        }
+                    }
+                }
+            }
+        }
+        component
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use petgraph::{algo::dijkstra, graph::DiGraph};
+    use proptest::prelude::*;
+
+    /// Full-duplex links (a, b, milliseconds).
+    fn edges(links: &[(u32, u32, u64)]) -> Vec<Edge> {
+        let edge = |from, to, ms| Edge { from: NodeId(from), to: NodeId(to), delay: Duration::from_millis(ms) };
+        links.iter().flat_map(|(a, b, ms)| [edge(*a, *b, *ms), edge(*b, *a, *ms)]).collect()
+    }
+
+    #[test]
+    fn takes_the_way_of_least_delay() {
+        // 0-1-2 costs 20 ms, the direct link 300 ms.
+        let routes = Routes::shortest(3, &edges(&[(0, 2, 300), (0, 1, 10), (1, 2, 10)]));
+        assert_eq!(routes.path(NodeId(0), NodeId(2)), Some(vec![LinkId(2), LinkId(4)]));
+        assert_eq!(routes.path(NodeId(2), NodeId(0)), Some(vec![LinkId(5), LinkId(3)]));
+        assert_eq!(routes.path(NodeId(1), NodeId(1)), Some(vec![]));
+    }
+
+    #[test]
+    fn equal_delays_go_by_hops_then_by_number() {
+        let routes = Routes::shortest(4, &edges(&[(0, 1, 5), (1, 3, 5), (0, 2, 5), (2, 3, 5), (0, 3, 10)]));
+        assert_eq!(routes.path(NodeId(0), NodeId(3)), Some(vec![LinkId(8)]));
+        let routes = Routes::shortest(4, &edges(&[(0, 1, 5), (1, 3, 5), (0, 2, 5), (2, 3, 5)]));
+        assert_eq!(routes.path(NodeId(0), NodeId(3)), Some(vec![LinkId(0), LinkId(2)]));
+    }
+
+    #[test]
+    fn islands_do_not_reach_each_other() {
+        let routes = Routes::shortest(5, &edges(&[(0, 1, 1), (2, 3, 1)]));
+        assert!(routes.reaches(NodeId(0), NodeId(1)));
+        assert_eq!(routes.path(NodeId(0), NodeId(3)), None);
+        assert_eq!(routes.path(NodeId(4), NodeId(0)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn path_delays_equal_those_of_petgraph(links in prop::collection::vec((0u32..12, 0u32..12, 0u64..50), 1..40)) {
+            let edges = edges(&links);
+            let routes = Routes::shortest(12, &edges);
+            let mut graph = DiGraph::<(), u64>::new();
+            let nodes: Vec<_> = (0..12).map(|_| graph.add_node(())).collect();
+            for edge in &edges {
+                graph.add_edge(nodes[edge.from.0 as usize], nodes[edge.to.0 as usize], edge.delay.as_nanos());
+            }
+            for from in 0..12 {
+                let oracle = dijkstra(&graph, nodes[from as usize], None, |edge| *edge.weight());
+                for to in 0..12 {
+                    let delay = routes.path(NodeId(from), NodeId(to)).map(|path| {
+                        path.iter().map(|link| edges[link.0 as usize].delay.as_nanos()).sum::<u64>()
+                    });
+                    prop_assert_eq!(delay, oracle.get(&nodes[to as usize]).copied());
+                }
+            }
+        }
+    }
+}
