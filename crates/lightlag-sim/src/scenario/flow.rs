@@ -1,0 +1,215 @@
+//! Flows as asked for: who sends how much to whom, from when on, with which TCP.
+
+use super::error::{Errors, Path};
+use super::link::{LARGEST, NodeName, refusal_of_name};
+use super::reader::{FromValue, Table, leaf, shown};
+use lightlag_core::{Bytes, Duration};
+use lightlag_tcp::congestion::Choice;
+use lightlag_tcp::{Config, OptionError, Options};
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The most connections that one `count` may ask for.
+const MOST: u64 = 2_000_000;
+
+/// One connection that carries data from one node to another.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, transform = congestion_shorthand)]
+pub struct FlowSpec {
+    /// Name in results; by default `from->to`, numbered from the second on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Node that sends.
+    pub from: String,
+    /// Node that receives.
+    pub to: String,
+    /// Payload to send; without it the flow sends until the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Bytes>,
+    /// When the connection is opened.
+    #[schemars(default)]
+    pub start: Duration,
+    /// What this flow's TCP does differently from `defaults.tcp`, at both ends.
+    #[serde(skip_serializing_if = "is_empty")]
+    #[schemars(default)]
+    pub tcp: Options,
+}
+
+/// The flows that a generator makes.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default, transform = congestion_shorthand)]
+pub struct FlowTemplate {
+    /// Flows for each pair of nodes, at least 1.
+    pub count: u64,
+    /// Payload that each sends; without it the flows send until the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Bytes>,
+    /// When the first flow starts.
+    pub start: Duration,
+    /// Time from the start of each flow to the start of the next.
+    pub stagger: Duration,
+    /// What the TCP of these flows does differently from `defaults.tcp`, at both ends.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub tcp: Options,
+}
+
+impl Default for FlowTemplate {
+    fn default() -> Self {
+        Self { count: 1, transfer: None, start: Duration::ZERO, stagger: Duration::ZERO, tcp: Options::default() }
+    }
+}
+
+pub(super) fn is_empty(options: &Options) -> bool {
+    *options == Options::default()
+}
+
+/// `congestion` beside `tcp` is short for `tcp.congestion`.
+fn congestion_shorthand(schema: &mut Schema) {
+    let choice = json!({ "$ref": "#/$defs/Choice", "description": "Short for tcp.congestion." });
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("congestion".to_owned(), choice);
+    }
+}
+
+impl FromValue for FlowSpec {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let mut table = Table::open(value, at, "a table with from and to", errors)?;
+        let name = table.optional::<FlowName>("name", errors).map(|name| name.0);
+        let from = table.required::<NodeName>("from", "name the node that sends", errors);
+        let to = table.required::<NodeName>("to", "name the node that receives", errors);
+        let transfer = transfer(&mut table, errors);
+        let start = table.optional("start", errors).unwrap_or_default();
+        let tcp = options(&mut table, at, errors);
+        table.finish(errors);
+        let flow = Self { name, from: from?.0, to: to?.0, transfer, start, tcp };
+        (errors.len() == before).then_some(flow)
+    }
+}
+
+impl FromValue for FlowTemplate {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = Table::open(value, at, "a table with transfer, start, stagger, count and tcp", errors)?;
+        let count = table.optional("count", errors).unwrap_or(1);
+        if count == 0 || count > MOST {
+            errors.push(Path::Key(at, "count"), format!("{count} is not a number of flows from 1 to {MOST}"));
+        }
+        let template = Self {
+            count,
+            transfer: transfer(&mut table, errors),
+            start: table.optional("start", errors).unwrap_or_default(),
+            stagger: table.optional("stagger", errors).unwrap_or_default(),
+            tcp: options(&mut table, at, errors),
+        };
+        table.finish(errors);
+        Some(template)
+    }
+}
+
+struct FlowName(String);
+
+impl FromValue for FlowName {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let name = String::read(value, at, errors)?;
+        // A flow may be called after its nodes, "a->b".
+        match refusal_of_name(&name.replace("->", "-")) {
+            Some(reason) => {
+                errors.push(at, format!("{} is no name for a flow: {reason}", shown(value)));
+                None
+            }
+            None => Some(Self(name)),
+        }
+    }
+}
+
+fn transfer(table: &mut Table, errors: &mut Errors) -> Option<Bytes> {
+    table.optional::<Transfer>("transfer", errors).map(|transfer| transfer.0)
+}
+
+struct Transfer(Bytes);
+
+impl FromValue for Transfer {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let bytes: Bytes = leaf(value, at, errors)?;
+        let reason = match bytes {
+            Bytes(0) => "sends nothing; write a size such as \"20 MB\", or leave it out to send until the run ends",
+            larger if larger > LARGEST => "is above 1000 TB; leave it out to send until the run ends",
+            _ => return Some(Self(bytes)),
+        };
+        errors.push(at, format!("{} {reason}", shown(value)));
+        None
+    }
+}
+
+/// The `tcp` table of a table, and its shorthand `congestion`.
+fn options(table: &mut Table, at: &Path, errors: &mut Errors) -> Options {
+    let tcp: Options = table.optional("tcp", errors).unwrap_or_default();
+    let Some(congestion) = table.value("congestion") else { return tcp };
+    let place = Path::Key(at, "congestion");
+    if tcp.congestion.is_some() {
+        errors.push(place, "is given twice: here and in tcp; keep one");
+        return tcp;
+    }
+    Options { congestion: leaf::<Choice>(congestion, &place, errors), ..tcp }
+}
+
+impl FromValue for Options {
+    /// Each key on its own, so that every mistake is found.
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let Value::Object(entries) = value else {
+            errors.push(at, format!("{} is not a table, such as {{ congestion = \"cubic\" }}", shown(value)));
+            return None;
+        };
+        let read = |(key, value): (&String, &Value)| {
+            let single = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
+            leaf::<Self>(&single, at, errors)
+        };
+        let given = entries.iter().filter(|(_, value)| !value.is_null());
+        Some(given.filter_map(read).fold(Self::default(), |options, one| options.merge(&one)))
+    }
+}
+
+/// Completes the TCP of flows; those that ask for the same share it.
+pub(super) struct Resolver<'a> {
+    defaults: &'a Options,
+    /// What is wrong with the defaults themselves: said once, not once a flow.
+    refused: Option<OptionError>,
+    known: Vec<(Options, Result<Arc<Config>, OptionError>)>,
+}
+
+/// How many different TCPs are compared before one is completed afresh.
+const COMPARED: usize = 16;
+
+impl<'a> Resolver<'a> {
+    pub(super) fn new(defaults: &'a Options, errors: &mut Errors) -> Self {
+        let refused = defaults.resolve().err();
+        if let Some(error) = &refused {
+            errors.push(format_args!("defaults.tcp.{}", error.key), error.message.clone());
+        }
+        Self { defaults, refused, known: Vec::new() }
+    }
+
+    /// The complete TCP of the flow at `at`.
+    pub(super) fn resolve(&mut self, options: &Options, at: &str, errors: &mut Errors) -> Option<Arc<Config>> {
+        let known = self.known.iter().rev().take(COMPARED).find(|(known, _)| known == options);
+        let resolved = match known {
+            Some((_, resolved)) => resolved.clone(),
+            None => {
+                let resolved = self.defaults.merge(options).resolve().map(Arc::new);
+                self.known.push((options.clone(), resolved.clone()));
+                resolved
+            }
+        };
+        match resolved {
+            Ok(config) => Some(config),
+            Err(error) => {
+                if self.refused.as_ref() != Some(&error) {
+                    errors.push(format_args!("{at}.tcp.{}", error.key), error.message);
+                }
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,484 @@
+//! Links as asked for: rate, delay, queue, loss and header of both directions.
+
+use super::error::{Errors, Path, not_one_of};
+use super::reader::{FromValue, Table, leaf, shown};
+use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
+use lightlag_net::{Loss, QueueLimit};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// The longest time: exact when printed and read again, and longer than light takes through the solar system.
+pub(super) const LONGEST: Duration = Duration::from_secs(20 * 24 * 3600);
+/// The largest size, 1000 TB: exact when printed and read again.
+pub(super) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
+/// The highest rate, 1000 Tbit/s.
+pub(super) const FASTEST: Rate = Rate::from_mbps(1_000_000_000);
+/// The most packets that a queue may hold.
+const LONGEST_QUEUE: u64 = 1_000_000_000_000;
+/// The largest queue in units of the bandwidth-delay product.
+const LARGEST_BDP: f64 = 1e6;
+/// The largest link-layer header.
+const LARGEST_HEADER: Bytes = Bytes(10_000);
+/// A full packet, the least that a queue given in BDP holds.
+const FULL_PACKET: Bytes = Bytes(1500);
+
+/// A full-duplex link between two nodes. The first is where `forward` begins.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// The two nodes. A node exists by being named here.
+    pub between: [String; 2],
+    /// What the link is like.
+    #[serde(flatten)]
+    pub line: Line,
+}
+
+/// What a link is like, in both directions.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct Line {
+    /// How fast bits leave.
+    pub rate: PerDirection<Rate>,
+    /// Propagation delay.
+    pub delay: PerDirection<Duration>,
+    /// How much may wait for transmission: `"1000 packets"`, `"64 kB"` or `"1 bdp"`.
+    #[schemars(default)]
+    pub queue: PerDirection<Queue>,
+    /// Which packets arrive corrupted.
+    #[schemars(default)]
+    pub loss: PerDirection<LossModel>,
+    /// Link-layer header and trailer of every packet.
+    #[schemars(default)]
+    pub header: Bytes,
+}
+
+/// One value for both directions of a link, or one each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PerDirection<T> {
+    /// From the first node to the second.
+    pub forward: T,
+    /// From the second node to the first.
+    pub backward: T,
+}
+
+/// A drop-tail limit as asked for. The packet in transmission does not count.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Queue {
+    /// Packets, at least 1.
+    Packets(u64),
+    /// Bytes at the network layer.
+    Bytes(Bytes),
+    /// Multiples of the link's rate × the longest round trip of the flows that cross it, above 0.
+    Bdp(f64),
+}
+
+impl Default for Queue {
+    /// 1000 packets, the length of a Linux device queue.
+    fn default() -> Self {
+        Self::Packets(1000)
+    }
+}
+
+/// A loss model as asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LossModel {
+    /// Each packet with this probability.
+    Packet(Probability),
+    /// Each bit with this probability; one wrong bit loses the packet.
+    Bit(Probability),
+    /// The first packet whose transmission starts at or after each of these times.
+    At(Vec<Duration>),
+}
+
+impl Default for LossModel {
+    /// Nothing is lost.
+    fn default() -> Self {
+        Self::Packet(Probability::ZERO)
+    }
+}
+
+impl<T: Clone> PerDirection<T> {
+    /// The same both ways.
+    pub fn both(value: T) -> Self {
+        Self { forward: value.clone(), backward: value }
+    }
+}
+
+impl Queue {
+    /// The limit of a link of this rate, with the longest round trip of the flows that cross it.
+    pub(super) fn limit(self, rate: Rate, round_trip: Duration) -> QueueLimit {
+        match self {
+            Self::Packets(packets) => QueueLimit::Packets(packets),
+            Self::Bytes(bytes) => QueueLimit::Bytes(bytes.0),
+            Self::Bdp(factor) => {
+                let bytes = (rate * round_trip).0 as f64 * factor;
+                QueueLimit::Bytes((bytes as u64).clamp(FULL_PACKET.0, LARGEST.0))
+            }
+        }
+    }
+}
+
+impl LossModel {
+    /// The model that a link runs.
+    pub(super) fn model(&self) -> Loss {
+        match self {
+            Self::Packet(probability) | Self::Bit(probability) if *probability == Probability::ZERO => Loss::None,
+            Self::Packet(probability) => Loss::Packet(*probability),
+            Self::Bit(probability) => Loss::Bit(*probability),
+            Self::At(times) => {
+                let mut times: Vec<Instant> = times.iter().map(|time| Instant::ZERO + *time).collect();
+                times.sort_unstable();
+                Loss::At(times)
+            }
+        }
+    }
+}
+
+impl FromValue for LinkSpec {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = Table::open(value, at, "a table with between, rate and delay", errors)?;
+        let between = table.required("between", "name the two nodes, such as [\"client\", \"server\"]", errors);
+        let line = Line::read_from(&mut table, errors);
+        table.finish(errors);
+        Some(Self { between: between?, line: line? })
+    }
+}
+
+impl Line {
+    /// Reads the keys of a line beside others of the same table.
+    pub(super) fn read_from(table: &mut Table, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let rate = table.required("rate", "say how fast bits leave, such as \"10 Mbit/s\"", errors);
+        let delay = table.required("delay", "say how long a bit travels, such as \"300 ms\"", errors);
+        let queue = table.optional("queue", errors).unwrap_or_default();
+        let loss = table.optional("loss", errors).unwrap_or_default();
+        let header = header(table, errors);
+        let line = Self { rate: rate?, delay: delay?, queue, loss, header };
+        (errors.len() == before).then_some(line)
+    }
+}
+
+/// The link-layer header of a table, zero by default.
+fn header(table: &mut Table, errors: &mut Errors) -> Bytes {
+    table.optional::<Header>("header", errors).map_or(Bytes::ZERO, |header| header.0)
+}
+
+struct Header(Bytes);
+
+impl FromValue for Header {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let bytes: Bytes = leaf(value, at, errors)?;
+        if bytes > LARGEST_HEADER {
+            errors.push(at, format!("{} is above {LARGEST_HEADER}, the largest link-layer header", shown(value)));
+            return None;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl FromValue for [String; 2] {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        match value.as_array().map(Vec::as_slice) {
+            Some([a, b]) => {
+                let names = [a, b].map(|name| NodeName::read(name, at, errors));
+                let [Some(a), Some(b)] = names else { return None };
+                if a.0 == b.0 {
+                    errors.push(at, format!("{:?} twice: a link joins two different nodes", a.0));
+                    return None;
+                }
+                Some([a.0, b.0])
+            }
+            Some(other) => {
+                errors.push(at, format!("{} names where there must be two, such as [\"a\", \"b\"]", other.len()));
+                None
+            }
+            None => {
+                errors.push(at, format!("{} is not a list of two nodes, such as [\"a\", \"b\"]", shown(value)));
+                None
+            }
+        }
+    }
+}
+
+/// The name of a node.
+pub(super) struct NodeName(pub(super) String);
+
+impl FromValue for NodeName {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let name = String::read(value, at, errors)?;
+        match refusal_of_name(&name) {
+            Some(reason) => {
+                errors.push(at, format!("{} is no name for a node: {reason}", shown(value)));
+                None
+            }
+            None => Some(Self(name)),
+        }
+    }
+}
+
+/// Why a text cannot name a part of a network.
+pub(super) fn refusal_of_name(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("it is empty")
+    } else if name.trim() != name {
+        Some("it begins or ends with a space")
+    } else if name.chars().any(char::is_control) {
+        Some("it has a control character")
+    } else if name.chars().count() > 100 {
+        Some("it is longer than 100 characters")
+    } else if name.contains("->") {
+        Some("-> stands between the nodes of a link")
+    } else {
+        None
+    }
+}
+
+impl FromValue for Rate {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let rate: Rate = leaf(value, at, errors)?;
+        if rate > FASTEST {
+            errors.push(at, format!("{} is above {FASTEST}, the highest rate of a link", shown(value)));
+            return None;
+        }
+        Some(rate)
+    }
+}
+
+impl FromValue for Duration {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let time: Duration = leaf(value, at, errors)?;
+        if time > LONGEST {
+            errors.push(at, format!("{} is above 480 h, the longest time in a scenario", shown(value)));
+            return None;
+        }
+        Some(time)
+    }
+}
+
+impl FromValue for Queue {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let queue = value.as_str().ok_or_else(|| format!("{} is not a queue", shown(value))).and_then(parse_queue);
+        queue
+            .map_err(|reason| {
+                errors.push(at, format!("{reason}; write \"1000 packets\", \"64 kB\" or \"1 bdp\""));
+            })
+            .ok()
+    }
+}
+
+fn parse_queue(text: &str) -> Result<Queue, String> {
+    let shown = shown(&json!(text));
+    let text = text.trim();
+    let number = |unit: &str| text.strip_suffix(unit).map(str::trim);
+    if let Some(packets) = number("packets").or_else(|| number("packet")) {
+        return match packets.parse::<u64>() {
+            Ok(0) => Err(format!("{shown} lets nothing wait: a queue holds at least 1 packet")),
+            Ok(packets) if packets <= LONGEST_QUEUE => Ok(Queue::Packets(packets)),
+            _ => Err(format!("{shown} is not a whole number of packets from 1 to {LONGEST_QUEUE}")),
+        };
+    }
+    if let Some(factor) = number("bdp").or_else(|| number("BDP")) {
+        return match factor.parse::<f64>() {
+            Ok(factor) if factor > 0.0 && factor <= LARGEST_BDP => Ok(Queue::Bdp(factor)),
+            _ => Err(format!("{shown} is not a number above 0, at most {LARGEST_BDP}, of bandwidth-delay products")),
+        };
+    }
+    match text.parse::<Bytes>() {
+        Ok(Bytes(0)) => Err(format!("{shown} lets nothing wait")),
+        Ok(bytes) if bytes <= LARGEST => Ok(Queue::Bytes(bytes)),
+        Ok(_) => Err(format!("{shown} is above {LARGEST}")),
+        Err(_) => Err(format!("{shown} is not a queue")),
+    }
+}
+
+const LOSS_KEYS: [&str; 5] = ["packet_error_rate", "bit_error_rate", "at", "forward", "backward"];
+
+impl FromValue for LossModel {
+    const IS_TABLE: bool = true;
+
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let Value::Object(entries) = value else {
+            return probability(value, at, errors).map(Self::Packet);
+        };
+        let before = errors.len();
+        for key in entries.keys().filter(|key| !LOSS_KEYS.contains(&key.as_str())) {
+            errors.push(Path::Key(at, key), not_one_of(key, "a key here", &LOSS_KEYS));
+        }
+        let given: Vec<(&str, &Value)> = entries.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        match given.as_slice() {
+            _ if errors.len() > before => None,
+            [(key @ "packet_error_rate", value)] => probability(value, &Path::Key(at, key), errors).map(Self::Packet),
+            [(key @ "bit_error_rate", value)] => probability(value, &Path::Key(at, key), errors).map(Self::Bit),
+            [(key @ "at", value)] => times(value, &Path::Key(at, key), errors).map(Self::At),
+            _ => {
+                errors.push(at, "give exactly one of packet_error_rate, bit_error_rate and at");
+                None
+            }
+        }
+    }
+}
+
+fn probability(value: &Value, at: &Path, errors: &mut Errors) -> Option<Probability> {
+    let probability = value.as_f64().and_then(Probability::new);
+    if probability.is_none() {
+        errors.push(at, format!("{} is not a probability between 0 and 1, such as 1e-4", shown(value)));
+    }
+    probability
+}
+
+fn times(value: &Value, at: &Path, errors: &mut Errors) -> Option<Vec<Duration>> {
+    let Value::Array(times) = value else {
+        errors.push(at, format!("{} is not a list of times, such as [\"2.9 s\"]", shown(value)));
+        return None;
+    };
+    let read = |(index, time)| Duration::read(time, &Path::Index(at, index), errors);
+    let read: Vec<Option<Duration>> = times.iter().enumerate().map(read).collect();
+    read.into_iter().collect()
+}
+
+/// What a direction has that a table does not mention.
+pub(super) trait Omitted: Sized {
+    fn omitted() -> Option<Self>;
+}
+
+/// A rate and a delay have no default: both directions are given or none.
+impl Omitted for Rate {
+    fn omitted() -> Option<Self> {
+        None
+    }
+}
+
+impl Omitted for Duration {
+    fn omitted() -> Option<Self> {
+        None
+    }
+}
+
+impl Omitted for Queue {
+    fn omitted() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+impl Omitted for LossModel {
+    fn omitted() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+impl<T: FromValue + Omitted + Clone> FromValue for PerDirection<T> {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let by_direction = match value {
+            Value::Object(entries) => !T::IS_TABLE || entries.keys().any(|key| key == "forward" || key == "backward"),
+            _ => false,
+        };
+        if !by_direction {
+            return T::read(value, at, errors).map(Self::both);
+        }
+        let mut table = Table::open(value, at, "a table with forward and backward", errors)?;
+        let mut side = |key| match T::omitted() {
+            Some(omitted) if table.value(key).is_none() => Some(omitted),
+            _ => table.required(key, "give both directions, or one value for both", errors),
+        };
+        let (forward, backward) = (side("forward"), side("backward"));
+        table.finish(errors);
+        Some(Self { forward: forward?, backward: backward? })
+    }
+}
+
+impl<T: Serialize + PartialEq> Serialize for PerDirection<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        if self.forward == self.backward {
+            return self.forward.serialize(serializer);
+        }
+        let mut table = serializer.serialize_struct("PerDirection", 2)?;
+        table.serialize_field("forward", &self.forward)?;
+        table.serialize_field("backward", &self.backward)?;
+        table.end()
+    }
+}
+
+impl Serialize for Queue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Packets(1) => serializer.serialize_str("1 packet"),
+            Self::Packets(packets) => serializer.collect_str(&format_args!("{packets} packets")),
+            Self::Bytes(bytes) => bytes.serialize(serializer),
+            Self::Bdp(factor) => serializer.collect_str(&format_args!("{factor} bdp")),
+        }
+    }
+}
+
+impl Serialize for LossModel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Packet(probability) => probability.serialize(serializer),
+            Self::Bit(probability) => json!({ "bit_error_rate": probability }).serialize(serializer),
+            Self::At(times) => json!({ "at": times }).serialize(serializer),
+        }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for PerDirection<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}PerDirection", T::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<T>();
+        json_schema!({
+            "description": "One value for both directions, or one each.",
+            "anyOf": [
+                one,
+                {
+                    "type": "object",
+                    "properties": { "forward": one, "backward": one },
+                    "additionalProperties": false
+                }
+            ]
+        })
+    }
+}
+
+impl JsonSchema for Queue {
+    fn schema_name() -> Cow<'static, str> {
+        "Queue".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "how much may wait: packets, bytes, or multiples of the bandwidth-delay product",
+            "examples": ["1000 packets", "64 kB", "1 bdp"]
+        })
+    }
+}
+
+impl JsonSchema for LossModel {
+    fn schema_name() -> Cow<'static, str> {
+        "Loss".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let probability = generator.subschema_for::<Probability>();
+        let time = generator.subschema_for::<Duration>();
+        let only = |key: &str, schema: Value, description: &str| {
+            json!({
+                "type": "object",
+                "description": description,
+                "properties": { key: schema },
+                "required": [key],
+                "additionalProperties": false
+            })
+        };
+        json_schema!({
+            "description": "which packets arrive corrupted",
+            "anyOf": [
+                probability,
+                only("packet_error_rate", json!(probability), "each packet with this probability"),
+                only("bit_error_rate", json!(probability), "each bit with this probability; one wrong bit loses the packet"),
+                only("at", json!({ "type": "array", "items": time }),
+                    "the first packet whose transmission starts at or after each of these times"),
+            ]
+        })
+    }
+}

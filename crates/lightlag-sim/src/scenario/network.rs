@@ -1,0 +1,151 @@
+//! The network that a scenario describes: every node, link direction and flow by itself, with routes.
+
+use super::Scenario;
+use super::error::{Errors, ScenarioError};
+use super::layout::{Layout, Stream};
+use lightlag_core::{Bytes, Duration, Instant, Rate};
+use lightlag_net::{Edge, LinkId, Loss, NodeId, QueueLimit, Routes};
+use lightlag_tcp::Config;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The most links that the ways of all flows may have together: beyond, preparing takes longer than running.
+const MOST_STEPS: usize = 200_000_000;
+
+/// A network, ready to be built.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// Link directions: forward `2i` and backward `2i + 1` of link `i`, listed links first, then generated ones.
+    pub links: Vec<LinkDirection>,
+    /// Flows, listed ones first, then generated ones.
+    pub flows: Vec<Flow>,
+    /// The next link from every node to every other.
+    pub routes: Routes,
+}
+
+/// One direction of a link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkDirection {
+    /// `from->to`, unique.
+    pub name: String,
+    /// Where it begins.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// The drop-tail limit, in packets or bytes.
+    pub queue: QueueLimit,
+    /// Which packets arrive corrupted.
+    pub loss: Loss,
+    /// Link-layer header of every packet.
+    pub header: Bytes,
+}
+
+/// One connection that carries data.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Unique.
+    pub name: String,
+    /// Node that sends.
+    pub from: NodeId,
+    /// Node that receives.
+    pub to: NodeId,
+    /// Payload; `None` sends until the run ends.
+    pub transfer: Option<Bytes>,
+    /// When the connection is opened.
+    pub start: Instant,
+    /// TCP at both ends.
+    pub tcp: Arc<Config>,
+}
+
+impl Scenario {
+    /// The network that the scenario describes.
+    ///
+    /// # Errors
+    /// Every reference to something that is not there, and every size out of bounds.
+    pub fn expand(&self) -> Result<Network, Vec<ScenarioError>> {
+        let mut errors = Errors::default();
+        let layout = Layout::new(self, &mut errors);
+        let layout = errors.or(layout)?;
+        let mut errors = Errors::default();
+        let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
+        let round_trips = round_trips(&layout, &routes, &mut errors);
+        let links = links(&layout, &round_trips);
+        let flows = layout.streams.into_iter().map(Flow::from).collect();
+        errors.or(Some(Network { nodes: layout.nodes.names, links, flows, routes }))
+    }
+}
+
+impl From<Stream> for Flow {
+    fn from(stream: Stream) -> Self {
+        let Stream { name, from, to, transfer, start, tcp } = stream;
+        Self { name, from, to, transfer, start: Instant::ZERO + start, tcp }
+    }
+}
+
+/// Both directions of every link, for routing.
+fn edges(layout: &Layout) -> Vec<Edge> {
+    let both = |wire: &super::layout::Wire| {
+        let [a, b] = wire.ends;
+        let delay = &wire.line.delay;
+        [Edge { from: a, to: b, delay: delay.forward }, Edge { from: b, to: a, delay: delay.backward }]
+    };
+    layout.wires.iter().flat_map(both).collect()
+}
+
+/// For each link direction, the longest round trip (propagation only) of the flows whose data or ACKs cross it;
+/// zero where no flow passes.
+fn round_trips(layout: &Layout, routes: &Routes, errors: &mut Errors) -> Vec<Duration> {
+    let edges = edges(layout);
+    let mut longest = vec![Duration::ZERO; edges.len()];
+    let mut steps = 0;
+    let pairs: BTreeSet<(u32, u32)> = layout.streams.iter().map(|stream| (stream.from.0, stream.to.0)).collect();
+    for (from, to) in pairs {
+        let mut way = routes.path(NodeId(from), NodeId(to)).unwrap_or_default();
+        way.extend(routes.path(NodeId(to), NodeId(from)).unwrap_or_default());
+        steps += way.len();
+        if steps > MOST_STEPS {
+            errors
+                .push("flows", format!("their ways have more than {MOST_STEPS} links in all; use fewer flows or hops"));
+            break;
+        }
+        let delay = |total: Duration, link: &LinkId| total + edges[link.0 as usize].delay;
+        let round_trip = way.iter().fold(Duration::ZERO, delay);
+        for link in way {
+            let longest = &mut longest[link.0 as usize];
+            *longest = round_trip.max(*longest);
+        }
+    }
+    longest
+}
+
+fn links(layout: &Layout, round_trips: &[Duration]) -> Vec<LinkDirection> {
+    let mut links = Vec::with_capacity(2 * layout.wires.len());
+    for (wire, crossing) in layout.wires.iter().zip(round_trips.chunks_exact(2)) {
+        let line = wire.line;
+        let [a, b] = wire.ends;
+        let directions = [
+            (a, b, line.rate.forward, line.delay.forward, line.queue.forward, &line.loss.forward),
+            (b, a, line.rate.backward, line.delay.backward, line.queue.backward, &line.loss.backward),
+        ];
+        for ((from, to, rate, delay, queue, loss), crossing) in directions.into_iter().zip(crossing) {
+            let round_trip = if crossing.is_zero() { delay * 2 } else { *crossing };
+            links.push(LinkDirection {
+                name: format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to)),
+                from,
+                to,
+                rate,
+                delay,
+                queue: queue.limit(rate, round_trip),
+                loss: loss.model(),
+                header: line.header,
+            });
+        }
+    }
+    links
+}

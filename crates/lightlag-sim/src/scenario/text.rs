@@ -1,0 +1,154 @@
+//! From text to a tree of plain values: TOML, JSON, and the changes that `--set` makes.
+
+use super::error::{Errors, Path, shortened};
+use super::reader::shown;
+use serde_json::{Map, Number, Value};
+
+/// The tree of a TOML text.
+pub(super) fn toml_tree(text: &str, errors: &mut Errors) -> Option<Value> {
+    match text.parse::<toml::Table>() {
+        Ok(table) => Some(plain(toml::Value::Table(table), &Path::Root, errors)),
+        Err(error) => {
+            let start = error.span().map_or(0, |span| span.start);
+            errors.push(line_and_column(text, start), format!("not TOML: {}", first_line(error.message())));
+            None
+        }
+    }
+}
+
+/// The tree of a JSON text.
+pub(super) fn json_tree(text: &str, errors: &mut Errors) -> Option<Value> {
+    match serde_json::from_str(text) {
+        Ok(tree) => Some(tree),
+        Err(error) => {
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            errors
+                .push(format_args!("line {}, column {}", error.line(), error.column()), format!("not JSON: {message}"));
+            None
+        }
+    }
+}
+
+fn line_and_column(text: &str, offset: usize) -> String {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("line {line}, column {column}")
+}
+
+fn first_line(message: &str) -> String {
+    message.lines().collect::<Vec<_>>().join("; ")
+}
+
+/// TOML's dates and its numbers that are none have no place in a scenario.
+fn plain(value: toml::Value, at: &Path, errors: &mut Errors) -> Value {
+    match value {
+        toml::Value::String(text) => Value::String(text),
+        toml::Value::Integer(number) => Value::Number(number.into()),
+        toml::Value::Boolean(yes) => Value::Bool(yes),
+        toml::Value::Float(number) => Number::from_f64(number).map_or_else(
+            || {
+                errors.push(at, format!("{number} is not a finite number; write one such as 1e-4"));
+                Value::Null
+            },
+            Value::Number,
+        ),
+        toml::Value::Datetime(date) => {
+            errors.push(
+                at,
+                format!("{date} is a date, which a scenario has no use for; times are texts such as \"300 ms\""),
+            );
+            Value::Null
+        }
+        toml::Value::Array(items) => {
+            let items = items.into_iter().enumerate();
+            Value::Array(items.map(|(index, item)| plain(item, &Path::Index(at, index), errors)).collect())
+        }
+        toml::Value::Table(table) => {
+            let mut entries = Map::new();
+            for (key, value) in table {
+                let value = plain(value, &Path::Key(at, &key), errors);
+                entries.insert(key, value);
+            }
+            Value::Object(entries)
+        }
+    }
+}
+
+/// Replaces the value at a dotted path such as `flows.0.tcp.mss`; tables on the way are made where they are missing.
+pub(super) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut Errors) {
+    let value = match text.parse::<toml::Value>() {
+        Ok(value) => {
+            let before = errors.len();
+            let value = plain(value, &Path::Key(&Path::Root, key), errors);
+            if errors.len() > before {
+                return;
+            }
+            value
+        }
+        // What is not a TOML value is a text without its quotes: --set duration="20 s".
+        Err(_) => Value::String(text.clone()),
+    };
+    let dotted = key.replace('[', ".").replace(']', "");
+    let mut steps: Vec<&str> = dotted.split('.').map(str::trim).collect();
+    if steps.iter().any(|step| step.is_empty()) {
+        errors.push(shortened(key), "is not a path of keys; write one such as flows.0.tcp.mss");
+        return;
+    }
+    // The shorthand goes where the value lives, so that it replaces what is there.
+    let is_flow = matches!(steps.as_slice(), ["flows", _, "congestion", ..] | ["topology", "flow", "congestion", ..]);
+    if is_flow {
+        steps.insert(2, "tcp");
+    }
+    match place(tree, &steps) {
+        Ok(place) => *place = value,
+        Err(reason) => errors.push(shortened(key), reason),
+    }
+}
+
+/// The value at a path, made if it is missing.
+fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, String> {
+    let mut at = tree;
+    for (depth, step) in steps.iter().enumerate() {
+        let walked = || steps[..depth].join(".");
+        at = match at {
+            Value::Object(entries) => entries.entry((*step).to_owned()).or_insert(Value::Null),
+            Value::Array(items) => {
+                let count = items.len();
+                let index = step.parse::<usize>().ok();
+                index.and_then(|index| items.get_mut(index)).ok_or_else(|| match count {
+                    0 => format!("{step:?} is not there: {} is empty", walked()),
+                    _ => format!("{step:?} is not an entry of {}, which has 0 to {}", walked(), count - 1),
+                })?
+            }
+            absent @ Value::Null if !step.bytes().all(|byte| byte.is_ascii_digit()) => {
+                *absent = Value::Object(Map::new());
+                let Value::Object(entries) = absent else { unreachable!("it was made a table above") };
+                entries.entry((*step).to_owned()).or_insert(Value::Null)
+            }
+            Value::Null => return Err(format!("there is no {}, so it has no entry {step}", walked())),
+            other => return Err(format!("{} is {}, which has no key {step:?}", walked(), shown(other))),
+        };
+    }
+    Ok(at)
+}
+
+/// Moves `congestion` of flows into their `tcp` table, unless both say something.
+pub(super) fn expand_shorthands(tree: &mut Value) {
+    let move_in = |flow: &mut Value| {
+        let Value::Object(entries) = flow else { return };
+        let tcp = entries.get("tcp");
+        let free = tcp.is_none_or(|tcp| tcp.as_object().is_some_and(|tcp| !tcp.contains_key("congestion")));
+        if free && let Some(choice) = entries.remove("congestion") {
+            let tcp = entries.entry("tcp").or_insert_with(|| Value::Object(Map::new()));
+            tcp["congestion"] = choice;
+        }
+    };
+    if let Some(Value::Array(flows)) = tree.get_mut("flows") {
+        flows.iter_mut().for_each(move_in);
+    }
+    if let Some(flow) = tree.pointer_mut("/topology/flow") {
+        move_in(flow);
+    }
+}

@@ -1,0 +1,373 @@
+//! Warnings that teach: what is legal, and will shape the result more than one may expect.
+//!
+//! Each rule compares a flow or a queue with the path it is on: its round trip without queueing, and its
+//! bandwidth-delay product at the slowest link. Flows that share a bottleneck are compared with their share.
+
+use super::error::Warning;
+use super::network::{Flow, Network};
+use super::{Scenario, Topology};
+use lightlag_core::{Bytes, Duration, Rate};
+use lightlag_net::{LinkId, QueueLimit};
+use lightlag_tcp::{Config, Scheme};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of an IPv4 and a TCP header without options.
+const HEADERS: u64 = 40;
+/// Bytes of the timestamps option with its padding.
+const TIMESTAMPS: u64 = 12;
+/// The largest window without scaling (RFC 9293 §3.1: 16 bits).
+const UNSCALED: u64 = 65_535;
+/// From so many segments in flight on, repairing one loss a round trip takes long.
+const MANY_SEGMENTS: u64 = 20;
+/// The least useful queue, as a share of the BDP.
+const SMALL_QUEUE: f64 = 0.1;
+
+/// What a flow meets.
+#[derive(Clone, Copy)]
+struct Way {
+    /// Propagation both ways and the transmission of a segment and its ACK on every link.
+    round_trip: Duration,
+    /// The slowest link of the data.
+    bottleneck: LinkId,
+    rate: Rate,
+    /// The slowest link of the ACKs.
+    return_bottleneck: LinkId,
+    return_rate: Rate,
+}
+
+/// Sizes of a flow's packets.
+#[derive(Clone, Copy)]
+struct Sizes {
+    payload: u64,
+    segment: Bytes,
+    ack: Bytes,
+}
+
+impl Sizes {
+    fn of(tcp: &Config) -> Self {
+        let options = if tcp.timestamps { TIMESTAMPS } else { 0 };
+        let mss = u64::from(tcp.mss);
+        let payload = if tcp.mss_is_payload { mss } else { mss.saturating_sub(options).max(1) };
+        Self { payload, segment: Bytes(payload + HEADERS + options), ack: Bytes(HEADERS + options) }
+    }
+}
+
+/// Warnings so far: of each kind the first, and how many more flows it holds for.
+#[derive(Default)]
+struct Found {
+    warnings: Vec<(Warning, u64)>,
+    kinds: BTreeMap<&'static str, usize>,
+}
+
+impl Found {
+    fn flow(&mut self, kind: &'static str, path: &str, key: &str, message: impl FnOnce() -> String) {
+        match self.kinds.get(kind) {
+            Some(at) => self.warnings[*at].1 += 1,
+            None => {
+                self.kinds.insert(kind, self.warnings.len());
+                self.warnings.push((Warning { path: format!("{path}{key}"), message: message() }, 0));
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<Warning> {
+        let counted = |(mut warning, more): (Warning, u64)| {
+            match more {
+                0 => {}
+                1 => warning.message.push_str(" (and one more flow)"),
+                _ => warning.message.push_str(&format!(" (and {more} more flows)")),
+            }
+            warning
+        };
+        self.warnings.into_iter().map(counted).collect()
+    }
+}
+
+impl Scenario {
+    /// What is legal but will surprise, each with its numbers and its effect on the result.
+    pub fn warnings(&self, network: &Network) -> Vec<Warning> {
+        let mut found = Found::default();
+        let ways = ways(network);
+        let mut sharing = vec![0_u64; network.links.len()];
+        for way in ways.iter().flatten() {
+            sharing[way.bottleneck.0 as usize] += 1;
+        }
+        for (index, (flow, way)) in network.flows.iter().zip(&ways).enumerate() {
+            let Some(way) = way else { continue };
+            let path = self.flow_path(index);
+            let share = Bytes((way.rate * way.round_trip).0 / sharing[way.bottleneck.0 as usize].max(1));
+            self.time(flow, way, &path, &mut found);
+            window(flow, way, share, &path, &mut found);
+            timers(flow, way, &path, &mut found);
+            sack(flow, way, share, &path, &mut found);
+            acks(network, flow, way, &path, &mut found);
+        }
+        self.queues(network, &ways, &mut found);
+        found.finish()
+    }
+
+    /// Where a flow of the network stands in the file.
+    fn flow_path(&self, index: usize) -> String {
+        if index < self.flows.len() { format!("flows[{index}]") } else { "topology.flow".to_owned() }
+    }
+
+    /// Where a link direction of the network stands in the file, and the key in it.
+    fn queue_path(&self, direction: usize) -> String {
+        let link = direction / 2;
+        let (table, line) = match (self.links.get(link), &self.topology) {
+            (Some(listed), _) => (format!("links[{link}]"), &listed.line),
+            (None, Some(Topology::Dumbbell(dumbbell))) if link > self.links.len() => {
+                ("topology.access".to_owned(), &dumbbell.access.line)
+            }
+            (None, Some(Topology::Dumbbell(dumbbell))) => ("topology".to_owned(), &dumbbell.line),
+            (None, Some(Topology::PointToPoint(generated))) => ("topology".to_owned(), &generated.line),
+            (None, Some(Topology::Chain(generated))) => ("topology".to_owned(), &generated.line),
+            (None, Some(Topology::Star(generated))) => ("topology".to_owned(), &generated.line),
+            (None, None) => return "links".to_owned(),
+        };
+        match (line.queue.forward == line.queue.backward, direction % 2) {
+            (true, _) => format!("{table}.queue"),
+            (false, 0) => format!("{table}.queue.forward"),
+            (false, _) => format!("{table}.queue.backward"),
+        }
+    }
+
+    /// A flow that begins too late, or that cannot finish.
+    fn time(&self, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+        let left = (lightlag_core::Instant::ZERO + self.duration).since(flow.start);
+        if left.is_zero() {
+            found.flow("start", path, ".start", || {
+                format!("{} is not before the end of the run at {}: the flow sends nothing", flow.start, self.duration)
+            });
+            return;
+        }
+        let Some(transfer) = flow.transfer else { return };
+        let least = way.rate.time_to_send(transfer) + way.round_trip;
+        if least > left {
+            found.flow("transfer", path, ".transfer", || {
+                format!(
+                    "{transfer} take at least {} at the {} of the slowest link, and the run ends {} after the flow \
+                     starts: it stays unfinished",
+                    seconds(least),
+                    way.rate,
+                    seconds(left)
+                )
+            });
+        }
+    }
+
+    /// Queues that cannot absorb what a window-based sender does.
+    fn queues(&self, network: &Network, ways: &[Option<Way>], found: &mut Found) {
+        let mut crossing: BTreeMap<u32, (Duration, u64)> = BTreeMap::new();
+        for (flow, way) in network.flows.iter().zip(ways) {
+            if let Some(way) = way {
+                let (round_trip, packet) = crossing.entry(way.bottleneck.0).or_default();
+                *round_trip = way.round_trip.max(*round_trip);
+                *packet = Sizes::of(&flow.tcp).segment.0.max(*packet);
+            }
+        }
+        let mut places = BTreeSet::new();
+        for (direction, (round_trip, packet)) in crossing {
+            let link = &network.links[direction as usize];
+            let bdp = link.rate * round_trip;
+            let (held, text) = match link.queue {
+                QueueLimit::Packets(packets) => (packets.saturating_mul(packet), format!("{packets} packets")),
+                QueueLimit::Bytes(bytes) => (bytes, Bytes(bytes).to_string()),
+            };
+            let share = held as f64 / bdp.0.max(1) as f64;
+            let path = self.queue_path(direction as usize);
+            if share >= SMALL_QUEUE || !places.insert(path.clone()) {
+                continue;
+            }
+            let message = format!(
+                "{text} on {} hold {} of the bandwidth-delay product of {} ({} × {}): a window that is cut on a \
+                 loss falls far below what the link carries, so one NewReno flow averages about 75 % of the rate \
+                 and one CUBIC flow about 92 %, less when slow start bursts overflow it; try \"1 bdp\"",
+                link.name,
+                percent(share),
+                bytes(bdp),
+                link.rate,
+                seconds(round_trip)
+            );
+            found.warnings.push((Warning { path, message }, 0));
+        }
+    }
+}
+
+/// The way of every flow, computed once for each pair of nodes.
+fn ways(network: &Network) -> Vec<Option<Way>> {
+    let mut known: BTreeMap<(u32, u32, u64), Option<Way>> = BTreeMap::new();
+    let way = |flow: &Flow| {
+        let sizes = Sizes::of(&flow.tcp);
+        let key = (flow.from.0, flow.to.0, sizes.segment.0);
+        *known.entry(key).or_insert_with(|| way(network, flow, sizes))
+    };
+    network.flows.iter().map(way).collect()
+}
+
+fn way(network: &Network, flow: &Flow, sizes: Sizes) -> Option<Way> {
+    let data = network.routes.path(flow.from, flow.to)?;
+    let acks = network.routes.path(flow.to, flow.from)?;
+    let link = |id: &LinkId| &network.links[id.0 as usize];
+    let time = |ids: &[LinkId], size: Bytes| {
+        ids.iter()
+            .map(link)
+            .fold(Duration::ZERO, |sum, link| sum + link.delay + link.rate.time_to_send(Bytes(size.0 + link.header.0)))
+    };
+    let slowest = |ids: &[LinkId]| ids.iter().copied().min_by_key(|id| (link(id).rate, *id));
+    let (bottleneck, return_bottleneck) = (slowest(&data)?, slowest(&acks)?);
+    Some(Way {
+        round_trip: time(&data, sizes.segment) + time(&acks, sizes.ack),
+        bottleneck,
+        rate: link(&bottleneck).rate,
+        return_bottleneck,
+        return_rate: link(&return_bottleneck).rate,
+    })
+}
+
+/// A receive window that cannot cover the path, by its size or for want of scaling.
+fn window(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
+    let ceiling = |window: u64| {
+        let goodput = window as f64 * 8.0 / way.round_trip.as_secs_f64().max(1e-9);
+        let rate = Rate::from_bps(goodput as u64).map_or("0 bit/s".to_owned(), |rate| three_digits(rate.as_bps()));
+        format!("{rate}, {} of the {} of the slowest link", percent(goodput / way.rate.as_bps() as f64), way.rate)
+    };
+    let bdp = format!(
+        "the bandwidth-delay product{} of {} ({} × {})",
+        if share < way.rate * way.round_trip { " (the flow's share)" } else { "" },
+        bytes(share),
+        way.rate,
+        seconds(way.round_trip)
+    );
+    let buffer = flow.tcp.receive_buffer.0;
+    if buffer < share.0 {
+        found.flow("receive_buffer", path, ".tcp.receive_buffer", || {
+            let text = Bytes(buffer);
+            let reached = if flow.tcp.window_scaling { buffer } else { buffer.min(UNSCALED) };
+            let reached = ceiling(reached);
+            format!("{text} are below {bdp}: goodput cannot exceed window / RTT = {reached}; raise it to the product")
+        });
+    }
+    if !flow.tcp.window_scaling && share.0 > UNSCALED {
+        found.flow("window_scaling", path, ".tcp.window_scaling", || {
+            let reached = ceiling(UNSCALED.min(buffer));
+            format!(
+                "it is off, so the receiver can advertise at most 65535 B, below {bdp}: goodput cannot exceed window \
+                 / RTT = {reached}; set window_scaling = true"
+            )
+        });
+    }
+}
+
+/// Timers that fire before an answer can arrive.
+fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+    let (rto, round_trip) = (&flow.tcp.rto, way.round_trip);
+    if rto.max < round_trip {
+        found.flow("rto.max", path, ".tcp.rto.max", || {
+            format!(
+                "{} is below the round trip of {}: every segment times out before its ACK can arrive, so the flow \
+                 sends everything several times with a window of one segment; raise it well above the round trip",
+                rto.max,
+                seconds(round_trip)
+            )
+        });
+    } else if rto.syn < round_trip {
+        let key = if rto.syn == rto.initial { ".tcp.rto.initial" } else { ".tcp.rto.syn" };
+        found.flow("rto.syn", path, key, || {
+            format!(
+                "{} is below the round trip of {}: the SYN times out before its answer can arrive and is sent again \
+                 for nothing, which counts as a loss, so the flow begins with a small window; raise it above the \
+                 round trip",
+                rto.syn,
+                seconds(round_trip)
+            )
+        });
+    } else if rto.initial < round_trip {
+        found.flow("rto.initial", path, ".tcp.rto.initial", || {
+            format!(
+                "{} is below the round trip of {}: data sent before the first sample times out before its ACK can \
+                 arrive and is sent again for nothing; raise it above the round trip",
+                rto.initial,
+                seconds(round_trip)
+            )
+        });
+    }
+}
+
+/// No SACK where many segments are in flight.
+fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
+    let uses_sack = flow.tcp.sack && flow.tcp.recovery == Scheme::Sack;
+    let window =
+        if flow.tcp.window_scaling { flow.tcp.receive_buffer.0 } else { UNSCALED.min(flow.tcp.receive_buffer.0) };
+    let segments = share.0.min(window) / Sizes::of(&flow.tcp).payload;
+    if uses_sack || segments < MANY_SEGMENTS {
+        return;
+    }
+    let key = if flow.tcp.sack { ".tcp.recovery" } else { ".tcp.sack" };
+    found.flow("sack", path, key, || {
+        let repair = way.round_trip * (segments / 2);
+        format!(
+            "without SACK one lost segment is repaired each round trip of {}, and up to {segments} segments are in \
+             flight: when slow start overflows the queue and loses half of them, the repair takes {}; set sack = \
+             true and recovery = \"sack\"",
+            seconds(way.round_trip),
+            seconds(repair)
+        )
+    });
+}
+
+/// A return path that carries fewer ACKs than the data asks for.
+fn acks(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+    let sizes = Sizes::of(&flow.tcp);
+    let header = network.links[way.return_bottleneck.0 as usize].header.0;
+    let per_ack = flow.tcp.delayed_ack.map_or(1, |delayed| u64::from(delayed.segments));
+    let acks_per_second = way.return_rate.as_bps() as f64 / ((sizes.ack.0 + header) * 8) as f64;
+    let ceiling = acks_per_second * (per_ack * sizes.payload * 8) as f64;
+    let useful = way.rate.as_bps() as f64 * sizes.payload as f64 / sizes.segment.0 as f64;
+    if ceiling < 0.95 * useful {
+        let counted = if per_ack == 1 { "each segment".to_owned() } else { format!("every {per_ack} segments") };
+        found.flow("acks", path, "", || {
+            format!(
+                "{} carries {:.0} ACKs a second; with one ACK for {counted} they clock out at most {} \
+                 of data, {} of the {} of the slowest link, and a queue of ACKs adds its delay to the RTT",
+                network.links[way.return_bottleneck.0 as usize].name,
+                acks_per_second,
+                three_digits(ceiling as u64),
+                percent(ceiling / way.rate.as_bps() as f64),
+                way.rate
+            )
+        });
+    }
+}
+
+/// A time with three digits at most.
+fn seconds(time: Duration) -> String {
+    let nanos = time.as_nanos();
+    Duration::from_nanos(rounded(nanos)).to_string()
+}
+
+/// A size with three digits at most.
+fn bytes(size: Bytes) -> String {
+    Bytes(rounded(size.0)).to_string()
+}
+
+/// A rate with three digits at most.
+fn three_digits(bps: u64) -> String {
+    Rate::from_bps(rounded(bps)).map_or("0 bit/s".to_owned(), |rate| rate.to_string())
+}
+
+/// The three leading digits of a number.
+fn rounded(number: u64) -> u64 {
+    let mut scale = 1;
+    while number / scale >= 1000 {
+        scale *= 10;
+    }
+    number.saturating_add(scale / 2) / scale * scale
+}
+
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        few if few < 1.0 => format!("{few:.2} %"),
+        many => format!("{many:.0} %"),
+    }
+}
