@@ -1,4 +1,29 @@
 //! TCP without a network: what to send, and when.
+//!
+//! A [`Connection`] is given segments and the time, and answers with segments and a deadline. It never learns
+//! whether the clock is simulated. Payload is counted, not carried.
+//!
+//! - [`segment`]: a segment and its options, with sizes as on the wire.
+//! - [`connection`]: the state machine, which joins the two halves: [`sender`] and [`receiver`].
+//! - [`scoreboard`] and [`rtt`]: what the sender knows about its segments and about the path.
+//! - [`recovery`]: what is lost, and when an episode of repair begins and ends.
+//! - [`congestion`]: how much may be in flight.
+//! - [`config`] and [`profile`]: what an endpoint does, and whose behaviour that is.
 
+pub mod account;
+pub mod config;
 pub mod congestion;
+pub mod connection;
+pub mod profile;
+pub mod receiver;
+pub mod recovery;
+pub mod rtt;
+pub mod scoreboard;
 pub mod segment;
+pub mod sender;
+
+pub use account::{Failure, Limited, Snapshot, Statistics};
+pub use config::{Config, OptionError, Options};
+pub use connection::{Connection, State};
+pub use profile::Profile;
+pub use segment::Segment;

@@ -116,6 +116,11 @@ pub struct Segment {
 pub const HEADER: u32 = 20;
 
 impl Segment {
+    /// A segment without data and options.
+    pub fn new(seq: SeqNumber, ack: SeqNumber, window: u16, flags: Flags) -> Self {
+        Self { seq, ack, window, flags, ..Self::default() }
+    }
+
     /// The timestamps, if the segment carries them.
     pub fn timestamps(&self) -> Option<Timestamps> {
         let place = self.blocks[3];
@@ -233,8 +238,7 @@ mod tests {
     fn a_linux_syn_has_forty_bytes_of_header() {
         // MSS 4, SACK-permitted and timestamps 12, window scale with a NOP 4.
         let syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
-        let segment =
-            Segment { flags: Flags::SYN, ..Default::default() }.with_syn_options(syn).with_timestamps(STAMPS);
+        let segment = Segment { flags: Flags::SYN, ..Default::default() }.with_syn_options(syn).with_timestamps(STAMPS);
         assert_eq!(segment.header_len(), 40);
         assert_eq!(segment.syn_options(), syn);
         assert_eq!(segment.sequence_len(), 1);

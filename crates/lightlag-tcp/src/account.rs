@@ -1,0 +1,191 @@
+//! What a connection reports about itself: counters, where its time went, and its state at one moment.
+
+use crate::congestion::{Epoch, Phase};
+use lightlag_core::{Duration, Instant};
+
+/// What holds a sender back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Limit {
+    /// The application has nothing to send, or the connection is not open yet.
+    #[default]
+    Application,
+    /// The congestion window.
+    Cwnd,
+    /// The window that the peer advertises.
+    Rwnd,
+    /// Losses are repaired in fast recovery.
+    Recovery,
+    /// A timeout: the wait for it, and the repair after it.
+    Timeout,
+}
+
+/// For how long each thing held the sender back. The parts sum to the time since the connection was opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Limited {
+    /// By the congestion window.
+    pub cwnd: Duration,
+    /// By the receiver's window.
+    pub rwnd: Duration,
+    /// By the application, the handshake included.
+    pub application: Duration,
+    /// By pacing.
+    pub pacing: Duration,
+    /// In fast recovery.
+    pub recovery: Duration,
+    /// Waiting for a timeout, and repairing after it.
+    pub timeout: Duration,
+}
+
+impl Limited {
+    fn part(&mut self, limit: Limit) -> &mut Duration {
+        match limit {
+            Limit::Application => &mut self.application,
+            Limit::Cwnd => &mut self.cwnd,
+            Limit::Rwnd => &mut self.rwnd,
+            Limit::Recovery => &mut self.recovery,
+            Limit::Timeout => &mut self.timeout,
+        }
+    }
+}
+
+/// Why a connection was given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The SYN or SYN-ACK was not answered.
+    SynTimeout,
+    /// Data was not acknowledged.
+    Timeout,
+    /// The peer reset the connection.
+    Reset,
+}
+
+/// Counters since the connection was opened.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
+pub struct Statistics {
+    /// Segments with payload sent, retransmissions included.
+    pub sent_segments: u64,
+    /// Sum of the round-trip samples.
+    pub rtt_sum: Duration,
+    /// Number of round-trip samples.
+    pub rtt_count: u64,
+    /// Segments without payload sent: ACKs, SYN, FIN, probes.
+    pub acks_sent: u64,
+    /// Segments with payload sent again.
+    pub retransmitted_segments: u64,
+    /// Expiries of the retransmission timer, that of the SYN included.
+    pub timeouts: u64,
+    /// Episodes of fast recovery.
+    pub recoveries: u64,
+    /// Payload that arrived more than once, in bytes.
+    pub duplicate_bytes: u64,
+    /// Zero-window probes sent.
+    pub probes: u64,
+    /// Why the connection was given up, if it was.
+    pub failure: Option<Failure>,
+}
+
+impl Statistics {
+    /// Mean of the round-trip samples.
+    pub fn mean_rtt(&self) -> Option<Duration> {
+        (self.rtt_count > 0).then(|| self.rtt_sum / self.rtt_count)
+    }
+}
+
+/// The state of a sender at one moment. Sizes and offsets are in bytes of payload.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Snapshot {
+    /// The window, with the inflation of fast recovery without SACK.
+    pub cwnd: u64,
+    /// Slow-start threshold; [`u64::MAX`] before the first loss.
+    pub ssthresh: u64,
+    /// Data in the network (RFC 6675 pipe).
+    pub inflight: u64,
+    /// SRTT; zero before the first sample.
+    pub srtt: Duration,
+    /// The last round-trip sample; zero before the first.
+    pub rtt: Duration,
+    /// The smallest round-trip sample; [`Duration::MAX`] before the first.
+    pub min_rtt: Duration,
+    /// The timeout, with back-off.
+    pub rto: Duration,
+    /// What is being repaired.
+    pub phase: Phase,
+    /// First byte not acknowledged.
+    pub snd_una: u64,
+    /// Next byte to send for the first time.
+    pub snd_nxt: u64,
+    /// How far beyond `snd_una` the peer's window reaches.
+    pub peer_window: u64,
+    /// Payload of a full segment.
+    pub segment_size: u64,
+    /// The cubic epoch, for algorithms that have one.
+    pub epoch: Option<Epoch>,
+}
+
+/// The cold part of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    pub(crate) statistics: Statistics,
+    /// When the window changed last.
+    window_since: Instant,
+    /// ∫ window dt in byte-seconds, and the time it covers.
+    window_integral: f64,
+    window_time: Duration,
+    limited: Limited,
+    limited_since: Instant,
+    opened: bool,
+}
+
+impl Account {
+    pub(crate) fn open(&mut self, now: Instant) {
+        if !self.opened {
+            self.opened = true;
+            self.limited_since = now;
+        }
+    }
+
+    /// The window is valid from now on: the begin of its mean.
+    pub(crate) fn start_window(&mut self, now: Instant) {
+        self.window_since = now;
+    }
+
+    /// The window was `bytes` until now.
+    pub(crate) fn window_was(&mut self, bytes: u64, now: Instant) {
+        let span = now.since(self.window_since);
+        self.window_integral += bytes as f64 * span.as_secs_f64();
+        self.window_time += span;
+        self.window_since = now;
+    }
+
+    /// Mean window until `now`, with `bytes` since the last change.
+    pub(crate) fn mean_window(&self, bytes: u64, now: Instant) -> f64 {
+        let span = now.since(self.window_since);
+        let time = (self.window_time + span).as_secs_f64();
+        if time > 0.0 { (self.window_integral + bytes as f64 * span.as_secs_f64()) / time } else { bytes as f64 }
+    }
+
+    /// `limit` held until now.
+    pub(crate) fn was_limited(&mut self, limit: Limit, now: Instant) {
+        *self.limited.part(limit) += now.since(self.limited_since);
+        self.limited_since = now;
+    }
+
+    /// A timeout fired after waiting for so long: that part was not `limit`'s fault.
+    pub(crate) fn waited_for_timeout(&mut self, limit: Limit, now: Instant, waited: Duration) {
+        let total = now.since(self.limited_since);
+        let waited = waited.min(total);
+        *self.limited.part(limit) += total - waited;
+        self.limited.timeout += waited;
+        self.limited_since = now;
+    }
+
+    /// Where the time went until now, with `limit` since the last change.
+    pub(crate) fn limited(&self, limit: Limit, now: Instant) -> Limited {
+        let mut limited = self.limited;
+        if self.opened {
+            *limited.part(limit) += now.since(self.limited_since);
+        }
+        limited
+    }
+}

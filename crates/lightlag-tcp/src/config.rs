@@ -1,0 +1,139 @@
+//! What one end of a connection does: the resolved [`Config`], and the [`Options`] of a scenario that lead to it.
+
+use crate::congestion::Choice;
+use crate::profile::Profile;
+use lightlag_core::{Bytes, Duration};
+use serde::Serialize;
+
+mod options;
+
+pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
+
+/// The complete behaviour of one endpoint. Connections share it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Config {
+    /// The profile it began with.
+    pub profile: Profile,
+    /// The congestion control.
+    pub congestion: Choice,
+    /// Value of the MSS option in bytes (RFC 9293 §3.7.1).
+    pub mss: u16,
+    /// Whether a full segment carries `mss` bytes whatever its options (ns-3, INET), or `mss` less its options.
+    pub mss_is_payload: bool,
+    /// Offer and use SACK (RFC 2018).
+    pub sack: bool,
+    /// Offer and use timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Offer and use window scaling (RFC 7323).
+    pub window_scaling: bool,
+    /// Initial window in segments (RFC 5681 §3.1, RFC 6928).
+    pub initial_window: u32,
+    /// Receive buffer: the most that is advertised.
+    pub receive_buffer: Bytes,
+    /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.
+    pub delayed_ack: Option<DelayedAck>,
+    /// The retransmission timeout.
+    pub rto: Rto,
+    /// Which ACKs give a round-trip sample.
+    pub rtt_samples: RttSamples,
+    /// How losses are repaired.
+    pub recovery: Scheme,
+    /// What an ACK counts for growth.
+    pub growth: Growth,
+    /// Send new data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Hold back a small segment while data is in flight (RFC 9293 §3.7.4).
+    pub nagle: bool,
+    /// Retransmissions of a SYN before the connection is given up.
+    pub syn_retries: u8,
+    /// Timeouts in a row, without progress, before the connection is given up (RFC 9293 §3.8.3 R2).
+    pub retries: u8,
+    /// How long TIME-WAIT lasts (2 MSL).
+    pub time_wait: Duration,
+}
+
+/// Delayed ACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DelayedAck {
+    /// Acknowledge every so many segments.
+    pub segments: u16,
+    /// Acknowledge at the latest after this time.
+    pub timeout: Duration,
+    /// So many segments at the begin of the connection are acknowledged at once, as Linux does.
+    pub quick: u16,
+}
+
+/// Parameters of the retransmission timeout (RFC 6298).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Rto {
+    /// Before the first sample.
+    pub initial: Duration,
+    /// Of the SYN.
+    pub syn: Duration,
+    /// Lower bound of the whole.
+    pub min: Duration,
+    /// Upper bound, with back-off.
+    pub max: Duration,
+    /// Lower bound of the variance term: the clock's granularity (RFC 6298 §2), or 200 ms as in Linux.
+    pub variance_floor: Duration,
+    /// Gain of RTTVAR.
+    pub variance_gain: VarianceGain,
+}
+
+/// Gain of RTTVAR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+pub enum VarianceGain {
+    /// 1/4 (RFC 6298 §2.3).
+    #[serde(rename = "1/4")]
+    Quarter,
+    /// 1/8, as INET.
+    #[serde(rename = "1/8")]
+    Eighth,
+}
+
+impl VarianceGain {
+    /// One over the gain.
+    pub fn divisor(self) -> u64 {
+        match self {
+            Self::Quarter => 4,
+            Self::Eighth => 8,
+        }
+    }
+}
+
+/// Which ACKs give a round-trip sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RttSamples {
+    /// Every ACK of data that was sent once, from the exact time of sending (Linux); timestamps serve where
+    /// a retransmission makes that time ambiguous.
+    SendTime,
+    /// Every ACK, from its timestamp echo, in ticks of 1 ms (ns-3); without timestamps as `send_time`.
+    Timestamp,
+    /// One segment at a time is timed (INET).
+    OnePerRound,
+}
+
+/// How losses are repaired. SACK needs the agreement of both ends; without it, NewReno.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheme {
+    /// Fast retransmit and fast recovery until the first new ACK (RFC 5681 §3.2).
+    Reno,
+    /// Fast recovery until everything outstanding at its begin is acknowledged (RFC 6582).
+    NewReno,
+    /// Conservative loss recovery with SACK (RFC 6675).
+    Sack,
+}
+
+/// What an ACK counts for the growth of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Growth {
+    /// One segment an ACK (RFC 5681 §3.1).
+    PerAck,
+    /// The segments that it acknowledges (Linux).
+    PerSegment,
+    /// The bytes that it acknowledges, at most so many segments (RFC 3465).
+    Abc(u8),
+}

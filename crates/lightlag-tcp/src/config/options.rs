@@ -1,0 +1,439 @@
+//! What a scenario's `tcp = { ... }` may say, and how it becomes a [`Config`].
+
+use super::{Config, DelayedAck, Growth, RttSamples, Scheme, VarianceGain};
+use crate::congestion::Choice;
+use crate::profile::Profile;
+use lightlag_core::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The keys of a scenario's `tcp` table. What is left out comes from the profile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// A complete set of behaviours, of which every other key changes one. Default: linux.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// The congestion control: its name, or a table with `algorithm` and its parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<Choice>,
+    /// Value of the MSS option, 64 to 65,000 bytes. A segment's payload is that minus its options; in the
+    /// profiles ns3 and inet it is the payload itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<Bytes>,
+    /// Selective acknowledgements (RFC 2018).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack: Option<bool>,
+    /// Timestamps (RFC 7323).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_scaling: Option<bool>,
+    /// Initial window in segments, 1 to 1,000 (RFC 6928).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub initial_window: Option<u32>,
+    /// Receive buffer: the largest window that is advertised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_buffer: Option<Bytes>,
+    /// Delayed ACKs: `false`, or a table with `segments`, `timeout` and `quick`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<DelayedAckSwitch>,
+    /// The retransmission timeout (RFC 6298): any of `initial`, `syn`, `min`, `max`, `variance_floor`,
+    /// `variance_gain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto: Option<RtoOptions>,
+    /// Which ACKs give a round-trip sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_samples: Option<RttSamples>,
+    /// How losses are repaired: reno (RFC 5681), newreno (RFC 6582) or sack (RFC 6675, where both ends agree on
+    /// SACK; newreno otherwise).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Scheme>,
+    /// What an ACK counts for the growth of the window: per_ack (RFC 5681), per_segment (Linux), or
+    /// `{ abc = 2 }` (RFC 3465).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
+    /// New data on the first two duplicate ACKs (RFC 3042).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Hold back a small segment while data is in flight (RFC 9293 §3.7.4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nagle: Option<bool>,
+}
+
+/// Delayed ACKs, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DelayedAckSwitch {
+    /// `false` acknowledges every segment at once, `true` takes the values of the profile or, where it has
+    /// none, 2 segments and 200 ms.
+    Switch(bool),
+    /// On, with these values.
+    On(DelayedAckOptions),
+}
+
+/// Values of delayed ACKs. What is left out comes from the profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DelayedAckOptions {
+    /// Acknowledge every so many segments, 1 to 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub segments: Option<u16>,
+    /// Acknowledge at the latest after this time, at most 10 s (RFC 9293 §3.8.6.3 wants at most 500 ms).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Duration>,
+    /// So many segments at the begin of the connection are acknowledged at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quick: Option<u16>,
+}
+
+/// Parameters of the retransmission timeout. What is left out comes from the profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RtoOptions {
+    /// Before the first sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Duration>,
+    /// Of the SYN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn: Option<Duration>,
+    /// Lower bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Duration>,
+    /// Upper bound, with back-off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<Duration>,
+    /// Lower bound of the variance term.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variance_floor: Option<Duration>,
+    /// Gain of RTTVAR.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variance_gain: Option<VarianceGain>,
+}
+
+/// A key of the `tcp` table whose value does not fit, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionError {
+    /// The key, with a dot before a part of it.
+    pub key: String,
+    /// The value and the remedy.
+    pub message: String,
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.message)
+    }
+}
+
+impl std::error::Error for OptionError {}
+
+impl RtoOptions {
+    fn merge(self, over: Self) -> Self {
+        Self {
+            initial: over.initial.or(self.initial),
+            syn: over.syn.or(self.syn),
+            min: over.min.or(self.min),
+            max: over.max.or(self.max),
+            variance_floor: over.variance_floor.or(self.variance_floor),
+            variance_gain: over.variance_gain.or(self.variance_gain),
+        }
+    }
+}
+
+impl DelayedAckSwitch {
+    fn merge(self, over: Self) -> Self {
+        match (self, over) {
+            (Self::On(base), Self::On(over)) => Self::On(DelayedAckOptions {
+                segments: over.segments.or(base.segments),
+                timeout: over.timeout.or(base.timeout),
+                quick: over.quick.or(base.quick),
+            }),
+            (Self::On(base), Self::Switch(true)) => Self::On(base),
+            _ => over,
+        }
+    }
+}
+
+impl Options {
+    /// These options where `over` says nothing.
+    #[must_use]
+    pub fn merge(&self, over: &Self) -> Self {
+        Self {
+            profile: over.profile.or(self.profile),
+            congestion: over.congestion.clone().or_else(|| self.congestion.clone()),
+            mss: over.mss.or(self.mss),
+            sack: over.sack.or(self.sack),
+            timestamps: over.timestamps.or(self.timestamps),
+            window_scaling: over.window_scaling.or(self.window_scaling),
+            initial_window: over.initial_window.or(self.initial_window),
+            receive_buffer: over.receive_buffer.or(self.receive_buffer),
+            delayed_ack: both(self.delayed_ack, over.delayed_ack, DelayedAckSwitch::merge),
+            rto: both(self.rto, over.rto, RtoOptions::merge),
+            rtt_samples: over.rtt_samples.or(self.rtt_samples),
+            recovery: over.recovery.or(self.recovery),
+            growth: over.growth.or(self.growth),
+            limited_transmit: over.limited_transmit.or(self.limited_transmit),
+            nagle: over.nagle.or(self.nagle),
+        }
+    }
+
+    /// The profile's table with these options over it.
+    pub fn resolve(&self) -> Result<Config, OptionError> {
+        let mut config = self.profile.unwrap_or_default().config();
+        if let Some(mss) = self.mss {
+            config.mss = in_range("mss", mss.0, 64, 65_000, " B")? as u16;
+        }
+        if let Some(segments) = self.initial_window {
+            config.initial_window = in_range("initial_window", segments.into(), 1, 1_000, " segments")? as u32;
+        }
+        if let Some(buffer) = self.receive_buffer {
+            let most = 65_535 << 14;
+            config.receive_buffer = Bytes(in_range("receive_buffer", buffer.0, 64, most, " B")?);
+        }
+        set(&mut config.congestion, &self.congestion);
+        set(&mut config.sack, &self.sack);
+        set(&mut config.timestamps, &self.timestamps);
+        set(&mut config.window_scaling, &self.window_scaling);
+        set(&mut config.rtt_samples, &self.rtt_samples);
+        set(&mut config.recovery, &self.recovery);
+        set(&mut config.growth, &self.growth);
+        set(&mut config.limited_transmit, &self.limited_transmit);
+        set(&mut config.nagle, &self.nagle);
+        if let Some(switch) = self.delayed_ack {
+            config.delayed_ack = delayed_ack(switch, config.delayed_ack)?;
+        }
+        if let Some(rto) = self.rto {
+            apply_rto(rto, &mut config)?;
+        }
+        if let Growth::Abc(limit) = config.growth {
+            in_range("growth.abc", limit.into(), 1, 255, " segments")?;
+        }
+        Ok(config)
+    }
+}
+
+fn both<T>(base: Option<T>, over: Option<T>, merge: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (base, over) {
+        (Some(base), Some(over)) => Some(merge(base, over)),
+        (base, over) => over.or(base),
+    }
+}
+
+fn set<T: Clone>(place: &mut T, value: &Option<T>) {
+    if let Some(value) = value {
+        *place = value.clone();
+    }
+}
+
+fn error<T>(key: &str, message: String) -> Result<T, OptionError> {
+    Err(OptionError { key: key.to_owned(), message })
+}
+
+fn in_range(key: &str, value: u64, least: u64, most: u64, unit: &str) -> Result<u64, OptionError> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    error(key, format!("{value}{unit} is not between {least} and {most}{unit}"))
+}
+
+fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<Option<DelayedAck>, OptionError> {
+    let base = profile.unwrap_or(DelayedAck { segments: 2, timeout: Duration::from_millis(200), quick: 0 });
+    match switch {
+        DelayedAckSwitch::Switch(false) => Ok(None),
+        DelayedAckSwitch::Switch(true) => Ok(Some(base)),
+        DelayedAckSwitch::On(options) => {
+            let segments = options.segments.unwrap_or(base.segments);
+            in_range("delayed_ack.segments", segments.into(), 1, 1_000, " segments")?;
+            let timeout = options.timeout.unwrap_or(base.timeout);
+            if timeout.is_zero() || timeout > Duration::from_secs(10) {
+                return error("delayed_ack.timeout", format!("{timeout} is not above 0 s and at most 10 s"));
+            }
+            Ok(Some(DelayedAck { segments, timeout, quick: options.quick.unwrap_or(base.quick) }))
+        }
+    }
+}
+
+fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError> {
+    let rto = &mut config.rto;
+    set(&mut rto.initial, &options.initial);
+    set(&mut rto.syn, &options.syn.or(options.initial));
+    set(&mut rto.min, &options.min);
+    set(&mut rto.max, &options.max);
+    set(&mut rto.variance_floor, &options.variance_floor);
+    set(&mut rto.variance_gain, &options.variance_gain);
+    let (least, most) = (Duration::from_millis(1), Duration::from_secs(3_600));
+    for (key, value) in [("rto.initial", rto.initial), ("rto.syn", rto.syn), ("rto.max", rto.max)] {
+        if value < least || value > most {
+            return error(key, format!("{value} is not between 1 ms and 3600 s"));
+        }
+    }
+    if rto.min > rto.max {
+        return error("rto.min", format!("{} is above rto.max, which is {}: make it smaller", rto.min, rto.max));
+    }
+    if rto.initial > rto.max {
+        return error("rto.max", format!("{} is below rto.initial, which is {}: make it larger", rto.max, rto.initial));
+    }
+    if rto.min.is_zero() && rto.variance_floor.is_zero() {
+        return error(
+            "rto.min",
+            "0 s with rto.variance_floor = 0 s lets the timeout fall to the RTT: raise one".into(),
+        );
+    }
+    Ok(())
+}
+
+impl<'de> Deserialize<'de> for DelayedAckSwitch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Switch;
+        impl<'de> Visitor<'de> for Switch {
+            type Value = DelayedAckSwitch;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("false or a table such as { segments = 2, timeout = \"200 ms\" }")
+            }
+            fn visit_bool<E: Error>(self, on: bool) -> Result<Self::Value, E> {
+                Ok(DelayedAckSwitch::Switch(on))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                DelayedAckOptions::deserialize(MapAccessDeserializer::new(map)).map(DelayedAckSwitch::On)
+            }
+        }
+        deserializer.deserialize_any(Switch)
+    }
+}
+
+impl<'de> Deserialize<'de> for Growth {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            abc: u8,
+        }
+        struct Rule;
+        impl<'de> Visitor<'de> for Rule {
+            type Value = Growth;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"per_ack\", \"per_segment\" or { abc = 2 }")
+            }
+            fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+                match name {
+                    "per_ack" => Ok(Growth::PerAck),
+                    "per_segment" => Ok(Growth::PerSegment),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(name), &self)),
+                }
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                Table::deserialize(MapAccessDeserializer::new(map)).map(|table| Growth::Abc(table.abc))
+            }
+        }
+        deserializer.deserialize_any(Rule)
+    }
+}
+
+impl JsonSchema for Growth {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Growth".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "What an ACK counts for the growth of the window.",
+            "anyOf": [
+                { "enum": ["per_ack", "per_segment"] },
+                {
+                    "type": "object",
+                    "properties": { "abc": { "type": "integer", "minimum": 1, "maximum": 255 } },
+                    "required": ["abc"],
+                    "additionalProperties": false
+                }
+            ]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(json: &str) -> Options {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn refused(json: &str) -> String {
+        serde_json::from_str::<Options>(json).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nothing_said_is_linux() {
+        assert_eq!(Options::default().resolve().unwrap(), Profile::Linux.config());
+    }
+
+    #[test]
+    fn a_later_table_overrides_key_by_key() {
+        let base = options(r#"{ "profile": "inet", "mss": "1024 B", "rto": { "min": "2 s" }, "delayed_ack": {} }"#);
+        let over = options(r#"{ "sack": true, "rto": { "max": "90 s" }, "delayed_ack": { "segments": 3 } }"#);
+        let config = base.merge(&over).resolve().unwrap();
+        assert_eq!((config.mss, config.sack, config.profile), (1024, true, Profile::Inet));
+        assert_eq!((config.rto.min, config.rto.max), (Duration::from_secs(2), Duration::from_secs(90)));
+        let delayed = config.delayed_ack.unwrap();
+        assert_eq!((delayed.segments, delayed.timeout), (3, Duration::from_millis(200)));
+    }
+
+    #[test]
+    fn delayed_acks_can_be_switched_off_and_on() {
+        let delayed = |json| options(json).resolve().unwrap().delayed_ack;
+        assert_eq!(delayed(r#"{ "delayed_ack": false }"#), None);
+        assert_eq!(delayed(r#"{ "delayed_ack": true }"#), Profile::Linux.config().delayed_ack);
+        assert_eq!(delayed(r#"{ "profile": "inet", "delayed_ack": true }"#).unwrap().segments, 2);
+        assert!(refused(r#"{ "delayed_ack": 3 }"#).contains("segments = 2"));
+        assert!(refused(r#"{ "delayed_ack": { "count": 3 } }"#).contains("segments"));
+    }
+
+    #[test]
+    fn growth_is_a_name_or_a_table() {
+        let growth = |json| options(json).growth.unwrap();
+        assert_eq!(growth(r#"{ "growth": "per_ack" }"#), Growth::PerAck);
+        assert_eq!(growth(r#"{ "growth": { "abc": 2 } }"#), Growth::Abc(2));
+        assert!(refused(r#"{ "growth": "abc" }"#).contains("{ abc = 2 }"));
+    }
+
+    #[test]
+    fn values_that_cannot_work_are_refused_with_their_key() {
+        for (json, key) in [
+            (r#"{ "mss": "10 B" }"#, "mss"),
+            (r#"{ "mss": "1 MB" }"#, "mss"),
+            (r#"{ "initial_window": 0 }"#, "initial_window"),
+            (r#"{ "receive_buffer": "1 B" }"#, "receive_buffer"),
+            (r#"{ "receive_buffer": "2 GB" }"#, "receive_buffer"),
+            (r#"{ "delayed_ack": { "segments": 0 } }"#, "delayed_ack.segments"),
+            (r#"{ "delayed_ack": { "timeout": "0 s" } }"#, "delayed_ack.timeout"),
+            (r#"{ "rto": { "min": "9 min" } }"#, "rto.min"),
+            (r#"{ "rto": { "initial": "9 min" } }"#, "rto.max"),
+            (r#"{ "rto": { "min": "0 s", "variance_floor": "0 s" } }"#, "rto.min"),
+            (r#"{ "growth": { "abc": 0 } }"#, "growth.abc"),
+        ] {
+            let error = options(json).resolve().unwrap_err();
+            assert_eq!(error.key, key, "{error}");
+        }
+    }
+
+    #[test]
+    fn unknown_keys_are_refused() {
+        assert!(refused(r#"{ "sacks": true }"#).contains("sacks"));
+        assert!(refused(r#"{ "rto": { "minimum": "1 s" } }"#).contains("minimum"));
+    }
+
+    #[test]
+    fn options_survive_a_round_trip() {
+        let json =
+            r#"{"profile":"ns3","mss":"1448 B","delayed_ack":false,"rto":{"variance_gain":"1/8"},"growth":{"abc":2}}"#;
+        let there = serde_json::to_string(&options(json)).unwrap();
+        assert_eq!(options(&there), options(json));
+    }
+}

@@ -1,0 +1,563 @@
+//! The state machine (RFC 9293): joins the two halves, owns the timers, and turns numbers into offsets.
+//!
+//! The host calls `handle_*` for what comes in, then [`Connection::poll_segment`] until it gives nothing, then
+//! arms a timer for [`Connection::poll_timeout`]. Segments leave only through `poll_segment`.
+
+use crate::account::{Account, Failure, Limited, Snapshot, Statistics};
+use crate::config::Config;
+use crate::congestion::CongestionControl;
+use crate::receiver::{MAX_BLOCKS, Receiver};
+use crate::scoreboard::{Chunk, Range};
+use crate::segment::{Flags, SackBlock, Segment, SeqNumber, SynOptions, Timestamps};
+use crate::sender::{Acknowledgement, Agreed, Expiry, Sender, timestamp};
+use lightlag_core::{Duration, Instant};
+use std::sync::Arc;
+
+/// State of a connection (RFC 9293 §3.3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum State {
+    /// Nothing yet, or nothing any more.
+    #[default]
+    Closed,
+    /// A server that waits for a SYN.
+    Listen,
+    /// The SYN left.
+    SynSent,
+    /// SYN and SYN-ACK crossed or followed each other; the last ACK is missing.
+    SynReceived,
+    /// Data flows both ways.
+    Established,
+    /// We closed; the FIN is not acknowledged.
+    FinWait1,
+    /// We closed, and the peer knows; it may still send.
+    FinWait2,
+    /// The peer closed; we may still send.
+    CloseWait,
+    /// Both closed at once; our FIN is not acknowledged.
+    Closing,
+    /// The peer closed before us; our FIN is not acknowledged.
+    LastAck,
+    /// All done; old segments die out.
+    TimeWait,
+}
+
+/// MSS of a peer that names none (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u16 = 536;
+
+/// Padded bytes of the timestamps option.
+const TIMESTAMPS_LEN: u32 = 12;
+
+/// One end of a connection.
+pub struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+    /// Our number of payload offset 0.
+    local: SeqNumber,
+    /// The peer's number of payload offset 0.
+    remote: SeqNumber,
+    state: State,
+    /// A segment of the handshake must leave: SYN, SYN-ACK, or the ACK of the SYN-ACK.
+    handshake_due: bool,
+    timestamps: bool,
+    sack: bool,
+    /// Shift of the windows that the peer advertises.
+    peer_scale: u8,
+    /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
+    window_from: (u64, u64),
+    /// When TIME-WAIT ends.
+    linger: Instant,
+    /// When the first SYN or SYN-ACK left.
+    syn_sent: Instant,
+    config: Arc<Config>,
+    account: Box<Account>,
+}
+
+impl Connection {
+    /// The end that opens. `initial` is its initial sequence number.
+    pub fn client(config: Arc<Config>, initial: SeqNumber) -> Self {
+        Self::new(config, initial, State::Closed)
+    }
+
+    /// The end that waits in LISTEN.
+    pub fn server(config: Arc<Config>, initial: SeqNumber) -> Self {
+        Self::new(config, initial, State::Listen)
+    }
+
+    fn new(config: Arc<Config>, initial: SeqNumber, state: State) -> Self {
+        Self {
+            sender: Sender::new(&config),
+            receiver: Receiver::new(config.receive_buffer.0, config.delayed_ack),
+            local: initial.plus(1),
+            remote: SeqNumber::default(),
+            state,
+            handshake_due: false,
+            timestamps: config.timestamps,
+            sack: config.sack,
+            peer_scale: 0,
+            window_from: (0, 0),
+            linger: Instant::MAX,
+            syn_sent: Instant::MAX,
+            config,
+            account: Box::default(),
+        }
+    }
+
+    /// Uses this algorithm instead of the configured one. To be called before anything is sent.
+    #[must_use]
+    pub fn with_congestion(mut self, congestion: Box<dyn CongestionControl>) -> Self {
+        self.sender.set_congestion(congestion);
+        self
+    }
+
+    /// Opens actively: the SYN leaves with the next [`Self::poll_segment`].
+    pub fn open(&mut self, now: Instant) {
+        assert_eq!(self.state, State::Closed, "only a new client opens");
+        self.state = State::SynSent;
+        self.handshake_due = true;
+        self.account.open(now);
+    }
+
+    /// The application writes so many bytes more; [`u64::MAX`] never ends.
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+    }
+
+    /// The application writes nothing more: a FIN follows the data.
+    pub fn close(&mut self) {
+        self.sender.close();
+    }
+
+    /// The state.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Payload bytes received in order. The application reads them at once.
+    pub fn received(&self) -> u64 {
+        self.receiver.received()
+    }
+
+    /// Whether the peer's FIN and everything before it arrived.
+    pub fn peer_closed(&self) -> bool {
+        self.receiver.fin_consumed()
+    }
+
+    /// A segment arrived.
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.listen(now, segment),
+            State::SynSent => self.answer_to_syn(now, segment),
+            _ => self.synchronized(now, segment),
+        }
+    }
+
+    /// The clock reached [`Self::poll_timeout`].
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.linger <= now {
+            self.linger = Instant::MAX;
+            self.finish(None);
+        }
+        if self.receiver.deadline() <= now {
+            self.receiver.handle_timeout();
+        }
+        if self.sender.deadline() <= now {
+            if matches!(self.state, State::SynSent | State::SynReceived) {
+                self.handshake_timed_out(now);
+            } else if self.sender.handle_timeout(now, &self.config, &mut self.account) == Expiry::GiveUp {
+                self.finish(Some(Failure::Timeout));
+            }
+        }
+    }
+
+    /// When [`Self::handle_timeout`] wants to be called, if at all.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let next = self.sender.deadline().min(self.receiver.deadline()).min(self.linger);
+        (next != Instant::MAX).then_some(next)
+    }
+
+    /// The next segment to send, until there is none.
+    pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
+        match self.state {
+            State::Closed | State::Listen => None,
+            State::SynSent | State::SynReceived => self.poll_syn(now),
+            _ => self.poll_synchronized(now),
+        }
+    }
+
+    /// The state of the sending half.
+    pub fn snapshot(&self) -> Snapshot {
+        let (sender, rtt) = (&self.sender, self.sender.rtt());
+        let congestion = sender.congestion();
+        let una = sender.payload(sender.board().una());
+        Snapshot {
+            cwnd: sender.window(),
+            ssthresh: congestion.map_or(u64::MAX, |algorithm| algorithm.ssthresh()),
+            inflight: sender.board().pipe(),
+            srtt: rtt.srtt(),
+            rtt: rtt.latest(),
+            min_rtt: rtt.min(),
+            rto: rtt.rto(&self.config.rto),
+            phase: sender.phase(),
+            snd_una: una,
+            snd_nxt: sender.payload(sender.board().nxt()),
+            peer_window: sender.peer_edge().saturating_sub(una),
+            segment_size: u64::from(sender.segment_size()),
+            epoch: congestion.and_then(|algorithm| algorithm.epoch()),
+        }
+    }
+
+    /// The counters.
+    pub fn statistics(&self) -> &Statistics {
+        &self.account.statistics
+    }
+
+    /// What held the sender back until now, and for how long.
+    pub fn limited(&self, now: Instant) -> Limited {
+        self.account.limited(self.sender.limit(), now)
+    }
+
+    /// The smallest round-trip time seen.
+    pub fn min_rtt(&self) -> Option<Duration> {
+        Some(self.sender.rtt().min()).filter(|rtt| *rtt != Duration::MAX)
+    }
+
+    /// Mean of the congestion window over the time since the connection was established, in segments.
+    pub fn mean_cwnd_segments(&self, now: Instant) -> f64 {
+        self.account.mean_window(self.sender.cwnd(), now) / f64::from(self.sender.segment_size())
+    }
+
+    // --- the handshake -----------------------------------------------------------------------------------------
+
+    fn listen(&mut self, now: Instant, segment: &Segment) {
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
+            return;
+        }
+        self.account.open(now);
+        self.take_syn(segment);
+        self.state = State::SynReceived;
+        self.handshake_due = true;
+    }
+
+    fn answer_to_syn(&mut self, now: Instant, segment: &Segment) {
+        let acknowledges = segment.flags.has(Flags::ACK);
+        if acknowledges && segment.ack != self.local {
+            return;
+        }
+        if segment.flags.has(Flags::RST) {
+            if acknowledges {
+                self.finish(Some(Failure::Reset));
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(segment);
+        if acknowledges {
+            self.establish(now, segment, u64::from(segment.window));
+            self.handshake_due = true;
+        } else {
+            // RFC 9293 §3.5: both opened at once.
+            self.state = State::SynReceived;
+            self.handshake_due = true;
+        }
+    }
+
+    /// Reads what the peer's SYN offers. Options that only one end offers are not used.
+    fn take_syn(&mut self, segment: &Segment) {
+        self.remote = segment.seq.plus(1);
+        let offer = segment.syn_options();
+        self.sack &= offer.sack_permitted;
+        self.timestamps &= segment.timestamps().is_some();
+        if let Some(stamps) = segment.timestamps() {
+            self.receiver.set_ts_recent(stamps.value);
+        }
+        if let Some(scale) = offer.window_scale.filter(|_| self.config.window_scaling) {
+            self.peer_scale = scale.min(14);
+            self.receiver.set_scale(Receiver::scale_for(self.config.receive_buffer.0));
+        }
+        let mss = offer.mss.unwrap_or(DEFAULT_MSS).min(self.config.mss);
+        let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
+        self.sender.set_segment_size(u32::from(mss).saturating_sub(options).max(1));
+    }
+
+    /// The SYN is acknowledged.
+    fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
+        let retransmissions = self.sender.end_handshake();
+        let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
+        self.sender.sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
+        let agreed = Agreed {
+            // RFC 5681 §3.1, and RFC 6298 with its shorter first timeout: one segment after two losses.
+            initial_window: if retransmissions > 1 { 1 } else { self.config.initial_window },
+            sack: self.sack,
+            peer_window,
+        };
+        self.sender.establish(now, agreed, &self.config, &mut self.account);
+        self.state = State::Established;
+    }
+
+    fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
+        if !self.handshake_due {
+            return None;
+        }
+        self.handshake_due = false;
+        self.syn_sent = self.syn_sent.min(now);
+        self.sender.arm_handshake(now, &self.config);
+        self.account.statistics.acks_sent += 1;
+        let answer = self.state == State::SynReceived;
+        let window = self.receiver.acknowledged(true);
+        let offer = SynOptions {
+            mss: Some(self.config.mss),
+            window_scale: (self.config.window_scaling && (!answer || self.receiver.scale().is_some()))
+                .then(|| Receiver::scale_for(self.config.receive_buffer.0)),
+            sack_permitted: self.sack,
+        };
+        let (ack, flags) =
+            if answer { (self.remote, Flags::SYN.with(Flags::ACK)) } else { (SeqNumber::default(), Flags::SYN) };
+        let segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
+        Some(self.stamp(now, segment.with_syn_options(offer)))
+    }
+
+    fn handshake_timed_out(&mut self, now: Instant) {
+        if self.sender.handshake_timed_out(now, &self.config, &mut self.account) == Expiry::GiveUp {
+            self.finish(Some(Failure::SynTimeout));
+        } else {
+            self.handshake_due = true;
+        }
+    }
+
+    // --- an open connection ------------------------------------------------------------------------------------
+
+    fn synchronized(&mut self, now: Instant, segment: &Segment) {
+        let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else {
+            return self.repeated_syn(segment);
+        };
+        let stamps = if self.timestamps { segment.timestamps() } else { None };
+        if let Some(stamps) = stamps
+            && self.receiver.is_old(stamps.value)
+            && !segment.flags.has(Flags::RST)
+        {
+            // PAWS, RFC 7323 §5.3.
+            self.receiver.acknowledge_now();
+            return;
+        }
+        if !self.acceptable(start, u64::from(segment.sequence_len())) {
+            return self.unacceptable(now, segment, start);
+        }
+        if segment.flags.has(Flags::RST) {
+            // RFC 5961 §3: only the exact number resets, others are challenged.
+            if start == self.receiver.nxt() {
+                self.finish(Some(Failure::Reset))
+            } else {
+                self.receiver.acknowledge_now()
+            }
+            return;
+        }
+        if segment.flags.has(Flags::SYN) {
+            // RFC 5961 §4.
+            self.receiver.acknowledge_now();
+            return;
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        if let Some(stamps) = stamps {
+            self.receiver.note_timestamp(start, stamps.value);
+        }
+        if !self.take_ack(now, segment, start, stamps.map(|stamps| stamps.echo)) {
+            return;
+        }
+        if segment.len > 0 || segment.flags.has(Flags::FIN) {
+            self.take_data(now, segment, start);
+        }
+    }
+
+    /// RFC 9293 §3.10.7.4, the table of acceptable segments.
+    fn acceptable(&self, start: u64, len: u64) -> bool {
+        let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
+        if len == 0 { start == nxt || (nxt..edge).contains(&start) } else { start < edge && start + len > nxt }
+    }
+
+    /// Old data, a probe, or data beyond the window: the peer learns what is expected.
+    fn unacceptable(&mut self, now: Instant, segment: &Segment, start: u64) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        self.receiver.acknowledge_now();
+        let end = start + u64::from(segment.len);
+        self.account.statistics.duplicate_bytes += end.min(self.receiver.nxt()).saturating_sub(start);
+        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
+            self.linger = now + self.config.time_wait;
+        }
+    }
+
+    /// A SYN or SYN-ACK again: our answer was lost.
+    fn repeated_syn(&mut self, segment: &Segment) {
+        if self.state == State::SynReceived && segment.flags.has(Flags::SYN) && segment.seq.plus(1) == self.remote {
+            self.handshake_due = true;
+        } else if !segment.flags.has(Flags::RST) {
+            self.receiver.acknowledge_now();
+        }
+    }
+
+    /// Whether the segment goes on to be read.
+    fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
+        let board = self.sender.board();
+        let (una, nxt) = (board.una(), board.nxt());
+        let Some(ack) = segment.ack.expand(self.local, una) else { return self.state != State::SynReceived };
+        if ack > nxt {
+            // Nothing of the kind was sent.
+            self.receiver.acknowledge_now();
+            return false;
+        }
+        if self.state == State::SynReceived {
+            self.establish(now, segment, u64::from(segment.window) << self.peer_scale);
+        }
+        if ack < una {
+            return true;
+        }
+        let moved_window = self.take_window(segment, start, ack);
+        let mut sacked = [Range::default(); MAX_BLOCKS];
+        let sacked = if self.sender.uses_sack() { self.expand_sack(segment, una, &mut sacked) } else { &[] };
+        let arrived = Acknowledgement { ack, sacked, echo, occupies: segment.sequence_len() > 0, moved_window };
+        self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
+        if self.sender.fin_acknowledged() {
+            self.fin_acknowledged(now);
+        }
+        true
+    }
+
+    /// RFC 9293 §3.10.7.4: only a newer segment moves the window. Returns whether its right edge or size changed.
+    fn take_window(&mut self, segment: &Segment, start: u64, ack: u64) -> bool {
+        if self.window_from > (start, ack) {
+            return false;
+        }
+        self.window_from = (start, ack);
+        self.sender.set_peer_window(ack, u64::from(segment.window) << self.peer_scale)
+    }
+
+    fn expand_sack<'a>(&self, segment: &Segment, una: u64, ranges: &'a mut [Range; MAX_BLOCKS]) -> &'a [Range] {
+        let mut count = 0;
+        for block in segment.sack() {
+            let ends = (block.start.expand(self.local, una), block.end.expand(self.local, una));
+            if let (Some(start), Some(end)) = ends {
+                ranges[count] = Range { start, end };
+                count += 1;
+            }
+        }
+        &ranges[..count]
+    }
+
+    fn take_data(&mut self, now: Instant, segment: &Segment, start: u64) {
+        if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
+            self.receiver.acknowledge_now();
+            return;
+        }
+        let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags.has(Flags::FIN));
+        self.account.statistics.duplicate_bytes += duplicate;
+        if self.receiver.fin_consumed() {
+            self.state = match self.state {
+                State::Established => State::CloseWait,
+                State::FinWait1 => State::Closing,
+                _ => self.wait(now),
+            };
+        }
+    }
+
+    fn fin_acknowledged(&mut self, now: Instant) {
+        self.state = match self.state {
+            State::FinWait1 => State::FinWait2,
+            State::Closing => self.wait(now),
+            State::LastAck => return self.finish(None),
+            other => other,
+        };
+    }
+
+    fn wait(&mut self, now: Instant) -> State {
+        self.linger = now + self.config.time_wait;
+        State::TimeWait
+    }
+
+    /// The connection is no more.
+    fn finish(&mut self, failure: Option<Failure>) {
+        self.state = State::Closed;
+        self.account.statistics.failure = failure;
+        self.sender.stop();
+        self.receiver.stop();
+        self.linger = Instant::MAX;
+        self.handshake_due = false;
+    }
+
+    fn poll_synchronized(&mut self, now: Instant) -> Option<Segment> {
+        if std::mem::take(&mut self.handshake_due) {
+            return Some(self.pure_ack(now, 0));
+        }
+        // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it.
+        if self.receiver.ack_due() && self.receiver.has_holes() {
+            return Some(self.pure_ack(now, 0));
+        }
+        if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.account) {
+            return Some(self.data(now, chunk));
+        }
+        if self.sender.take_probe(now, &self.config) {
+            self.account.statistics.probes += 1;
+            // As Linux: an old number, which the peer must answer.
+            return Some(self.pure_ack(now, 1));
+        }
+        self.receiver.ack_due().then(|| self.pure_ack(now, 0))
+    }
+
+    fn data(&mut self, now: Instant, chunk: Chunk) -> Segment {
+        let statistics = &mut self.account.statistics;
+        if chunk.len > 0 {
+            statistics.sent_segments += 1;
+        } else {
+            statistics.acks_sent += 1;
+        }
+        let mut segment = self.acknowledging(now, self.local.plus(chunk.start as u32));
+        segment.len = chunk.len as u16;
+        if chunk.fin {
+            segment.flags = segment.flags.with(Flags::FIN);
+            self.state = match self.state {
+                State::Established => State::FinWait1,
+                State::CloseWait => State::LastAck,
+                other => other,
+            };
+        }
+        segment
+    }
+
+    fn pure_ack(&mut self, now: Instant, before: u32) -> Segment {
+        self.account.statistics.acks_sent += 1;
+        let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());
+        let segment = self.acknowledging(now, seq);
+        if !self.sack || !self.receiver.has_holes() {
+            return segment;
+        }
+        let mut blocks = [SackBlock::default(); MAX_BLOCKS];
+        let ranges = self.receiver.sack_ranges();
+        for (block, range) in blocks.iter_mut().zip(ranges) {
+            *block = SackBlock { start: self.remote.plus(range.start as u32), end: self.remote.plus(range.end as u32) };
+        }
+        segment.with_sack(&blocks[..ranges.len()])
+    }
+
+    fn acknowledging(&mut self, now: Instant, seq: SeqNumber) -> Segment {
+        let ack = self.remote.plus(self.receiver.nxt() as u32);
+        let window = self.receiver.acknowledged(false);
+        self.stamp(now, Segment::new(seq, ack, window, Flags::ACK))
+    }
+
+    fn stamp(&self, now: Instant, segment: Segment) -> Segment {
+        if !self.timestamps {
+            return segment;
+        }
+        // TSecr is valid only with the ACK bit (RFC 7323 §3.2).
+        let echo = if segment.flags.has(Flags::ACK) { self.receiver.ts_recent() } else { 0 };
+        segment.with_timestamps(Timestamps { value: timestamp(now), echo })
+    }
+}
+
+#[cfg(test)]
+mod tests;

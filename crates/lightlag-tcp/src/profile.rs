@@ -1,0 +1,195 @@
+//! Profiles: complete sets of behaviour, as one table of data.
+
+use crate::config::{Config, DelayedAck, Growth, Rto, RttSamples, Scheme, VarianceGain};
+use crate::congestion::Choice;
+use lightlag_core::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whose behaviour a connection shows where nothing else is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// A current Linux kernel, as far as modelled.
+    #[default]
+    Linux,
+    /// The RFCs, with what they recommend.
+    Rfc,
+    /// INET of OMNeT++ with its defaults, and a receive window of 64 KiB.
+    Inet,
+    /// ns-3 with its defaults.
+    Ns3,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Linux, Self::Rfc, Self::Inet, Self::Ns3];
+
+    /// The name in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linux => "linux",
+            Self::Rfc => "rfc",
+            Self::Inet => "inet",
+            Self::Ns3 => "ns3",
+        }
+    }
+
+    /// The profile's table.
+    pub fn config(self) -> Config {
+        match self {
+            Self::Linux => linux(),
+            Self::Rfc => rfc(),
+            Self::Inet => inet(),
+            Self::Ns3 => ns3(),
+        }
+    }
+}
+
+const MS: u64 = 1;
+const SECOND: u64 = 1_000 * MS;
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// What Linux 6.x does by default. The receive buffer does not tune itself: it is what the largest
+/// automatic buffer (32 MiB) advertises.
+fn linux() -> Config {
+    Config {
+        profile: Profile::Linux,
+        congestion: Choice::named("cubic"),
+        mss: 1460,
+        mss_is_payload: false,
+        sack: true,
+        timestamps: true,
+        window_scaling: true,
+        initial_window: 10,
+        receive_buffer: Bytes(16 << 20),
+        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16 }),
+        rto: Rto {
+            initial: ms(SECOND),
+            syn: ms(SECOND),
+            min: ms(200),
+            max: ms(120 * SECOND),
+            variance_floor: ms(200),
+            variance_gain: VarianceGain::Quarter,
+        },
+        rtt_samples: RttSamples::SendTime,
+        recovery: Scheme::Sack,
+        growth: Growth::PerSegment,
+        limited_transmit: true,
+        nagle: false,
+        syn_retries: 6,
+        retries: 15,
+        time_wait: ms(60 * SECOND),
+    }
+}
+
+/// RFC 5681, 6298, 6582, 6675, 6928, 7323, 9293.
+fn rfc() -> Config {
+    Config {
+        profile: Profile::Rfc,
+        congestion: Choice::named("newreno"),
+        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0 }),
+        rto: Rto {
+            initial: ms(SECOND),
+            syn: ms(SECOND),
+            min: ms(SECOND),
+            max: ms(60 * SECOND),
+            variance_floor: ms(1),
+            variance_gain: VarianceGain::Quarter,
+        },
+        growth: Growth::Abc(2),
+        time_wait: ms(240 * SECOND),
+        ..linux()
+    }
+}
+
+/// INET 4: no options at all, one segment to begin with, every segment acknowledged.
+fn inet() -> Config {
+    Config {
+        profile: Profile::Inet,
+        congestion: Choice::named("newreno"),
+        mss: 536,
+        mss_is_payload: true,
+        sack: false,
+        timestamps: false,
+        window_scaling: false,
+        initial_window: 1,
+        receive_buffer: Bytes(65_535),
+        delayed_ack: None,
+        rto: Rto {
+            initial: ms(3 * SECOND),
+            syn: ms(3 * SECOND),
+            min: ms(SECOND),
+            max: ms(240 * SECOND),
+            variance_floor: ms(0),
+            variance_gain: VarianceGain::Eighth,
+        },
+        rtt_samples: RttSamples::OnePerRound,
+        recovery: Scheme::NewReno,
+        growth: Growth::PerAck,
+        limited_transmit: false,
+        nagle: true,
+        syn_retries: 12,
+        retries: 12,
+        time_wait: ms(240 * SECOND),
+    }
+}
+
+/// ns-3.4x: small buffers and segments, samples from timestamps.
+fn ns3() -> Config {
+    Config {
+        profile: Profile::Ns3,
+        congestion: Choice::named("cubic"),
+        mss: 536,
+        mss_is_payload: true,
+        receive_buffer: Bytes(128 << 10),
+        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0 }),
+        rto: Rto {
+            initial: ms(SECOND),
+            syn: ms(3 * SECOND),
+            min: ms(SECOND),
+            max: ms(60 * SECOND),
+            variance_floor: ms(1),
+            variance_gain: VarianceGain::Quarter,
+        },
+        rtt_samples: RttSamples::Timestamp,
+        syn_retries: 6,
+        retries: 6,
+        time_wait: ms(240 * SECOND),
+        ..linux()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_knows_its_name() {
+        for profile in Profile::ALL {
+            assert_eq!(serde_json::to_string(&profile).unwrap(), format!("{:?}", profile.name()));
+            assert_eq!(profile.config().profile, profile);
+        }
+    }
+
+    #[test]
+    fn inet_offers_no_option_and_acknowledges_everything() {
+        let config = Profile::Inet.config();
+        assert!(!(config.sack || config.timestamps || config.window_scaling || config.limited_transmit));
+        assert_eq!((config.delayed_ack, config.initial_window, config.recovery), (None, 1, Scheme::NewReno));
+        assert_eq!((config.rto.initial, config.rto.min), (Duration::from_secs(3), Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn the_give_up_time_of_linux_is_that_of_the_kernel() {
+        // 200 ms doubled up to 120 s: 0.2 · (2¹⁰ − 1) + 6 · 120 = 924.6 s after 15 retries.
+        let config = Profile::Linux.config();
+        let total: Duration = (0..=config.retries)
+            .map(|n| (config.rto.variance_floor * (1 << n)).min(config.rto.max))
+            .fold(Duration::ZERO, |sum, rto| sum + rto);
+        assert_eq!(total, Duration::from_millis(924_600));
+    }
+}

@@ -1,0 +1,36 @@
+//! NewReno (RFC 6582): an episode repairs every loss of one window, one a round trip.
+
+use super::{News, Recovery, Verdict};
+use crate::congestion::Phase;
+use crate::scoreboard::Scoreboard;
+
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: News) -> Verdict {
+    let segment = i64::from(recovery.segment_size);
+    if recovery.phase == Phase::Open {
+        let verdict = recovery.count_duplicates(board);
+        if verdict.began.is_some() {
+            // §3.2 step 1: the next episode needs an ACK of more than `recover`.
+            recovery.guard = recovery.point + 1;
+        }
+        return verdict;
+    }
+    if news.duplicate {
+        recovery.inflation += segment;
+    }
+    if news.newly_acked == 0 {
+        return Verdict::default();
+    }
+    if recovery.end_if_repaired(board) {
+        // Step 3, full ACK, option 2: the window is ssthresh.
+        return Verdict { ended: true, ..Verdict::default() };
+    }
+    // Step 3, partial ACK: the next hole leaves, the window shrinks by what left the network.
+    recovery.inflation -= news.newly_acked as i64;
+    if news.newly_acked as i64 >= segment {
+        recovery.inflation += segment;
+    }
+    let first = !recovery.partial;
+    recovery.partial = true;
+    board.mark_head_lost();
+    Verdict { resend_head: true, keep_timer: !first, ..Verdict::default() }
+}

@@ -1,0 +1,22 @@
+//! Fast retransmit and fast recovery (RFC 5681 §3.2): one loss an episode.
+
+use super::{News, Recovery, Verdict};
+use crate::congestion::Phase;
+use crate::scoreboard::Scoreboard;
+
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: News) -> Verdict {
+    if recovery.phase == Phase::Open {
+        return recovery.count_duplicates(board);
+    }
+    if news.newly_acked > 0 {
+        // Step 6: the first new ACK deflates the window.
+        recovery.phase = Phase::Open;
+        recovery.inflation = 0;
+        return Verdict { ended: true, ..Verdict::default() };
+    }
+    if news.duplicate {
+        // Step 4: a segment left the network.
+        recovery.inflation += i64::from(recovery.segment_size);
+    }
+    Verdict::default()
+}

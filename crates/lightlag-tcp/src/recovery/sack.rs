@@ -1,0 +1,38 @@
+//! Loss recovery based on SACK (RFC 6675).
+
+use super::{DUP_THRESHOLD, Recovery, Verdict};
+use crate::congestion::Phase;
+use crate::scoreboard::Scoreboard;
+
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
+    if board.any_sacked() {
+        board.mark_lost();
+    }
+    let ended = recovery.end_if_repaired(board);
+    // §5: the third duplicate ACK, or the first segment lost by what is SACKed above it.
+    let lost = board.any_sacked() && (recovery.duplicates >= DUP_THRESHOLD || board.head_lost());
+    if recovery.phase != Phase::Open || !lost || board.una() < recovery.guard {
+        return Verdict { ended, ..Verdict::default() };
+    }
+    let flight = recovery.begin(board);
+    board.mark_head_lost();
+    recovery.guard = recovery.point;
+    // §5 step 4.3: HighRxt and RescueRxt are the first retransmission's end.
+    recovery.rescue = board.head_end();
+    // Lost data of the last episode's end may be under way again already.
+    let resend_head = board.head().is_some_and(|head| !board.was_retransmitted(head));
+    Verdict { ended, began: Some(flight), resend_head, keep_timer: false }
+}
+
+/// NextSeg rules 3 and 4 (§4): a hole that is not lost yet; once an episode, the end of what is outstanding.
+pub(super) fn next_speculative(recovery: &mut Recovery, board: &mut Scoreboard) -> Option<u64> {
+    if let Some(hole) = board.next_hole() {
+        return Some(hole);
+    }
+    if board.una() <= recovery.rescue {
+        return None;
+    }
+    let last = board.last_unsacked()?;
+    recovery.rescue = recovery.point;
+    Some(last)
+}

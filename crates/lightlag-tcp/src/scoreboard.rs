@@ -1,0 +1,439 @@
+//! What is known about every segment in flight: sent, SACKed, lost, retransmitted (RFC 6675).
+//!
+//! One record a segment in a ring, contiguous in offsets, and the SACKed data as disjoint sorted ranges. Nothing
+//! scans from the head: a record is found from an offset by dividing by the segment size, SACKed runs are stepped
+//! over by their range, and each record is marked lost, SACKed, retransmitted and removed at most once, so that
+//! an ACK costs a constant number of steps on average whatever is in flight.
+//!
+//! Invariants: `pipe` is the sum of what records contribute (RFC 6675 §4 SetPipe: one for a segment neither
+//! SACKed nor lost, one more if it was retransmitted); ranges are disjoint, sorted and inside `una..nxt`; a
+//! SACKed record is never lost; all un-SACKed records below the lost edge are lost.
+
+use lightlag_core::Instant;
+use std::collections::VecDeque;
+
+#[cfg(test)]
+mod tests;
+
+/// Counts a loop step in tests; nothing otherwise.
+macro_rules! count_step {
+    ($board:ident) => {
+        #[cfg(test)]
+        {
+            $board.steps += 1;
+        }
+    };
+}
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+const RETRANSMITTED: u8 = 4;
+const FIN: u8 = 8;
+
+/// One segment in flight.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    start: u64,
+    sent: Instant,
+    /// Sequence numbers: the payload, and one for a FIN.
+    len: u32,
+    flags: u8,
+}
+
+impl Record {
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// What the record adds to the pipe.
+    fn in_pipe(&self) -> u64 {
+        if self.has(SACKED) {
+            return 0;
+        }
+        let copies = u64::from(!self.has(LOST)) + u64::from(self.has(RETRANSMITTED));
+        copies * u64::from(self.len)
+    }
+}
+
+/// Data from `start` up to, not including, `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Range {
+    /// First offset.
+    pub start: u64,
+    /// The offset after the last.
+    pub end: u64,
+}
+
+/// A segment to send again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Chunk {
+    /// First offset.
+    pub start: u64,
+    /// Payload bytes.
+    pub len: u32,
+    /// Whether the FIN follows the payload.
+    pub fin: bool,
+}
+
+/// What one ACK removed from the network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivery {
+    /// Bytes acknowledged or SACKed for the first time.
+    pub bytes: u64,
+    /// When the oldest and the newest of the segments delivered now, and never retransmitted, were sent.
+    pub sent: Option<(Instant, Instant)>,
+    /// Whether a segment delivered now had been retransmitted.
+    pub retransmitted: bool,
+}
+
+impl Delivery {
+    fn add(&mut self, record: &Record) {
+        self.bytes += u64::from(record.len);
+        if record.has(RETRANSMITTED) {
+            self.retransmitted = true;
+        } else {
+            let (oldest, newest) = self.sent.unwrap_or((record.sent, record.sent));
+            self.sent = Some((oldest.min(record.sent), newest.max(record.sent)));
+        }
+    }
+}
+
+/// The records of one sender. Records have running numbers, which stay the same while the ring moves.
+#[derive(Debug)]
+pub struct Scoreboard {
+    records: VecDeque<Record>,
+    ranges: VecDeque<Range>,
+    una: u64,
+    nxt: u64,
+    pipe: u64,
+    /// Number of the first record in the ring.
+    first: u64,
+    /// All un-SACKed records with a smaller number are lost (RFC 6675 IsLost is monotone in the offset).
+    lost_edge: u64,
+    /// No lost record with a smaller number waits for retransmission (HighRxt as a number).
+    cursor: u64,
+    segment_size: u32,
+    /// Loop steps so far: the measure of work in tests.
+    #[cfg(test)]
+    steps: u64,
+}
+
+impl Scoreboard {
+    /// Nothing in flight; full segments carry `segment_size` bytes.
+    pub fn new(segment_size: u32) -> Self {
+        Self {
+            records: VecDeque::new(),
+            ranges: VecDeque::new(),
+            una: 0,
+            nxt: 0,
+            pipe: 0,
+            first: 0,
+            lost_edge: 0,
+            cursor: 0,
+            segment_size,
+            #[cfg(test)]
+            steps: 0,
+        }
+    }
+
+    /// Full segments carry so many bytes. Known after the handshake, before anything is sent.
+    pub fn set_segment_size(&mut self, bytes: u32) {
+        self.segment_size = bytes;
+    }
+
+    /// First offset not acknowledged.
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Offset of the next new byte.
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// FlightSize: everything sent and not acknowledged cumulatively, SACKed data included (RFC 5681 §2).
+    pub fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Bytes thought to be in the network (RFC 6675 §4).
+    pub fn pipe(&self) -> u64 {
+        self.pipe
+    }
+
+    /// Whether anything is SACKed.
+    pub fn any_sacked(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// Whether nothing is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Whether the first record is lost.
+    pub fn head_lost(&self) -> bool {
+        self.records.front().is_some_and(|head| head.has(LOST))
+    }
+
+    /// New data left.
+    pub fn sent(&mut self, now: Instant, len: u32, fin: bool) {
+        let len = len + u32::from(fin);
+        self.records.push_back(Record { start: self.nxt, sent: now, len, flags: if fin { FIN } else { 0 } });
+        self.nxt += u64::from(len);
+        self.pipe += u64::from(len);
+    }
+
+    /// The cumulative acknowledgement advanced to `ack`, inside `una..=nxt`.
+    pub fn acknowledge(&mut self, ack: u64, delivery: &mut Delivery) {
+        debug_assert!(self.una <= ack && ack <= self.nxt);
+        while let Some(head) = self.records.front_mut() {
+            count_step!(self);
+            if head.end() > ack {
+                if head.start < ack {
+                    // Only a peer that cuts segments acknowledges a part of one.
+                    let cut = Record { len: (ack - head.start) as u32, ..*head };
+                    self.pipe -= cut.in_pipe();
+                    if !cut.has(SACKED) {
+                        delivery.bytes += u64::from(cut.len);
+                    }
+                    head.start = ack;
+                    head.len -= cut.len;
+                }
+                break;
+            }
+            if !head.has(SACKED) {
+                self.pipe -= head.in_pipe();
+                delivery.add(head);
+            }
+            self.records.pop_front();
+            self.first += 1;
+        }
+        self.una = ack;
+        self.lost_edge = self.lost_edge.max(self.first);
+        self.cursor = self.cursor.max(self.first);
+        while let Some(range) = self.ranges.front_mut() {
+            if range.end > ack {
+                range.start = range.start.max(ack);
+                break;
+            }
+            self.ranges.pop_front();
+        }
+    }
+
+    /// The peer reported `block` as received. Whole records only; parts of one wait until it is complete.
+    pub fn sack(&mut self, block: Range, delivery: &mut Delivery) {
+        if block.start >= block.end || block.end <= self.una || block.end > self.nxt {
+            return;
+        }
+        let start = block.start.max(self.una);
+        let touching = self.first_range_ending_at_or_after(start);
+        if let Some(range) = self.ranges.get(touching)
+            && range.start <= start
+            && block.end <= range.end
+        {
+            return;
+        }
+        let mut at = self.find(start);
+        let Some(from) = self.records.get(at).map(|record| record.start) else { return };
+        let mut range = Range { start: from, end: from };
+        let mut next = touching;
+        while let Some(record) = self.records.get_mut(at) {
+            count_step!(self);
+            if let Some(known) = self.ranges.get(next)
+                && known.start <= record.start
+            {
+                // Step over what is known. A range that only touches from below joins, too.
+                range = Range { start: range.start.min(known.start), end: range.end.max(known.end) };
+                next += 1;
+                if known.end > record.start {
+                    at = self.find(known.end);
+                }
+                continue;
+            }
+            if record.end() > block.end {
+                break;
+            }
+            self.pipe -= record.in_pipe();
+            delivery.add(record);
+            record.flags = (record.flags | SACKED) & !LOST;
+            range.end = record.end();
+            at += 1;
+        }
+        // A range that begins where the new one ends joins it.
+        if let Some(known) = self.ranges.get(next)
+            && known.start == range.end
+        {
+            range.end = known.end;
+            next += 1;
+        }
+        self.replace_ranges(touching, next, range);
+    }
+
+    fn replace_ranges(&mut self, from: usize, to: usize, range: Range) {
+        if range.start == range.end {
+            return;
+        }
+        if from == to {
+            self.ranges.insert(from, range);
+        } else {
+            self.ranges[from] = range;
+            if to - from > 1 {
+                self.ranges.drain(from + 1..to);
+            }
+        }
+    }
+
+    /// Index of the first range that ends at or after `offset`. News concerns mostly the newest data, so the
+    /// last two ranges come first.
+    fn first_range_ending_at_or_after(&self, offset: u64) -> usize {
+        let n = self.ranges.len();
+        if n == 0 || self.ranges[n - 1].end < offset {
+            return n;
+        }
+        if n == 1 || self.ranges[n - 2].end < offset {
+            return n - 1;
+        }
+        self.ranges.partition_point(|range| range.end < offset)
+    }
+
+    /// Index of the first record that starts at or after `offset`. Nearly all records are of full size, so a
+    /// division finds it; a head that was cut or small segments leave it to bisection.
+    fn find(&self, offset: u64) -> usize {
+        let Some(head) = self.records.front() else { return 0 };
+        let guess = (offset.saturating_sub(head.start) / u64::from(self.segment_size)) as usize;
+        for at in [guess, guess + 1] {
+            let here = self.records.get(at).map_or(self.nxt, |record| record.start);
+            let before = at.checked_sub(1).and_then(|at| self.records.get(at)).map(|record| record.start);
+            if here >= offset && before.is_none_or(|before| before < offset) && at <= self.records.len() {
+                return at;
+            }
+        }
+        self.records.partition_point(|record| record.start < offset)
+    }
+
+    /// Marks as lost what RFC 6675 §4 IsLost says: three discontiguous ranges, or more than two segments'
+    /// bytes, are SACKed above it.
+    pub fn mark_lost(&mut self) {
+        let (mut above, mut edge) = (0, None);
+        for (count, range) in self.ranges.iter().rev().enumerate() {
+            above += range.end - range.start;
+            if count == 2 || above > 2 * u64::from(self.segment_size) {
+                edge = Some(range.start);
+                break;
+            }
+        }
+        if let Some(edge) = edge {
+            while let Some(record) = self.records.get_mut((self.lost_edge - self.first) as usize) {
+                count_step!(self);
+                if record.start >= edge {
+                    break;
+                }
+                self.pipe -= record.in_pipe();
+                if !record.has(SACKED) {
+                    record.flags |= LOST;
+                }
+                self.pipe += record.in_pipe();
+                self.lost_edge += 1;
+            }
+        }
+    }
+
+    /// Marks the first record as lost.
+    pub fn mark_head_lost(&mut self) {
+        if let Some(head) = self.records.front_mut()
+            && !head.has(SACKED | LOST)
+        {
+            self.pipe -= head.in_pipe();
+            head.flags |= LOST;
+            self.pipe += head.in_pipe();
+            self.lost_edge = self.lost_edge.max(self.first + 1);
+        }
+    }
+
+    /// A timeout: everything not SACKed is lost, retransmissions included, and leaves again from the head on.
+    /// A head that is SACKed means that the peer dropped data it had reported (RFC 2018 §8): forget all reports.
+    pub fn mark_all_lost(&mut self) {
+        let reneged = self.records.front().is_some_and(|head| head.has(SACKED));
+        if reneged {
+            self.ranges.clear();
+        }
+        for record in &mut self.records {
+            if reneged || !record.has(SACKED) {
+                record.flags = record.flags & FIN | LOST;
+            }
+        }
+        self.pipe = 0;
+        self.lost_edge = self.first + self.records.len() as u64;
+        self.cursor = self.first;
+    }
+
+    /// The next lost record that was not retransmitted yet (RFC 6675 §4 NextSeg rule 1): the lowest one.
+    pub fn next_lost(&mut self) -> Option<u64> {
+        while self.cursor < self.lost_edge {
+            count_step!(self);
+            let record = &self.records[(self.cursor - self.first) as usize];
+            if record.has(LOST) && !record.has(RETRANSMITTED) {
+                return Some(self.cursor);
+            }
+            self.cursor += 1;
+        }
+        None
+    }
+
+    /// The lowest record that is not SACKed, not retransmitted and below the highest SACKed one (NextSeg rule 3).
+    /// Only to be asked when [`Self::next_lost`] has nothing.
+    pub fn next_hole(&mut self) -> Option<u64> {
+        let top = self.ranges.back()?.start;
+        while let Some(record) = self.records.get((self.cursor - self.first) as usize) {
+            count_step!(self);
+            if record.start >= top {
+                return None;
+            }
+            if !record.has(SACKED | RETRANSMITTED) {
+                return Some(self.cursor);
+            }
+            self.cursor += 1;
+        }
+        None
+    }
+
+    /// The highest record that is not SACKed (NextSeg rule 4), if nothing above it is.
+    pub fn last_unsacked(&self) -> Option<u64> {
+        let above = self.ranges.back().filter(|range| range.end == self.nxt);
+        let end = above.map_or(self.nxt, |range| range.start);
+        let at = self.find(end).checked_sub(1)?;
+        Some(self.first + at as u64)
+    }
+
+    /// Number of the first record, if any.
+    pub fn head(&self) -> Option<u64> {
+        (!self.records.is_empty()).then_some(self.first)
+    }
+
+    /// The offset after the first record.
+    pub fn head_end(&self) -> u64 {
+        self.records.front().map_or(self.una, Record::end)
+    }
+
+    /// Whether the record was retransmitted since it was last marked lost by a timeout.
+    pub fn was_retransmitted(&self, number: u64) -> bool {
+        self.records[(number - self.first) as usize].has(RETRANSMITTED)
+    }
+
+    /// The record with this number leaves again.
+    pub fn retransmit(&mut self, number: u64, now: Instant) -> Chunk {
+        let record = &mut self.records[(number - self.first) as usize];
+        debug_assert!(!record.has(SACKED), "SACKed data never leaves again");
+        self.pipe -= record.in_pipe();
+        record.flags |= RETRANSMITTED;
+        record.sent = now;
+        self.pipe += record.in_pipe();
+        let fin = record.has(FIN);
+        Chunk { start: record.start, len: record.len - u32::from(fin), fin }
+    }
+}

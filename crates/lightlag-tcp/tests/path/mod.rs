@@ -1,0 +1,256 @@
+//! Two connections and a path between them, which a closure may bend.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use lightlag_core::{Duration, Instant};
+use lightlag_tcp::congestion::{Ack, Cause, Congestion, CongestionControl};
+use lightlag_tcp::segment::{Flags, SeqNumber};
+use lightlag_tcp::{Config, Connection, Profile, Segment, State};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// The end that opens, and the other.
+pub const CLIENT: usize = 0;
+pub const SERVER: usize = 1;
+
+/// A segment that left, as a capture at the sender shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When.
+    pub at: Instant,
+    /// Which end sent it.
+    pub from: usize,
+    /// Counts the segments with data of this end, from 0; meaningless for others.
+    pub data_index: usize,
+    /// The segment.
+    pub segment: Segment,
+}
+
+/// When copies of a segment arrive: none, or after these times.
+pub type Fate = Vec<Duration>;
+
+/// Two ends and what flies between them.
+pub struct Path {
+    pub now: Instant,
+    pub ends: [Connection; 2],
+    pub log: Vec<Sent>,
+    delay: Duration,
+    data_sent: [usize; 2],
+    flying: BTreeMap<(Instant, u64), (usize, Segment)>,
+    count: u64,
+    fate: Box<dyn FnMut(&Sent, Duration) -> Fate>,
+}
+
+/// A profile's table with the window algorithm of the tests' choice.
+pub fn config(profile: Profile) -> Config {
+    profile.config()
+}
+
+/// Segments of 1000 bytes, no options, no delayed ACKs, ten segments to begin with.
+pub fn plain() -> Config {
+    Config {
+        mss: 1000,
+        mss_is_payload: true,
+        timestamps: false,
+        sack: false,
+        delayed_ack: None,
+        initial_window: 10,
+        limited_transmit: true,
+        rtt_samples: Profile::Rfc.config().rtt_samples,
+        ..Profile::Rfc.config()
+    }
+}
+
+impl Path {
+    /// A path of so many milliseconds each way that loses nothing. The same configuration at both ends.
+    pub fn new(config: Config, delay_ms: u64) -> Self {
+        Self::with_numbers(config, delay_ms, SeqNumber(1_000), SeqNumber(5_000))
+    }
+
+    /// With these initial sequence numbers.
+    pub fn with_numbers(config: Config, delay_ms: u64, client: SeqNumber, server: SeqNumber) -> Self {
+        let config = Arc::new(config);
+        let ends = [Connection::client(config.clone(), client), Connection::server(config, server)];
+        Self {
+            now: Instant::ZERO,
+            ends,
+            log: Vec::new(),
+            delay: Duration::from_millis(delay_ms),
+            data_sent: [0; 2],
+            flying: BTreeMap::new(),
+            count: 0,
+            fate: Box::new(|_, delay| vec![delay]),
+        }
+    }
+
+    /// Asks `fate` what happens to each segment.
+    pub fn bend(mut self, fate: impl FnMut(&Sent, Duration) -> Fate + 'static) -> Self {
+        self.fate = Box::new(fate);
+        self
+    }
+
+    /// Loses the data segments of the client with these indices: 0 is the first sent.
+    pub fn lose(self, indices: &'static [usize]) -> Self {
+        self.bend(move |sent, delay| {
+            let lost = sent.from == CLIENT && sent.segment.len > 0 && indices.contains(&sent.data_index);
+            if lost { vec![] } else { vec![delay] }
+        })
+    }
+
+    /// The client opens, writes so many bytes, and closes.
+    pub fn transfer(&mut self, bytes: u64) {
+        self.ends[CLIENT].open(self.now);
+        self.ends[CLIENT].write(bytes);
+        self.ends[CLIENT].close();
+        self.flush(CLIENT);
+    }
+
+    /// Sends what an end has to send.
+    pub fn flush(&mut self, from: usize) {
+        while let Some(segment) = self.ends[from].poll_segment(self.now) {
+            let sent = Sent { at: self.now, from, data_index: self.data_sent[from], segment };
+            self.data_sent[from] += usize::from(segment.len > 0);
+            self.log.push(sent);
+            for delay in (self.fate)(&sent, self.delay) {
+                self.flying.insert((self.now + delay, self.count), (1 - from, segment));
+                self.count += 1;
+            }
+        }
+    }
+
+    /// The next arrival or timer; arrivals first. False when nothing will ever happen again.
+    pub fn step(&mut self) -> bool {
+        let arrival = self.flying.keys().next().copied();
+        let timers = [CLIENT, SERVER].map(|end| self.ends[end].poll_timeout());
+        let timer = timers.iter().flatten().min().copied();
+        match (arrival, timer) {
+            (Some(key), timer) if timer.is_none_or(|timer| key.0 <= timer) => {
+                self.now = self.now.max(key.0);
+                let (to, segment) = self.flying.remove(&key).unwrap();
+                self.ends[to].handle_segment(self.now, &segment);
+                self.flush(to);
+            }
+            (_, Some(at)) => {
+                self.now = self.now.max(at);
+                for end in [CLIENT, SERVER] {
+                    if timers[end] == Some(at) {
+                        self.ends[end].handle_timeout(self.now);
+                        self.flush(end);
+                    }
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Runs until the server closed, too, as an application does that has read everything, and both are done.
+    pub fn run(&mut self) {
+        for _ in 0..10_000_000 {
+            if self.ends[SERVER].state() == State::CloseWait {
+                self.ends[SERVER].close();
+                self.flush(SERVER);
+            }
+            if !self.step() {
+                return;
+            }
+        }
+        panic!("no end after ten million steps");
+    }
+
+    /// Runs until this time.
+    pub fn run_until(&mut self, end: Instant) {
+        loop {
+            let arrival = self.flying.keys().next().map(|key| key.0);
+            let timer = self.ends.iter().filter_map(Connection::poll_timeout).min();
+            match arrival.into_iter().chain(timer).min() {
+                Some(next) if next <= end => assert!(self.step()),
+                _ => break,
+            }
+        }
+        self.now = end;
+    }
+
+    /// Segments of this end with data.
+    pub fn data(&self, from: usize) -> Vec<Sent> {
+        self.log.iter().filter(|sent| sent.from == from && sent.segment.len > 0).copied().collect()
+    }
+
+    /// Segments of this end that carry an ACK and nothing else.
+    pub fn pure_acks(&self, from: usize) -> Vec<Sent> {
+        let pure = |sent: &&Sent| sent.from == from && sent.segment.len == 0 && sent.segment.flags == Flags::ACK;
+        self.log.iter().filter(pure).copied().collect()
+    }
+
+    /// First payload offsets of the client's data segments, in whole segments of `size` bytes.
+    pub fn order(&self, size: u32) -> Vec<u32> {
+        self.data(CLIENT).iter().map(|sent| (sent.segment.seq.0.wrapping_sub(1_001)) / size).collect()
+    }
+}
+
+/// A window that never moves, and what it was told.
+#[derive(Clone, Default)]
+pub struct Fixed {
+    pub window: u64,
+    pub told: Arc<Mutex<Told>>,
+}
+
+/// What a congestion control was told.
+#[derive(Default)]
+pub struct Told {
+    pub acks: Vec<Ack>,
+    pub congestions: Vec<Congestion>,
+    pub recovered: Vec<Instant>,
+}
+
+impl CongestionControl for Fixed {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.told.lock().unwrap().acks.push(*ack);
+    }
+    fn on_congestion(&mut self, event: &Congestion) {
+        self.told.lock().unwrap().congestions.push(*event);
+    }
+    fn on_recovered(&mut self, now: Instant) {
+        self.told.lock().unwrap().recovered.push(now);
+    }
+    fn window(&self) -> u64 {
+        self.window
+    }
+    fn ssthresh(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+/// Reno's window in bytes (RFC 5681 §3.1), with whole-window byte counting in avoidance.
+pub struct Halving {
+    segment: f64,
+    window: f64,
+    threshold: f64,
+}
+
+impl Halving {
+    pub fn new(segment: u64, initial: u64) -> Self {
+        Self { segment: segment as f64, window: (segment * initial) as f64, threshold: f64::INFINITY }
+    }
+}
+
+impl CongestionControl for Halving {
+    fn on_ack(&mut self, ack: &Ack) {
+        if ack.may_grow() {
+            let slow_start = self.window < self.threshold;
+            self.window += ack.growth * self.segment * if slow_start { 1.0 } else { self.segment / self.window };
+        }
+    }
+    fn on_congestion(&mut self, event: &Congestion) {
+        if event.cause != Cause::RepeatedTimeout {
+            self.threshold = (event.flight as f64 / 2.0).max(2.0 * self.segment);
+        }
+        self.window = if event.cause == Cause::Loss { self.threshold } else { self.segment };
+    }
+    fn window(&self) -> u64 {
+        self.window as u64
+    }
+    fn ssthresh(&self) -> u64 {
+        if self.threshold.is_finite() { self.threshold as u64 } else { u64::MAX }
+    }
+}
