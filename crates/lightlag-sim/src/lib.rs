@@ -1,1 +1,23 @@
+//! Scenario in, results out. The only crate that knows every model.
+//!
+//! ```text
+//! scenario ─► build ─► run ─► record ─► results
+//! ```
+//!
+//! - [`scenario`]: what was asked; data that cannot hold nonsense.
+//! - `builder`: from the scenario to a world.
+//! - `world`: links, endpoints and the queue of their next events.
+//! - [`run`]: the event loop.
+//! - `record`: samples as columns, while it runs.
+//! - [`results`]: what a run leaves: summary, columns, hash.
 
+mod builder;
+mod record;
+pub mod results;
+pub mod run;
+pub mod scenario;
+mod world;
+
+pub use results::RunResult;
+pub use run::{Control, Progress, Simulation};
+pub use scenario::{Scenario, ScenarioError};

@@ -290,6 +290,9 @@ impl Scenario {
         if flows > MOST_FLOWS {
             errors.push("flows", format!("{flows} flows are more than {MOST_FLOWS}; use fewer"));
         }
+        if errors.len() > before {
+            return false;
+        }
         if self.record.interval.is_zero() {
             errors.push("record.interval", "0 s between samples never ends; write a time such as \"100 ms\"");
         } else {

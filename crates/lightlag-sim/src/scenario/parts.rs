@@ -14,7 +14,7 @@ impl Scenario {
         let mut joins = Joins::default();
         let mut nodes_are_known = true;
         for (index, link) in items(tree, "links") {
-            match link.get("between").and_then(|between| quietly::<[String; 2]>(between)) {
+            match link.get("between").and_then(quietly::<[String; 2]>) {
                 Some(between) => {
                     joins.join(&between, Some(index), errors);
                 }

@@ -276,8 +276,8 @@ fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
         found.flow("rto.syn", path, key, || {
             format!(
                 "{} is below the round trip of {}: the SYN times out before its answer can arrive and is sent again \
-                 for nothing, which counts as a loss, so the flow begins with a small window; raise it above the \
-                 round trip",
+                 for nothing; after two such repeats the flow begins with a window of one segment (RFC 6928 §2); \
+                 raise it above the round trip",
                 rto.syn,
                 seconds(round_trip)
             )

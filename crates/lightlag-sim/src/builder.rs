@@ -1,0 +1,64 @@
+//! From a scenario to a world.
+
+use crate::record::Recorder;
+use crate::scenario::{Flow, LinkDirection, Network, Record};
+use crate::world::{Endpoint, Hop, Outcome, Task, World};
+use lightlag_core::{EventQueue, RandomStream};
+use lightlag_net::{Link, LinkConfig, LossProcess};
+use lightlag_tcp::{Connection, segment::SeqNumber};
+
+/// Builds the world of a network that has been checked.
+pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
+    let Network { links, flows, routes, .. } = network;
+    let hops: Vec<Hop> = links.iter().map(|link| hop(link, seed)).collect();
+    let mut endpoints = Vec::with_capacity(2 * flows.len());
+    for flow in &flows {
+        let [sender, receiver] = ends(flow, seed);
+        let ways = [(sender, flow.from, flow.to), (receiver, flow.to, flow.from)];
+        for ((connection, task), node, peer_node) in ways {
+            let out = routes.next(node, peer_node).expect("every destination was checked to be reachable");
+            endpoints.push(Endpoint { connection, node, peer_node, out, task });
+        }
+    }
+    let recorder = Recorder::new(record, flows.len());
+    let mut world = World {
+        queue: EventQueue::new(hops.len() + endpoints.len() + 1),
+        outcomes: vec![Outcome::Unfinished; flows.len()],
+        open_transfers: flows.iter().filter(|flow| flow.transfer.is_some()).count(),
+        sent: 0,
+        received: 0,
+        hops,
+        endpoints,
+        routes,
+        recorder,
+    };
+    for at in 0..world.endpoints.len() {
+        if let Task::Open { start, .. } = world.endpoints[at].task {
+            world.queue.arm(world.endpoint_entity(at), start);
+        }
+    }
+    if world.recorder.samples() {
+        world.queue.arm(world.sampler_entity(), lightlag_core::Instant::ZERO);
+    }
+    world
+}
+
+fn hop(direction: &LinkDirection, seed: u64) -> Hop {
+    let config =
+        LinkConfig { rate: direction.rate, delay: direction.delay, queue: direction.queue, header: direction.header.0 };
+    let random = RandomStream::new(seed, &format!("link {} loss", direction.name));
+    Hop { link: Link::new(config, LossProcess::new(&direction.loss, random)), to: direction.to }
+}
+
+/// The two connections of a flow and what their applications have to do.
+fn ends(flow: &Flow, seed: u64) -> [(Connection, Task); 2] {
+    let mut random = RandomStream::new(seed, &format!("flow {} initial sequence numbers", flow.name));
+    let mut initial = || SeqNumber(random.bits() as u32);
+    let transfer = flow.transfer.map(|bytes| bytes.0);
+    let open = Task::Open { start: flow.start, transfer };
+    let receive = transfer.map_or(Task::Idle, |transfer| Task::Receive { transfer });
+    [
+        (Connection::client(flow.tcp.clone(), initial()), open),
+        (Connection::server(flow.tcp.clone(), initial()), receive),
+    ]
+}

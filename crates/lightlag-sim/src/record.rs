@@ -1,0 +1,202 @@
+//! Samples and drops as columns, while a run goes on.
+
+use crate::scenario::{Record, TraceMode};
+use lightlag_core::{Duration, Instant};
+use lightlag_net::{Packet, link::Backlog};
+use lightlag_tcp::{Segment, Snapshot, congestion::Phase};
+
+/// The state of senders over time. All columns are equally long; a row is one flow at one time.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Seconds since the start of the run.
+    pub time_s: Vec<f64>,
+    /// Index of the flow.
+    pub flow: Vec<u32>,
+    /// Congestion window in segments, with the inflation of fast recovery.
+    pub cwnd_segments: Vec<f64>,
+    /// Slow-start threshold in segments; `None` while it is unlimited.
+    pub ssthresh_segments: Vec<Option<f64>>,
+    /// Wmax of the current cubic epoch in segments.
+    pub w_max_segments: Vec<Option<f64>>,
+    /// K of the current cubic epoch in seconds: from its begin to the plateau.
+    pub k_s: Vec<Option<f64>>,
+    /// SRTT in seconds.
+    pub srtt_s: Vec<Option<f64>>,
+    /// The last round-trip sample in seconds.
+    pub rtt_s: Vec<Option<f64>>,
+    /// Outstanding data in bytes.
+    pub inflight_bytes: Vec<u64>,
+    /// Payload sent for the first time, in bytes.
+    pub sent_bytes: Vec<u64>,
+    /// Payload acknowledged cumulatively, in bytes.
+    pub acked_bytes: Vec<u64>,
+    /// Payload that the receiving application has read, in bytes.
+    pub delivered_bytes: Vec<u64>,
+    /// 0 open, 1 recovery, 2 loss: what the sender is repairing.
+    pub phase: Vec<u8>,
+}
+
+/// What waits at links over time.
+#[derive(Clone, Debug, Default)]
+pub struct QueueSamples {
+    /// Seconds since the start of the run.
+    pub time_s: Vec<f64>,
+    /// Index of the link direction.
+    pub link: Vec<u32>,
+    /// Packets that wait, without the one in transmission.
+    pub packets: Vec<u64>,
+    /// Their bytes at the network layer.
+    pub bytes: Vec<u64>,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DropCause {
+    /// The queue was full.
+    Queue,
+    /// It was corrupted on the link.
+    Error,
+}
+
+impl DropCause {
+    /// The name in result files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Every dropped packet.
+#[derive(Clone, Debug, Default)]
+pub struct Drops {
+    /// Seconds since the start of the run.
+    pub time_s: Vec<f64>,
+    /// Index of the link direction.
+    pub link: Vec<u32>,
+    /// Index of the flow.
+    pub flow: Vec<u32>,
+    /// Whether the packet came from the flow's receiver (an ACK) or its sender.
+    pub backward: Vec<bool>,
+    /// Bytes at the network layer.
+    pub bytes: Vec<u32>,
+    /// Why.
+    pub cause: Vec<DropCause>,
+}
+
+/// What decides whether a row is worth writing.
+#[derive(Clone, Copy, PartialEq, Default)]
+struct Traced {
+    cwnd: u64,
+    ssthresh: u64,
+    phase: Phase,
+}
+
+/// Writes what the scenario asked for.
+pub(crate) struct Recorder {
+    mode: TraceMode,
+    queues: bool,
+    record_drops: bool,
+    interval: Duration,
+    last: Vec<Traced>,
+    pub(crate) trace: Trace,
+    pub(crate) queue: QueueSamples,
+    pub(crate) drops: Drops,
+}
+
+impl Recorder {
+    pub(crate) fn new(record: &Record, flows: usize) -> Self {
+        Self {
+            mode: record.trace,
+            queues: record.queue.is_on(),
+            record_drops: record.drops,
+            interval: record.interval,
+            last: if record.trace == TraceMode::Change { vec![Traced::default(); flows] } else { Vec::new() },
+            trace: Trace::default(),
+            queue: QueueSamples::default(),
+            drops: Drops::default(),
+        }
+    }
+
+    pub(crate) fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// Whether anything is sampled at intervals.
+    pub(crate) fn samples(&self) -> bool {
+        self.mode != TraceMode::Off || self.queues
+    }
+
+    #[inline]
+    pub(crate) fn traces_changes(&self) -> bool {
+        self.mode == TraceMode::Change
+    }
+
+    /// Writes a row if the window, the threshold or the phase of the flow is not what the last row says.
+    #[inline]
+    pub(crate) fn trace_change(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
+        let traced = Traced { cwnd: snapshot.cwnd, ssthresh: snapshot.ssthresh, phase: snapshot.phase };
+        if self.last[flow] != traced {
+            self.last[flow] = traced;
+            self.row(now, flow, snapshot, delivered);
+        }
+    }
+
+    pub(crate) fn trace_sample(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
+        if self.mode != TraceMode::Off {
+            self.row(now, flow, snapshot, delivered);
+        }
+    }
+
+    fn row(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
+        let trace = &mut self.trace;
+        let segments = |bytes: u64| bytes as f64 / snapshot.segment_size as f64;
+        let seconds = |time: Duration| (!time.is_zero() && time != Duration::MAX).then(|| time.as_secs_f64());
+        trace.time_s.push(now.as_secs_f64());
+        trace.flow.push(flow as u32);
+        trace.cwnd_segments.push(segments(snapshot.cwnd));
+        trace.ssthresh_segments.push((snapshot.ssthresh != u64::MAX).then(|| segments(snapshot.ssthresh)));
+        trace.w_max_segments.push(snapshot.epoch.map(|epoch| epoch.w_max));
+        trace.k_s.push(snapshot.epoch.map(|epoch| epoch.k.as_secs_f64()));
+        trace.srtt_s.push(seconds(snapshot.srtt));
+        trace.rtt_s.push(seconds(snapshot.rtt));
+        trace.inflight_bytes.push(snapshot.inflight);
+        trace.sent_bytes.push(snapshot.snd_nxt);
+        trace.acked_bytes.push(snapshot.snd_una);
+        trace.delivered_bytes.push(delivered);
+        trace.phase.push(snapshot.phase as u8);
+    }
+
+    pub(crate) fn queue_sample(&mut self, now: Instant, link: usize, backlog: impl FnOnce() -> Backlog) {
+        if self.queues {
+            let backlog = backlog();
+            self.queue.time_s.push(now.as_secs_f64());
+            self.queue.link.push(link as u32);
+            self.queue.packets.push(backlog.packets);
+            self.queue.bytes.push(backlog.bytes);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn drop_queue(&mut self, now: Instant, link: usize, packet: &Packet<Segment>) {
+        self.drop(now, link, packet, DropCause::Queue);
+    }
+
+    #[cold]
+    pub(crate) fn drop_error(&mut self, now: Instant, link: usize, packet: &Packet<Segment>) {
+        self.drop(now, link, packet, DropCause::Error);
+    }
+
+    fn drop(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, cause: DropCause) {
+        if self.record_drops {
+            self.drops.time_s.push(now.as_secs_f64());
+            self.drops.link.push(link as u32);
+            // A packet carries the number of the endpoint it is for: odd ones receive the data.
+            self.drops.flow.push(packet.flow / 2);
+            self.drops.backward.push(packet.flow % 2 == 0);
+            self.drops.bytes.push(u32::from(packet.size));
+            self.drops.cause.push(cause);
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! What a run leaves: a summary, columns, and a hash over every recorded number.
+
+pub use crate::record::{DropCause, Drops, QueueSamples, Trace};
+use crate::scenario::{Network, Scenario};
+use crate::world::{Outcome, World};
+use lightlag_core::{Duration, Instant};
+use lightlag_net::NodeId;
+use lightlag_tcp::Limited;
+use serde::Serialize;
+use xxhash_rust::xxh3::Xxh3;
+
+/// The outcome of one run.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// Totals of the run, its flows and its links.
+    pub summary: Summary,
+    /// The state of senders over time.
+    pub trace: Trace,
+    /// What waited at links over time.
+    pub queue: QueueSamples,
+    /// Every dropped packet.
+    pub drops: Drops,
+    /// Whether the run was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// The object that `lightlag run --json` prints, without the wall-clock time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The scenario as run.
+    pub scenario: serde_json::Value,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The version of lightlag.
+    pub version: &'static str,
+    /// Simulated seconds until the run ended.
+    pub simulated_s: f64,
+    /// Events handled.
+    pub events: u64,
+    /// Packets through links, dropped ones included.
+    pub packet_hops: u64,
+    /// Hash of every recorded number: equal for the same scenario, seed and version, on any machine.
+    pub result_hash: String,
+    /// One object a flow.
+    pub flows: Vec<FlowSummary>,
+    /// One object a link direction.
+    pub links: Vec<LinkSummary>,
+}
+
+/// What a flow achieved.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowSummary {
+    /// Name of the flow.
+    pub name: String,
+    /// Node that sends.
+    pub from: String,
+    /// Node that receives.
+    pub to: String,
+    /// Congestion-control algorithm.
+    pub congestion: String,
+    /// When the connection was opened, in seconds.
+    pub start_s: f64,
+    /// When the last byte had arrived, in seconds; null if that did not happen.
+    pub finish_s: Option<f64>,
+    /// Payload in order at the receiving application.
+    pub delivered_bytes: u64,
+    /// Delivered payload in bits over the time from start to finish, or to the end of the run.
+    pub goodput_bps: f64,
+    /// Segments with payload sent, retransmissions included.
+    pub sent_segments: u64,
+    /// Segments with payload sent again.
+    pub retransmitted_segments: u64,
+    /// Expirations of the retransmission timer.
+    pub timeouts: u64,
+    /// Fast recoveries begun.
+    pub recoveries: u64,
+    /// Smallest round-trip sample in seconds; null without a sample.
+    pub min_rtt_s: Option<f64>,
+    /// Mean of the round-trip samples in seconds; null without a sample.
+    pub mean_rtt_s: Option<f64>,
+    /// Congestion window in segments, averaged over the time since the connection was established.
+    pub mean_cwnd_segments: f64,
+    /// Seconds in which the sender was held back, by what.
+    pub limited_s: LimitedSeconds,
+}
+
+/// Where a sender's time went. The parts add up to the time from its start to the end of its connection or run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LimitedSeconds {
+    /// By the congestion window.
+    pub cwnd: f64,
+    /// By the receiver's window.
+    pub rwnd: f64,
+    /// By the application, which had nothing to send, and by opening and closing.
+    pub application: f64,
+    /// By pacing.
+    pub pacing: f64,
+    /// Repairing losses in fast recovery.
+    pub recovery: f64,
+    /// Waiting for a timeout, and repairing after one.
+    pub timeout: f64,
+}
+
+/// What a link direction carried.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkSummary {
+    /// Name of the direction: `from->to`.
+    pub name: String,
+    /// Node where it begins.
+    pub from: String,
+    /// Node where it ends.
+    pub to: String,
+    /// Bytes transmitted, link-layer headers included.
+    pub carried_bytes: u64,
+    /// Share of the time in which it transmitted.
+    pub utilisation: f64,
+    /// Packets dropped by the full queue.
+    pub dropped_queue: u64,
+    /// Packets dropped because they were corrupted.
+    pub dropped_error: u64,
+    /// Packets that waited, averaged over time, without the one in transmission.
+    pub mean_queue_packets: f64,
+    /// The most packets that waited at once.
+    pub max_queue_packets: u64,
+}
+
+/// What a result says about its origin.
+pub(crate) struct Provenance {
+    scenario: serde_json::Value,
+    seed: u64,
+    flows: Vec<FlowIdentity>,
+    links: Vec<[String; 3]>,
+}
+
+struct FlowIdentity {
+    name: String,
+    from: String,
+    to: String,
+    congestion: String,
+    start: Instant,
+}
+
+impl Provenance {
+    pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
+        let node = |id: NodeId| network.nodes[id.0 as usize].clone();
+        let flows = network.flows.iter().map(|flow| FlowIdentity {
+            name: flow.name.clone(),
+            from: node(flow.from),
+            to: node(flow.to),
+            congestion: flow.tcp.congestion.name().to_owned(),
+            start: flow.start,
+        });
+        let links = network.links.iter().map(|link| [link.name.clone(), node(link.from), node(link.to)]);
+        Self { scenario: scenario.to_json(), seed, flows: flows.collect(), links: links.collect() }
+    }
+}
+
+impl RunResult {
+    pub(crate) fn new(world: World, provenance: Provenance, end: Instant, events: u64, interrupted: bool) -> Self {
+        let flows: Vec<FlowSummary> = provenance
+            .flows
+            .into_iter()
+            .enumerate()
+            .map(|(flow, identity)| flow_summary(&world, flow, identity, end))
+            .collect();
+        let links: Vec<LinkSummary> = provenance
+            .links
+            .into_iter()
+            .zip(&world.hops)
+            .map(|([name, from, to], hop)| {
+                let (totals, counters) = (hop.link.totals(end), hop.link.counters());
+                let elapsed = end.as_nanos().max(1) as f64;
+                LinkSummary {
+                    name,
+                    from,
+                    to,
+                    carried_bytes: totals.carried_bytes,
+                    utilisation: totals.busy as f64 / elapsed,
+                    dropped_queue: counters.dropped_queue,
+                    dropped_error: counters.dropped_error,
+                    mean_queue_packets: totals.queued as f64 / elapsed,
+                    max_queue_packets: counters.max_queue,
+                }
+            })
+            .collect();
+        let packet_hops = world.hops.iter().map(|hop| hop.link.counters().offered).sum();
+        let recorder = world.recorder;
+        let mut result = Self {
+            summary: Summary {
+                scenario: provenance.scenario,
+                seed: provenance.seed,
+                version: env!("CARGO_PKG_VERSION"),
+                simulated_s: end.as_secs_f64(),
+                events,
+                packet_hops,
+                result_hash: String::new(),
+                flows,
+                links,
+            },
+            trace: recorder.trace,
+            queue: recorder.queue,
+            drops: recorder.drops,
+            interrupted,
+        };
+        result.summary.result_hash = result.hash();
+        result
+    }
+
+    /// XXH3-128 over the summary's numbers and every column, in a fixed order and little-endian.
+    fn hash(&self) -> String {
+        let mut hash = ColumnHash::default();
+        let s = &self.summary;
+        hash.text(s.version);
+        hash.numbers([s.seed, s.events, s.packet_hops, s.simulated_s.to_bits()]);
+        for flow in &s.flows {
+            hash.text(&flow.name);
+            hash.numbers([flow.start_s.to_bits(), optional(flow.finish_s), flow.delivered_bytes, flow.sent_segments]);
+            hash.numbers([flow.retransmitted_segments, flow.timeouts, flow.recoveries, optional(flow.min_rtt_s)]);
+            hash.numbers([optional(flow.mean_rtt_s), flow.mean_cwnd_segments.to_bits(), flow.goodput_bps.to_bits()]);
+            let l = flow.limited_s;
+            hash.numbers([l.cwnd, l.rwnd, l.application, l.pacing, l.recovery, l.timeout].map(f64::to_bits));
+        }
+        for link in &s.links {
+            hash.text(&link.name);
+            hash.numbers([link.carried_bytes, link.dropped_queue, link.dropped_error, link.max_queue_packets]);
+            hash.numbers([link.utilisation.to_bits(), link.mean_queue_packets.to_bits()]);
+        }
+        let t = &self.trace;
+        for column in [&t.time_s, &t.cwnd_segments] {
+            hash.numbers(column.iter().map(|x| x.to_bits()));
+        }
+        for column in [&t.ssthresh_segments, &t.w_max_segments, &t.k_s, &t.srtt_s, &t.rtt_s] {
+            hash.numbers(column.iter().map(|x| optional(*x)));
+        }
+        for column in [&t.inflight_bytes, &t.sent_bytes, &t.acked_bytes, &t.delivered_bytes] {
+            hash.numbers(column.iter().copied());
+        }
+        hash.numbers(t.flow.iter().map(|x| u64::from(*x)));
+        hash.numbers(t.phase.iter().map(|x| u64::from(*x)));
+        let q = &self.queue;
+        hash.numbers(q.time_s.iter().map(|x| x.to_bits()));
+        hash.numbers(q.link.iter().map(|x| u64::from(*x)));
+        hash.numbers(q.packets.iter().chain(&q.bytes).copied());
+        let d = &self.drops;
+        hash.numbers(d.time_s.iter().map(|x| x.to_bits()));
+        hash.numbers(d.link.iter().chain(&d.flow).chain(&d.bytes).map(|x| u64::from(*x)));
+        hash.numbers(d.backward.iter().map(|x| u64::from(*x)));
+        hash.numbers(d.cause.iter().map(|x| *x as u64));
+        hash.finish()
+    }
+}
+
+fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant) -> FlowSummary {
+    let (sender, receiver) = (&world.endpoints[2 * flow].connection, &world.endpoints[2 * flow + 1].connection);
+    let finish = match world.outcomes[flow] {
+        Outcome::Finished(at) => Some(at),
+        Outcome::Unfinished | Outcome::Failed => None,
+    };
+    let statistics = sender.statistics();
+    let elapsed = finish.unwrap_or(end).since(identity.start).as_secs_f64();
+    let delivered = receiver.received();
+    let seconds = Duration::as_secs_f64;
+    let Limited { cwnd, rwnd, application, pacing, recovery, timeout } = sender.limited(end);
+    FlowSummary {
+        name: identity.name,
+        from: identity.from,
+        to: identity.to,
+        congestion: identity.congestion,
+        start_s: identity.start.as_secs_f64(),
+        finish_s: finish.map(Instant::as_secs_f64),
+        delivered_bytes: delivered,
+        goodput_bps: if elapsed > 0.0 { delivered as f64 * 8.0 / elapsed } else { 0.0 },
+        sent_segments: statistics.sent_segments,
+        retransmitted_segments: statistics.retransmitted_segments,
+        timeouts: statistics.timeouts,
+        recoveries: statistics.recoveries,
+        min_rtt_s: sender.min_rtt().map(seconds),
+        mean_rtt_s: statistics.mean_rtt().map(seconds),
+        mean_cwnd_segments: sender.mean_cwnd_segments(end),
+        limited_s: LimitedSeconds {
+            cwnd: seconds(cwnd),
+            rwnd: seconds(rwnd),
+            application: seconds(application),
+            pacing: seconds(pacing),
+            recovery: seconds(recovery),
+            timeout: seconds(timeout),
+        },
+    }
+}
+
+/// A missing number, as bits that no number of ours has.
+fn optional(value: Option<f64>) -> u64 {
+    value.map_or(u64::MAX, f64::to_bits)
+}
+
+#[derive(Default)]
+struct ColumnHash {
+    state: Xxh3,
+    block: Vec<u8>,
+}
+
+impl ColumnHash {
+    fn text(&mut self, text: &str) {
+        self.state.update(text.as_bytes());
+        self.state.update(&[0]);
+    }
+
+    /// Adds numbers in blocks: the hash has a cost a call.
+    fn numbers(&mut self, numbers: impl IntoIterator<Item = u64>) {
+        self.block.clear();
+        for number in numbers {
+            self.block.extend_from_slice(&number.to_le_bytes());
+            if self.block.len() >= 1 << 14 {
+                self.state.update(&self.block);
+                self.block.clear();
+            }
+        }
+        self.state.update(&self.block);
+    }
+
+    fn finish(self) -> String {
+        format!("{:032x}", self.state.digest128())
+    }
+}

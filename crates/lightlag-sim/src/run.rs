@@ -1,0 +1,77 @@
+//! The event loop.
+
+use crate::builder::build;
+use crate::results::{Provenance, RunResult};
+use crate::scenario::{Scenario, ScenarioError};
+use crate::world::World;
+use lightlag_core::Instant;
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Instant,
+    /// When the run ends at the latest.
+    pub end: Instant,
+    /// Events handled.
+    pub events: u64,
+}
+
+/// What an observer wants next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// End the run here and keep what was recorded.
+    Stop,
+}
+
+/// A world that is ready to run.
+pub struct Simulation {
+    world: World,
+    provenance: Provenance,
+    end: Instant,
+}
+
+/// Events between two looks at the observer.
+const EVENTS_PER_REPORT: u64 = 1 << 16;
+
+impl Simulation {
+    /// Builds the world of a scenario; `seed` replaces the scenario's own.
+    pub fn new(scenario: &Scenario, seed: Option<u64>) -> Result<Self, Vec<ScenarioError>> {
+        let network = scenario.expand()?;
+        let seed = seed.unwrap_or(scenario.seed);
+        let provenance = Provenance::new(scenario, &network, seed);
+        let world = build(network, &scenario.record, seed);
+        Ok(Self { world, provenance, end: Instant::ZERO + scenario.duration })
+    }
+
+    /// Runs until every finite flow has finished, the duration is over, nothing is left to happen, or the
+    /// observer stops it. Without finite flows the run lasts its whole duration.
+    ///
+    /// # Panics
+    /// If packets are not conserved, which is a defect of the simulator.
+    pub fn run(mut self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
+        let world = &mut self.world;
+        let has_transfers = world.open_transfers > 0;
+        let (mut now, mut events, mut stopped) = (Instant::ZERO, 0_u64, false);
+        let end = loop {
+            let Some((time, entity)) = world.queue.next_until(self.end) else { break self.end };
+            now = time;
+            world.handle(now, entity);
+            events += 1;
+            if has_transfers && world.open_transfers == 0 {
+                break now;
+            }
+            if events.is_multiple_of(EVENTS_PER_REPORT)
+                && observer(Progress { now, end: self.end, events }) == Control::Stop
+            {
+                stopped = true;
+                break now;
+            }
+        };
+        observer(Progress { now, end: self.end, events });
+        self.world.assert_conserved();
+        RunResult::new(self.world, self.provenance, end, events, stopped)
+    }
+}

@@ -1,0 +1,231 @@
+//! The simulated world: links, endpoints, and the queue of their next events.
+//!
+//! Entities are numbered links first, then endpoints, then the sampler: at equal times packets arrive before
+//! timers fire, and a sample sees the state after both.
+
+use crate::record::Recorder;
+use lightlag_core::{Entity, EventQueue, Instant};
+use lightlag_net::{Link, LinkId, NodeId, Packet, Routes};
+use lightlag_tcp::{Connection, Segment, State};
+
+/// Bytes of an IPv4 header without options (RFC 791 §3.1).
+const IPV4_HEADER: u32 = 20;
+
+/// One direction of a link and the node it leads to.
+pub(crate) struct Hop {
+    pub(crate) link: Link<Segment>,
+    pub(crate) to: NodeId,
+}
+
+/// One end of a flow. Flow `f` has the endpoints `2f`, which sends, and `2f + 1`, which receives.
+pub(crate) struct Endpoint {
+    pub(crate) connection: Connection,
+    pub(crate) node: NodeId,
+    pub(crate) peer_node: NodeId,
+    /// The link on which all its packets leave; fixed, because routes are static.
+    pub(crate) out: LinkId,
+    pub(crate) task: Task,
+}
+
+/// What the application at an endpoint still has to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Task {
+    /// Open the connection at this time, write so many bytes (`None`: without end) and close.
+    Open { start: Instant, transfer: Option<u64> },
+    /// Wait until so many bytes have arrived.
+    Receive { transfer: u64 },
+    /// Nothing.
+    Idle,
+}
+
+/// How a flow ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// Still open.
+    Unfinished,
+    /// The last byte arrived at this time.
+    Finished(Instant),
+    /// The connection gave up.
+    Failed,
+}
+
+/// The world.
+pub(crate) struct World {
+    pub(crate) hops: Vec<Hop>,
+    pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) routes: Routes,
+    pub(crate) queue: EventQueue,
+    pub(crate) recorder: Recorder,
+    pub(crate) outcomes: Vec<Outcome>,
+    /// Finite flows that are neither finished nor failed.
+    pub(crate) open_transfers: usize,
+    /// Packets that endpoints have sent and received, for conservation.
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+impl World {
+    /// The entity of an endpoint.
+    pub(crate) fn endpoint_entity(&self, endpoint: usize) -> Entity {
+        Entity((self.hops.len() + endpoint) as u32)
+    }
+
+    /// The entity that samples.
+    pub(crate) fn sampler_entity(&self) -> Entity {
+        Entity((self.hops.len() + self.endpoints.len()) as u32)
+    }
+
+    /// Handles the event of `entity`, which is due now.
+    #[inline]
+    pub(crate) fn handle(&mut self, now: Instant, entity: Entity) {
+        let at = entity.0 as usize;
+        if at < self.hops.len() {
+            self.packet_arrives(now, at);
+        } else if at < self.hops.len() + self.endpoints.len() {
+            self.endpoint_wakes(now, at - self.hops.len());
+        } else {
+            self.sample(now, entity);
+        }
+    }
+
+    #[inline]
+    fn packet_arrives(&mut self, now: Instant, at: usize) {
+        let hop = &mut self.hops[at];
+        let packet = hop.link.receive();
+        let node = hop.to;
+        self.queue.settle(Entity(at as u32), hop.link.next_arrival());
+        if packet.corrupted {
+            self.recorder.drop_error(now, at, &packet);
+        } else if packet.destination == node {
+            self.deliver(now, &packet);
+        } else {
+            let next = self.routes.next(node, packet.destination);
+            self.transmit(now, next.expect("every destination was checked to be reachable"), packet);
+        }
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Instant, on: LinkId, packet: Packet<Segment>) {
+        let link = &mut self.hops[on.0 as usize].link;
+        let was_idle = link.in_flight() == 0;
+        match link.send(now, packet) {
+            Ok(()) => {
+                if was_idle && let Some(arrival) = link.next_arrival() {
+                    self.queue.arm(Entity(on.0), arrival);
+                }
+            }
+            Err(_) => self.recorder.drop_queue(now, on.0 as usize, &packet),
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, now: Instant, packet: &Packet<Segment>) {
+        self.received += 1;
+        let at = packet.flow as usize;
+        let endpoint = &mut self.endpoints[at];
+        endpoint.connection.handle_segment(now, &packet.body);
+        if let Task::Receive { transfer } = endpoint.task
+            && endpoint.connection.received() >= transfer
+        {
+            endpoint.task = Task::Idle;
+            self.outcomes[at / 2] = Outcome::Finished(now);
+            self.open_transfers -= 1;
+        }
+        if endpoint.connection.state() == State::CloseWait {
+            // The application has nothing to say itself: it closes as soon as its peer has.
+            endpoint.connection.close();
+        }
+        self.flush(now, at);
+        if let Some(deadline) = self.endpoints[at].connection.poll_timeout() {
+            self.queue.arm(self.endpoint_entity(at), deadline);
+        }
+    }
+
+    fn endpoint_wakes(&mut self, now: Instant, at: usize) {
+        let endpoint = &mut self.endpoints[at];
+        if let Task::Open { start, transfer } = endpoint.task {
+            debug_assert!(start <= now, "a flow is woken at its start");
+            endpoint.task = Task::Idle;
+            endpoint.connection.open(now);
+            endpoint.connection.write(transfer.unwrap_or(u64::MAX));
+            if transfer.is_some() {
+                endpoint.connection.close();
+            }
+        } else if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            endpoint.connection.handle_timeout(now);
+        }
+        self.flush(now, at);
+        let connection = &self.endpoints[at].connection;
+        let deadline = connection.poll_timeout();
+        debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
+        if deadline.is_none() && connection.state() == State::Closed {
+            self.connection_ended(at);
+        }
+        self.queue.settle(self.endpoint_entity(at), deadline);
+    }
+
+    /// A connection that closed before its transfer was complete has failed.
+    fn connection_ended(&mut self, at: usize) {
+        let flow = at / 2;
+        let receiver = &mut self.endpoints[2 * flow + 1];
+        if self.outcomes[flow] == Outcome::Unfinished && receiver.connection.statistics().failure.is_some()
+            || self.endpoints[at].connection.statistics().failure.is_some()
+        {
+            if matches!(self.endpoints[2 * flow + 1].task, Task::Receive { .. }) {
+                self.open_transfers -= 1;
+                self.endpoints[2 * flow + 1].task = Task::Idle;
+            }
+            self.outcomes[flow] = Outcome::Failed;
+        }
+    }
+
+    /// Sends whatever the endpoint has to send, and records what changed.
+    #[inline]
+    fn flush(&mut self, now: Instant, at: usize) {
+        let (node, destination, out) = {
+            let endpoint = &self.endpoints[at];
+            (endpoint.node, endpoint.peer_node, endpoint.out)
+        };
+        debug_assert!(node != destination);
+        while let Some(segment) = self.endpoints[at].connection.poll_segment(now) {
+            let size = IPV4_HEADER + segment.header_len() + u32::from(segment.len);
+            let packet =
+                Packet { destination, flow: at as u32 ^ 1, size: size as u16, corrupted: false, body: segment };
+            self.sent += 1;
+            self.transmit(now, out, packet);
+        }
+        if at % 2 == 0 && self.recorder.traces_changes() {
+            let delivered = self.endpoints[at + 1].connection.received();
+            self.recorder.trace_change(now, at / 2, &self.endpoints[at].connection.snapshot(), delivered);
+        }
+    }
+
+    fn sample(&mut self, now: Instant, entity: Entity) {
+        for flow in 0..self.outcomes.len() {
+            if self.endpoints[2 * flow].connection.state() != State::Closed {
+                let delivered = self.endpoints[2 * flow + 1].connection.received();
+                self.recorder.trace_sample(now, flow, &self.endpoints[2 * flow].connection.snapshot(), delivered);
+            }
+        }
+        for (at, hop) in self.hops.iter_mut().enumerate() {
+            self.recorder.queue_sample(now, at, || hop.link.backlog(now));
+        }
+        self.queue.settle(entity, Some(now + self.recorder.interval()));
+    }
+
+    /// Every packet is delivered, dropped with a cause, or in flight.
+    ///
+    /// # Panics
+    /// If one is not: then the simulator is wrong, and so would be its results.
+    pub(crate) fn assert_conserved(&self) {
+        let (mut dropped, mut in_flight) = (0, 0);
+        for Hop { link, .. } in &self.hops {
+            let c = link.counters();
+            let on_link = link.in_flight() as u64;
+            assert_eq!(c.offered, c.dropped_queue + c.dropped_error + c.delivered + on_link, "a link lost count");
+            dropped += c.dropped_queue + c.dropped_error;
+            in_flight += on_link;
+        }
+        assert_eq!(self.sent, self.received + dropped + in_flight, "packets are conserved");
+    }
+}
