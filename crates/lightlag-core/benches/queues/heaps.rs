@@ -1,0 +1,239 @@
+//! Heaps: with the position of every entity, or with entries that go stale.
+
+use crate::{NEVER, Queue};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+const ABSENT: u32 = u32::MAX;
+
+fn key(time: u64, entity: u32) -> u128 {
+    u128::from(time) << 64 | u128::from(entity)
+}
+
+fn parts(key: u128) -> (u64, u32) {
+    ((key >> 64) as u64, key as u32)
+}
+
+/// The standard library's heap. An entry that comes closer is pushed again; the older one stays behind and is
+/// skipped when it surfaces.
+pub struct LazyStdHeap {
+    heap: BinaryHeap<Reverse<u128>>,
+    /// When each entity really wakes.
+    due: Vec<u64>,
+}
+
+impl Queue for LazyStdHeap {
+    fn new(entities: usize) -> Self {
+        Self { heap: BinaryHeap::with_capacity(entities), due: vec![NEVER; entities] }
+    }
+
+    #[inline]
+    fn arm(&mut self, entity: u32, time: u64) {
+        let due = &mut self.due[entity as usize];
+        if time < *due {
+            *due = time;
+            self.heap.push(Reverse(key(time, entity)));
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> (u64, u32) {
+        loop {
+            let top = self.heap.peek_mut().expect("something is always pending");
+            let (time, entity) = parts(top.0);
+            if self.due[entity as usize] == time {
+                return (time, entity);
+            }
+            PeekMut::pop(top);
+        }
+    }
+
+    #[inline]
+    fn settle(&mut self, entity: u32, time: u64) {
+        self.due[entity as usize] = time;
+        let mut top = self.heap.peek_mut().expect("something is always pending");
+        if time == NEVER {
+            PeekMut::pop(top);
+        } else {
+            *top = Reverse(key(time, entity));
+        }
+    }
+}
+
+/// A binary heap with the position of every entity.
+pub struct IndexedBinaryHeap {
+    heap: Vec<u128>,
+    position: Vec<u32>,
+}
+
+impl IndexedBinaryHeap {
+    #[inline]
+    fn put(&mut self, at: usize, key: u128) {
+        self.heap[at] = key;
+        self.position[key as u32 as usize] = at as u32;
+    }
+
+    #[inline]
+    fn up(&mut self, mut at: usize, key: u128) {
+        while at > 0 {
+            let parent = (at - 1) / 2;
+            if self.heap[parent] <= key {
+                break;
+            }
+            self.put(at, self.heap[parent]);
+            at = parent;
+        }
+        self.put(at, key);
+    }
+
+    #[inline]
+    fn down(&mut self, mut at: usize, key: u128) {
+        loop {
+            let mut child = 2 * at + 1;
+            if child >= self.heap.len() {
+                break;
+            }
+            child += usize::from(child + 1 < self.heap.len() && self.heap[child + 1] < self.heap[child]);
+            if key <= self.heap[child] {
+                break;
+            }
+            self.put(at, self.heap[child]);
+            at = child;
+        }
+        self.put(at, key);
+    }
+}
+
+impl Queue for IndexedBinaryHeap {
+    fn new(entities: usize) -> Self {
+        Self { heap: Vec::with_capacity(entities), position: vec![ABSENT; entities] }
+    }
+
+    #[inline]
+    fn arm(&mut self, entity: u32, time: u64) {
+        let key = key(time, entity);
+        let at = self.position[entity as usize];
+        if at == ABSENT {
+            self.heap.push(key);
+            self.up(self.heap.len() - 1, key);
+        } else if key < self.heap[at as usize] {
+            self.up(at as usize, key);
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> (u64, u32) {
+        parts(self.heap[0])
+    }
+
+    #[inline]
+    fn settle(&mut self, entity: u32, time: u64) {
+        if time != NEVER {
+            self.down(0, key(time, entity));
+            return;
+        }
+        self.position[entity as usize] = ABSENT;
+        let last = self.heap.pop().expect("the entity stands in the heap");
+        if !self.heap.is_empty() {
+            self.down(0, last);
+        }
+    }
+}
+
+/// Four siblings in one cache line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Siblings([u128; 4]);
+
+/// The shipped heap, laid out so that the four children of an entry share one cache line. The root is entry 3,
+/// the children of entry i are 4·(i − 2) and the three after it. Places past the end hold the largest key.
+pub struct AlignedHeap {
+    groups: Vec<Siblings>,
+    /// The first free place.
+    end: usize,
+    position: Vec<u32>,
+}
+
+const ROOT: usize = 3;
+
+impl AlignedHeap {
+    #[inline]
+    fn at(&self, at: usize) -> u128 {
+        self.groups[at / 4].0[at % 4]
+    }
+
+    #[inline]
+    fn put(&mut self, at: usize, key: u128) {
+        self.groups[at / 4].0[at % 4] = key;
+        self.position[key as u32 as usize] = at as u32;
+    }
+
+    #[inline]
+    fn up(&mut self, mut at: usize, key: u128) {
+        while at > ROOT {
+            let parent = at / 4 + 2;
+            let above = self.at(parent);
+            if above <= key {
+                break;
+            }
+            self.put(at, above);
+            at = parent;
+        }
+        self.put(at, key);
+    }
+
+    #[inline]
+    fn down(&mut self, mut at: usize, key: u128) {
+        while let Some(Siblings([a, b, c, d])) = self.groups.get(at - 2) {
+            let (left, left_at) = if b < a { (b, 1) } else { (a, 0) };
+            let (right, right_at) = if d < c { (d, 3) } else { (c, 2) };
+            let (least, offset) = if right < left { (*right, right_at) } else { (*left, left_at) };
+            if key <= least {
+                break;
+            }
+            self.put(at, least);
+            at = 4 * (at - 2) + offset;
+        }
+        self.put(at, key);
+    }
+}
+
+impl Queue for AlignedHeap {
+    fn new(entities: usize) -> Self {
+        let groups = vec![Siblings([u128::MAX; 4]); entities.div_ceil(4) + 2];
+        Self { groups, end: ROOT, position: vec![ABSENT; entities] }
+    }
+
+    #[inline]
+    fn arm(&mut self, entity: u32, time: u64) {
+        let key = key(time, entity);
+        let at = self.position[entity as usize];
+        if at == ABSENT {
+            self.end += 1;
+            self.up(self.end - 1, key);
+        } else if key < self.at(at as usize) {
+            self.up(at as usize, key);
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> (u64, u32) {
+        parts(self.at(ROOT))
+    }
+
+    #[inline]
+    fn settle(&mut self, entity: u32, time: u64) {
+        if time != NEVER {
+            self.down(ROOT, key(time, entity));
+            return;
+        }
+        self.position[entity as usize] = ABSENT;
+        self.end -= 1;
+        let last = self.at(self.end);
+        self.groups[self.end / 4].0[self.end % 4] = u128::MAX;
+        if self.end > ROOT {
+            self.down(ROOT, last);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Which event queue is the fastest on our mix of events?
+//!
+//! `cargo bench -p lightlag-core --bench queues` drives the shipped queue and its rivals through the same events
+//! and prints nanoseconds of user CPU time for each, and the ratio to the shipped one. All of them must give the
+//! same order, which a checksum proves.
+//!
+//! The mix is that of a network: half of the entities are links, half are connections. A link that wakes has
+//! delivered a packet; it wakes again after its own nearly constant delay, or falls idle while another link, idle
+//! so far, takes a packet. Half of the packets reach a connection and move its deadline, which lies far ahead: the
+//! entry stays where it is, and the connection that wakes early settles on its true deadline. Sometimes a deadline
+//! comes closer (a delayed ACK) and the entry moves.
+
+mod heaps;
+mod trees;
+
+use lightlag_core::{Entity, EventQueue, Instant};
+use nix::sys::resource::{UsageWho, getrusage};
+use std::hint::black_box;
+
+/// No entry.
+const NEVER: u64 = u64::MAX;
+
+/// What an event queue must do; the contract of [`EventQueue`] in bare numbers.
+trait Queue {
+    /// For entities 0 to `entities - 1`.
+    fn new(entities: usize) -> Self;
+    /// Wakes the entity at `time` or earlier.
+    fn arm(&mut self, entity: u32, time: u64);
+    /// The earliest entry.
+    fn next(&mut self) -> (u64, u32);
+    /// The entity of the earliest entry wakes next at `time`, or not at all.
+    fn settle(&mut self, entity: u32, time: u64);
+}
+
+impl Queue for EventQueue {
+    fn new(entities: usize) -> Self {
+        EventQueue::new(entities)
+    }
+
+    #[inline]
+    fn arm(&mut self, entity: u32, time: u64) {
+        EventQueue::arm(self, Entity(entity), Instant::from_nanos(time));
+    }
+
+    #[inline]
+    fn next(&mut self) -> (u64, u32) {
+        let (time, entity) = self.next_until(Instant::MAX).expect("something is always pending");
+        (time.as_nanos(), entity.0)
+    }
+
+    #[inline]
+    fn settle(&mut self, entity: u32, time: u64) {
+        EventQueue::settle(self, Entity(entity), (time != NEVER).then(|| Instant::from_nanos(time)));
+    }
+}
+
+/// No queue: what the events themselves cost. Its order is round robin, so its checksum is its own.
+struct Nothing {
+    entities: u32,
+    now: u64,
+    turn: u32,
+}
+
+impl Queue for Nothing {
+    fn new(entities: usize) -> Self {
+        Self { entities: entities as u32, now: 0, turn: 0 }
+    }
+
+    #[inline]
+    fn arm(&mut self, _: u32, _: u64) {}
+
+    #[inline]
+    fn next(&mut self) -> (u64, u32) {
+        self.now += 100;
+        self.turn = if self.turn + 1 < self.entities { self.turn + 1 } else { 0 };
+        (self.now, self.turn)
+    }
+
+    #[inline]
+    fn settle(&mut self, _: u32, time: u64) {
+        black_box(time);
+    }
+}
+
+/// The events, apart from the queue.
+struct Mix {
+    links: u32,
+    /// Of each link, what it takes from one arrival to the next.
+    delays: Vec<u32>,
+    /// Links without a packet.
+    idle: Vec<u32>,
+    /// Of each connection, when its timer is due.
+    deadlines: Vec<u64>,
+    random: u64,
+}
+
+const RETRANSMISSION_TIMEOUT: u64 = 200_000_000;
+const DELAYED_ACK: u64 = 40_000_000;
+
+impl Mix {
+    /// Half of the links carry packets from the start.
+    fn new(entities: usize, queue: &mut impl Queue) -> Self {
+        let links = (entities / 2) as u32;
+        let mut mix = Self {
+            links,
+            delays: Vec::new(),
+            idle: Vec::new(),
+            deadlines: vec![RETRANSMISSION_TIMEOUT; entities - links as usize],
+            random: 0x9e37_79b9_7f4a_7c15,
+        };
+        for link in 0..links {
+            // 12 µs to 1.2 ms: 1500 B at 1 Gbit/s to 10 Mbit/s.
+            let delay = 12_000 + mix.draw() % 1_200_000;
+            mix.delays.push(delay as u32);
+            if link % 2 == 0 {
+                queue.arm(link, delay);
+            } else {
+                mix.idle.push(link);
+            }
+        }
+        for connection in links..entities as u32 {
+            let first = mix.draw() % RETRANSMISSION_TIMEOUT;
+            queue.arm(connection, first);
+        }
+        mix
+    }
+
+    /// Xorshift64: cheap, and the same for everyone.
+    #[inline]
+    fn draw(&mut self) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random >> 8
+    }
+
+    /// Handles so many events and returns the checksum of their order.
+    fn drive(&mut self, queue: &mut impl Queue, events: u64) -> u64 {
+        let mut checksum = 0_u64;
+        for _ in 0..events {
+            let (now, entity) = queue.next();
+            checksum = checksum.rotate_left(5) ^ now ^ u64::from(entity);
+            if entity < self.links {
+                self.link_wakes(queue, now, entity);
+            } else {
+                let deadline = &mut self.deadlines[(entity - self.links) as usize];
+                if *deadline <= now {
+                    *deadline = now + RETRANSMISSION_TIMEOUT;
+                }
+                queue.settle(entity, *deadline);
+            }
+        }
+        checksum
+    }
+
+    #[inline]
+    fn link_wakes(&mut self, queue: &mut impl Queue, now: u64, link: u32) {
+        let dice = self.draw();
+        let again = now + u64::from(self.delays[link as usize]) + (dice >> 16) % 128;
+        if dice.is_multiple_of(4) {
+            // One link falls idle, another takes its packet on.
+            let slot = (dice >> 32) as usize % self.idle.len();
+            let other = std::mem::replace(&mut self.idle[slot], link);
+            queue.settle(link, NEVER);
+            queue.arm(other, now + u64::from(self.delays[other as usize]));
+        } else {
+            queue.settle(link, again);
+        }
+        if dice & 8 == 0 {
+            let connection = (dice >> 24) as usize % self.deadlines.len();
+            let after = if dice & 0x70 == 0 { DELAYED_ACK } else { RETRANSMISSION_TIMEOUT };
+            self.deadlines[connection] = now + after;
+            queue.arm(self.links + connection as u32, now + after);
+        }
+    }
+}
+
+/// Nanoseconds of user CPU time of this process.
+fn cpu_nanos() -> u64 {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
+    usage.user_time().tv_sec() as u64 * 1_000_000_000 + usage.user_time().tv_usec() as u64 * 1000
+}
+
+/// A queue under measurement.
+trait Contest {
+    /// Handles some events; the nanoseconds of one, and the checksum of the order.
+    fn round(&mut self, events: u64) -> (f64, u64);
+}
+
+struct Contender<Q> {
+    queue: Q,
+    mix: Mix,
+}
+
+impl<Q: Queue> Contest for Contender<Q> {
+    fn round(&mut self, events: u64) -> (f64, u64) {
+        let begin = cpu_nanos();
+        let checksum = black_box(self.mix.drive(&mut self.queue, events));
+        ((cpu_nanos() - begin) as f64 / events as f64, checksum)
+    }
+}
+
+fn contender<Q: Queue + 'static>(entities: usize) -> Box<dyn Contest> {
+    let mut queue = Q::new(entities);
+    let mix = Mix::new(entities, &mut queue);
+    Box::new(Contender { queue, mix })
+}
+
+/// Name, and how to set it up.
+type Row = (&'static str, fn(usize) -> Box<dyn Contest>);
+
+const ROWS: [Row; 8] = [
+    ("indexed 4-ary heap (shipped)", contender::<EventQueue>),
+    ("indexed 4-ary heap, one cache line a step", contender::<heaps::AlignedHeap>),
+    ("indexed binary heap", contender::<heaps::IndexedBinaryHeap>),
+    ("std BinaryHeap with stale entries", contender::<heaps::LazyStdHeap>),
+    ("tournament tree, 2 a match", contender::<trees::Tournament>),
+    ("tournament tree, 8 a match", contender::<trees::WideTournament>),
+    ("calendar queue, width known", contender::<trees::Calendar>),
+    ("no queue: the events alone", contender::<Nothing>),
+];
+
+const ROUNDS: usize = 8;
+
+/// The best round of each row in nanoseconds an event. The rows take turns, so that a busy moment of the machine
+/// falls on all of them.
+fn measure(entities: usize) -> Vec<f64> {
+    let events = 400_000.max(entities as u64 / 2);
+    let mut contenders: Vec<_> = ROWS.iter().map(|(_, contender)| contender(entities)).collect();
+    let mut best = vec![f64::INFINITY; ROWS.len()];
+    for round in 0..=ROUNDS {
+        let mut shipped = None;
+        for ((contender, best), (name, _)) in contenders.iter_mut().zip(&mut best).zip(&ROWS[..]) {
+            let (nanos, checksum) = contender.round(events);
+            let right = *shipped.get_or_insert(checksum);
+            assert!(checksum == right || name.starts_with("no queue"), "{name} gives another order");
+            if round > 0 {
+                *best = best.min(nanos);
+            }
+        }
+    }
+    best
+}
+
+fn main() {
+    let sizes = [30_usize, 1_000, 100_000, 1_000_000];
+    let columns: Vec<Vec<f64>> = sizes.iter().map(|size| measure(*size)).collect();
+    println!("ns of user CPU time per event (ratio to the shipped queue), best of {ROUNDS} rounds\n");
+    print!("| {:41} |", "entities");
+    sizes.iter().for_each(|size| print!("{size:>16} |"));
+    println!("\n|{:-<43}|{}", "", "----------------:|".repeat(sizes.len()));
+    for (at, (name, _)) in ROWS.iter().enumerate() {
+        print!("| {name:41} |");
+        columns.iter().for_each(|column| print!("{:7.1} ({:4.2} ×) |", column[at], column[at] / column[0]));
+        println!();
+    }
+}
