@@ -1,0 +1,61 @@
+"""Angelis et al. 2023, first half: the growth function, one flow on a lossy link, four flows on a lossy bottleneck."""
+
+from __future__ import annotations
+
+from lightlag.reproduce.cubic_inet import dumbbell, figures, growth, point_to_point
+from lightlag.reproduce.paper import Effort, Picture, Reproduction
+
+NOTES = (
+    "**Chosen, because the paper does not say:** delayed ACKs (every second segment, 200 ms), a receive window and "
+    "queues that do not limit, PPP headers of 7 B, errors in both directions, 20 MB read as 20 MiB, and in the "
+    "dumbbell access links of 1 ms, a bottleneck of 40 ms and transfers without end. The scenario files stand beside "
+    "the code and run with `lightlag run`.",
+    "**Forced losses.** Table 1 lists when the window was *reduced*. That is a round trip after a packet was lost: "
+    "its successors have to cross the link, and three duplicate ACKs have to come back. Our losses are therefore "
+    "forced 4.5 packets, two one-way delays and an ACK (88 ms) before the printed times, so that the reductions, not "
+    "the losses, happen at them. Nothing else is adjusted; the window at that time is the simulator's own.",
+    "**K in Table 1** is the difference of the printed times, taken from the reduction. The published code counts from "
+    "the first ACK after recovery, a recovery later, so that the window turns about 0.4 s after the printed time.",
+    "**Profile switch** means that the window passed Wmax by a whole segment before the next reduction. The published "
+    "code computes in whole segments: its target stays at Wmax while C|t - K|³ < 1, which is 1.36 s to either side of "
+    "K. That is why the first row has no switch although the next loss comes 1.1 s after the expected time.",
+    "**The model** of the column *closed form or model* is a program of its own (`model.py`): a link, delayed ACKs, "
+    "the published code's arithmetic, a recovery that repairs one segment a round trip. It shares no code with the "
+    "simulator and knows neither timeouts nor lost ACKs.",
+)
+
+
+def reproduce(reproduction: Reproduction, effort: Effort) -> None:
+    """Fill a reproduction with every item."""
+    effort.progress("Fig. 1: the growth function")
+    curve = growth.Growth.run()
+    caption = "Fig. 1. The growth function with a simulated epoch of the `paper2008` variant on it."
+    reproduction.add(growth.rows(curve), [Picture("fig1", figures.growth(curve), caption)])
+
+    effort.progress("Figs. 4 and 5, Table 1: one flow, forced losses")
+    forced = point_to_point.Forced.run()
+    reproduction.add(
+        point_to_point.forced_rows(forced) + point_to_point.control_rows(),
+        [
+            Picture(
+                "fig4",
+                figures.window(forced),
+                "Fig. 4. cwnd, ssthresh and Wmax of one flow whose window is reduced at the times of Table 1.",
+            ),
+            Picture(
+                "fig5",
+                figures.third_epoch(forced),
+                "Fig. 5. The third epoch of Fig. 4 with the growth function. The line marks the reduction + K.",
+            ),
+        ],
+    )
+    effort.progress("Fig. 4, Table 1: one flow, random losses")
+    reproduction.add(point_to_point.random_rows(effort))
+
+    effort.progress("Fig. 7: four flows")
+    caption = (
+        "Fig. 7. Windows of four flows, without the inflation of fast recovery. The bottleneck is not congested: the "
+        "flows agree statistically, because they see the same loss rate and round-trip time, not because they share."
+    )
+    first = dumbbell.run(1)
+    reproduction.add(dumbbell.rows(effort), [Picture("fig7", figures.four_flows(first), caption)], NOTES)

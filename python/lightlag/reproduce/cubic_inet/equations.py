@@ -1,0 +1,64 @@
+"""The paper's equations 1 to 4; windows in segments, times in seconds.
+
+`beta` is the share of the window that a loss removes (0.2 here; RFC 9438 writes 0.7 for the share that stays).
+"""
+
+from __future__ import annotations
+
+import math
+
+C = 0.4
+BETA = 0.2
+
+
+def k(w_max: float, *, beta: float = BETA, c: float = C) -> float:
+    """From the begin of an epoch to its plateau (equation 1).
+
+    Examples
+    --------
+    >>> round(k(100), 4), round(k(200), 4)
+    (3.684, 4.6416)
+    """
+    return math.cbrt(w_max * beta / c)
+
+
+def window(t: float, w_max: float, *, beta: float = BETA, c: float = C) -> float:
+    """The window at a time since the begin of the epoch (equation 2).
+
+    Examples
+    --------
+    >>> [round(window(t, 100), 3) for t in (0, 1, 2, 3, 5, 6)]
+    [80.0, 92.266, 98.09, 99.872, 100.912, 104.969]
+    """
+    return c * (t - k(w_max, beta=beta, c=c)) ** 3 + w_max
+
+
+def k_published(w: float, *, converging: bool, beta: float = BETA, c: float = C) -> float:
+    """K as the published code computes it, from the window `w` at the loss.
+
+    The epoch begins with the first ACK in congestion avoidance, when the window is one segment above ssthresh:
+    C K³ = βw - 1. With fast convergence the plateau is at (2 - β)w/2: C K³ = βw/2 - 1.
+
+    Examples
+    --------
+    >>> round(k_published(214, converging=False), 2)
+    4.71
+    """
+    below = (beta / 2 if converging else beta) * w - 1
+    return math.cbrt(max(below, 0.0) / c)
+
+
+def response(p: float, rtt_s: float, *, beta: float = BETA, c: float = C) -> float:
+    """The mean window at loss rate `p`, one loss every 1/p segments (RFC 9438 §5.1, equation 6).
+
+    Examples
+    --------
+    >>> round(response(5e-4, 0.082), 1)
+    53.8
+    """
+    kept = 1 - beta
+    return math.pow(c * (3 + kept) / (4 * (1 - kept)), 0.25) * math.pow(rtt_s / p, 0.75)
+
+
+PLATEAU_S = 2 * math.cbrt(1 / C)
+"""How long C|t - K|³ stays below one segment: the published code's target does not move for that time."""

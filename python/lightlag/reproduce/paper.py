@@ -1,0 +1,210 @@
+"""A paper that can be reproduced, and what its reproduction leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lightlag import _engine
+from lightlag.reproduce import table
+from lightlag.reproduce.table import Row, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Console
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+Progress = Callable[[str], object]
+"""Called with what is done next."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a reproduction may do.
+
+    Attributes
+    ----------
+    seeds
+        Runs for each item that has a spread; None takes the number that the item's check asks for.
+    jobs
+        Runs at a time.
+    progress
+        Called with what is done next.
+    """
+
+    seeds: int | None = None
+    jobs: int = 1
+    progress: Progress = lambda _: None
+
+    def seeds_of(self, asked: int) -> range:
+        """The seeds of an item: 1, 2, ..."""
+        return range(1, 1 + (asked if self.seeds is None else self.seeds))
+
+    def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
+        """Work on items side by side; the results keep their order. Threads suffice: a run holds no lock."""
+        with ThreadPoolExecutor(self.jobs) as pool:
+            return list(pool.map(work, items))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its file name and caption."""
+
+    name: str
+    figure: Figure
+    caption: str
+
+
+@dataclass
+class Reproduction:
+    """The table and the figures of a paper.
+
+    Attributes
+    ----------
+    paper
+        Which paper.
+    rows
+        The table: paper's value, theory, ours, verdict.
+    pictures
+        The figures.
+    notes
+        Paragraphs about choices that the paper left open and about what was found.
+    """
+
+    paper: Paper
+    rows: list[Row] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, rows: Sequence[Row], pictures: Sequence[Picture] = (), notes: Sequence[str] = ()) -> None:
+        """Add the rows, figures and notes of an item."""
+        self.rows += rows
+        self.pictures += pictures
+        self.notes += notes
+
+    def count(self, verdict: Verdict) -> int:
+        """The number of rows with a verdict."""
+        return sum(row.verdict is verdict for row in self.rows)
+
+    def report(self) -> str:
+        """The reproduction as Markdown."""
+        parts = [f"# {self.paper.title}\n", f"{self.paper.reference}\n", f"    {self.paper.command}\n"]
+        parts.append(f"{self.summary()}\n")
+        parts.append(table.to_markdown(self.rows))
+        if self.notes:
+            parts.append("## Notes\n")
+            parts += [f"{note}\n" for note in self.notes]
+        if self.pictures:
+            parts.append("## Figures\n")
+            parts += [f"![{p.caption}]({p.name}.png)\n\n{p.caption}\n" for p in self.pictures]
+        return "\n".join(parts)
+
+    def summary(self) -> str:
+        """One sentence: how many rows hold."""
+        good, bad = self.count(Verdict.REPRODUCED), self.count(Verdict.NOT_REPRODUCED)
+        return f"{good} of {good + bad} claims reproduced, {self.count(Verdict.NOT_JUDGED)} rows for information."
+
+    def print(self, console: Console) -> None:
+        """Print the table, with the reasons for what does not hold."""
+        console.print(table.to_rich(self.rows, self.paper.title))
+        for row in self.rows:
+            if row.verdict is Verdict.NOT_REPRODUCED:
+                console.print(f"[red]not reproduced[/] {row.item}, {row.quantity}: {row.reason}")
+        console.print(self.summary())
+
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write `table.csv`, `report.md`, `run.json` and the figures (PDF and PNG) into a folder, all or nothing.
+
+        Parameters
+        ----------
+        folder
+            Where.
+        force
+            Replace the folder if it exists.
+        """
+        from lightlag import plot
+
+        folder = Path(folder)
+        _engine.check_folder(folder, force)
+        partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+        try:
+            partial.mkdir(parents=True)
+            about = {"reproduction": self.paper.name, "version": _engine.__version__, "summary": self.summary()}
+            (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
+            table.write(self.rows, partial)
+            (partial / "report.md").write_text(self.report(), "utf-8")
+            for picture in self.pictures:
+                for suffix in ("pdf", "png"):
+                    plot.save(picture.figure, partial / f"{picture.name}.{suffix}")
+            if folder.exists():
+                shutil.rmtree(folder)
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return folder
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper that can be reproduced.
+
+    Attributes
+    ----------
+    name
+        As in ``lightlag reproduce NAME``.
+    title, reference
+        What it is called, who wrote it and where it appeared.
+    items
+        The figures and tables that are reproduced.
+    work
+        Fills a reproduction.
+    """
+
+    name: str
+    title: str
+    reference: str
+    items: tuple[str, ...]
+    work: Callable[[Reproduction, Effort], None]
+
+    @property
+    def command(self) -> str:
+        """The command that reproduces it."""
+        return f"lightlag reproduce {self.name}"
+
+    def reproduce(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        force: bool = False,
+        jobs: int = 1,
+        seeds: int | None = None,
+        progress: Progress = lambda _: None,
+    ) -> Reproduction:
+        """Run the paper's experiments, and write the results into a folder if one is named.
+
+        Parameters
+        ----------
+        out, force
+            Results folder, and whether to replace it if it exists.
+        jobs
+            Runs at a time.
+        seeds
+            Runs for each item that has a spread; by default what its check asks for.
+        progress
+            Called with what is done next.
+        """
+        if out is not None:
+            _engine.check_folder(out, force)
+        reproduction = Reproduction(self)
+        self.work(reproduction, Effort(seeds, jobs, progress))
+        if out is not None:
+            reproduction.save(out, force=force)
+        return reproduction
