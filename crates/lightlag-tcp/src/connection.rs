@@ -331,7 +331,7 @@ impl Connection {
 
     fn synchronized(&mut self, now: Instant, segment: &Segment) {
         let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else {
-            return self.repeated_syn(segment);
+            return self.repeated_syn(now, segment);
         };
         let stamps = if self.timestamps { segment.timestamps() } else { None };
         if let Some(stamps) = stamps
@@ -392,13 +392,20 @@ impl Connection {
         }
     }
 
-    /// A SYN or SYN-ACK again: our answer was lost.
-    fn repeated_syn(&mut self, segment: &Segment) {
-        if self.state == State::SynReceived && segment.flags.has(Flags::SYN) && segment.seq.plus(1) == self.remote {
-            self.handshake_due = true;
-        } else if !segment.flags.has(Flags::RST) {
-            self.receiver.acknowledge_now();
+    /// A SYN or SYN-ACK again: our answer was lost, or both opened at once.
+    fn repeated_syn(&mut self, now: Instant, segment: &Segment) {
+        let flags = segment.flags;
+        if flags.has(Flags::RST) {
+            return;
         }
+        if self.state != State::SynReceived || !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
+            self.receiver.acknowledge_now();
+            return;
+        }
+        if flags.has(Flags::ACK) && segment.ack == self.local {
+            self.establish(now, segment, u64::from(segment.window));
+        }
+        self.handshake_due = true;
     }
 
     /// Whether the segment goes on to be read.

@@ -23,7 +23,7 @@ pub mod segment;
 pub mod sender;
 
 pub use account::{Failure, Limited, Snapshot, Statistics};
-pub use config::{Config, OptionError, Options};
+pub use config::{Config, OptionError, Options, Scheme};
 pub use connection::{Connection, State};
 pub use profile::Profile;
 pub use segment::Segment;

@@ -1,1 +1,170 @@
-//! Tests.
+use super::*;
+use proptest::prelude::*;
+
+const NOW: Instant = Instant::ZERO;
+
+fn receiver(delayed: Option<u16>) -> Receiver {
+    let timeout = Duration::from_millis(200);
+    let mut receiver = Receiver::new(100_000, delayed.map(|segments| DelayedAck { segments, timeout, quick: 0 }));
+    receiver.set_scale(Receiver::scale_for(100_000));
+    receiver.acknowledged(false);
+    receiver
+}
+
+/// Segments `from..to` of 100 bytes arrive one by one, each acknowledged if due; returns the ACKs.
+fn arrive(receiver: &mut Receiver, from: u64, to: u64) -> usize {
+    (from..to)
+        .filter(|n| {
+            receiver.receive(NOW, n * 100, 100, false);
+            let due = receiver.ack_due();
+            if due {
+                receiver.acknowledged(false);
+            }
+            due
+        })
+        .count()
+}
+
+fn blocks(receiver: &Receiver) -> Vec<(u64, u64)> {
+    receiver.sack_ranges().iter().map(|range| (range.start / 100, range.end / 100)).collect()
+}
+
+#[test]
+fn every_second_segment_is_acknowledged() {
+    let mut receiver = receiver(Some(2));
+    assert_eq!(arrive(&mut receiver, 0, 9), 4);
+    assert_eq!(receiver.deadline(), NOW + Duration::from_millis(200));
+    receiver.handle_timeout();
+    assert!(receiver.ack_due());
+}
+
+#[test]
+fn disorder_is_acknowledged_at_once() {
+    let mut receiver = receiver(Some(2));
+    // 1..5 above a hole: four ACKs; a duplicate: one; the fill: one.
+    assert_eq!(arrive(&mut receiver, 1, 5), 4);
+    assert_eq!(arrive(&mut receiver, 2, 3), 1);
+    assert_eq!(arrive(&mut receiver, 0, 1), 1);
+    assert_eq!(receiver.received(), 500);
+    assert_eq!(arrive(&mut receiver, 3, 4), 1, "old data");
+    assert_eq!(arrive(&mut receiver, 5, 6), 0, "in order again");
+}
+
+#[test]
+fn the_first_segments_are_acknowledged_quickly() {
+    let quick = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 3 };
+    let mut receiver = Receiver::new(100_000, Some(quick));
+    receiver.acknowledged(false);
+    assert_eq!(arrive(&mut receiver, 0, 3), 3);
+    assert_eq!(arrive(&mut receiver, 3, 7), 2);
+}
+
+#[test]
+fn the_newest_block_comes_first() {
+    let mut receiver = receiver(None);
+    for n in [2, 4, 6, 8, 10] {
+        arrive(&mut receiver, n, n + 1);
+    }
+    // RFC 2018 §4: the newest first, then the most recently reported; at most four.
+    assert_eq!(blocks(&receiver), [(10, 11), (8, 9), (6, 7), (4, 5)]);
+    arrive(&mut receiver, 5, 6);
+    assert_eq!(blocks(&receiver), [(4, 7), (10, 11), (8, 9)]);
+    arrive(&mut receiver, 0, 2);
+    assert_eq!(receiver.received(), 300);
+    arrive(&mut receiver, 3, 4);
+    assert_eq!((receiver.received(), blocks(&receiver)), (700, vec![(10, 11), (8, 9)]));
+}
+
+#[test]
+fn the_example_of_rfc_2018_without_the_first_segment() {
+    // §7 case 2: the first of eight segments of 500 bytes is lost; each ACK's block grows by one.
+    let mut receiver = receiver(None);
+    for n in 1..8 {
+        receiver.receive(NOW, n * 500, 500, false);
+        assert_eq!(receiver.sack_ranges(), [Range { start: 500, end: (n + 1) * 500 }]);
+    }
+}
+
+#[test]
+fn the_right_edge_never_moves_back() {
+    let mut receiver = receiver(None);
+    let edge = receiver.edge();
+    arrive(&mut receiver, 1, 300);
+    assert!(receiver.edge() >= edge);
+    // What is beyond the edge is cut off.
+    assert_eq!(receiver.receive(NOW, edge - 50, 100, false), 0);
+    receiver.receive(NOW, edge + 100, 100, false);
+    arrive(&mut receiver, 0, 1);
+    assert_eq!(receiver.received(), 30_000);
+}
+
+#[test]
+fn the_shift_brings_the_buffer_into_sixteen_bits() {
+    for (buffer, shift) in [(65_535, 0), (65_536, 1), (300_000, 3), (16 << 20, 9), (1 << 40, 14)] {
+        assert_eq!(Receiver::scale_for(buffer), shift);
+    }
+}
+
+#[test]
+fn the_fin_waits_for_the_data_before_it() {
+    let mut receiver = receiver(Some(2));
+    receiver.receive(NOW, 100, 100, true);
+    assert!(!receiver.fin_consumed());
+    receiver.receive(NOW, 0, 100, false);
+    assert!(receiver.fin_consumed() && receiver.ack_due());
+    assert_eq!((receiver.received(), receiver.nxt()), (200, 201));
+    assert_eq!(receiver.receive(NOW, 200, 0, true), 0);
+    assert_eq!(receiver.received(), 200);
+}
+
+#[test]
+fn the_earliest_unacknowledged_segment_is_echoed() {
+    let mut receiver = receiver(Some(2));
+    receiver.set_ts_recent(10);
+    for (start, value) in [(0, 20), (100, 21)] {
+        receiver.note_timestamp(start, value);
+        receiver.receive(NOW, start, 100, false);
+    }
+    assert_eq!(receiver.ts_recent(), 20);
+    receiver.acknowledged(false);
+    // Above a hole: the last in order stays; the fill is echoed (RFC 7323 §4.3).
+    receiver.note_timestamp(300, 30);
+    receiver.receive(NOW, 300, 100, false);
+    assert_eq!(receiver.ts_recent(), 20);
+    receiver.note_timestamp(200, 40);
+    assert_eq!(receiver.ts_recent(), 40);
+    assert!(receiver.is_old(39) && !receiver.is_old(40) && receiver.is_old(40u32.wrapping_sub(1 << 30)));
+}
+
+proptest! {
+    /// Any order, with duplicates and overlaps: what is received is the prefix that arrived, what is reported
+    /// arrived, and the edge never moves back.
+    #[test]
+    fn reassembly_agrees_with_a_bitmap(arrivals in proptest::collection::vec((0u64..60, 1u64..6), 1..100)) {
+        let mut receiver = receiver(Some(2));
+        let (mut arrived, mut edge) = (vec![false; 700], receiver.edge());
+        for (at, len) in arrivals {
+            let (start, end) = (at * 10, (at + len) * 10);
+            let before = arrived[start as usize..end as usize].iter().filter(|byte| **byte).count() as u64;
+            prop_assert_eq!(receiver.receive(NOW, start, end - start, false), before);
+            for byte in &mut arrived[start as usize..end as usize] {
+                *byte = true;
+            }
+            let prefix = arrived.iter().take_while(|byte| **byte).count() as u64;
+            prop_assert_eq!(receiver.received(), prefix);
+            let holes = receiver.holes.as_deref();
+            let held: u64 = holes.map_or(0, |holes| holes.ranges.iter().map(|range| range.end - range.start).sum());
+            let present = arrived.iter().filter(|byte| **byte).count() as u64;
+            prop_assert_eq!(prefix + held, present);
+            prop_assert_eq!(holes.map_or(0, |holes| holes.bytes), held);
+            for range in receiver.sack_ranges() {
+                prop_assert!(holes.unwrap().ranges.contains(range), "{range:?} is one whole range");
+            }
+            if receiver.ack_due() {
+                receiver.acknowledged(false);
+            }
+            prop_assert!(receiver.edge() >= edge);
+            edge = receiver.edge();
+        }
+    }
+}

@@ -1,1 +1,136 @@
-//! Tests.
+use super::*;
+use crate::scoreboard::Delivery;
+use lightlag_core::Instant;
+
+const SIZE: u64 = 1_000;
+const DUPLICATE: News = News { newly_acked: 0, duplicate: true };
+
+/// A sender with so many segments in flight.
+fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
+    let mut board = Scoreboard::new(SIZE as u32);
+    (0..segments).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false));
+    (Recovery::new(scheme, true, SIZE as u32), board)
+}
+
+fn acknowledge(recovery: &mut Recovery, board: &mut Scoreboard, segments: u64) -> Verdict {
+    board.acknowledge(board.una() + segments * SIZE, &mut Delivery::default());
+    recovery.on_ack(board, News { newly_acked: segments * SIZE, duplicate: false })
+}
+
+/// Sends the head again, as the sender does on `resend_head`.
+fn resend(board: &mut Scoreboard) {
+    let head = board.head().unwrap();
+    board.retransmit(head, Instant::ZERO);
+}
+
+#[test]
+fn the_new_reno_vector() {
+    // FlightSize 10,000; the third duplicate: ssthresh 5,000, window 8,000.
+    let (mut recovery, mut board) = sender(Scheme::NewReno, 10);
+    assert_eq!(recovery.on_ack(&mut board, DUPLICATE).began, None);
+    assert_eq!(recovery.on_ack(&mut board, DUPLICATE).began, None);
+    let verdict = recovery.on_ack(&mut board, DUPLICATE);
+    assert_eq!((verdict.began, verdict.resend_head), (Some(10_000), true));
+    resend(&mut board);
+    let ssthresh = 5_000;
+    assert_eq!(recovery.window(ssthresh), 8_000);
+    for _ in 0..3 {
+        recovery.on_ack(&mut board, DUPLICATE);
+    }
+    assert_eq!(recovery.window(ssthresh), 11_000);
+    assert_eq!(board.pipe(), 10_000, "the pipe is FlightSize without SACK");
+    // A partial ACK of two segments: 11,000 − 2,000 + 1,000.
+    let verdict = acknowledge(&mut recovery, &mut board, 2);
+    assert_eq!(recovery.window(ssthresh), 10_000);
+    assert!(verdict.resend_head && !verdict.keep_timer, "the first partial ACK restarts the timer");
+    resend(&mut board);
+    assert!(acknowledge(&mut recovery, &mut board, 1).keep_timer, "the second does not");
+    resend(&mut board);
+    // The full ACK: ssthresh.
+    assert!(acknowledge(&mut recovery, &mut board, 7).ended);
+    assert_eq!((recovery.window(ssthresh), recovery.phase()), (5_000, Phase::Open));
+}
+
+#[test]
+fn limited_transmit_adds_two_segments_and_counts_in_no_flight_size() {
+    let (mut recovery, mut board) = sender(Scheme::NewReno, 10);
+    for extra in [1_000, 2_000] {
+        recovery.on_ack(&mut board, DUPLICATE);
+        assert_eq!(recovery.window(10_000), 10_000 + extra);
+        board.sent(Instant::ZERO, SIZE as u32, false);
+    }
+    assert_eq!(recovery.on_ack(&mut board, DUPLICATE).began, Some(10_000));
+}
+
+#[test]
+fn reno_ends_with_the_first_new_ack() {
+    let (mut recovery, mut board) = sender(Scheme::Reno, 10);
+    for _ in 0..5 {
+        recovery.on_ack(&mut board, DUPLICATE);
+    }
+    assert_eq!(recovery.window(5_000), 10_000);
+    assert!(acknowledge(&mut recovery, &mut board, 2).ended);
+    assert_eq!((recovery.window(5_000), recovery.phase()), (5_000, Phase::Open));
+}
+
+#[test]
+fn after_a_timeout_duplicates_of_old_data_begin_nothing() {
+    for scheme in [Scheme::Reno, Scheme::NewReno] {
+        let (mut recovery, mut board) = sender(scheme, 10);
+        assert_eq!(recovery.on_timeout(&mut board, 10_000), (Cause::Timeout, 10_000));
+        for _ in 0..5 {
+            assert_eq!(recovery.on_ack(&mut board, DUPLICATE), Verdict::default());
+        }
+        assert!(acknowledge(&mut recovery, &mut board, 10).ended);
+    }
+}
+
+#[test]
+fn new_reno_needs_more_than_recover_for_the_next_episode() {
+    let (mut recovery, mut board) = sender(Scheme::NewReno, 10);
+    for _ in 0..3 {
+        recovery.on_ack(&mut board, DUPLICATE);
+    }
+    (0..10).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false));
+    assert!(acknowledge(&mut recovery, &mut board, 10).ended);
+    // RFC 6582 §3.2 step 1: the ACK covers just `recover`.
+    let began = (0..4).any(|_| recovery.on_ack(&mut board, DUPLICATE).began.is_some());
+    assert!(!began);
+    acknowledge(&mut recovery, &mut board, 1);
+    let began = (0..3).any(|_| recovery.on_ack(&mut board, DUPLICATE).began.is_some());
+    assert!(began);
+}
+
+#[test]
+fn a_timeout_for_the_same_data_is_a_repeated_one() {
+    let (mut recovery, mut board) = sender(Scheme::Sack, 10);
+    assert_eq!(recovery.on_timeout(&mut board, 10_000), (Cause::Timeout, 10_000));
+    assert_eq!(recovery.on_timeout(&mut board, 1_000), (Cause::RepeatedTimeout, 1_000));
+    acknowledge(&mut recovery, &mut board, 1);
+    assert_eq!(recovery.on_timeout(&mut board, 2_000), (Cause::Timeout, 2_000));
+}
+
+#[test]
+fn sack_begins_when_the_head_is_lost_and_ends_at_the_recovery_point() {
+    let (mut recovery, mut board) = sender(Scheme::Sack, 10);
+    board.sack(crate::scoreboard::Range { start: 1_000, end: 4_000 }, &mut Delivery::default());
+    // One ACK that reports three segments is enough (RFC 6675 §5).
+    let verdict = recovery.on_ack(&mut board, DUPLICATE);
+    assert_eq!((verdict.began, verdict.resend_head), (Some(10_000), true));
+    resend(&mut board);
+    assert!(!acknowledge(&mut recovery, &mut board, 4).ended);
+    assert_eq!(recovery.window(5_000), 5_000, "no inflation with SACK");
+    assert!(acknowledge(&mut recovery, &mut board, 6).ended);
+}
+
+#[test]
+fn one_rescue_an_episode() {
+    let (mut recovery, mut board) = sender(Scheme::Sack, 10);
+    board.sack(crate::scoreboard::Range { start: 1_000, end: 4_000 }, &mut Delivery::default());
+    assert!(recovery.on_ack(&mut board, DUPLICATE).resend_head);
+    resend(&mut board);
+    assert_eq!(recovery.next_speculative(&mut board), None, "the first retransmission is not acknowledged yet");
+    acknowledge(&mut recovery, &mut board, 4);
+    assert_eq!(recovery.next_speculative(&mut board), Some(9));
+    assert_eq!(recovery.next_speculative(&mut board), None);
+}

@@ -1,1 +1,295 @@
-//! Tests.
+use super::*;
+use lightlag_core::RandomStream;
+use proptest::prelude::*;
+
+const SIZE: u64 = 100;
+
+fn board(segments: u64) -> Scoreboard {
+    let mut board = Scoreboard::new(SIZE as u32);
+    for n in 0..segments {
+        board.sent(Instant::from_nanos(n), SIZE as u32, false);
+    }
+    board
+}
+
+/// Segments `from..to` as a block.
+fn block(from: u64, to: u64) -> Range {
+    Range { start: from * SIZE, end: to * SIZE }
+}
+
+impl Scoreboard {
+    fn sack_segments(&mut self, from: u64, to: u64) -> Delivery {
+        let mut delivery = Delivery::default();
+        self.sack(block(from, to), &mut delivery);
+        delivery
+    }
+
+    fn acknowledge_segments(&mut self, upto: u64) -> Delivery {
+        let mut delivery = Delivery::default();
+        self.acknowledge(upto * SIZE, &mut delivery);
+        delivery
+    }
+
+    /// Records by what they are: `.` in flight, `s` SACKed, `l` lost, `r` lost and sent again, `R` sent again.
+    fn picture(&self) -> String {
+        let letter = |record: &Record| match (record.has(SACKED), record.has(LOST), record.has(RETRANSMITTED)) {
+            (true, ..) => 's',
+            (_, true, true) => 'r',
+            (_, true, false) => 'l',
+            (_, false, true) => 'R',
+            (_, false, false) => '.',
+        };
+        self.records.iter().map(letter).collect()
+    }
+
+    /// Invariants 1 to 4 of the scoreboard.
+    fn check(&self) {
+        assert_eq!(self.pipe, self.records.iter().map(Record::in_pipe).sum::<u64>(), "pipe is the sum of records");
+        let mut below = self.una;
+        for range in &self.ranges {
+            assert!(below <= range.start && range.start < range.end && range.end <= self.nxt, "{:?}", self.ranges);
+            assert!(below == self.una || below < range.start, "ranges that touch are one: {:?}", self.ranges);
+            below = range.end;
+        }
+        let mut offset = self.una;
+        for (at, record) in self.records.iter().enumerate() {
+            assert_eq!(record.start, offset, "records are contiguous");
+            offset = record.end();
+            assert!(!(record.has(SACKED) && record.has(LOST)), "what is SACKed is not lost");
+            let covered = self.ranges.iter().any(|range| range.start <= record.start && record.end() <= range.end);
+            assert_eq!(covered, record.has(SACKED), "ranges and flags agree");
+            if self.first + at as u64 >= self.lost_edge {
+                assert!(!record.has(LOST), "nothing is lost above the edge");
+            } else {
+                assert!(record.has(LOST | SACKED), "everything below the edge is lost or SACKed");
+            }
+        }
+        assert_eq!(offset, self.nxt);
+        assert!(self.lost_edge <= self.first + self.records.len() as u64);
+    }
+}
+
+#[test]
+fn a_record_is_three_words() {
+    assert_eq!(size_of::<Record>(), 24);
+}
+
+#[test]
+fn three_segments_sacked_above_a_hole_lose_it() {
+    let mut board = board(10);
+    assert_eq!(board.sack_segments(1, 3).bytes, 200);
+    board.mark_lost();
+    assert_eq!(board.picture(), ".ss.......");
+    board.sack_segments(1, 4);
+    board.mark_lost();
+    assert_eq!(board.picture(), "lsss......");
+    assert_eq!(board.pipe(), 600);
+    board.check();
+}
+
+#[test]
+fn three_separate_ranges_lose_what_is_below_them() {
+    let mut board = board(12);
+    for n in [9, 5, 7] {
+        board.sack_segments(n, n + 1);
+    }
+    board.mark_lost();
+    assert_eq!(board.picture(), "llllls.s.s..");
+    board.check();
+}
+
+#[test]
+fn a_block_merges_with_what_it_touches_and_steps_over_what_is_known() {
+    let mut board = board(20);
+    board.sack_segments(3, 5);
+    board.sack_segments(8, 9);
+    board.sack_segments(12, 14);
+    // 5, 6, 7 and 9, 10, 11 are new; everything joins.
+    assert_eq!(board.sack_segments(4, 12).bytes, 600);
+    assert_eq!(board.ranges, [block(3, 14)]);
+    assert_eq!(board.sack_segments(3, 14).bytes, 0);
+    assert_eq!(board.sack_segments(1, 3).bytes, 200);
+    assert_eq!(board.ranges, [block(1, 14)]);
+    board.check();
+}
+
+#[test]
+fn parts_of_segments_wait_until_they_are_whole() {
+    let mut board = board(5);
+    let mut delivery = Delivery::default();
+    board.sack(Range { start: 150, end: 350 }, &mut delivery);
+    assert_eq!((delivery.bytes, board.picture()), (100, "..s..".into()));
+    board.sack(Range { start: 310, end: 390 }, &mut delivery);
+    assert_eq!(board.picture(), "..s..");
+    board.acknowledge(150, &mut delivery);
+    assert_eq!((board.una(), delivery.bytes), (150, 250));
+    board.check();
+    board.sack_segments(3, 5);
+    assert_eq!(board.picture(), ".sss");
+    board.check();
+}
+
+#[test]
+fn nonsense_is_ignored() {
+    let mut board = board(5);
+    board.acknowledge_segments(2);
+    for (from, to) in [(0, 2), (3, 3), (4, 3), (3, 6), (7, 9)] {
+        assert_eq!(board.sack_segments(from, to).bytes, 0);
+    }
+    assert!(!board.any_sacked());
+    // Partly below what is acknowledged: the rest counts.
+    assert_eq!(board.sack_segments(1, 3).bytes, 100);
+    board.check();
+}
+
+#[test]
+fn lost_segments_leave_in_order_and_once() {
+    let mut board = board(10);
+    board.sack_segments(2, 3);
+    board.sack_segments(5, 9);
+    board.mark_lost();
+    let order: Vec<u64> = std::iter::from_fn(|| {
+        let number = board.next_lost()?;
+        Some(board.retransmit(number, Instant::from_nanos(99)).start / SIZE)
+    })
+    .collect();
+    assert_eq!(order, [0, 1, 3, 4]);
+    assert_eq!(board.picture(), "rrsrrssss.");
+    assert_eq!(board.pipe(), 500);
+    board.check();
+    // A timeout loses them again, what is SACKed stays.
+    board.mark_all_lost();
+    assert_eq!((board.picture(), board.pipe(), board.next_lost()), ("llsllssssl".into(), 0, Some(0)));
+    board.check();
+}
+
+#[test]
+fn a_peer_that_forgets_what_it_reported_gets_everything_again() {
+    let mut board = board(5);
+    board.sack_segments(1, 3);
+    board.acknowledge_segments(1);
+    assert!(board.any_sacked());
+    board.mark_all_lost();
+    assert_eq!((board.picture(), board.any_sacked()), ("llll".into(), false));
+    board.check();
+}
+
+#[test]
+fn samples_come_only_from_segments_sent_once() {
+    let mut board = board(6);
+    board.mark_all_lost();
+    board.retransmit(0, Instant::from_nanos(50));
+    let delivery = board.acknowledge_segments(1);
+    assert_eq!((delivery.sent, delivery.retransmitted), (None, true));
+    let delivery = board.acknowledge_segments(4);
+    assert_eq!(delivery.sent, Some((Instant::from_nanos(1), Instant::from_nanos(3))));
+    assert!(!delivery.retransmitted);
+}
+
+#[test]
+fn speculation_takes_holes_then_the_last_segment() {
+    let mut board = board(8);
+    board.sack_segments(2, 3);
+    board.sack_segments(5, 6);
+    board.mark_lost();
+    assert_eq!(board.next_lost(), None);
+    let mut holes = Vec::new();
+    while let Some(number) = board.next_hole() {
+        holes.push(board.retransmit(number, Instant::ZERO).start / SIZE);
+    }
+    assert_eq!(holes, [0, 1, 3, 4]);
+    assert_eq!(board.last_unsacked(), Some(7));
+    board.sack_segments(6, 8);
+    assert_eq!(board.last_unsacked(), Some(4));
+    board.check();
+}
+
+#[test]
+fn the_fin_is_one_more_number() {
+    let mut board = board(2);
+    board.sent(Instant::ZERO, 40, true);
+    assert_eq!((board.nxt(), board.flight()), (241, 241));
+    board.mark_all_lost();
+    assert_eq!(board.retransmit(2, Instant::ZERO), Chunk { start: 200, len: 40, fin: true });
+    board.check();
+}
+
+/// The work of an ACK does not grow with what is in flight or with the number of holes.
+#[test]
+fn twenty_thousand_in_flight_with_thousands_of_holes_cost_a_constant_number_of_steps() {
+    let segments = 20_000;
+    let mut board = board(segments);
+    let mut random = RandomStream::new(1, "holes");
+    let lost: Vec<bool> = (0..segments).map(|n| n == 0 || random.uniform() < 0.2).collect();
+    let (mut acks, mut blocks, mut run) = (0_u64, [Range::default(); 3], None);
+    for n in (0..segments).filter(|n| !lost[*n as usize]) {
+        // As a receiver reports: the run that grows, then the two before it.
+        let start = *run.get_or_insert(n);
+        if start != n && lost[n as usize - 1] {
+            blocks = [block(n, n + 1), blocks[0], blocks[1]];
+            run = Some(n);
+        } else {
+            blocks[0] = block(start, n + 1);
+        }
+        let mut delivery = Delivery::default();
+        for range in blocks {
+            board.sack(range, &mut delivery);
+        }
+        board.mark_lost();
+        if let Some(number) = board.next_lost() {
+            board.retransmit(number, Instant::from_nanos(segments + n));
+        }
+        acks += 1;
+    }
+    assert!(board.ranges.len() > 3_000, "{}", board.ranges.len());
+    // A record is SACKed or lost once, looked at once for retransmission, and each ACK ends its loops.
+    let steps = board.steps;
+    assert!(steps < 8 * acks, "{steps} steps for {acks} ACKs");
+    board.check();
+    // The repair: holes fill from the bottom.
+    while let Some(number) = board.next_lost() {
+        board.retransmit(number, Instant::from_nanos(2 * segments));
+    }
+    let before = board.steps;
+    let mut fills = 0;
+    for n in (0..segments).filter(|n| lost[*n as usize]) {
+        let next = (n + 1..segments).find(|n| lost[*n as usize]).unwrap_or(segments);
+        board.acknowledge_segments(next);
+        fills += next - n;
+    }
+    assert!(board.steps - before < 2 * fills, "{} steps for {fills} segments", board.steps - before);
+    assert!(board.is_empty() && board.pipe() == 0);
+}
+
+proptest! {
+    /// Random reports against a bitmap.
+    #[test]
+    fn any_sequence_of_reports_keeps_the_invariants(
+        steps in proptest::collection::vec((0u8..6, 0u64..60, 1u64..12), 1..80)
+    ) {
+        let mut board = Scoreboard::new(SIZE as u32);
+        let mut delivered = 0;
+        for (kind, at, len) in steps {
+            let first = board.una / SIZE;
+            let count = (board.nxt - board.una).div_ceil(SIZE);
+            let mut delivery = Delivery::default();
+            match kind {
+                0 => (0..len).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false)),
+                1 | 2 => board.sack(block(first + at, first + at + len), &mut delivery),
+                3 => board.acknowledge((first + at.min(count)) * SIZE, &mut delivery),
+                4 => board.mark_lost(),
+                _ if at > 50 => board.mark_all_lost(),
+                _ => {
+                    if let Some(number) = board.next_lost().or_else(|| board.next_hole()) {
+                        board.retransmit(number, Instant::ZERO);
+                    }
+                }
+            }
+            delivered += delivery.bytes;
+            board.check();
+        }
+        // Bytes delivered, counted once, and bytes not delivered are all that was sent (if nothing was forgotten).
+        let missing: u64 = board.records.iter().filter(|record| !record.has(SACKED)).map(|record| u64::from(record.len)).sum();
+        prop_assert!(delivered + missing >= board.nxt);
+    }
+}

@@ -136,6 +136,8 @@ impl Path {
                     if timers[end] == Some(at) {
                         self.ends[end].handle_timeout(self.now);
                         self.flush(end);
+                        let next = self.ends[end].poll_timeout();
+                        assert!(next.is_none_or(|next| next > self.now), "a timer that fired is spent");
                     }
                 }
             }

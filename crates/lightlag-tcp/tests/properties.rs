@@ -1,0 +1,133 @@
+//! Whatever a path does to segments, every byte arrives once and in order, and nothing hangs.
+
+mod path;
+
+use lightlag_core::{Duration, RandomStream};
+use lightlag_tcp::config::{DelayedAck, Growth, RttSamples, Scheme};
+use lightlag_tcp::segment::SeqNumber;
+use lightlag_tcp::{Config, Failure, Profile, State};
+use path::{CLIENT, Path, SERVER};
+use proptest::prelude::*;
+
+fn configs() -> impl Strategy<Value = Config> {
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let profile = prop::sample::select(&Profile::ALL[..]);
+    let scheme = prop::sample::select(&[Scheme::Reno, Scheme::NewReno, Scheme::Sack][..]);
+    let growth = prop::sample::select(&[Growth::PerAck, Growth::PerSegment, Growth::Abc(2)][..]);
+    let samples = prop::sample::select(&[RttSamples::SendTime, RttSamples::Timestamp, RttSamples::OnePerRound][..]);
+    let delayed = prop::option::of(1u16..4);
+    let buffer = prop::sample::select(&[1_500_u64, 4_000, 20_000, 65_536, 1 << 20][..]);
+    (profile, switches, scheme, growth, samples, delayed, buffer).prop_map(
+        |(
+            profile,
+            (sack, timestamps, scaling, limited_transmit, nagle),
+            recovery,
+            growth,
+            rtt_samples,
+            delayed,
+            buffer,
+        )| {
+            Config {
+                sack,
+                timestamps,
+                window_scaling: scaling,
+                limited_transmit,
+                nagle,
+                recovery,
+                growth,
+                rtt_samples,
+                delayed_ack: delayed.map(|segments| DelayedAck {
+                    segments,
+                    timeout: Duration::from_millis(150),
+                    quick: 0,
+                }),
+                receive_buffer: lightlag_core::Bytes(buffer),
+                retries: 60,
+                syn_retries: 60,
+                ..profile.config()
+            }
+        },
+    )
+}
+
+/// A path that loses, duplicates and delays by chance, for the first `bad` seconds; then it is good.
+fn random_path(config: Config, seed: u64, loss: f64, duplicate: f64, jitter_ms: f64, numbers: (u32, u32)) -> Path {
+    let mut random = RandomStream::new(seed, "path");
+    let (client, server) = (SeqNumber(numbers.0), SeqNumber(numbers.1));
+    Path::with_numbers(config, 30, client, server).bend(move |_, delay| {
+        let copies = if random.uniform() < loss { 0 } else { 1 + usize::from(random.uniform() < duplicate) };
+        (0..copies).map(|_| delay + Duration::from_secs_f64(random.uniform() * jitter_ms / 1e3)).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_byte_arrives_once_and_in_order(
+        config in configs(),
+        seed in any::<u64>(),
+        loss in 0.0..0.35f64,
+        duplicate in 0.0..0.3f64,
+        jitter_ms in prop::sample::select(&[0.0, 1.0, 20.0, 200.0][..]),
+        bytes in 0u64..120_000,
+        numbers in (any::<u32>(), any::<u32>()),
+    ) {
+        let mut path = random_path(config, seed, loss, duplicate, jitter_ms, numbers);
+        path.transfer(bytes);
+        let mut received = 0;
+        let mut steps = 0;
+        loop {
+            if path.ends[SERVER].state() == State::CloseWait {
+                path.ends[SERVER].close();
+                path.flush(SERVER);
+            }
+            let unfinished = path.ends[SERVER].received() < bytes;
+            let alive = path.step();
+            prop_assert!(alive || !unfinished, "nothing will happen, but {received} of {bytes} bytes arrived");
+            prop_assert!(path.ends[SERVER].received() >= received && path.ends[SERVER].received() <= bytes);
+            received = path.ends[SERVER].received();
+            steps += 1;
+            prop_assert!(steps < 200_000, "no end: {received} of {bytes}");
+            if !alive {
+                break;
+            }
+        }
+        prop_assert_eq!(received, bytes);
+        for end in &path.ends {
+            prop_assert_eq!(end.state(), State::Closed);
+        }
+        prop_assert_eq!(path.ends[CLIENT].statistics().failure, None::<Failure>);
+    }
+
+    /// Sequence numbers are a matter of form.
+    #[test]
+    fn a_trace_does_not_depend_on_the_initial_numbers(
+        config in configs(), seed in any::<u64>(), loss in 0.0..0.2f64, client in any::<u32>(), server in any::<u32>()
+    ) {
+        let trace = |numbers| {
+            let mut path = random_path(config.clone(), seed, loss, 0.1, 20.0, numbers);
+            path.transfer(60_000);
+            path.run();
+            path.log.iter().map(|sent| (sent.at, sent.from, sent.segment.len, sent.segment.window, sent.segment.sack().len())).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(trace((0, 0)), trace((client, server)));
+    }
+
+    /// Both directions at once.
+    #[test]
+    fn both_directions_carry_data_at_once(
+        config in configs(), seed in any::<u64>(), loss in 0.0..0.2f64, there in 0u64..50_000, back in 0u64..50_000
+    ) {
+        let mut path = random_path(config, seed, loss, 0.1, 20.0, (7, 7));
+        path.ends[SERVER].write(back);
+        path.ends[SERVER].close();
+        path.transfer(there);
+        for _ in 0..200_000 {
+            if !path.step() {
+                break;
+            }
+        }
+        prop_assert_eq!((path.ends[SERVER].received(), path.ends[CLIENT].received()), (there, back));
+    }
+}
