@@ -1,0 +1,91 @@
+"""lightlag simulates transport protocols over satellite, wireless and other long or lossy paths.
+
+Examples
+--------
+>>> import lightlag as ll
+>>> net = ll.Network("geo")
+>>> net.link("client", "gateway", rate="1 Gbit/s", delay="1 ms")
+>>> net.link("gateway", "server", rate="10 Mbit/s", delay="300 ms", queue="1 bdp", loss=1e-4)
+>>> net.flow("client", "server", transfer="2 MB", congestion="hybla")
+>>> result = ll.run(net, duration="120 s", seed=1)
+>>> result.summary["flows"][0]["delivered_bytes"]
+2000000
+
+``result.flows`` and ``result.trace("cwnd")`` are polars data frames, ``result.plot("cwnd")`` is a figure.
+polars and matplotlib are imported when they are first needed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from lightlag._engine import ScenarioError, __version__
+from lightlag.comparison import Comparison
+from lightlag.errors import InputError, Interrupted
+from lightlag.results import Result, load
+from lightlag.run import compare, run
+from lightlag.scenario import (
+    Chain,
+    Defaults,
+    DelayedAck,
+    Directions,
+    Dumbbell,
+    Flow,
+    FlowTemplate,
+    Line,
+    Link,
+    Network,
+    PointToPoint,
+    Record,
+    Rto,
+    Scenario,
+    Star,
+    Tcp,
+)
+
+if TYPE_CHECKING:
+    from lightlag import analyse, plot, presets
+
+__all__ = [
+    "Chain",
+    "Comparison",
+    "Defaults",
+    "DelayedAck",
+    "Directions",
+    "Dumbbell",
+    "Flow",
+    "FlowTemplate",
+    "InputError",
+    "Interrupted",
+    "Line",
+    "Link",
+    "Network",
+    "PointToPoint",
+    "Record",
+    "Result",
+    "Rto",
+    "Scenario",
+    "ScenarioError",
+    "Star",
+    "Tcp",
+    "__version__",
+    "analyse",
+    "compare",
+    "load",
+    "plot",
+    "presets",
+    "run",
+]
+
+_MODULES = ("analyse", "plot", "presets")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"lightlag.{name}")
+    raise AttributeError(f"module 'lightlag' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

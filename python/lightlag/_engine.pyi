@@ -1,0 +1,50 @@
+"""The types of the door: what the compiled engine offers. Checked against the binary by stubtest."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+__all__ = [
+    "Run",
+    "ScenarioError",
+    "Table",
+    "__version__",
+    "catalog",
+    "check",
+    "check_folder",
+    "parse",
+    "run",
+    "schema",
+    "seconds",
+]
+
+__version__: str
+
+class ScenarioError(ValueError):
+    errors: list[tuple[str, str]]
+
+@final
+class Table:
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...
+
+@final
+class Run:
+    @property
+    def interrupted(self) -> bool: ...
+    @property
+    def wall_s(self) -> float: ...
+    def summary(self) -> str: ...
+    def table(self, name: str) -> Table: ...
+    def write(self, folder: str | os.PathLike[str], force: bool = False, jobs: int = 1) -> None: ...
+
+def parse(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
+def check(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
+def run(
+    scenario: str,
+    progress: Callable[[float, float, int], bool] | None = None,
+    interval_s: float = 0.1,
+) -> Run: ...
+def check_folder(folder: str | os.PathLike[str], force: bool = False) -> None: ...
+def schema() -> str: ...
+def seconds(text: str) -> float: ...
+def catalog() -> str: ...

@@ -1,0 +1,53 @@
+"""Progress bars on stderr: simulated time, speed and estimate. Nothing where stderr is no terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["of_comparison", "of_run"]
+
+
+@contextmanager
+def of_run(name: str, *, shown: bool) -> Iterator[Callable[[float, float, int], None] | None]:
+    """A bar for one run; gives what :func:`lightlag.run` takes as progress."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.4g} of {task.total:g} s"),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None, speed="", start=False)
+
+        def progress(simulated_s: float, duration_s: float, events: int) -> None:
+            if bar.tasks[0].total is None:
+                bar.start_task(task)
+            elapsed = bar.tasks[0].elapsed or 0.0
+            speed = f"{simulated_s / elapsed:.3g} × real time" if elapsed > 0 else ""
+            bar.update(task, total=duration_s, completed=simulated_s, speed=speed)
+
+        yield progress
+
+
+@contextmanager
+def of_comparison(name: str, *, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar for a comparison; gives what :func:`lightlag.compare` takes as progress."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,376 @@
+"""The command line. Every command is one call of the Python interface; heavy packages are imported when needed."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+
+import typer
+
+from lightlag import _engine
+from lightlag.errors import InputError, Interrupted, ScenarioError
+
+if TYPE_CHECKING:
+    from lightlag.results import Result, Row
+
+P = ParamSpec("P")
+
+WRONG_INPUT, FAILED, STOPPED = 2, 1, 130
+
+app = typer.Typer(
+    name="lightlag",
+    help="Simulates transport protocols over satellite, wireless and other long or lossy paths.",
+    epilog="Examples:\n\n"
+    "lightlag run geo                                   run a preset; results go to results/geo\n\n"
+    "lightlag run geo.toml --set links.1.loss=1e-3      run a scenario file with a change\n\n"
+    "lightlag compare geo --congestion cubic,hybla      the same seeds for both, with 95 % intervals\n\n"
+    "lightlag plot results/geo --metric cwnd -o cwnd.pdf\n\n"
+    "lightlag explain cubic                             what an algorithm does, with its parameters",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="A scenario in TOML or JSON, or the name of a preset.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change the scenario: links.0.loss=1e-4. May be repeated."),
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Start of every random stream; replaces the scenario's own.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
+
+
+class Failure(Exception):
+    """What ends a command, and how."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """One message on stderr and an exit code, never a traceback."""
+
+    @functools.wraps(command)
+    def wrapper(*args: P.args, **options: P.kwargs) -> None:
+        try:
+            command(*args, **options)
+            sys.stdout.flush()
+        except Failure as error:
+            _fail(error.code, str(error))
+        except (ScenarioError, InputError, FileExistsError) as error:
+            _fail(WRONG_INPUT, str(error))
+        except BrokenPipeError:
+            # The reader of our output has gone, as in "lightlag list congestion | head -1".
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            _fail(FAILED, str(error))
+        except KeyboardInterrupt:
+            _fail(STOPPED, "interrupted")
+
+    return wrapper
+
+
+def _fail(code: int, message: str) -> None:
+    for line in message.splitlines():
+        print(f"error: {line}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
+) -> None:
+    if version:
+        print(f"lightlag {_engine.__version__}")
+        raise typer.Exit
+
+
+@app.command()
+@_guarded
+def run(
+    file: File,
+    sets: Set = None,
+    seed: Seed = None,
+    out: Out = None,
+    force: Force = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Threads. A run uses one; more help to write its tables.")
+    ] = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object; write a folder only if --out names it.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a scenario: print its flows and links, write a results folder.
+
+    Without --out the results go to results/NAME, where NAME is the scenario's. Ctrl-C ends the run and keeps
+    what was recorded until then.
+    """
+    from lightlag import _progress
+    from lightlag.run import run as run_scenario
+    from lightlag.scenario import load_scenario
+
+    changes = _changes(sets, seed)
+    scenario = json.loads(load_scenario(file, changes))
+    folder = out if out is not None or as_json else Path("results") / scenario["name"]
+    if folder is not None:
+        _engine.check_folder(folder, force)
+    if not quiet:
+        _warn(file, changes)
+    stopped = False
+    try:
+        with _progress.of_run(scenario["name"], shown=not quiet) as progress:
+            result = run_scenario(scenario, progress=progress)
+    except Interrupted as error:
+        stopped = True
+        result = error.result  # type: ignore[assignment]
+    if as_json:
+        print(json.dumps(result.summary))
+    elif not quiet:
+        _print_result(result)
+    if folder is not None:
+        result.save(folder, force=force, jobs=jobs)
+        if not quiet:
+            print(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+    if stopped:
+        kept = "" if folder is None else f"; what was recorded is in {folder}"
+        raise Failure(STOPPED, f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}")
+
+
+@app.command()
+@_guarded
+def compare(
+    file: File,
+    congestion: Annotated[
+        str | None,
+        typer.Option("--congestion", "-c", metavar="NAMES", help="Algorithms, with commas between; default: all."),
+    ] = None,
+    replications: Annotated[
+        int, typer.Option("--replications", "-n", min=1, help="Runs of each algorithm, with consecutive seeds.")
+    ] = 10,
+    sets: Set = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The first seed; replaces the scenario's own.")] = None,
+    out: Out = None,
+    force: Force = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run a scenario with several algorithms, each with the same seeds.
+
+    Prints the mean and the 95 % interval of goodput, completion time, fairness and the share of segments sent
+    again; writes these and figures to results/NAME-compare. Ctrl-C keeps the runs that have finished.
+    """
+    from lightlag import _progress
+    from lightlag.run import compare as compare_algorithms
+    from lightlag.scenario import load_scenario
+
+    changes = _changes(sets, seed)
+    scenario = json.loads(load_scenario(file, changes))
+    folder = out if out is not None else Path("results") / f"{scenario['name']}-compare"
+    _engine.check_folder(folder, force)
+    names = None if congestion is None else [name.strip() for name in congestion.split(",") if name.strip()]
+    if not quiet:
+        _warn(file, changes)
+    stopped = False
+    try:
+        with _progress.of_comparison(scenario["name"], shown=not quiet) as progress:
+            comparison = compare_algorithms(
+                scenario, names, replications=replications, jobs=jobs, progress=progress
+            )
+    except Interrupted as error:
+        stopped = True
+        comparison = error.result  # type: ignore[assignment]
+    if not comparison.outcomes:
+        raise Failure(STOPPED, "interrupted before a run had finished; nothing to keep")
+    if not quiet:
+        _print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
+    comparison.save(folder, force=force)
+    if not quiet:
+        print(f"figures and tables in {folder}")
+    if stopped:
+        raise Failure(STOPPED, f"interrupted; the {len(comparison.outcomes)} runs that had finished are in {folder}")
+
+
+@app.command()
+@_guarded
+def plot(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder.")],
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", help="cwnd, goodput, sequence, rtt or queue.")
+    ] = "cwnd",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Figure to write: .pdf, .svg or .png. Default: DIR/METRIC.pdf"),
+    ] = None,
+) -> None:
+    """Draw a figure of a results folder."""
+    from lightlag.results import load
+
+    path = folder / f"{metric}.pdf" if out is None else out
+    load(folder).plot(metric, path)  # type: ignore[arg-type]
+    print(path)
+
+
+@app.command()
+@_guarded
+def reproduce(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers".')],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/PAPER.")
+    ] = None,
+    force: Force = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item."""
+    papers = _papers()
+    if paper not in papers:
+        raise InputError(f'no paper "{paper}"; there are {", ".join(papers)}')
+    folder = Path("results") / paper if out is None else out
+    _engine.check_folder(folder, force)
+    jobs = len(os.sched_getaffinity(0)) if jobs is None else jobs
+    papers[paper].reproduce(folder, force=force, jobs=jobs, quiet=quiet)
+
+
+@app.command(name="list")
+@_guarded
+def list_(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="congestion, profiles, scenarios or papers.")],
+) -> None:
+    """List what can be named: congestion, profiles, scenarios or papers."""
+    lists: dict[str, Callable[[], dict[str, str]]] = {
+        "congestion": lambda: _first_sentences("congestion"),
+        "profiles": lambda: _first_sentences("profiles"),
+        "scenarios": _scenarios,
+        "papers": lambda: {name: paper.title for name, paper in _papers().items()},
+    }
+    if what not in lists:
+        raise InputError(f'nothing to list under "{what}"; there are {", ".join(lists)}')
+    entries = lists[what]()
+    width = max(map(len, entries), default=0)
+    for name, about in entries.items():
+        print(f"{name:{width}}  {about}")
+
+
+@app.command()
+@_guarded
+def explain(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a profile or a preset.")],
+) -> None:
+    """Say what an algorithm, a profile or a preset is: equations, parameters, source."""
+    from lightlag import _explain
+
+    print(_explain.explain(name))
+
+
+@app.command()
+@_guarded
+def check(file: File, sets: Set = None) -> None:
+    """Check a scenario: report every error and warning at once, run nothing."""
+    from lightlag.scenario import check as check_scenario
+
+    _, warnings = check_scenario(file, _changes(sets, None))
+    for place, message in warnings:
+        print(f"warning: {file}: {place}: {message}")
+    print(f"{file}: can be run" + (f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""))
+
+
+@app.command()
+@_guarded
+def schema() -> None:
+    """Print the JSON Schema of a scenario."""
+    print(json.dumps(json.loads(_engine.schema()), indent=2))
+
+
+def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
+    changes = []
+    for change in sets or []:
+        key, separator, value = change.partition("=")
+        if not separator or not key.strip():
+            raise InputError(f'--set "{change}": is not KEY=VALUE; write for example --set links.0.loss=1e-4')
+        changes.append((key.strip(), value.strip()))
+    return changes if seed is None else [*changes, ("seed", str(seed))]
+
+
+def _warn(file: str, changes: list[tuple[str, str]]) -> None:
+    from lightlag.scenario import check as check_scenario
+
+    for place, message in check_scenario(file, changes)[1]:
+        print(f"warning: {place}: {message}", file=sys.stderr)
+
+
+def _print_result(result: Result) -> None:
+    from lightlag.results import flow_rows, link_rows
+
+    summary = result.summary
+    flows = flow_rows(summary)
+    _print_rows(flows, f"{result.name} (seed {result.seed})")
+    if (more := len(summary["flows"]) - len(flows)) > 0:
+        print(f"… and {more} more flows")
+    _print_rows(link_rows(summary), "")
+    print(
+        f"{result.simulated_s:.6g} s simulated in {result.wall_s:.3g} s, {summary['packet_hops']:,} packet-hops, "
+        f"hash {result.result_hash}"
+    )
+
+
+def _print_rows(rows: list[Row], title: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    if not rows:
+        return
+    table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
+    for key, value in rows[0].items():
+        is_number = value[:1].isdigit() or value == "–"
+        table.add_column(key, justify="right" if is_number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row.values())
+    console = Console(markup=False, highlight=False)
+    wide = console.measure(table).maximum
+    Console(markup=False, highlight=False, width=None if console.is_terminal else max(80, wide)).print(table)
+
+
+def _first_sentences(kind: str) -> dict[str, str]:
+    entries: list[dict[str, Any]] = json.loads(_engine.catalog())[kind]
+    return {entry["name"]: entry["about"].split(". ")[0].rstrip(".") for entry in entries}
+
+
+def _scenarios() -> dict[str, str]:
+    from lightlag.presets import PRESETS
+
+    return {name: (preset.__doc__ or "").split("\n")[0].rstrip(".") for name, preset in PRESETS.items()}
+
+
+def _papers() -> dict[str, Any]:
+    from lightlag.reproduce import PAPERS
+
+    return dict(PAPERS)
+
+
+def main() -> None:
+    """The command ``lightlag``."""
+    try:
+        app(prog_name="lightlag")
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        sys.exit(STOPPED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,390 @@
+"""What a run left: a summary, tables and figures, in memory or in a results folder."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from lightlag import _engine
+from lightlag.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from matplotlib.figure import Figure
+
+__all__ = ["METRICS", "Metric", "Result", "TableName", "load"]
+
+Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue"]
+TableName = Literal["flows", "links", "trace", "queue", "drops"]
+
+METRICS: dict[str, tuple[str, ...]] = {
+    "cwnd": ("cwnd_segments", "ssthresh_segments", "w_max_segments", "k_s", "phase"),
+    "goodput": ("delivered_bytes",),
+    "sequence": ("sent_bytes", "acked_bytes", "delivered_bytes"),
+    "rtt": ("srtt_s", "rtt_s"),
+}
+"""The columns of a trace that belong to a metric."""
+
+_LIMITS = ("cwnd", "rwnd", "application", "pacing", "recovery", "timeout")
+_SHOWN = 20
+
+
+class _Source(Protocol):
+    """Where a result comes from: the engine or a folder."""
+
+    def summary(self) -> dict[str, Any]: ...
+    def head(self) -> dict[str, Any]: ...
+    def table(self, name: str) -> pl.DataFrame: ...
+    def save(self, folder: Path, force: bool, jobs: int) -> None: ...
+
+
+class Result:
+    """The outcome of one run.
+
+    Made by :func:`lightlag.run` and :func:`lightlag.load`. Tables are polars data frames, read on first use.
+
+    Examples
+    --------
+    >>> import lightlag as ll
+    >>> net = ll.Network("example")
+    >>> net.link("client", "server", rate="10 Mbit/s", delay="20 ms", queue="1 bdp")
+    >>> net.flow("client", "server", transfer="1 MB", congestion="cubic")
+    >>> result = ll.run(net, duration="60 s", seed=1)
+    >>> result.flows["delivered_bytes"].to_list()
+    [1000000]
+    >>> result.trace("cwnd").columns[:3]
+    ['time_s', 'flow', 'cwnd_segments']
+    """
+
+    def __init__(self, source: _Source) -> None:
+        self._source = source
+        self._tables: dict[str, pl.DataFrame] = {}
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The run, its flows and its links, with the keys of ``lightlag run --json``."""
+        return self._source.summary()
+
+    @cached_property
+    def _head(self) -> dict[str, Any]:
+        return self._source.head()
+
+    @property
+    def name(self) -> str:
+        """The name of the scenario."""
+        return str(self.scenario["name"])
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario as run, with every default."""
+        return cast("dict[str, Any]", self._head["scenario"])
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return int(self._head["seed"])
+
+    @property
+    def simulated_s(self) -> float:
+        """Simulated seconds until the run ended."""
+        return float(self._head["simulated_s"])
+
+    @property
+    def wall_s(self) -> float:
+        """Wall-clock seconds that the run took."""
+        return float(self._head["wall_s"])
+
+    @property
+    def result_hash(self) -> str:
+        """Hash of every recorded number: equal for the same scenario, seed and version, on any machine."""
+        return str(self._head["result_hash"])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run was ended early; it then depends on the moment."""
+        return bool(self._head["interrupted"])
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row a flow: goodput, finish, segments, timeouts, round-trip times and what limited it."""
+        return self.table("flows")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row a link direction: bytes carried, utilisation, drops and queue."""
+        return self.table("links")
+
+    @property
+    def queue(self) -> pl.DataFrame:
+        """What waited at each link direction over time."""
+        return self.table("queue")
+
+    @property
+    def drops(self) -> pl.DataFrame:
+        """Every dropped packet: when, where, whose and why."""
+        return self.table("drops")
+
+    def trace(self, metric: Metric | None = None) -> pl.DataFrame:
+        """The state of every sender over time, or the columns of it that belong to a metric.
+
+        Parameters
+        ----------
+        metric
+            ``"cwnd"``, ``"goodput"``, ``"sequence"`` or ``"rtt"``; by default every column.
+        """
+        if metric is None:
+            return self.table("trace")
+        if metric not in METRICS:
+            raise InputError(f'no trace of "{metric}"; there are {", ".join(METRICS)}')
+        return self.table("trace").select("time_s", "flow", *METRICS[metric])
+
+    def goodput(self, interval_s: float = 1.0) -> pl.DataFrame:
+        """Goodput of every flow over time, in equal intervals."""
+        from lightlag import analyse
+
+        return analyse.goodput(self.trace("goodput"), interval_s, self.simulated_s)
+
+    def table(self, name: TableName) -> pl.DataFrame:
+        """A table by name: flows, links, trace, queue or drops."""
+        if name not in self._tables:
+            self._tables[name] = self._source.table(name)
+        return self._tables[name]
+
+    def to_pandas(self, name: TableName = "flows") -> pd.DataFrame:
+        """A table as a pandas data frame; needs pandas and pyarrow."""
+        return self.table(name).to_pandas()
+
+    def plot(self, metric: Metric = "cwnd", path: str | os.PathLike[str] | None = None, **options: Any) -> Figure:
+        """A figure of a metric; see :mod:`lightlag.plot` for the options.
+
+        Parameters
+        ----------
+        metric
+            ``"cwnd"``, ``"goodput"``, ``"sequence"``, ``"rtt"`` or ``"queue"``.
+        path
+            Where to write the figure; the suffix decides the format (.pdf, .svg, .png).
+        """
+        from lightlag import plot
+
+        draw: Mapping[str, Callable[..., Figure]] = plot.FIGURES
+        if metric not in draw:
+            raise InputError(f'no figure of "{metric}"; there are {", ".join(draw)}')
+        figure = draw[metric](self, **options)
+        if path is not None:
+            plot.save(figure, path)
+        return figure
+
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False, jobs: int = 1) -> Path:
+        """Writes a results folder, as a whole or not at all.
+
+        Parameters
+        ----------
+        folder
+            Where; must not exist.
+        force
+            Replace a results folder that exists.
+        jobs
+            Threads to write with.
+        """
+        self._source.save(Path(folder), force, jobs)
+        return Path(folder)
+
+    def __repr__(self) -> str:
+        flows = self.summary["flows"]
+        total = sum(flow["goodput_bps"] for flow in flows)
+        end = ", interrupted" if self.interrupted else ""
+        return (
+            f"<Result {self.name!r}: {len(flows)} flow{'s' * (len(flows) != 1)}, {self.simulated_s:.6g} s simulated, "
+            f"{total / 1e6:.4g} Mbit/s, seed {self.seed}{end}>"
+        )
+
+    def _repr_html_(self) -> str:
+        head = (
+            f"<b>{html.escape(self.name)}</b> · seed {self.seed} · {self.simulated_s:.6g} s simulated in "
+            f"{self.wall_s:.3g} s · <code>{self.result_hash[:12]}</code>{' · interrupted' * self.interrupted}"
+        )
+        return head + html_table(flow_rows(self.summary)) + html_table(link_rows(self.summary))
+
+
+def load(folder: str | os.PathLike[str]) -> Result:
+    """Reads a results folder."""
+    return Result(_Folder(Path(folder)))
+
+
+class _Live:
+    """A run that is still in the engine's memory."""
+
+    def __init__(self, run: _engine.Run) -> None:
+        self._run = run
+
+    def summary(self) -> dict[str, Any]:
+        return cast("dict[str, Any]", json.loads(self._run.summary()))
+
+    def head(self) -> dict[str, Any]:
+        return self.summary() | {"interrupted": self._run.interrupted}
+
+    def table(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame(self._run.table(name))
+
+    def save(self, folder: Path, force: bool, jobs: int) -> None:
+        self._run.write(folder, force, jobs)
+
+
+class _Folder:
+    """A results folder on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            self._head: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
+        except FileNotFoundError:
+            raise InputError(f'{folder}: is not a results folder (no run.json); write one with "lightlag run"') from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{folder / 'run.json'}: cannot be read: {error}") from None
+
+    def head(self) -> dict[str, Any]:
+        return self._head
+
+    def summary(self) -> dict[str, Any]:
+        summary = {key: value for key, value in self._head.items() if key != "interrupted"}
+        flows = self.table("flows").to_dicts()
+        for flow in flows:
+            flow["limited_s"] = {limit: flow.pop(f"limited_{limit}_s") for limit in _LIMITS}
+        return summary | {"flows": flows, "links": self.table("links").to_dicts()}
+
+    def table(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        path = self._folder / f"{name}.parquet"
+        try:
+            return pl.read_parquet(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from None
+
+    def save(self, folder: Path, force: bool, jobs: int) -> None:
+        _engine.check_folder(folder, force)
+        partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+        try:
+            shutil.copytree(self._folder, partial)
+            if folder.exists():
+                shutil.rmtree(folder)
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+Row = dict[str, str]
+
+
+def flow_rows(summary: dict[str, Any]) -> list[Row]:
+    """The flows of a summary as text, for people: at most the first 20."""
+    return [
+        {
+            "flow": flow["name"],
+            "congestion": flow["congestion"],
+            "goodput": rate(flow["goodput_bps"]),
+            "finished": "–" if flow["finish_s"] is None else f"{flow['finish_s']:.4g} s",
+            "sent again": share(flow["retransmitted_segments"], flow["sent_segments"]),
+            "timeouts": str(flow["timeouts"]),
+            "mean RTT": "–" if flow["mean_rtt_s"] is None else f"{flow['mean_rtt_s'] * 1e3:.4g} ms",
+            "mean cwnd": f"{flow['mean_cwnd_segments']:.4g}",
+            "limited by": limited_by(flow["limited_s"]),
+        }
+        for flow in summary["flows"][:_SHOWN]
+    ]
+
+
+def link_rows(summary: dict[str, Any]) -> list[Row]:
+    """The busiest link directions of a summary as text, in their order: at most 20."""
+    busiest = sorted(summary["links"], key=lambda link: -link["carried_bytes"])[:_SHOWN]
+    return [
+        {
+            "link": link["name"],
+            "utilisation": f"{link['utilisation']:.1%}",
+            "carried": size(link["carried_bytes"]),
+            "dropped (queue)": str(link["dropped_queue"]),
+            "dropped (error)": str(link["dropped_error"]),
+            "mean queue": f"{link['mean_queue_packets']:.4g}",
+            "max queue": str(link["max_queue_packets"]),
+        }
+        for link in summary["links"]
+        if link["carried_bytes"] and any(link is other for other in busiest)
+    ]
+
+
+def limited_by(limits: Mapping[str, float]) -> str:
+    """The two causes that held a sender back for longest, with their share of its time."""
+    total = sum(limits.values())
+    if total <= 0:
+        return "–"
+    first = sorted(limits.items(), key=lambda item: -item[1])[:2]
+    return ", ".join(f"{name} {value / total:.0%}" for name, value in first if value / total >= 0.005)
+
+
+def scaled(value: float, prefixes: str = " kMGT") -> tuple[float, str]:
+    """A number below 1000 and its decimal prefix.
+
+    Examples
+    --------
+    >>> scaled(34_368_000.0)
+    (34.368, 'M')
+    """
+    at = 0
+    while abs(value) >= 999.95 and at + 1 < len(prefixes):
+        value, at = value / 1000, at + 1
+    return value, prefixes[at].strip()
+
+
+def rate(bits_per_second: float) -> str:
+    """A rate for people.
+
+    Examples
+    --------
+    >>> rate(9_412_345)
+    '9.412 Mbit/s'
+    """
+    value, prefix = scaled(bits_per_second)
+    return f"{value:.4g} {prefix}bit/s"
+
+
+def size(count: float) -> str:
+    """A size for people.
+
+    Examples
+    --------
+    >>> size(20_000_000)
+    '20 MB'
+    """
+    value, prefix = scaled(count)
+    return f"{value:.4g} {prefix}B"
+
+
+def share(part: int, whole: int) -> str:
+    """A share in percent, with two digits for small ones.
+
+    Examples
+    --------
+    >>> share(3, 2000), share(0, 5)
+    ('0.15%', '0%')
+    """
+    if part == 0 or whole == 0:
+        return "0%"
+    return f"{100 * part / whole:.2g}%"
+
+
+def html_table(rows: list[Row]) -> str:
+    """Rows of text as an HTML table."""
+    if not rows:
+        return ""
+    cells = "".join(f"<th>{html.escape(key)}</th>" for key in rows[0])
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(value)}</td>" for value in row.values()) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,455 @@
+"""What to simulate: plain values that mirror the engine's schema, and a builder for scripts.
+
+Quantities are texts with a unit, as in a scenario file: ``"10 Mbit/s"``, ``"300 ms"``, ``"1 bdp"``, ``"15 MiB"``.
+A field that is None is left to the engine's default. The engine checks everything: see :func:`Scenario.check`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+from lightlag import _engine
+from lightlag.errors import ScenarioError, scenario_error
+
+__all__ = [
+    "Chain",
+    "Defaults",
+    "DelayedAck",
+    "Directions",
+    "Dumbbell",
+    "Flow",
+    "FlowTemplate",
+    "Line",
+    "Link",
+    "Network",
+    "PointToPoint",
+    "Record",
+    "Rto",
+    "Scenario",
+    "Star",
+    "Tcp",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Directions(Generic[T]):
+    """One value for each direction of a link; forward is from its first node to its second."""
+
+    forward: T
+    backward: T
+
+
+Size: TypeAlias = str
+Time: TypeAlias = str
+Rate: TypeAlias = str
+Loss: TypeAlias = float | Mapping[str, Any]
+"""A packet error rate, ``{"bit_error_rate": 1e-6}`` or ``{"at": ["2.9 s"]}``."""
+Congestion: TypeAlias = str | Mapping[str, Any]
+"""The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DelayedAck:
+    """Values of delayed ACKs."""
+
+    segments: int | None = None
+    """Acknowledge every so many segments."""
+    timeout: Time | None = None
+    """Acknowledge at the latest after this time."""
+    quick: int | None = None
+    """So many segments at the begin of the connection are acknowledged at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rto:
+    """Parameters of the retransmission timeout (RFC 6298)."""
+
+    initial: Time | None = None
+    """Before the first sample."""
+    syn: Time | None = None
+    """Of the SYN."""
+    min: Time | None = None
+    """Lower bound."""
+    max: Time | None = None
+    """Upper bound, with back-off."""
+    variance_floor: Time | None = None
+    """Lower bound of the variance term."""
+    variance_gain: Literal["1/4", "1/8"] | None = None
+    """Gain of RTTVAR."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tcp:
+    """What TCP does differently from its profile. Everywhere a mapping of the same keys serves as well."""
+
+    profile: Literal["linux", "rfc", "inet", "ns3"] | None = None
+    """A complete set of behaviours, of which every other key changes one."""
+    congestion: Congestion | None = None
+    """The congestion control."""
+    mss: Size | None = None
+    """Value of the MSS option; a segment's payload is that minus its options."""
+    sack: bool | None = None
+    """Selective acknowledgements (RFC 2018)."""
+    timestamps: bool | None = None
+    """Timestamps (RFC 7323)."""
+    window_scaling: bool | None = None
+    """Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight."""
+    initial_window: int | None = None
+    """Initial window in segments (RFC 6928)."""
+    receive_buffer: Size | None = None
+    """Receive buffer: the largest window that is advertised."""
+    delayed_ack: DelayedAck | Mapping[str, Any] | bool | None = None
+    """Delayed ACKs: False, or their values."""
+    rto: Rto | Mapping[str, Any] | None = None
+    """The retransmission timeout."""
+    rtt_samples: Literal["send_time", "timestamp", "one_per_round"] | None = None
+    """Which ACKs give a round-trip sample."""
+    recovery: Literal["reno", "newreno", "sack"] | None = None
+    """How losses are repaired."""
+    growth: Literal["per_ack", "per_segment"] | Mapping[str, int] | None = None
+    """What an ACK counts for the growth of the window; ``{"abc": 2}`` for RFC 3465."""
+    limited_transmit: bool | None = None
+    """New data on the first two duplicate ACKs (RFC 3042)."""
+    nagle: bool | None = None
+    """Hold back a small segment while data is in flight (RFC 9293 §3.7.4)."""
+
+
+TcpLike: TypeAlias = Tcp | Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What a link is like, in both directions."""
+
+    rate: Rate | Directions[Rate]
+    """How fast bits leave."""
+    delay: Time | Directions[Time]
+    """Propagation delay."""
+    queue: str | Directions[str] | None = None
+    """How much may wait: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``."""
+    loss: Loss | Directions[Loss] | None = None
+    """Which packets arrive corrupted."""
+    header: Size | None = None
+    """Link-layer header and trailer of every packet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link(Line):
+    """A full-duplex link between two nodes, which exist by being named."""
+
+    between: tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flow:
+    """A connection that carries data from one node to another."""
+
+    from_: str
+    """Node that sends."""
+    to: str
+    """Node that receives."""
+    name: str | None = None
+    """By default ``from->to``, numbered from the second on."""
+    transfer: Size | None = None
+    """Payload to send; without it the flow sends until the run ends."""
+    start: Time | None = None
+    """When the connection is opened."""
+    congestion: Congestion | None = None
+    """Short for the key of the same name in `tcp`."""
+    tcp: TcpLike | None = None
+    """What this flow does differently from the scenario's defaults, at both ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowTemplate:
+    """The flows that a generator makes for each pair of nodes."""
+
+    count: int | None = None
+    """Flows for each pair of nodes, at least 1."""
+    transfer: Size | None = None
+    """Payload that each sends; without it they send until the run ends."""
+    start: Time | None = None
+    """When the first flow starts."""
+    stagger: Time | None = None
+    """Time from the start of each flow to the start of the next."""
+    congestion: Congestion | None = None
+    """Short for the key of the same name in `tcp`."""
+    tcp: TcpLike | None = None
+    """What these flows do differently from the scenario's defaults, at both ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointToPoint(Line):
+    """``client`` and ``server``, joined by one link."""
+
+    kind: Literal["point-to-point"] = "point-to-point"
+    flow: FlowTemplate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chain(Line):
+    """``client``, routers and ``server`` in a row."""
+
+    kind: Literal["chain"] = "chain"
+    hops: int
+    """Links in the row."""
+    flow: FlowTemplate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dumbbell(Line):
+    """Clients on the left, servers on the right, and this line between their routers."""
+
+    kind: Literal["dumbbell"] = "dumbbell"
+    pairs: int
+    """Clients, and servers."""
+    access: Line | Mapping[str, Any] | None = None
+    """The links at the edge; by default ten times the rate of the bottleneck and 1 ms."""
+    flow: FlowTemplate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Star(Line):
+    """Leaves around a hub."""
+
+    kind: Literal["star"] = "star"
+    leaves: int
+    """Nodes around the hub."""
+    flow: FlowTemplate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Defaults:
+    """What holds where a flow says nothing."""
+
+    tcp: TcpLike | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What a run writes down beside its summary."""
+
+    trace: Literal["change", "sampled", "off"] | None = None
+    """The state of senders: at each change (the default), at intervals, or never."""
+    queue: Literal["sampled", "off"] | None = None
+    """What waits at links: at intervals (the default), or never."""
+    drops: bool | None = None
+    """Every dropped packet."""
+    interval: Time | None = None
+    """Time between samples."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """An experiment: a network, its flows, and how long to watch them.
+
+    Examples
+    --------
+    >>> scenario = Scenario(
+    ...     name="pair",
+    ...     duration="10 s",
+    ...     links=(Link(between=("a", "b"), rate="1 Mbit/s", delay="10 ms"),),
+    ...     flows=(Flow(from_="a", to="b", congestion="cubic"),),
+    ... )
+    >>> scenario.check()
+    []
+    """
+
+    name: str
+    duration: Time
+    """Upper bound; the run ends earlier when every finite flow has finished."""
+    seed: int | None = None
+    """Start of every random stream."""
+    defaults: Defaults | None = None
+    """What holds where a flow says nothing."""
+    topology: PointToPoint | Chain | Dumbbell | Star | None = None
+    """A generated network, beside or instead of listed links."""
+    links: tuple[Link, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    record: Record | None = None
+    """What the run writes down."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as plain values, in the shape of a scenario file."""
+        return {key: value for key, value in _plain(self).items() if value != []}
+
+    def check(self) -> list[tuple[str, str]]:
+        """Warnings, each a place and what it will do to the result.
+
+        Raises
+        ------
+        ScenarioError
+            If the scenario cannot be run.
+        """
+        return check(self)[1]
+
+
+ScenarioLike: TypeAlias = "Scenario | Network | Mapping[str, Any] | str | os.PathLike[str]"
+"""Whatever describes a scenario; a text is the path of a TOML or JSON file, or the name of a preset."""
+Sets: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
+"""Changes to a scenario: dotted paths and new values."""
+
+
+@dataclass
+class Network:
+    """A scenario in the making.
+
+    Parameters
+    ----------
+    name
+        Name of the scenario, also of its results folder.
+    tcp
+        What TCP does at both ends of every flow, where the flow says nothing.
+    record
+        What the run writes down.
+
+    Examples
+    --------
+    >>> net = Network("geo", tcp={"profile": "linux"})
+    >>> net.link("client", "gateway", rate="1 Gbit/s", delay="1 ms")
+    >>> net.link("gateway", "server", rate="10 Mbit/s", delay="300 ms", queue="1 bdp", loss=1e-4)
+    >>> net.flow("client", "server", transfer="20 MB", congestion="hybla")
+    >>> net.scenario("120 s", seed=1).links[1].delay
+    '300 ms'
+    """
+
+    name: str = "scenario"
+    tcp: TcpLike | None = None
+    record: Record | None = None
+    links: list[Link] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
+
+    def link(
+        self,
+        first: str,
+        second: str,
+        *,
+        rate: Rate | Directions[Rate],
+        delay: Time | Directions[Time],
+        queue: str | Directions[str] | None = None,
+        loss: Loss | Directions[Loss] | None = None,
+        header: Size | None = None,
+    ) -> None:
+        """Joins two nodes by a full-duplex link; see :class:`Line` for the parameters."""
+        line = {"rate": rate, "delay": delay, "queue": queue, "loss": loss, "header": header}
+        self.links.append(Link(between=(first, second), **line))  # type: ignore[arg-type]
+
+    def flow(
+        self,
+        source: str,
+        destination: str,
+        *,
+        name: str | None = None,
+        transfer: Size | None = None,
+        start: Time | None = None,
+        congestion: Congestion | None = None,
+        tcp: TcpLike | None = None,
+    ) -> None:
+        """Adds a connection; see :class:`Flow` for the parameters."""
+        flow = Flow(
+            from_=source, to=destination, name=name, transfer=transfer, start=start, congestion=congestion, tcp=tcp
+        )
+        self.flows.append(flow)
+
+    def scenario(self, duration: Time = "300 s", seed: int | None = None) -> Scenario:
+        """What was built so far, as a scenario."""
+        return Scenario(
+            name=self.name,
+            duration=duration,
+            seed=seed,
+            defaults=None if self.tcp is None else Defaults(tcp=self.tcp),
+            links=tuple(self.links),
+            flows=tuple(self.flows),
+            record=self.record,
+        )
+
+
+def load_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> str:
+    """Reads and checks a scenario; gives its complete form as JSON.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be run; each line of the message is a place, a value and a remedy.
+    """
+    text, kind, source = _source(scenario)
+    try:
+        return _engine.parse(text, kind, sets)
+    except ScenarioError as error:
+        if source is None:
+            raise
+        raise scenario_error(error.errors, source) from None
+
+
+def check(
+    scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()
+) -> tuple[str | None, list[tuple[str, str]]]:
+    """Checks a scenario; gives the file it came from, if any, and its warnings.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be run, with all of its errors.
+    """
+    text, kind, source = _source(scenario)
+    report = json.loads(_engine.check(text, kind, sets))
+    if report["errors"]:
+        errors = [(path, message) for path, message in report["errors"]]
+        raise scenario_error(errors, source or "scenario")
+    return source, [(path, message) for path, message in report["warnings"]]
+
+
+def congestion_names() -> list[str]:
+    """The congestion-control algorithms there are."""
+    return [entry["name"] for entry in json.loads(_engine.catalog())["congestion"]]
+
+
+def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
+    """Text, format and file of a scenario."""
+    if isinstance(scenario, Network):
+        scenario = scenario.scenario()
+    if isinstance(scenario, Scenario):
+        scenario = scenario.to_dict()
+    if isinstance(scenario, Mapping):
+        return json.dumps(_plain(scenario)), "json", None
+    path = Path(scenario)
+    if isinstance(scenario, str) and not path.exists():
+        from lightlag import presets
+
+        if scenario in presets.PRESETS:
+            return json.dumps(presets.PRESETS[scenario]().to_dict()), "json", scenario
+    return _read(path), "json" if path.suffix == ".json" else "toml", str(path)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is not UTF-8; save the file as UTF-8 text"
+    except FileNotFoundError:
+        reason = 'no such file; name a scenario file, or one of "lightlag list scenarios"'
+    except IsADirectoryError:
+        reason = "is a folder; name a scenario file in it"
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    raise scenario_error([("", reason)], str(path))
+
+
+def _plain(value: Any) -> Any:
+    """Plain values, without what was left to the engine."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        entries = ((entry.name.rstrip("_"), getattr(value, entry.name)) for entry in dataclasses.fields(value))
+        return {key: _plain(entry) for key, entry in entries if entry is not None}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items() if entry is not None}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return value

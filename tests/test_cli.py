@@ -1,0 +1,168 @@
+"""The command line: what it prints, where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import lightlag as ll
+from conftest import PAIR, Lightlag
+from lightlag import _engine, presets
+from lightlag.cli import app
+from lightlag.scenario import congestion_names
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+    """The command line in this process, in an empty folder with pair.toml."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    (tmp_path / "pair.toml").write_text(PAIR)
+    return CliRunner()
+
+
+def test_help_names_every_command_and_gives_examples(lightlag: Lightlag) -> None:
+    done = lightlag("--help")
+    assert done.returncode == 0
+    for word in ("run", "compare", "plot", "reproduce", "list", "explain", "check", "schema", "Examples"):
+        assert word in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "plot", "reproduce", "list", "explain", "check", "schema"])
+def test_every_command_explains_itself(call: CliRunner, command: str) -> None:
+    done = call.invoke(app, [command, "--help"])
+    assert done.exit_code == 0
+    assert "Usage: " in done.stdout
+
+
+def test_without_a_command_there_is_help(call: CliRunner) -> None:
+    assert "Usage: " in call.invoke(app, []).output
+
+
+def test_the_version(call: CliRunner) -> None:
+    assert call.invoke(app, ["--version"]).stdout == f"lightlag {_engine.__version__}\n"
+
+
+def test_run_prints_tables_and_writes_results(call: CliRunner, tmp_path: Path) -> None:
+    done = call.invoke(app, ["run", "pair.toml"])
+    assert done.exit_code == 0, done.stderr
+    for text in ("client->server", "goodput", "Mbit/s", "limited by", "utilisation", "results in results/pair"):
+        assert text in done.stdout
+    assert ll.load(tmp_path / "results" / "pair").result_hash in done.stdout
+
+
+def test_json_is_all_there_is_on_stdout(lightlag: Lightlag, pair_file: Path, tmp_path: Path) -> None:
+    done = lightlag("run", pair_file, "--json")
+    assert json.loads(done.stdout)["scenario"]["name"] == "pair"
+    assert not (tmp_path / "results").exists()
+    again = lightlag("run", pair_file, "--json", "--out", "kept")
+    assert json.loads(again.stdout)["result_hash"] == json.loads(done.stdout)["result_hash"]
+    assert ll.load(tmp_path / "kept").result_hash == json.loads(done.stdout)["result_hash"]
+
+
+def test_run_takes_changes_and_a_seed(call: CliRunner) -> None:
+    arguments = ["run", "pair.toml", "--json", "--seed", "8", "--set", "flows.0.congestion=hybla", "-s", "duration=2 s"]
+    summary = json.loads(call.invoke(app, arguments).stdout)
+    assert summary["seed"] == 8
+    assert summary["flows"][0]["congestion"] == "hybla"
+    assert summary["scenario"]["duration"] == "2 s"
+
+
+def test_what_exists_is_refused_before_the_run(call: CliRunner, tmp_path: Path) -> None:
+    assert call.invoke(app, ["run", "pair.toml", "-q"]).exit_code == 0
+    again = call.invoke(app, ["run", "pair.toml", "-q"])
+    assert again.exit_code == 2
+    assert again.stderr.startswith("error: results/pair: exists already; replace it with --force")
+    assert call.invoke(app, ["run", "pair.toml", "-q", "--force", "--seed", "5"]).exit_code == 0
+    assert ll.load(tmp_path / "results" / "pair").seed == 5
+
+
+def test_quiet_is_quiet(call: CliRunner) -> None:
+    done = call.invoke(app, ["run", "pair.toml", "--quiet"])
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_warnings_go_to_stderr(call: CliRunner) -> None:
+    done = call.invoke(app, ["run", "pair.toml", "--json", "--set", "defaults.tcp.receive_buffer=5 kB"])
+    assert done.stderr.startswith("warning: ")
+    json.loads(done.stdout)
+
+
+def test_compare_prints_means_and_writes_figures(call: CliRunner, tmp_path: Path) -> None:
+    done = call.invoke(app, ["compare", "pair.toml", "--congestion", "cubic,newreno", "-n", "2", "--jobs", "2"])
+    assert done.exit_code == 0, done.stderr
+    for text in ("cubic", "newreno", "goodput", "completion time", "jain fairness", "sent again", "±"):
+        assert text in done.stdout
+    folder = tmp_path / "results" / "pair-compare"
+    assert (folder / "bars.pdf").read_bytes().startswith(b"%PDF")
+    assert len((folder / "summary.csv").read_text().splitlines()) == 1 + 2 * 4
+    assert call.invoke(app, ["compare", "pair.toml", "-n", "1"]).exit_code == 2
+
+
+def test_plot_draws_what_was_written(call: CliRunner, tmp_path: Path) -> None:
+    call.invoke(app, ["run", "pair.toml", "-q"])
+    done = call.invoke(app, ["plot", "results/pair", "--metric", "goodput", "-o", "goodput.svg"])
+    assert done.stdout == "goodput.svg\n"
+    assert (tmp_path / "goodput.svg").read_text().startswith("<?xml")
+    assert call.invoke(app, ["plot", "results/pair"]).stdout == "results/pair/cwnd.pdf\n"
+
+
+def test_list_prints_a_name_a_line(call: CliRunner) -> None:
+    lines = call.invoke(app, ["list", "congestion"]).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == congestion_names()
+    assert all(len(line.split()) > 3 for line in lines)
+    profiles = call.invoke(app, ["list", "profiles"]).stdout.splitlines()
+    assert [line.split()[0] for line in profiles] == ["linux", "rfc", "inet", "ns3"]
+    scenarios = call.invoke(app, ["list", "scenarios"]).stdout.splitlines()
+    assert [line.split()[0] for line in scenarios] == list(presets.PRESETS)
+    assert "cubic-inet" in call.invoke(app, ["list", "papers"]).stdout
+
+
+def test_a_closed_pipe_is_no_error(lightlag: Lightlag) -> None:
+    import subprocess
+    import sys
+
+    command = f"{sys.executable} -m lightlag schema | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
+
+
+@pytest.mark.parametrize("name", [*congestion_names(), "linux", "rfc", "inet", "ns3", *presets.PRESETS])
+def test_everything_with_a_name_is_explained(call: CliRunner, name: str) -> None:
+    done = call.invoke(app, ["explain", name])
+    assert done.exit_code == 0
+    assert name in done.stdout
+    assert len(done.stdout.splitlines()) > 5
+
+
+def test_cubic_is_explained_with_equations_and_source(call: CliRunner) -> None:
+    text = call.invoke(app, ["explain", "cubic"]).stdout
+    for part in ("K", "beta", "variant", "RFC 9438"):
+        assert part in text
+
+
+def test_presets_run_by_name(call: CliRunner, tmp_path: Path) -> None:
+    assert call.invoke(app, ["run", "geo", "-q", "--set", "flows.0.transfer=100 kB"]).exit_code == 0
+    assert ll.load(tmp_path / "results" / "geo").summary["flows"][0]["delivered_bytes"] == 100_000
+
+
+def test_check_reports_what_is_wrong_and_what_surprises(call: CliRunner) -> None:
+    done = call.invoke(app, ["check", "pair.toml"])
+    assert (done.exit_code, done.stdout) == (0, "pair.toml: can be run\n")
+    done = call.invoke(app, ["check", "pair.toml", "--set", "defaults.tcp.receive_buffer=5 kB"])
+    assert done.exit_code == 0
+    assert done.stdout.startswith("warning: pair.toml: ")
+    done = call.invoke(app, ["check", "pair.toml", "-s", "links.0.rate=fast", "-s", "flows.0.to=x", "-s", "seed=-1"])
+    assert done.exit_code == 2
+    assert {line.split(": ")[2] for line in done.stderr.splitlines()} >= {"links[0].rate", "flows[0].to", "seed"}
+
+
+def test_schema_is_json(call: CliRunner) -> None:
+    schema = json.loads(call.invoke(app, ["schema"]).stdout)
+    assert set(schema["properties"]) == {
+        "name", "duration", "seed", "defaults", "topology", "links", "flows", "record",
+    }  # fmt: skip

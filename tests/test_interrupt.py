@@ -1,0 +1,58 @@
+"""Ctrl-C from outside, as the terminal sends it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import lightlag as ll
+
+
+def interrupted(arguments: list[str], folder: Path, seconds: float) -> subprocess.Popen[str]:
+    """A command that gets SIGINT after a while, ended."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lightlag", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    return process
+
+
+LONG = ["--set", "duration=400000 s", "--set", "record.trace=sampled", "--set", "record.interval=10 s"]
+
+
+def test_ctrl_c_ends_a_run_and_keeps_what_was_recorded(tmp_path: Path) -> None:
+    process = interrupted(["run", "dumbbell", "--quiet", *LONG], tmp_path, 2.0)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert stderr.startswith("error: interrupted at ")
+    assert "results/dumbbell" in stderr
+    result = ll.load(tmp_path / "results" / "dumbbell")
+    assert result.interrupted
+    assert 0 < result.simulated_s < 400_000
+    assert len(result.trace()) > 0
+    assert result.flows["delivered_bytes"].min() > 0  # type: ignore[operator]
+
+
+def test_ctrl_c_of_a_json_run_still_prints_one_object(tmp_path: Path) -> None:
+    process = interrupted(["run", "dumbbell", "--json", *LONG], tmp_path, 2.0)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert json.loads(stdout)["simulated_s"] > 0
+    assert not (tmp_path / "results").exists()
+
+
+def test_ctrl_c_ends_a_comparison_in_threads(tmp_path: Path) -> None:
+    process = interrupted(["compare", "dumbbell", "--quiet", "--jobs", "2", *LONG], tmp_path, 2.0)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "nothing to keep" in stderr
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,118 @@
+"""Figures: there, labelled with units, and written in the format of the suffix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+import lightlag as ll
+from lightlag import plot, style
+
+UNITS = {
+    "cwnd": "(segments)",
+    "goodput": "bit/s)",
+    "sequence": "B)",
+    "rtt": "(ms)",
+    "queue": "packets",
+}
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for axes in figure.axes if (legend := axes.get_legend()) for text in legend.get_texts()]
+
+
+@pytest.mark.parametrize("metric", plot.FIGURES)
+@pytest.mark.parametrize("run", ["result", "four_flows"])
+def test_every_figure_has_units_and_a_curve(metric: str, run: str, request: pytest.FixtureRequest) -> None:
+    figure = request.getfixturevalue(run).plot(metric)
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "time (s)"
+    assert UNITS[metric] in axes.get_ylabel()
+    assert axes.get_title(loc="left")
+    assert "seed" in axes.get_title(loc="right")
+    assert axes.get_xlim()[0] == axes.get_ylim()[0] == 0
+    assert any(len(line.get_xdata()) > 10 for line in axes.lines)  # type: ignore[arg-type]
+
+
+MAGIC = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
+
+
+@pytest.mark.parametrize("suffix", MAGIC)
+def test_the_suffix_decides_the_format_and_the_bytes_repeat(result: ll.Result, tmp_path: Path, suffix: str) -> None:
+    first, second = tmp_path / f"first{suffix}", tmp_path / f"second{suffix}"
+    for path in (first, second):
+        result.plot("cwnd", path)
+    assert first.read_bytes().startswith(MAGIC[suffix])
+    assert first.stat().st_size > 5000
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_an_unknown_suffix_is_refused(result: ll.Result, tmp_path: Path) -> None:
+    with pytest.raises(ll.InputError, match=r"\.pdf, \.svg, \.png"):
+        result.plot("cwnd", tmp_path / "cwnd.docx")
+    with pytest.raises(ll.InputError, match="no figure of"):
+        result.plot("window")  # type: ignore[arg-type]
+
+
+def test_the_window_of_one_flow_comes_with_its_threshold_and_plateau(result: ll.Result) -> None:
+    assert {"cwnd", "ssthresh", "Wmax", "fast recovery"} <= set(texts(plot.cwnd(result)))
+
+
+def test_one_of_several_flows_can_be_drawn(four_flows: ll.Result) -> None:
+    name = four_flows.flows["name"][2]
+    assert name in plot.cwnd(four_flows, flow=name).axes[0].get_title(loc="left")
+    with pytest.raises(ll.InputError, match='no flow "nobody"'):
+        plot.cwnd(four_flows, flow="nobody")
+    with pytest.raises(ll.InputError, match='no link direction "nowhere"'):
+        plot.queue(four_flows, link="nowhere")
+
+
+def test_several_flows_differ_in_dashes_too(four_flows: ll.Result) -> None:
+    lines = plot.cwnd(four_flows).axes[0].lines
+    assert len({(line.get_color(), str(line.get_linestyle()), line._dash_pattern) for line in lines}) == 4  # type: ignore[attr-defined]
+    assert len({str(dash) for dash in style.DASHES}) == len(style.DASHES) == len(style.COLOURS)
+
+
+def test_a_tangle_is_drawn_as_its_median() -> None:
+    many = ll.run(ll.presets.dumbbell(pairs=12, stagger="0 s", duration="2 s"), seed=1)
+    assert texts(plot.cwnd(many)) == ["median of 12 flows"]
+
+
+def test_what_was_not_recorded_cannot_be_drawn(net: ll.Network) -> None:
+    result = ll.run(net, duration="1 s", sets={"record.trace": "off", "record.queue": "off"})
+    for metric in plot.FIGURES:
+        with pytest.raises(ll.InputError, match="recorded"):
+            result.plot(metric)  # type: ignore[arg-type]
+
+
+def test_thinned_curves_keep_their_extremes() -> None:
+    import numpy as np
+
+    times = np.linspace(0, 1, 100_000)
+    values = np.sin(50 * times)
+    values[77_777] = 9.0
+    x, y = plot._thin(times, values, 1000)
+    assert len(x) <= 1000 + 4
+    assert y.max() == 9.0
+    assert (np.diff(x) > 0).all()
+
+
+def test_comparisons_are_drawn_and_written(net: ll.Network, tmp_path: Path) -> None:
+    comparison = ll.compare(net, ["newreno", "cubic"], replications=2, duration="60 s")
+    folder = comparison.save(tmp_path / "compare")
+    names = {path.name for path in folder.iterdir()}
+    assert names >= {"run.json", "runs.parquet", "summary.csv", "bars.pdf", "bars.png", "goodput.pdf", "cwnd.png"}
+    assert all(path.stat().st_size > 0 for path in folder.iterdir())
+    # One flow: fairness would be a bar of 1.
+    labels = [axes.get_xlabel() for axes in comparison.plot("bars").axes]
+    assert labels == ["goodput (Mbit/s)", "completion time (s)", "sent again (%)"]
+    with pytest.raises(ll.InputError, match="no comparison figure"):
+        comparison.plot("pie")
+
+
+def test_notebooks_get_a_picture(result: ll.Result) -> None:
+    figure = result.plot("cwnd")
+    assert isinstance(figure, style.Chart)
+    assert figure._repr_png_().startswith(b"\x89PNG")

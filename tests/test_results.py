@@ -1,0 +1,187 @@
+"""Results in memory and on disk: the same numbers, complete or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import lightlag as ll
+from conftest import Lightlag
+from lightlag import _engine, results
+
+TABLES: tuple[results.TableName, ...] = ("flows", "links", "trace", "queue", "drops")
+
+
+def test_a_folder_holds_what_the_run_held(result: ll.Result, tmp_path: Path) -> None:
+    folder = result.save(tmp_path / "pair")
+    assert {path.name for path in folder.iterdir()} == {"run.json", *(f"{name}.parquet" for name in TABLES)}
+    loaded = ll.load(folder)
+    for name in TABLES:
+        assert loaded.table(name).equals(result.table(name)), name
+        assert loaded.table(name).schema == result.table(name).schema, name
+    assert loaded.summary == result.summary
+    assert (loaded.name, loaded.seed, loaded.result_hash) == (result.name, 3, result.result_hash)
+    assert repr(loaded) == repr(result)
+
+
+def test_run_json_says_where_the_numbers_come_from(result: ll.Result, tmp_path: Path) -> None:
+    run = json.loads((result.save(tmp_path / "pair") / "run.json").read_text())
+    assert run["version"] == _engine.__version__
+    assert run["result_hash"] == result.result_hash
+    assert not run["interrupted"]
+    # The scenario as run can be run again.
+    assert ll.run(run["scenario"]).result_hash == result.result_hash
+
+
+def test_names_stand_in_the_tables(result: ll.Result) -> None:
+    assert result.trace()["flow"].cast(pl.String).unique().to_list() == ["client->server"]
+    assert set(result.queue["link"].cast(pl.String).unique()) == {"client->server", "server->client"}
+    assert set(result.drops["cause"].cast(pl.String).unique()) <= {"queue", "error"}
+    assert set(result.trace()["phase"].cast(pl.String).unique()) <= {"open", "recovery", "loss"}
+
+
+def test_the_tables_agree_with_each_other(four_flows: ll.Result) -> None:
+    drops = four_flows.drops.group_by("link").len().sort("link")
+    links = four_flows.links.with_columns(drops=pl.col("dropped_queue") + pl.col("dropped_error"))
+    for link, count in drops.with_columns(pl.col("link").cast(pl.String)).rows():
+        assert links.filter(name=link)["drops"].item() == count
+    last = four_flows.trace().group_by("flow", maintain_order=True).last()
+    assert (last["delivered_bytes"] <= four_flows.flows["delivered_bytes"]).all()
+    assert four_flows.trace()["time_s"].is_sorted()
+
+
+def test_a_trace_by_metric_is_a_part_of_the_trace(result: ll.Result) -> None:
+    assert result.trace("cwnd").columns[:3] == ["time_s", "flow", "cwnd_segments"]
+    for metric in ("cwnd", "goodput", "sequence", "rtt"):
+        assert set(result.trace(metric).columns) <= set(result.trace().columns)
+    with pytest.raises(ll.InputError, match="no trace of"):
+        result.trace("queue")
+
+
+def test_goodput_over_time_adds_up_to_what_was_delivered(four_flows: ll.Result) -> None:
+    per_flow = four_flows.goodput(1.0).group_by("flow", maintain_order=True).agg(pl.col("goodput_bps").sum() / 8)
+    delivered = four_flows.flows["delivered_bytes"].cast(pl.Float64)
+    assert ((per_flow["goodput_bps"] - delivered).abs() < 0.02 * delivered).all()
+
+
+def test_results_show_themselves(four_flows: ll.Result) -> None:
+    assert re.fullmatch(r"<Result 'dumbbell': 4 flows, 15 s simulated, [\d.]+ Mbit/s, seed 1>", repr(four_flows))
+    page = four_flows._repr_html_()
+    assert page.count("<table>") == 2
+    assert "client1-&gt;server1" in page
+    assert "limited by" in page
+
+
+def test_people_read_at_most_twenty_flows() -> None:
+    many = ll.run(ll.presets.dumbbell(pairs=30, stagger="0 s", duration="1 s"), seed=1)
+    assert len(results.flow_rows(many.summary)) == 20
+    assert len(results.link_rows(many.summary)) == 20
+
+
+def test_limits_are_shown_with_their_shares() -> None:
+    assert results.limited_by({"cwnd": 6.0, "rwnd": 3.0, "timeout": 1.0}) == "cwnd 60%, rwnd 30%"
+    assert results.limited_by({"cwnd": 0.0}) == "–"
+
+
+def test_what_exists_is_refused_unless_forced(result: ll.Result, tmp_path: Path) -> None:
+    folder = result.save(tmp_path / "pair")
+    with pytest.raises(FileExistsError, match="--force"):
+        result.save(folder)
+    (folder / "stale.parquet").write_text("")
+    result.save(folder, force=True)
+    assert not (folder / "stale.parquet").exists()
+    ll.load(folder).save(tmp_path / "copy")
+    assert ll.load(tmp_path / "copy").result_hash == result.result_hash
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "pair"]
+
+
+def test_force_replaces_results_only(result: ll.Result, tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("years of work")
+    with pytest.raises(FileExistsError, match="something else than results"):
+        result.save(tmp_path / "thesis", force=True)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileExistsError, match="not a folder"):
+        result.save(tmp_path / "file", force=True)
+    (tmp_path / "empty").mkdir()
+    result.save(tmp_path / "empty", force=True)
+    assert (tmp_path / "thesis" / "chapter1.tex").read_text() == "years of work"
+
+
+def test_folders_on_the_way_are_made(result: ll.Result, tmp_path: Path) -> None:
+    assert (result.save(tmp_path / "a" / "b" / "c") / "run.json").is_file()
+
+
+def test_a_place_that_cannot_be_written_is_one_error(result: ll.Result, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"file/inside: cannot write: "):
+        result.save(tmp_path / "file" / "inside")
+
+
+FULL_DISK = """
+import resource, signal, sys
+import lightlag as ll
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+result = ll.run(sys.argv[1], seed=1)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+try:
+    result.save(sys.argv[2])
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("limit", [100, 5000])
+def test_a_disk_that_fills_up_leaves_nothing_behind(pair_file: Path, tmp_path: Path, limit: int) -> None:
+    folder = tmp_path / "results" / "pair"
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, pair_file, folder, str(limit)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "cannot write" in done.stdout
+    assert os.strerror(errno.EFBIG) in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_the_command_line_reports_a_full_disk_and_ends_with_1(
+    lightlag: Lightlag, pair_file: Path, tmp_path: Path
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4000, hard))
+    try:
+        done = lightlag("run", pair_file, "--quiet", "--out", "full")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: full/")
+    assert len(done.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["pair.toml"]
+
+
+def test_what_is_not_a_results_folder_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(ll.InputError, match="is not a results folder"):
+        ll.load(tmp_path)
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(ll.InputError, match="cannot be read"):
+        ll.load(tmp_path)
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(ll.InputError, match=r"flows\.parquet: cannot be read"):
+        _ = ll.load(tmp_path).flows
+
+
+def test_unknown_tables_are_refused(result: ll.Result) -> None:
+    with pytest.raises(KeyError, match="flows, links, trace, queue, drops"):
+        result.table("pcap")  # type: ignore[arg-type]

@@ -1,0 +1,199 @@
+"""Dataclasses against the engine's schema, the builder, files and changes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+import lightlag as ll
+from conftest import PAIR, pair
+from lightlag import _engine, presets, scenario
+from lightlag.scenario import check, load_scenario
+
+SCHEMA: dict[str, Any] = json.loads(_engine.schema())
+
+
+def definition(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = SCHEMA["$defs"][name]
+    return found
+
+
+def topology(kind: str) -> dict[str, Any]:
+    """The schema of a generator, wherever it is told apart by its kind."""
+    for variant in definition("Topology")["oneOf"]:
+        if variant["properties"]["kind"]["const"] == kind:
+            rest = definition(variant["$ref"].rsplit("/", 1)[1]) if "$ref" in variant else {}
+            return {
+                "properties": variant["properties"] | rest.get("properties", {}),
+                "required": [*variant.get("required", []), *rest.get("required", [])],
+            }
+    raise AssertionError(f"no topology {kind}")
+
+
+MIRRORS = [
+    (ll.Scenario, SCHEMA),
+    (ll.Defaults, definition("Defaults")),
+    (ll.Link, definition("LinkSpec")),
+    (ll.Flow, definition("FlowSpec")),
+    (ll.FlowTemplate, definition("FlowTemplate")),
+    (ll.Record, definition("Record")),
+    (ll.Tcp, definition("Options")),
+    (ll.DelayedAck, definition("DelayedAckOptions")),
+    (ll.Rto, definition("RtoOptions")),
+    (ll.PointToPoint, topology("point-to-point")),
+    (ll.Chain, topology("chain")),
+    (ll.Dumbbell, topology("dumbbell")),
+    (ll.Star, topology("star")),
+]
+
+
+@pytest.mark.parametrize(("mirror", "schema"), MIRRORS, ids=[mirror.__name__ for mirror, _ in MIRRORS])
+def test_dataclasses_have_the_fields_of_the_schema(mirror: type, schema: dict[str, Any]) -> None:
+    fields = {field.name.rstrip("_") for field in dataclasses.fields(mirror)}
+    assert fields == set(schema["properties"])
+
+
+@pytest.mark.parametrize(("mirror", "schema"), MIRRORS, ids=[mirror.__name__ for mirror, _ in MIRRORS])
+def test_dataclasses_require_what_the_schema_requires(mirror: type, schema: dict[str, Any]) -> None:
+    required = {
+        field.name.rstrip("_")
+        for field in dataclasses.fields(mirror)
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    }
+    assert required - {"name"} == set(schema.get("required", [])) - {"kind"}
+
+
+@pytest.mark.parametrize(
+    ("mirror", "field", "choices"),
+    [
+        (ll.Tcp, "profile", "Profile"),
+        (ll.Tcp, "rtt_samples", "RttSamples"),
+        (ll.Tcp, "recovery", "Scheme"),
+        (ll.Rto, "variance_gain", "VarianceGain"),
+        (ll.Record, "trace", "TraceMode"),
+        (ll.Record, "queue", "QueueMode"),
+    ],
+)
+def test_choices_are_those_of_the_schema(mirror: type, field: str, choices: str) -> None:
+    schema = definition(choices)
+    named = set(schema.get("enum", [])) | {variant["const"] for variant in schema.get("oneOf", [])}
+    literals = {choice for hint in get_args(get_type_hints(mirror)[field]) for choice in get_args(hint)}
+    assert literals == named
+
+
+def test_the_builder_and_the_file_make_the_same_scenario(pair_file: Path) -> None:
+    built = load_scenario(pair().scenario("30 s", seed=3))
+    assert built == load_scenario(pair_file) == _engine.parse(PAIR)
+
+
+def test_the_complete_form_reads_back_as_itself(pair_file: Path) -> None:
+    text = load_scenario(pair_file)
+    assert _engine.parse(text, "json") == text
+
+
+def test_a_scenario_of_every_part_is_accepted() -> None:
+    everything = ll.Scenario(
+        name="everything",
+        duration="1 s",
+        seed=5,
+        defaults=ll.Defaults(
+            tcp=ll.Tcp(
+                profile="rfc",
+                congestion={"algorithm": "cubic", "variant": "rfc8312"},
+                mss="1024 B",
+                sack=True,
+                delayed_ack=ll.DelayedAck(segments=2, timeout="100 ms"),
+                rto=ll.Rto(min="500 ms"),
+                growth={"abc": 2},
+            )
+        ),
+        topology=ll.Dumbbell(
+            pairs=2,
+            rate="10 Mbit/s",
+            delay=ll.Directions("10 ms", "12 ms"),
+            queue="1 bdp",
+            access=ll.Line(rate="1 Gbit/s", delay="1 ms"),
+            flow=ll.FlowTemplate(count=2, transfer="10 kB", stagger="10 ms"),
+        ),
+        links=(
+            ll.Link(
+                between=("router-right", "far"),
+                rate=ll.Directions("1.5 Mbit/s", "5 kbit/s"),
+                delay="1 ms",
+                loss={"bit_error_rate": 1e-7},
+                header="7 B",
+            ),
+        ),
+        flows=(ll.Flow(from_="client1", to="far", name="long", start="100 ms", congestion="hybla"),),
+        record=ll.Record(trace="sampled", queue="off", drops=False, interval="10 ms"),
+    )
+    complete = json.loads(load_scenario(everything))
+    assert complete["topology"]["pairs"] == 2
+    assert complete["links"][0]["rate"] == {"forward": "1.5 Mbit/s", "backward": "5 kbit/s"}
+    assert complete["defaults"]["tcp"]["rto"] == {"min": "500 ms"}
+    assert complete["flows"][0]["tcp"]["congestion"] == "hybla"
+
+
+def test_changes_reach_every_kind_of_value(net: ll.Network) -> None:
+    result = ll.run(
+        net,
+        duration="2 s",
+        sets={
+            "links.0.loss": {"at": ["500 ms", "1 s"]},
+            "flows.0.congestion": "hybla",
+            "record.drops": True,
+            "defaults.tcp.initial_window": 2,
+        },
+    )
+    assert result.scenario["links"][0]["loss"] == {"at": ["500 ms", "1 s"]}
+    assert result.scenario["flows"][0]["tcp"]["congestion"] == "hybla"
+    assert result.scenario["defaults"]["tcp"]["initial_window"] == 2
+    assert result.scenario["duration"] == "2 s"
+
+
+def test_json_files_are_scenarios_too(tmp_path: Path, pair_file: Path) -> None:
+    path = tmp_path / "pair.json"
+    path.write_text(load_scenario(pair_file))
+    assert load_scenario(path) == load_scenario(pair_file)
+
+
+@pytest.mark.parametrize("name", presets.PRESETS)
+def test_presets_can_be_run_without_warnings(name: str) -> None:
+    assert presets.PRESETS[name]().check() == []
+    assert json.loads(load_scenario(name))["name"] == name
+
+
+def test_presets_take_what_people_vary() -> None:
+    geo = presets.geo(rtt="500 ms", congestion="hybla", transfer=None)
+    assert geo.links[1].delay == "249 ms"
+    assert json.loads(load_scenario(geo))["defaults"]["tcp"]["congestion"] == "hybla"
+    assert "transfer" not in json.loads(load_scenario(geo))["flows"][0]
+
+
+def test_errors_come_all_at_once_with_their_places(net: ll.Network) -> None:
+    net.links.append(scenario.Link(between=("server", "x"), rate="0 bit/s", delay="-1 ms", loss=1.3))
+    net.flow("client", "nowhere")
+    with pytest.raises(ll.ScenarioError) as caught:
+        ll.run(net)
+    places = [place for place, _ in caught.value.errors]
+    assert {"links[1].rate", "links[1].delay", "links[1].loss"} <= set(places)
+    assert len(str(caught.value).splitlines()) == len(places)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_errors_of_a_file_name_it(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(PAIR.replace("5 Mbit/s", "5 Mbit"))
+    with pytest.raises(ll.ScenarioError, match=r"wrong\.toml: links\[0\]\.rate: ") as caught:
+        load_scenario(path)
+    assert caught.value.errors[0][0] == "links[0].rate"
+
+
+def test_warnings_teach(net: ll.Network) -> None:
+    net.flow("client", "server", tcp={"receive_buffer": "10 kB"})
+    _, warnings = check(net)
+    assert any("receive" in message for _, message in warnings)
