@@ -2,7 +2,7 @@
 
 use super::error::{Errors, Path, shortened};
 use super::reader::shown;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 
 /// The tree of a TOML text.
 pub(super) fn toml_tree(text: &str, errors: &mut Errors) -> Option<Value> {
@@ -112,6 +112,10 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
     let mut at = tree;
     for (depth, step) in steps.iter().enumerate() {
         let walked = || steps[..depth].join(".");
+        let parent = depth.checked_sub(1).map_or("", |parent| steps[parent]);
+        if matches!(*step, "forward" | "backward") && matches!(parent, "rate" | "delay" | "queue" | "loss") {
+            split_directions(at);
+        }
         at = match at {
             Value::Object(entries) => entries.entry((*step).to_owned()).or_insert(Value::Null),
             Value::Array(items) => {
@@ -132,6 +136,14 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
         };
     }
     Ok(at)
+}
+
+/// Turns one value for both directions of a link into one each.
+fn split_directions(at: &mut Value) {
+    let is_split = at.as_object().is_some_and(|sides| sides.contains_key("forward") || sides.contains_key("backward"));
+    if !is_split && !at.is_null() {
+        *at = json!({ "forward": *at, "backward": *at });
+    }
 }
 
 /// Moves `congestion` of flows into their `tcp` table, unless both say something.

@@ -1,0 +1,424 @@
+//! Bad scenarios: one message with place, value and remedy for each mistake, and all of a file at once.
+
+use lightlag_sim::scenario::{ScenarioError, parse_json, parse_toml};
+
+/// Right in every point; each case breaks it in one.
+const GOOD: &str = r#"
+name = "good"
+duration = "60 s"
+seed = 1
+
+[defaults.tcp]
+profile = "linux"
+
+[[links]]
+between = ["client", "gateway"]
+rate = "1 Gbit/s"
+delay = "1 ms"
+
+[[links]]
+between = ["gateway", "server"]
+rate = "10 Mbit/s"
+delay = "300 ms"
+queue = "1 bdp"
+loss = 1e-4
+header = "7 B"
+
+[[flows]]
+name = "f1"
+from = "client"
+to = "server"
+transfer = "20 MB"
+start = "1 s"
+tcp = { congestion = "cubic" }
+
+[record]
+interval = "100 ms"
+"#;
+
+/// One dumbbell; each case breaks it in one point.
+const DUMBBELL: &str = r#"
+duration = "60 s"
+
+[topology]
+kind = "dumbbell"
+pairs = 4
+rate = "10 Mbit/s"
+delay = "20 ms"
+access = { rate = "1 Gbit/s", delay = "1 ms" }
+flow = { transfer = "1 MB", stagger = "10 ms" }
+"#;
+
+fn errors(text: &str) -> Vec<ScenarioError> {
+    parse_toml(text, &[]).and_then(|scenario| scenario.expand().map(drop)).expect_err("the scenario is refused")
+}
+
+/// Replaces a line of a good scenario and expects exactly one error, at `path`, whose message has `fragment`.
+fn assert_refused(good: &str, (line, instead, path, fragment): (&str, &str, &str, &str)) {
+    assert_eq!(good.matches(line).count(), 1, "{line:?} is once in the good scenario");
+    let text = good.replace(line, instead);
+    let errors = errors(&text);
+    let [error] = errors.as_slice() else { panic!("{instead:?}: one error, not {errors:#?}") };
+    assert_eq!(error.path, path, "{instead:?}: {error}");
+    assert!(error.message.contains(fragment), "{instead:?}: {error} does not say {fragment:?}");
+}
+
+#[test]
+fn the_good_ones_are_good() {
+    for text in [GOOD, DUMBBELL] {
+        parse_toml(text, &[]).expect("good").expand().expect("good");
+    }
+}
+
+#[test]
+fn wrong_keys_are_refused_with_a_suggestion() {
+    for case in [
+        ("seed = 1", "sead = 1", "sead", "did you mean \"seed\"?"),
+        ("name = \"good\"", "nmae = \"good\"", "nmae", "did you mean \"name\"?"),
+        ("name = \"good\"", "author = \"me\"", "author", "write one of name, duration"),
+        ("rate = \"10 Mbit/s\"", "rate = \"10 Mbit/s\"\nqueu = \"1 bdp\"", "links[1].queu", "did you mean \"queue\"?"),
+        ("header = \"7 B\"", "Header = \"7 B\"", "links[1].Header", "did you mean \"header\"?"),
+        ("start = \"1 s\"", "strat = \"1 s\"", "flows[0].strat", "did you mean \"start\"?"),
+        ("transfer = \"20 MB\"", "size = \"20 MB\"", "flows[0].size", "\"size\" is not a key here"),
+        ("congestion = \"cubic\"", "congestoin = \"cubic\"", "flows[0].tcp.congestoin", "did you mean \"congestion\"?"),
+        ("profile = \"linux\"", "profil = \"linux\"", "defaults.tcp.profil", "did you mean \"profile\"?"),
+        ("[defaults.tcp]", "[defaults.udp]", "defaults.udp", "write one of tcp"),
+        ("interval =", "intervall =", "record.intervall", "did you mean \"interval\"?"),
+        ("loss = 1e-4", "loss = { bit_eror_rate = 1e-7 }", "links[1].loss.bit_eror_rate", "\"bit_error_rate\"?"),
+        ("profile = \"linux\"", "rto = { mni = \"1 s\" }", "defaults.tcp.rto.mni", "did you mean \"min\"?"),
+        ("[[flows]]", "[flow]\nx = 1\n[[flows]]", "flow", "did you mean \"flows\"?"),
+    ] {
+        assert_refused(GOOD, case);
+    }
+    for case in [
+        ("pairs = 4", "pairs = 4\nleaves = 3", "topology.leaves", "is not a key here"),
+        ("stagger =", "stager =", "topology.flow.stager", "did you mean \"stagger\"?"),
+        ("access = { rate", "access = { speed = 1, rate", "topology.access.speed", "is not a key here"),
+        ("kind = \"dumbbell\"", "kind = \"dumbell\"", "topology.kind", "did you mean \"dumbbell\"?"),
+        ("kind = \"dumbbell\"", "kind = \"torus\"", "topology.kind", "point-to-point, chain, dumbbell, star"),
+    ] {
+        assert_refused(DUMBBELL, case);
+    }
+}
+
+#[test]
+fn wrong_units_are_refused() {
+    for case in [
+        ("duration = \"60 s\"", "duration = \"60 sec\"", "duration", "ns, us, ms, s, min, h"),
+        ("duration = \"60 s\"", "duration = 60", "duration", "60 is not a time with its unit"),
+        ("duration = \"60 s\"", "duration = \"-60 s\"", "duration", "\"-60 s\" is not a time"),
+        ("rate = \"10 Mbit/s\"", "rate = \"10 Mbit\"", "links[1].rate", "\"10 Mbit\" is not a rate"),
+        ("rate = \"10 Mbit/s\"", "rate = 10", "links[1].rate", "10 is not a rate with its unit"),
+        ("delay = \"300 ms\"", "delay = \"300 km\"", "links[1].delay", "\"300 km\" is not a time"),
+        ("delay = \"300 ms\"", "delay = 0.3", "links[1].delay", "0.3 is not a time with its unit"),
+        ("queue = \"1 bdp\"", "queue = \"100 pakets\"", "links[1].queue", "\"1000 packets\", \"64 kB\" or \"1 bdp\""),
+        ("queue = \"1 bdp\"", "queue = 100", "links[1].queue", "100 is not a queue"),
+        ("transfer = \"20 MB\"", "transfer = \"20 Mbit\"", "flows[0].transfer", "is not a size such as"),
+        ("header = \"7 B\"", "header = 7", "links[1].header", "7 is not a size with its unit"),
+    ] {
+        assert_refused(GOOD, case);
+    }
+}
+
+#[test]
+fn wrong_types_are_refused() {
+    for case in [
+        ("seed = 1", "seed = \"one\"", "seed", "\"one\" is not a whole number"),
+        ("seed = 1", "seed = 1.5", "seed", "1.5 is not a whole number"),
+        ("seed = 1", "seed = -1", "seed", "-1 is not a whole number from 0"),
+        ("name = \"good\"", "name = 3", "name", "3 is not a text; write it in quotes"),
+        ("duration = \"60 s\"", "duration = [\"60 s\"]", "duration", "a list is not a time"),
+        ("duration = \"60 s\"", "duration = 2026-01-01", "duration", "is a date"),
+        ("between = [\"client\", \"gateway\"]", "between = \"client\"", "links[0].between", "a list of two nodes"),
+        ("between = [\"client\", \"gateway\"]", "between = [\"gateway\"]", "links[0].between", "there must be two"),
+        ("between = [\"client\", \"gateway\"]", "between = [1, \"gateway\"]", "links[0].between", "1 is not a text"),
+        ("to = \"server\"", "to = 7", "flows[0].to", "7 is not a text"),
+        ("tcp = { congestion = \"cubic\" }", "tcp = \"cubic\"", "flows[0].tcp", "{ congestion = \"cubic\" }"),
+        ("congestion = \"cubic\"", "sack = 1", "flows[0].tcp.sack", "1 is not true or false"),
+        ("congestion = \"cubic\"", "timestamps = \"yes\"", "flows[0].tcp.timestamps", "not true or false"),
+        ("congestion = \"cubic\"", "mss = 1460", "flows[0].tcp.mss", "1460 is not a size with its unit"),
+        ("congestion = \"cubic\"", "delayed_ack = 3", "flows[0].tcp.delayed_ack", "{ segments = 2"),
+        ("interval = \"100 ms\"", "interval = 0.1", "record.interval", "0.1 is not a time"),
+        ("interval = \"100 ms\"", "drops = \"no\"", "record.drops", "\"no\" is not true or false"),
+        ("interval = \"100 ms\"", "trace = \"al\"", "record.trace", "change, sampled, off"),
+        ("interval = \"100 ms\"", "queue = \"change\"", "record.queue", "sampled, off"),
+        ("[defaults.tcp]\nprofile = \"linux\"", "defaults = 3", "defaults", "3 is not a table"),
+    ] {
+        assert_refused(GOOD, case);
+    }
+    for case in [
+        ("pairs = 4", "pairs = 4.5", "topology.pairs", "4.5 is not a whole number from 1"),
+        ("pairs = 4", "pairs = \"four\"", "topology.pairs", "\"four\" is not a whole number"),
+        ("access = { rate = \"1 Gbit/s\", delay = \"1 ms\" }", "access = 3", "topology.access", "3 is not a table"),
+    ] {
+        assert_refused(DUMBBELL, case);
+    }
+}
+
+#[test]
+fn values_out_of_bounds_are_refused() {
+    for case in [
+        ("duration = \"60 s\"", "duration = \"0 s\"", "duration", "0 s leaves no time"),
+        ("duration = \"60 s\"", "duration = \"9999999 h\"", "duration", "is not a time"),
+        ("duration = \"60 s\"", "duration = \"1000 h\"", "duration", "above 480 h"),
+        ("rate = \"10 Mbit/s\"", "rate = \"0 Mbit/s\"", "links[1].rate", "above zero"),
+        ("rate = \"10 Mbit/s\"", "rate = \"-10 Mbit/s\"", "links[1].rate", "\"-10 Mbit/s\" is not a rate"),
+        ("rate = \"10 Mbit/s\"", "rate = \"1e6 Tbit/s\"", "links[1].rate", "the highest rate"),
+        ("rate = \"10 Mbit/s\"", "rate = \"1e400 bit/s\"", "links[1].rate", "is not a rate"),
+        ("delay = \"300 ms\"", "delay = \"-1 ms\"", "links[1].delay", "\"-1 ms\" is not a time"),
+        ("delay = \"300 ms\"", "delay = \"500 h\"", "links[1].delay", "above 480 h"),
+        ("loss = 1e-4", "loss = 1.3", "links[1].loss", "1.3 is not a probability between 0 and 1"),
+        ("loss = 1e-4", "loss = -0.1", "links[1].loss", "-0.1 is not a probability"),
+        ("loss = 1e-4", "loss = nan", "links[1].loss", "is not a finite number"),
+        ("loss = 1e-4", "loss = inf", "links[1].loss", "is not a finite number"),
+        ("loss = 1e-4", "loss = \"1 %\"", "links[1].loss", "\"1 %\" is not a probability"),
+        ("loss = 1e-4", "loss = { bit_error_rate = 2 }", "links[1].loss.bit_error_rate", "2 is not a probability"),
+        ("loss = 1e-4", "loss = { forward = 7 }", "links[1].loss.forward", "7 is not a probability"),
+        ("loss = 1e-4", "loss = { at = [\"1 s\", 2] }", "links[1].loss.at[1]", "2 is not a time"),
+        ("loss = 1e-4", "loss = { at = 2 }", "links[1].loss.at", "a list of times"),
+        ("loss = 1e-4", "loss = {}", "links[1].loss", "exactly one of"),
+        ("loss = 1e-4", "loss = { bit_error_rate = 0, at = [] }", "links[1].loss", "exactly one of"),
+        ("queue = \"1 bdp\"", "queue = \"0 packets\"", "links[1].queue", "at least 1 packet"),
+        ("queue = \"1 bdp\"", "queue = \"1e30 packets\"", "links[1].queue", "from 1 to 1000000000000"),
+        ("queue = \"1 bdp\"", "queue = \"99999999999999999999999 packets\"", "links[1].queue", "from 1 to"),
+        ("queue = \"1 bdp\"", "queue = \"1.5 packets\"", "links[1].queue", "whole number of packets"),
+        ("queue = \"1 bdp\"", "queue = \"-1 bdp\"", "links[1].queue", "a number above 0"),
+        ("queue = \"1 bdp\"", "queue = \"inf bdp\"", "links[1].queue", "a number above 0"),
+        ("queue = \"1 bdp\"", "queue = \"0 B\"", "links[1].queue", "lets nothing wait"),
+        ("queue = \"1 bdp\"", "queue = \"8000 TB\"", "links[1].queue", "is above"),
+        ("header = \"7 B\"", "header = \"20 kB\"", "links[1].header", "the largest link-layer header"),
+        ("transfer = \"20 MB\"", "transfer = \"0 B\"", "flows[0].transfer", "sends nothing"),
+        ("transfer = \"20 MB\"", "transfer = \"5000 TB\"", "flows[0].transfer", "above 1000 TB"),
+        ("transfer = \"20 MB\"", "transfer = \"1e30 B\"", "flows[0].transfer", "is not a size"),
+        ("transfer = \"20 MB\"", "transfer = \"-1 MB\"", "flows[0].transfer", "\"-1 MB\" is not a size"),
+        ("congestion = \"cubic\"", "mss = \"60 B\"", "flows[0].tcp.mss", "is not between"),
+        ("congestion = \"cubic\"", "mss = \"70 kB\"", "flows[0].tcp.mss", "is not between"),
+        ("congestion = \"cubic\"", "receive_buffer = \"0 B\"", "flows[0].tcp.receive_buffer", "is not between"),
+        ("congestion = \"cubic\"", "initial_window = 0", "flows[0].tcp.initial_window", "is not between 1"),
+        ("congestion = \"cubic\"", "initial_window = -3", "flows[0].tcp.initial_window", "-3 is not"),
+        ("congestion = \"cubic\"", "rto = { min = \"2 h\" }", "flows[0].tcp.rto.min", "rto.max"),
+        ("congestion = \"cubic\"", "congestion = \"qubic\"", "flows[0].tcp.congestion", "cubic"),
+        ("congestion = \"cubic\"", "congestion = 3", "flows[0].tcp.congestion", "3 is not"),
+        ("profile = \"linux\"", "profile = \"linus\"", "defaults.tcp.profile", "did you mean \"linux\"?"),
+        ("profile = \"linux\"", "mss = \"1 B\"", "defaults.tcp.mss", "is not between"),
+        ("interval = \"100 ms\"", "interval = \"0 s\"", "record.interval", "0 s between samples never ends"),
+        ("interval = \"100 ms\"", "interval = \"1 ns\"", "record.interval", "samples, more than"),
+        ("name = \"good\"", "name = \"\"", "name", "it is empty"),
+        ("name = \"good\"", "name = \"../x\"", "name", "no / and no dot in front"),
+    ] {
+        assert_refused(GOOD, case);
+    }
+    for case in [
+        ("pairs = 4", "pairs = 0", "topology.pairs", "0 is not a whole number from 1"),
+        ("pairs = 4", "pairs = -4", "topology.pairs", "-4 is not a whole number from 1"),
+        ("pairs = 4", "pairs = 1000000000000", "topology.pairs", "from 1 to 999999"),
+        ("stagger =", "count = 0, stagger =", "topology.flow.count", "0 is not a number of flows"),
+        ("stagger =", "count = 1000000, stagger =", "flows", "4000000 flows are more than"),
+        ("delay = \"20 ms\"", "delay = { forward = \"20 ms\" }", "topology.delay.backward", "give both directions"),
+    ] {
+        assert_refused(DUMBBELL, case);
+    }
+}
+
+#[test]
+fn missing_keys_are_named_with_an_example() {
+    for case in [
+        ("duration = \"60 s\"", "", "duration", "is missing; say how long"),
+        ("between = [\"gateway\", \"server\"]", "", "links[1].between", "name the two nodes"),
+        ("rate = \"10 Mbit/s\"", "", "links[1].rate", "such as \"10 Mbit/s\""),
+        ("delay = \"300 ms\"", "", "links[1].delay", "such as \"300 ms\""),
+        ("from = \"client\"", "", "flows[0].from", "name the node that sends"),
+        ("to = \"server\"", "", "flows[0].to", "name the node that receives"),
+        ("rate = \"10 Mbit/s\"", "rate = { forward = \"1 bit/s\" }", "links[1].rate.backward", "both directions"),
+    ] {
+        assert_refused(GOOD, case);
+    }
+    for case in [
+        ("kind = \"dumbbell\"", "", "topology.kind", "point-to-point, chain, dumbbell or star"),
+        ("pairs = 4", "", "topology.pairs", "at least 1"),
+        ("rate = \"10 Mbit/s\"", "", "topology.rate", "such as \"10 Mbit/s\""),
+    ] {
+        assert_refused(DUMBBELL, case);
+    }
+}
+
+#[test]
+fn references_must_lead_somewhere() {
+    for case in [
+        ("to = \"server\"", "to = \"sever\"", "flows[0].to", "did you mean \"server\"?"),
+        ("from = \"client\"", "from = \"moon\"", "flows[0].from", "its nodes: client, gateway, server"),
+        ("to = \"server\"", "to = \"client\"", "flows[0].to", "also where the flow starts"),
+        ("from = \"client\"", "from = \"\"", "flows[0].from", "it is empty"),
+        ("between = [\"client\", \"gateway\"]", "between = [\"client\", \"island\"]", "flows[0].to", "unreachable"),
+        (
+            "between = [\"client\", \"gateway\"]",
+            "between = [\"server\", \"gateway\"]",
+            "links[1].between",
+            "joined already",
+        ),
+        ("between = [\"client\", \"gateway\"]", "between = [\"client\", \"client\"]", "links[0].between", "twice"),
+        ("between = [\"client\", \"gateway\"]", "between = [\"\", \"gateway\"]", "links[0].between", "it is empty"),
+        ("between = [\"client\", \"gateway\"]", "between = [\"a->b\", \"gateway\"]", "links[0].between", "->"),
+        ("between = [\"client\", \"gateway\"]", "between = [\" a\", \"gateway\"]", "links[0].between", "a space"),
+        (
+            "[record]",
+            "[[flows]]\nname = \"f1\"\nfrom = \"server\"\nto = \"client\"\n[record]",
+            "flows[1].name",
+            "another flow",
+        ),
+        ("[record]", "[[flows]]\nfrom = \"x\"\nto = \"client\"\n[record]", "flows[1].from", "is not a node"),
+        (
+            "tcp = { congestion = \"cubic\" }",
+            "congestion = \"hybla\"\ntcp = { congestion = \"cubic\" }",
+            "flows[0].congestion",
+            "twice",
+        ),
+    ] {
+        // A case that takes the only way to a node away may say more than one thing.
+        let (line, instead, path, fragment) = case;
+        let errors = errors(&GOOD.replace(line, instead));
+        let hit = |error: &ScenarioError| error.path == path && error.message.contains(fragment);
+        assert!(errors.iter().any(hit), "{instead:?}: {path} with {fragment:?} is not in {errors:#?}");
+    }
+    let twice = "[[links]]\nbetween = [\"router-left\", \"client1\"]\nrate = \"1 bit/s\"\ndelay = \"0 s\"\n[topology]";
+    assert_refused(DUMBBELL, ("[topology]", twice, "topology", "joined already, by links[0]"));
+}
+
+#[test]
+fn networks_and_flows_must_be_there() {
+    let paths = |text: &str| errors(text).into_iter().map(|error| error.path).collect::<Vec<_>>();
+    assert_eq!(paths("duration = \"1 s\""), ["links", "flows"]);
+    assert_eq!(paths("duration = \"1 s\"\nlinks = []\nflows = []"), ["links", "flows"]);
+    assert_eq!(paths(""), ["duration"]);
+    let no_flow = "duration = \"1 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 bit/s\"\ndelay = \"0 s\"\n";
+    assert_eq!(paths(no_flow), ["flows"]);
+    assert_eq!(paths("duration = \"1 s\"\nlinks = 3\nflows = {}"), ["links", "flows"]);
+    assert_eq!(paths("duration = \"1 s\"\nlinks = [3]\nflows = [\"x\"]"), ["links[0]", "flows[0]"]);
+}
+
+#[test]
+fn a_chain_is_as_long_as_its_routing_tables_fit() {
+    let chain = |hops: u64| {
+        format!("duration = \"1 s\"\n[topology]\nkind = \"chain\"\nhops = {hops}\nrate = \"1 Gbit/s\"\ndelay = \"0 s\"")
+    };
+    assert!(parse_toml(&chain(9_000), &[]).is_ok());
+    let errors = errors(&chain(1_000_000));
+    assert!(errors[0].message.contains("routes, more than 100000000"), "{errors:?}");
+}
+
+#[test]
+fn text_that_is_not_toml_is_placed_by_line_and_column() {
+    for (text, place) in [
+        ("duration = ", "line 1, column "),
+        ("name = \"x\"\nduration = \"1 s", "line 2, column "),
+        ("a = 1\nb = 2\n[[links]\n", "line 3, column "),
+        ("a = 1\na = 2\n", "line 2, column "),
+        ("seed = 99999999999999999999", "line 1, column "),
+        ("\u{0}", "line 1, column "),
+    ] {
+        let errors = errors(text);
+        let [error] = errors.as_slice() else { panic!("{text:?}: one error, not {errors:?}") };
+        assert!(error.path.starts_with(place), "{text:?}: {error}");
+        assert!(error.message.starts_with("not TOML: "), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn text_that_is_not_json_is_placed_by_line_and_column() {
+    for (text, place) in [("", "line 1, column 0"), ("{\n  \"a\": }", "line 2, column 8"), ("{", "line 1, column 1")] {
+        let errors = parse_json(text, &[]).unwrap_err();
+        assert_eq!(errors[0].path, place, "{text:?}: {errors:?}");
+        assert!(errors[0].message.starts_with("not JSON: "), "{errors:?}");
+    }
+    for text in ["[]", "3", "null", "\"x\""] {
+        let errors = parse_json(text, &[]).unwrap_err();
+        assert!(errors[0].message.contains("is not a table with duration, links and flows"), "{text}: {errors:?}");
+    }
+    assert!(parse_json(&"[".repeat(100_000), &[]).is_err());
+    assert!(parse_toml(&format!("x = {}", "[".repeat(100_000)), &[]).is_err());
+}
+
+#[test]
+fn changes_say_what_they_could_not_change() {
+    for (key, value, path, fragment) in [
+        ("flows.3.start", "1 s", "flows.3.start", "is not an entry of flows, which has 0 to 0"),
+        ("flows.x.start", "1 s", "flows.x.start", "\"x\" is not an entry of flows"),
+        ("seed.low", "1", "seed.low", "seed is 1, which has no key \"low\""),
+        ("", "1", "", "is not a path of keys"),
+        ("a..b", "1", "a..b", "is not a path of keys"),
+        ("flows.0.congestoin", "hybla", "flows[0].congestoin", "did you mean \"congestion\"?"),
+        ("links.1.loss", "nan", "links.1.loss", "is not a finite number"),
+        ("duration", "0 s", "duration", "0 s leaves no time"),
+        ("topology.0", "x", "topology.0", "there is no topology"),
+    ] {
+        let errors = parse_toml(GOOD, &[(key.to_owned(), value.to_owned())]).unwrap_err();
+        assert_eq!(errors[0].path, path, "{key}={value}: {errors:?}");
+        assert!(errors[0].message.contains(fragment), "{key}={value}: {errors:?}");
+    }
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_reported_at_once() {
+    let text = r#"
+seed = -1
+durration = "3 s"
+
+[[links]]
+between = ["a", "b"]
+rate = "10 Mbits"
+delay = 300
+loss = 1.3
+
+[[links]]
+between = ["b", "a"]
+rate = "1 Mbit/s"
+delay = "0 s"
+loss = nan
+
+[[flows]]
+from = "a"
+to = "d"
+tcp = { congestion = "qubic", mss = "1 B", sacks = true }
+
+[[flows]]
+name = "x"
+from = "a"
+to = "a"
+
+[[flows]]
+name = "x"
+from = "b"
+to = "a"
+start = "soon"
+
+[record]
+trace = "chnage"
+"#;
+    let mut paths: Vec<String> = errors(text).into_iter().map(|error| error.path).collect();
+    paths.sort();
+    let expected = [
+        "duration",
+        "durration",
+        "flows[0].tcp.congestion",
+        "flows[0].tcp.mss",
+        "flows[0].tcp.sacks",
+        "flows[0].to",
+        "flows[1].to",
+        "flows[2].name",
+        "flows[2].start",
+        "links[0].delay",
+        "links[0].loss",
+        "links[0].rate",
+        "links[1].between",
+        "links[1].loss",
+        "record.trace",
+        "seed",
+    ];
+    assert_eq!(paths, expected);
+}
+
+#[test]
+fn an_error_prints_as_path_and_message() {
+    let errors = errors(&GOOD.replace("loss = 1e-4", "loss = 1.3"));
+    assert_eq!(errors[0].to_string(), "links[1].loss: 1.3 is not a probability between 0 and 1, such as 1e-4");
+}

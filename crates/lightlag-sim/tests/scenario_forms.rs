@@ -1,0 +1,309 @@
+//! Good scenarios: every form of the text, what generators make, and what `--set` changes.
+
+use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
+use lightlag_net::{Loss, NodeId, QueueLimit};
+use lightlag_sim::scenario::{LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+fn scenario(text: &str) -> Scenario {
+    parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
+}
+
+fn network(text: &str) -> Network {
+    scenario(text).expand().unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
+}
+
+/// One link from a to b with these keys beside rate and delay, and one flow.
+fn link(keys: &str) -> String {
+    format!(
+        "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"300 ms\"\n{keys}\n\
+         [[flows]]\nfrom = \"a\"\nto = \"b\"\n"
+    )
+}
+
+fn names(network: &Network) -> Vec<&str> {
+    network.links.iter().map(|link| link.name.as_str()).collect()
+}
+
+fn probability(value: f64) -> Probability {
+    Probability::new(value).unwrap()
+}
+
+#[test]
+fn what_is_left_out_has_a_default() {
+    let scenario = scenario(&link(""));
+    assert_eq!((scenario.name.as_str(), scenario.seed), ("scenario", 1));
+    let line = &scenario.links[0].line;
+    assert_eq!(line.queue.forward, Queue::Packets(1000));
+    assert_eq!(line.loss.forward, LossModel::Packet(Probability::ZERO));
+    assert_eq!(line.header, Bytes::ZERO);
+    assert_eq!((scenario.flows[0].transfer, scenario.flows[0].start), (None, Duration::ZERO));
+    let record = scenario.record;
+    assert_eq!((record.trace, record.queue, record.drops), (TraceMode::Change, QueueMode::Sampled, true));
+    assert_eq!(record.interval, MS(100));
+}
+
+#[test]
+fn a_link_has_two_directions() {
+    let network = network(
+        "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nheader = \"7 B\"\n\
+         rate = { forward = \"1.5 Mbit/s\", backward = \"5 kbit/s\" }\n\
+         delay = { forward = \"10 ms\", backward = \"20 ms\" }\n\
+         queue = { forward = \"64 kB\", backward = \"5 packets\" }\nloss = { backward = 0.25 }\n\
+         [[flows]]\nfrom = \"a\"\nto = \"b\"\n",
+    );
+    let [forward, backward] = network.links.as_slice() else { panic!("two directions") };
+    assert_eq!((forward.name.as_str(), forward.from, forward.to), ("a->b", NodeId(0), NodeId(1)));
+    assert_eq!((backward.name.as_str(), backward.from, backward.to), ("b->a", NodeId(1), NodeId(0)));
+    assert_eq!((forward.rate.as_bps(), backward.rate.as_bps()), (1_500_000, 5_000));
+    assert_eq!((forward.delay, backward.delay), (MS(10), MS(20)));
+    assert_eq!((forward.queue, backward.queue), (QueueLimit::Bytes(64_000), QueueLimit::Packets(5)));
+    assert_eq!((&forward.loss, &backward.loss), (&Loss::None, &Loss::Packet(probability(0.25))));
+    assert_eq!((forward.header, backward.header), (Bytes(7), Bytes(7)));
+}
+
+#[test]
+fn a_queue_is_packets_bytes_or_products() {
+    for (queue, limit) in [
+        ("1 packet", QueueLimit::Packets(1)),
+        ("10000 packets", QueueLimit::Packets(10_000)),
+        ("64 kB", QueueLimit::Bytes(64_000)),
+        ("1.5 KiB", QueueLimit::Bytes(1_536)),
+        // 10 Mbit/s × 600 ms = 750 kB
+        ("1 bdp", QueueLimit::Bytes(750_000)),
+        ("2.5 bdp", QueueLimit::Bytes(1_875_000)),
+        ("0.1bdp", QueueLimit::Bytes(75_000)),
+        // Never less than a full packet.
+        ("0.0001 bdp", QueueLimit::Bytes(1_500)),
+    ] {
+        let network = network(&link(&format!("queue = \"{queue}\"")));
+        assert_eq!(network.links[0].queue, limit, "{queue}");
+    }
+}
+
+#[test]
+fn the_product_takes_the_longest_round_trip_that_crosses_the_link() {
+    let network = network(
+        "duration = \"10 s\"\n\
+         [[links]]\nbetween = [\"a\", \"r\"]\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"1 bdp\"\n\
+         [[links]]\nbetween = [\"r\", \"b\"]\nrate = \"8 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"1 bdp\"\n\
+         [[links]]\nbetween = [\"r\", \"c\"]\nrate = \"8 Mbit/s\"\ndelay = \"90 ms\"\nqueue = \"1 bdp\"\n\
+         [[links]]\nbetween = [\"r\", \"d\"]\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"1 bdp\"\n\
+         [[flows]]\nfrom = \"a\"\nto = \"b\"\n[[flows]]\nfrom = \"a\"\nto = \"c\"\n",
+    );
+    // 1 MB/s × 2·(10 + 90) ms on a-r, × 2·(10 + 40) on r-b, × 200 on r-c; nothing crosses r-d: × 2·5.
+    let bytes = [200_000, 200_000, 100_000, 100_000, 200_000, 200_000, 10_000, 10_000];
+    let queues: Vec<QueueLimit> = network.links.iter().map(|link| link.queue).collect();
+    assert_eq!(queues, bytes.map(QueueLimit::Bytes));
+}
+
+#[test]
+fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
+    let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    for (loss, model) in [
+        ("0", Loss::None),
+        ("5e-4", Loss::Packet(probability(5e-4))),
+        ("1", Loss::Packet(probability(1.0))),
+        ("{ packet_error_rate = 0.01 }", Loss::Packet(probability(0.01))),
+        ("{ bit_error_rate = 1e-5 }", Loss::Bit(probability(1e-5))),
+        ("{ bit_error_rate = 0 }", Loss::None),
+        ("{ at = [\"2.9 s\", \"1 s\"] }", Loss::At(vec![at(1_000), at(2_900)])),
+    ] {
+        let both = network(&link(&format!("loss = {loss}")));
+        assert_eq!((&both.links[0].loss, &both.links[1].loss), (&model, &model), "{loss}");
+        let one = network(&link(&format!("loss = {{ forward = {loss} }}")));
+        assert_eq!((&one.links[0].loss, &one.links[1].loss), (&model, &Loss::None), "{loss}");
+    }
+}
+
+#[test]
+fn flows_are_called_after_their_nodes_and_numbered() {
+    let flow = "[[flows]]\nfrom = \"a\"\nto = \"b\"\n";
+    let text = link("") + flow + "[[flows]]\nname = \"a->b #2\"\nfrom = \"b\"\nto = \"a\"\n" + flow;
+    let names: Vec<String> = network(&text).flows.into_iter().map(|flow| flow.name).collect();
+    assert_eq!(names, ["a->b", "a->b #3", "a->b #2", "a->b #4"]);
+}
+
+#[test]
+fn a_flow_overrides_the_defaults_key_by_key() {
+    let text = "defaults = { tcp = { mss = \"1024 B\", congestion = \"hybla\", rto = { min = \"300 ms\" } } }\n"
+        .to_owned()
+        + &link("")
+        + "[[flows]]\nfrom = \"a\"\nto = \"b\"\ntcp = { congestion = \"newreno\", rto = { max = \"90 s\" } }\n"
+        + "[[flows]]\nfrom = \"a\"\nto = \"b\"\ncongestion = \"cubic\"\n";
+    let flows = network(&text).flows;
+    let congestion: Vec<&str> = flows.iter().map(|flow| flow.tcp.congestion.name()).collect();
+    assert_eq!(congestion, ["hybla", "newreno", "cubic"]);
+    assert!(flows.iter().all(|flow| flow.tcp.mss == 1024 && flow.tcp.rto.min == MS(300)));
+    assert_eq!(flows[1].tcp.rto.max, Duration::from_secs(90));
+}
+
+#[test]
+fn point_to_point_is_one_link() {
+    let text = "duration = \"1 s\"\n[topology]\nkind = \"point-to-point\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n";
+    let network = network(&format!("{text}flow = {{ count = 3, start = \"1 s\", stagger = \"10 ms\" }}"));
+    assert_eq!(names(&network), ["client->server", "server->client"]);
+    let starts: Vec<Instant> = network.flows.iter().map(|flow| flow.start).collect();
+    assert_eq!(starts, [1_000, 1_010, 1_020].map(|ms| Instant::from_nanos(ms * 1_000_000)));
+    assert_eq!(network.flows[2].name, "client->server #3");
+}
+
+#[test]
+fn a_chain_is_a_row_of_routers() {
+    let text = "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nhops = 3\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n";
+    let network = network(text);
+    assert_eq!(network.nodes, ["client", "router1", "router2", "server"]);
+    let forward: Vec<&str> = names(&network).into_iter().step_by(2).collect();
+    assert_eq!(forward, ["client->router1", "router1->router2", "router2->server"]);
+    assert_eq!(network.routes.path(network.flows[0].from, network.flows[0].to).unwrap().len(), 3);
+}
+
+#[test]
+fn a_star_sends_to_its_hub() {
+    let text = "duration = \"1 s\"\n[topology]\nkind = \"star\"\nleaves = 3\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n";
+    let network = network(text);
+    assert_eq!(names(&network).into_iter().step_by(2).collect::<Vec<_>>(), ["leaf1->hub", "leaf2->hub", "leaf3->hub"]);
+    assert_eq!(
+        network.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(),
+        ["leaf1->hub", "leaf2->hub", "leaf3->hub"]
+    );
+}
+
+const DUMBBELL: &str = "duration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\npairs = 2\nrate = \"10 Mbit/s\"\n\
+                        delay = \"20 ms\"\nqueue = \"1 bdp\"\n";
+
+#[test]
+fn a_dumbbell_has_a_bottleneck_and_fast_edges() {
+    let network = network(DUMBBELL);
+    assert_eq!(
+        names(&network).into_iter().step_by(2).collect::<Vec<_>>(),
+        [
+            "router-left->router-right",
+            "client1->router-left",
+            "router-right->server1",
+            "client2->router-left",
+            "router-right->server2"
+        ]
+    );
+    let [bottleneck, _, access, ..] = network.links.as_slice() else { panic!("five links") };
+    // The default edge: ten times the rate, 1 ms. 10 Mbit/s × 2·(20 + 1 + 1) ms = 55 kB.
+    assert_eq!((access.rate, access.delay), (Rate::from_mbps(100), MS(1)));
+    assert_eq!(bottleneck.queue, QueueLimit::Bytes(55_000));
+    let ends: Vec<(&str, &str)> = network
+        .flows
+        .iter()
+        .map(|flow| (&*network.nodes[flow.from.0 as usize], &*network.nodes[flow.to.0 as usize]))
+        .collect();
+    assert_eq!(ends, [("client1", "server1"), ("client2", "server2")]);
+}
+
+#[test]
+fn the_edges_of_a_dumbbell_take_what_is_given() {
+    let text = format!("{DUMBBELL}access = {{ delay = \"0 s\", queue = \"7 packets\" }}");
+    let network = network(&text);
+    assert_eq!(network.links[2].delay, Duration::ZERO);
+    assert_eq!(network.links[2].rate, Rate::from_mbps(100));
+    assert_eq!(network.links[2].queue, QueueLimit::Packets(7));
+}
+
+#[test]
+fn listed_flows_take_the_place_of_generated_ones_unless_both_are_asked_for() {
+    let flow = "\n[[flows]]\nfrom = \"client1\"\nto = \"server2\"\n";
+    assert_eq!(network(&(DUMBBELL.to_owned() + flow)).flows.len(), 1);
+    assert_eq!(network(&(DUMBBELL.to_owned() + "flow = {}" + flow)).flows.len(), 3);
+}
+
+#[test]
+fn links_may_join_a_generated_network() {
+    let text = DUMBBELL.to_owned()
+        + "[[links]]\nbetween = [\"server1\", \"archive\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+           [[flows]]\nfrom = \"client2\"\nto = \"archive\"\n";
+    let network = network(&text);
+    // Listed links come first: link i of the file is the directions 2i and 2i + 1.
+    assert_eq!(network.links[0].name, "server1->archive");
+    assert_eq!(network.routes.path(network.flows[0].from, network.flows[0].to).unwrap().len(), 4);
+}
+
+#[test]
+fn flows_that_say_the_same_share_their_tcp() {
+    let text = "duration = \"1 s\"\n[record]\nqueue = \"off\"\ntrace = \"off\"\n[topology]\nkind = \"dumbbell\"\npairs = 1000\n\
+                rate = \"1 Gbit/s\"\ndelay = \"1 ms\"\nflow = { count = 3 }";
+    let flows = network(text).flows;
+    assert_eq!(flows.len(), 3000);
+    assert!(flows.iter().all(|flow| std::sync::Arc::ptr_eq(&flow.tcp, &flows[0].tcp)));
+}
+
+#[test]
+fn changes_take_dotted_paths_with_numbers() {
+    let text = link("loss = 0.1") + "tcp = { congestion = \"cubic\", sack = false }\n";
+    for (key, value, expected) in [
+        ("flows.0.congestion", "hybla", "hybla"),
+        ("flows[0].congestion", "\"hybla\"", "hybla"),
+        ("flows.0.tcp.congestion", "newreno", "newreno"),
+        ("defaults.tcp.congestion", "hybla", "cubic"),
+    ] {
+        let changed = parse_toml(&text, &[(key.to_owned(), value.to_owned())]).unwrap();
+        let flow = &changed.expand().unwrap().flows[0];
+        assert_eq!(flow.tcp.congestion.name(), expected, "{key}={value}");
+        assert!(!flow.tcp.sack, "{key} leaves the rest");
+    }
+    let set = |key: &str, value: &str| parse_toml(&text, &[(key.to_owned(), value.to_owned())]).unwrap();
+    assert_eq!(set("seed", "7").seed, 7);
+    assert_eq!(set("duration", "20 s").duration, Duration::from_secs(20));
+    assert_eq!(set("duration", "\"20 s\"").duration, Duration::from_secs(20));
+    assert_eq!(set("name", "x").name, "x");
+    assert!(!set("record.drops", "false").record.drops);
+    assert_eq!(
+        set("links.0.loss", "{ bit_error_rate = 1e-6 }").links[0].line.loss.forward,
+        LossModel::Bit(probability(1e-6))
+    );
+    assert_eq!(set("links.0.rate.backward", "1 Mbit/s").links[0].line.rate.backward, Rate::from_mbps(1));
+    assert_eq!(set("defaults.tcp.rto.min", "1 s").expand().unwrap().flows[0].tcp.rto.min, Duration::from_secs(1));
+}
+
+#[test]
+fn one_direction_can_be_changed_where_one_value_stands_for_both() {
+    let changed = parse_toml(&link(""), &[("links.0.queue.forward".to_owned(), "9 packets".to_owned())]).unwrap();
+    assert_eq!(changed.links[0].line.queue.forward, Queue::Packets(9));
+    assert_eq!(changed.links[0].line.queue.backward, Queue::default());
+}
+
+#[test]
+fn later_changes_win() {
+    let sets = [("seed".to_owned(), "7".to_owned()), ("seed".to_owned(), "8".to_owned())];
+    assert_eq!(parse_toml(&link(""), &sets).unwrap().seed, 8);
+}
+
+#[test]
+fn json_says_the_same() {
+    let text = link("queue = \"1 bdp\"\nloss = { at = [\"1 s\"] }") + "congestion = \"hybla\"\ntransfer = \"15 MiB\"\n";
+    let toml = scenario(&text);
+    let json = parse_json(
+        r#"{
+            "duration": "10 s", "topology": null,
+            "links": [{ "between": ["a", "b"], "rate": "10 Mbit/s", "delay": "300 ms", "queue": "1 bdp",
+                        "loss": { "at": ["1 s"] }, "header": null }],
+            "flows": [{ "from": "a", "to": "b", "congestion": "hybla", "transfer": "15 MiB", "name": null }]
+        }"#,
+        &[],
+    );
+    assert_eq!(json.unwrap(), toml);
+}
+
+#[test]
+fn the_largest_seed_survives() {
+    let json = scenario(&link("")).to_json().to_string().replace("\"seed\":1", "\"seed\":18446744073709551615");
+    let read = parse_json(&json, &[]).unwrap();
+    assert_eq!(read.seed, u64::MAX);
+    assert_eq!(parse_json(&read.to_json().to_string(), &[]).unwrap(), read);
+}
+
+#[test]
+fn serde_reads_only_what_is_right() {
+    let good = scenario(&link("loss = 0.5"));
+    let json = good.to_json().to_string();
+    assert_eq!(serde_json::from_str::<Scenario>(&json).unwrap(), good);
+    let error = serde_json::from_str::<Scenario>(&json.replace("0.5", "1.5")).unwrap_err();
+    assert!(error.to_string().contains("links[0].loss: 1.5 is not a probability"), "{error}");
+}

@@ -1,0 +1,213 @@
+//! The JSON Schema agrees with the parser, and the scenarios that come with lightlag obey both.
+
+use lightlag_sim::scenario::{parse_toml, schema};
+use serde_json::{Value, json};
+
+/// What of JSON Schema 2020-12 our schema uses: the places where `value` breaks `schema`.
+fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
+    let Value::Object(keywords) = schema else { return Vec::new() };
+    let below = |schema: &Value, value: &Value, at: &str| violations(root, schema, value, at);
+    let mut found = Vec::new();
+    let mut require = |holds: bool, what: String| {
+        if !holds {
+            found.push(format!("{at}: {what}"));
+        }
+    };
+    for (keyword, rule) in keywords {
+        match keyword.as_str() {
+            "$ref" => {
+                let target = root.pointer(rule.as_str().unwrap().trim_start_matches('#'));
+                let target = target.unwrap_or_else(|| panic!("{rule} leads nowhere"));
+                below(target, value, at).into_iter().for_each(|violation| require(false, violation));
+            }
+            "type" => {
+                let names = rule.as_array().cloned().unwrap_or_else(|| vec![rule.clone()]);
+                let fits = names.iter().any(|name| match name.as_str().unwrap() {
+                    "object" => value.is_object(),
+                    "array" => value.is_array(),
+                    "string" => value.is_string(),
+                    "boolean" => value.is_boolean(),
+                    "null" => value.is_null(),
+                    "integer" => value.is_u64() || value.is_i64(),
+                    "number" => value.is_number(),
+                    other => panic!("unknown type {other}"),
+                });
+                require(fits, format!("{value} is not of type {rule}"));
+            }
+            "properties" => {
+                for (key, schema) in rule.as_object().unwrap() {
+                    if let Some(value) = value.get(key) {
+                        below(schema, value, &format!("{at}.{key}")).into_iter().for_each(|v| require(false, v));
+                    }
+                }
+            }
+            "required" => {
+                for key in rule.as_array().unwrap() {
+                    require(
+                        !value.is_object() || value.get(key.as_str().unwrap()).is_some(),
+                        format!("{key} is missing"),
+                    );
+                }
+            }
+            "additionalProperties" if *rule == json!(false) => {
+                let known = schema.get("properties").and_then(Value::as_object);
+                for key in value.as_object().into_iter().flat_map(|entries| entries.keys()) {
+                    require(known.is_some_and(|known| known.contains_key(key)), format!("{key} is unknown"));
+                }
+            }
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    below(rule, item, &format!("{at}[{index}]")).into_iter().for_each(|v| require(false, v));
+                }
+            }
+            "anyOf" | "oneOf" => {
+                let fitting =
+                    rule.as_array().unwrap().iter().filter(|schema| below(schema, value, at).is_empty()).count();
+                require(fitting >= 1 && (keyword == "anyOf" || fitting == 1), format!("{value} fits {fitting} forms"));
+            }
+            "enum" => require(rule.as_array().unwrap().contains(value), format!("{value} is not one of {rule}")),
+            "const" => require(rule == value, format!("{value} is not {rule}")),
+            "minimum" => require(value.as_f64() >= rule.as_f64(), format!("{value} is below {rule}")),
+            "maximum" => require(value.as_f64() <= rule.as_f64(), format!("{value} is above {rule}")),
+            "minItems" => require(value.as_array().unwrap().len() as u64 >= rule.as_u64().unwrap(), "too short".into()),
+            "maxItems" => require(value.as_array().unwrap().len() as u64 <= rule.as_u64().unwrap(), "too long".into()),
+            "$defs" | "$schema" | "title" | "description" | "examples" | "default" | "format" => {}
+            "additionalProperties" => {}
+            other => panic!("the schema uses {other}, which this test does not know"),
+        }
+    }
+    found
+}
+
+fn check(value: &Value) -> Vec<String> {
+    let schema = schema();
+    violations(&schema, &schema, value, "")
+}
+
+/// The scenarios that come with lightlag: name and text.
+fn shipped() -> Vec<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let files = files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    files
+        .map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+#[test]
+fn shipped_scenarios_are_right_and_called_after_their_files() {
+    let shipped = shipped();
+    assert!(shipped.len() >= 8, "{} scenarios", shipped.len());
+    for (name, text) in shipped {
+        let scenario = parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{name}: {errors:#?}"));
+        assert_eq!(scenario.name, name);
+        assert!(text.starts_with("# Shows: "), "{name} says what it shows");
+        let network = scenario.expand().unwrap();
+        let warnings = scenario.warnings(&network);
+        // Only the one that is about its warning has one.
+        assert_eq!(warnings.len(), usize::from(name == "asymmetric"), "{name}: {warnings:#?}");
+    }
+}
+
+#[test]
+fn shipped_scenarios_obey_the_schema_as_written_and_in_full() {
+    for (name, text) in shipped() {
+        let written: Value = serde_json::to_value(text.parse::<toml::Table>().unwrap()).unwrap();
+        assert_eq!(check(&written), Vec::<String>::new(), "{name} as written");
+        let full = parse_toml(&text, &[]).unwrap().to_json();
+        assert_eq!(check(&full), Vec::<String>::new(), "{name} in full");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_parser_refuses() {
+    let good = json!({
+        "duration": "1 s",
+        "topology": { "kind": "dumbbell", "pairs": 1, "rate": "1 Mbit/s", "delay": "1 ms", "flow": { "tcp": {} } },
+        "links": [{ "between": ["a", "b"], "rate": "1 Mbit/s", "delay": "1 ms" }],
+        "flows": [{ "from": "a", "to": "b", "congestion": "cubic" }]
+    });
+    assert_eq!(check(&good), Vec::<String>::new());
+    for (pointer, value) in [
+        ("/duration", json!(1)),
+        ("/durration", json!("1 s")),
+        ("/topology/kind", json!("torus")),
+        ("/topology/hops", json!(3)),
+        ("/topology/flow/sise", json!("1 MB")),
+        ("/topology/flow/tcp/sacks", json!(true)),
+        ("/links/0/between", json!(["a"])),
+        ("/links/0/loss", json!(1.5)),
+        ("/links/0/loss", json!({ "bit_eror_rate": 0.1 })),
+        ("/links/0/queue", json!(3)),
+        ("/flows/0/form", json!("a")),
+        ("/flows/0/tcp", json!({ "mss": 1460 })),
+        ("/flows/0/tcp", json!({ "rto": { "mni": "1 s" } })),
+        ("/record", json!({ "trace": "all" })),
+    ] {
+        let mut bad = good.clone();
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        bad.pointer_mut(parent).unwrap()[key] = value;
+        assert!(!check(&bad).is_empty(), "the schema takes {bad}");
+        assert!(lightlag_sim::scenario::parse_json(&bad.to_string(), &[]).is_err(), "the parser takes {bad}");
+    }
+}
+
+#[test]
+fn every_key_of_the_parser_is_in_the_schema() {
+    // A key that does not exist makes the parser name those that do.
+    let keys = |mut tree: Value, pointer: &str| -> Vec<String> {
+        tree.pointer_mut(pointer).unwrap()["zzz"] = json!(1);
+        let errors = lightlag_sim::scenario::parse_json(&tree.to_string(), &[]).unwrap_err();
+        let error = errors.iter().find(|error| error.path.ends_with("zzz")).expect("zzz is refused");
+        let list = error.message.split("one of ").nth(1).unwrap();
+        list.trim_end_matches(')').split(", ").map(str::to_owned).collect()
+    };
+    let schema = schema();
+    let in_schema = |definition: &str| -> Vec<String> {
+        let definition = if definition.is_empty() { &schema } else { &schema["$defs"][definition] };
+        definition["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    let tree = |topology: Value| {
+        json!({
+            "duration": "1 s", "defaults": { "tcp": { "rto": {} } }, "record": {}, "topology": topology,
+            "links": [{ "between": ["a", "b"], "rate": "1 Mbit/s", "delay": "1 ms" }],
+            "flows": [{ "from": "a", "to": "b", "tcp": {} }]
+        })
+    };
+    let dumbbell =
+        json!({ "kind": "dumbbell", "pairs": 1, "rate": "1 bit/s", "delay": "0 s", "access": {}, "flow": {} });
+    for (pointer, definition) in [
+        ("", ""),
+        ("/defaults", "Defaults"),
+        ("/defaults/tcp", "Options"),
+        ("/defaults/tcp/rto", "RtoOptions"),
+        ("/record", "Record"),
+        ("/links/0", "LinkSpec"),
+        ("/flows/0", "FlowSpec"),
+        ("/topology/access", "Access"),
+        ("/topology/flow", "FlowTemplate"),
+    ] {
+        let (mut parser, mut schema) = (keys(tree(dumbbell.clone()), pointer), in_schema(definition));
+        parser.sort();
+        schema.sort();
+        assert_eq!(parser, schema, "{pointer} and {definition}");
+    }
+    let line = json!({ "rate": "1 bit/s", "delay": "0 s", "flow": {} });
+    for (kind, count) in
+        [("point-to-point", None), ("chain", Some("hops")), ("dumbbell", Some("pairs")), ("star", Some("leaves"))]
+    {
+        let mut topology = line.clone();
+        topology["kind"] = json!(kind);
+        if let Some(count) = count {
+            topology[count] = json!(1);
+        }
+        let mut parser = keys(tree(topology), "/topology");
+        let forms = schema["$defs"]["Topology"]["oneOf"].as_array().unwrap();
+        let form = forms.iter().find(|form| form["properties"]["kind"]["const"] == json!(kind)).unwrap();
+        let mut schema: Vec<String> = form["properties"].as_object().unwrap().keys().cloned().collect();
+        parser.sort();
+        schema.sort();
+        assert_eq!(parser, schema, "{kind}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Warnings: when they come, and the numbers in them.
+
+use lightlag_sim::scenario::{Warning, parse_toml};
+
+/// The warnings of one flow over a GEO path, 10 Mbit/s and 600 ms, with these changes.
+fn warnings(sets: &[(&str, &str)]) -> Vec<Warning> {
+    let text = "duration = \"120 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"300 ms\"\n\
+                queue = \"1 bdp\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n";
+    let sets: Vec<(String, String)> =
+        sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let scenario = parse_toml(text, &sets).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    scenario.warnings(&scenario.expand().unwrap())
+}
+
+/// Expects one warning, at `path`, that says all of `fragments`.
+fn assert_warns(sets: &[(&str, &str)], path: &str, fragments: &[&str]) {
+    let warnings = warnings(sets);
+    let [warning] = warnings.as_slice() else { panic!("{sets:?}: one warning, not {warnings:#?}") };
+    assert_eq!(warning.path, path, "{warning}");
+    for fragment in fragments {
+        assert!(warning.message.contains(fragment), "{warning} does not say {fragment:?}");
+    }
+}
+
+#[test]
+fn a_path_that_fits_its_tcp_has_none() {
+    assert_eq!(warnings(&[]), []);
+}
+
+#[test]
+fn a_receive_window_below_the_product_caps_goodput() {
+    // 64 kB / 601.3 ms = 852 kbit/s of 10 Mbit/s; the product is 10 Mbit/s × 601.3 ms = 752 kB.
+    let set = [("defaults.tcp.receive_buffer", "64 kB")];
+    assert_warns(
+        &set,
+        "flows[0].tcp.receive_buffer",
+        &["64 kB are below", "752 kB", "852 kbit/s", "9 % of the 10 Mbit/s"],
+    );
+}
+
+#[test]
+fn no_window_scaling_caps_goodput_at_64_kib() {
+    let set = [("defaults.tcp.window_scaling", "false")];
+    assert_warns(&set, "flows[0].tcp.window_scaling", &["65535 B", "872 kbit/s", "set window_scaling = true"]);
+    assert_eq!(warnings(&[set[0], ("links.0.delay", "1 ms")]), [], "a short path needs none");
+}
+
+#[test]
+fn a_queue_below_a_tenth_of_the_product_starves_the_link() {
+    // 10 × 1500 B of 752 kB is 2 %.
+    let set = [("links.0.queue", "10 packets")];
+    assert_warns(&set, "links[0].queue", &["10 packets on a->b", "2 %", "75 % of the rate", "try \"1 bdp\""]);
+    assert_warns(
+        &[("links.0.queue", "{ forward = \"20 kB\", backward = \"1 bdp\" }")],
+        "links[0].queue.forward",
+        &["20 kB", "3 %"],
+    );
+    assert_eq!(warnings(&[("links.0.queue", "0.11 bdp")]), []);
+}
+
+#[test]
+fn a_timeout_below_the_round_trip_repeats_for_nothing() {
+    assert_warns(
+        &[("defaults.tcp.rto", "{ initial = \"500 ms\" }")],
+        "flows[0].tcp.rto.initial",
+        &["500 ms is below", "601 ms", "SYN"],
+    );
+    let set = [("defaults.tcp.rto", "{ initial = \"300 ms\", min = \"200 ms\", max = \"300 ms\" }")];
+    assert_warns(&set, "flows[0].tcp.rto.max", &["300 ms is below", "every segment times out"]);
+}
+
+#[test]
+fn no_sack_on_a_long_path_repairs_one_loss_a_round_trip() {
+    // 752 kB / 1448 B = 519 segments; half of them × 601 ms = 156 s.
+    assert_warns(&[("defaults.tcp.sack", "false")], "flows[0].tcp.sack", &["up to 519 segments", "takes 156 s"]);
+    assert_warns(&[("defaults.tcp.recovery", "newreno")], "flows[0].tcp.recovery", &["without SACK"]);
+    assert_eq!(warnings(&[("defaults.tcp.sack", "false"), ("links.0.delay", "1 ms")]), []);
+}
+
+#[test]
+fn a_transfer_that_cannot_finish_is_announced() {
+    // 200 MB / 10 Mbit/s = 160 s, and the round trip.
+    assert_warns(
+        &[("flows.0.transfer", "200 MB")],
+        "flows[0].transfer",
+        &["at least 161 s", "120 s after", "unfinished"],
+    );
+    assert_eq!(warnings(&[("flows.0.transfer", "100 MB")]), []);
+    assert_warns(&[("flows.0.start", "2 min")], "flows[0].start", &["sends nothing"]);
+}
+
+#[test]
+fn a_slow_return_path_limits_the_data() {
+    // 5 kbit/s / (52 B × 8) = 12 ACK/s × 2 × 1448 B × 8 = 278 kbit/s.
+    let set = [("links.0.rate.backward", "5 kbit/s")];
+    let warnings = warnings(&set);
+    assert!(
+        warnings.iter().any(|warning| warning.path == "flows[0]"
+            && warning.message.contains("12 ACKs a second")
+            && warning.message.contains("278 kbit/s")),
+        "{warnings:#?}"
+    );
+}
+
+#[test]
+fn many_flows_give_one_warning_and_a_count() {
+    let text = "duration = \"9 s\"\n[topology]\nkind = \"dumbbell\"\npairs = 50\nrate = \"1 Gbit/s\"\ndelay = \"300 ms\"\n\
+                queue = \"1 bdp\"\nflow = { tcp = { receive_buffer = \"64 kB\" } }";
+    let scenario = parse_toml(text, &[]).unwrap();
+    let warnings = scenario.warnings(&scenario.expand().unwrap());
+    let [warning] = warnings.as_slice() else { panic!("one warning, not {warnings:#?}") };
+    assert_eq!(warning.path, "topology.flow.tcp.receive_buffer");
+    assert!(
+        warning.message.contains("the flow's share") && warning.message.ends_with("(and 49 more flows)"),
+        "{warning}"
+    );
+}
