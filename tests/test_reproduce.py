@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from lightlag.reproduce import PAPERS, Row, Verdict, table
 from lightlag.reproduce.cubic_inet import equations, growth, model, point_to_point
 from lightlag.reproduce.epochs import WindowTrace, epochs, time_mean
@@ -137,7 +138,7 @@ def test_a_reproduction_leaves_table_report_and_figures(tmp_path: Path) -> None:
         paper.reproduce(tmp_path / name, seeds=2, jobs=jobs)
     names = {path.name for path in (tmp_path / "a").iterdir()}
     figures = {f"{figure}.{suffix}" for figure in ("fig1", "fig4", "fig5", "fig7") for suffix in ("pdf", "png")}
-    assert names == figures | {"run.json", "table.csv", "report.md"}
+    assert names == figures | {"run.json", "table.csv", "table1.csv", "report.md"}
     first, second = ((tmp_path / name / "table.csv").read_bytes() for name in "ab")
     assert first == second
     with (tmp_path / "a" / "table.csv").open(encoding="utf-8") as file:
@@ -150,8 +151,9 @@ def test_a_reproduction_leaves_table_report_and_figures(tmp_path: Path) -> None:
 
 
 def test_a_claim_that_fails_is_printed_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    from lightlag.reproduce.paper import Reproduction
     from rich.console import Console
+
+    from lightlag.reproduce.paper import Reproduction
 
     reproduction = Reproduction(PAPERS["cubic-inet"])
     reproduction.add(

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from lightlag import _engine
 from lightlag.reproduce import table
-from lightlag.reproduce.table import Row, Verdict
+from lightlag.reproduce.table import Layout, Row, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,6 +74,8 @@ class Reproduction:
         Which paper.
     rows
         The table: paper's value, theory, ours, verdict.
+    layouts
+        Tables in the paper's own layout.
     pictures
         The figures.
     notes
@@ -81,6 +84,7 @@ class Reproduction:
 
     paper: Paper
     rows: list[Row] = field(default_factory=list)
+    layouts: list[Layout] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -99,6 +103,8 @@ class Reproduction:
         parts = [f"# {self.paper.title}\n", f"{self.paper.reference}\n", f"    {self.paper.command}\n"]
         parts.append(f"{self.summary()}\n")
         parts.append(table.to_markdown(self.rows))
+        for layout in self.layouts:
+            parts += [f"## {layout.title}\n", table.markdown_table(layout.header, layout.lines)]
         if self.notes:
             parts.append("## Notes\n")
             parts += [f"{note}\n" for note in self.notes]
@@ -115,13 +121,15 @@ class Reproduction:
     def print(self, console: Console) -> None:
         """Print the table, with the reasons for what does not hold."""
         console.print(table.to_rich(self.rows, self.paper.title))
+        for layout in self.layouts:
+            console.print(layout.to_rich())
         for row in self.rows:
             if row.verdict is Verdict.NOT_REPRODUCED:
                 console.print(f"[red]not reproduced[/] {row.item}, {row.quantity}: {row.reason}")
         console.print(self.summary())
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write `table.csv`, `report.md`, `run.json` and the figures (PDF and PNG) into a folder, all or nothing.
+        """Write `table.csv`, the paper's tables, `report.md`, `run.json` and the figures into a folder, all or nothing.
 
         Parameters
         ----------
@@ -139,7 +147,10 @@ class Reproduction:
             partial.mkdir(parents=True)
             about = {"reproduction": self.paper.name, "version": _engine.__version__, "summary": self.summary()}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
-            table.write(self.rows, partial)
+            (partial / "table.csv").write_text(table.to_csv(table.COLUMNS, map(Row.cells, self.rows)), "utf-8")
+            for layout in self.layouts:
+                text = table.to_csv(layout.header, layout.lines)
+                (partial / f"{layout.name}.csv").write_text(text, "utf-8")
             (partial / "report.md").write_text(self.report(), "utf-8")
             for picture in self.pictures:
                 for suffix in ("pdf", "png"):
@@ -186,7 +197,7 @@ class Paper:
         force: bool = False,
         jobs: int = 1,
         seeds: int | None = None,
-        progress: Progress = lambda _: None,
+        quiet: bool = True,
     ) -> Reproduction:
         """Run the paper's experiments, and write the results into a folder if one is named.
 
@@ -198,13 +209,34 @@ class Paper:
             Runs at a time.
         seeds
             Runs for each item that has a spread; by default what its check asks for.
-        progress
-            Called with what is done next.
+        quiet
+            Print nothing; otherwise the table to stdout, and to stderr what is done next.
         """
         if out is not None:
             _engine.check_folder(out, force)
         reproduction = Reproduction(self)
-        self.work(reproduction, Effort(seeds, jobs, progress))
+        with _status(shown=not quiet) as progress:
+            self.work(reproduction, Effort(seeds, jobs, progress))
         if out is not None:
             reproduction.save(out, force=force)
+        if not quiet:
+            from rich.console import Console
+
+            console = Console()
+            reproduction.print(console)
+            if out is not None:
+                console.print(f"Table, report and figures are in {os.fspath(out)}", highlight=False)
         return reproduction
+
+
+@contextmanager
+def _status(*, shown: bool) -> Iterator[Progress]:
+    """A line on stderr that says what is done next; nothing where stderr is no terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not shown or not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status("") as status:
+        yield status.update

@@ -7,7 +7,6 @@ import enum
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,12 +64,41 @@ class Row:
 COLUMNS = ("item", "quantity", "paper", "closed form or model", "lightlag", "verdict", "note")
 
 
-def to_csv(rows: Iterable[Row]) -> str:
-    """The rows as comma-separated values: the same runs give the same bytes."""
+@dataclass(frozen=True)
+class Layout:
+    """A table in the paper's own layout, ours beside it.
+
+    Attributes
+    ----------
+    name
+        File name without suffix.
+    title
+        What it shows.
+    header, lines
+        Names of columns, and the text of each line.
+    """
+
+    name: str
+    title: str
+    header: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+
+    def to_rich(self) -> RichTable:
+        """The table for the terminal."""
+        from rich.table import Table as RichTable
+
+        table = RichTable(*self.header, title=self.title, title_justify="left", title_style="bold")
+        for line in self.lines:
+            table.add_row(*line)
+        return table
+
+
+def to_csv(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table as comma-separated values: the same runs give the same bytes."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(row.cells() for row in rows)
+    writer.writerow(header)
+    writer.writerows(lines)
     return text.getvalue()
 
 
@@ -97,11 +125,6 @@ def to_rich(rows: Iterable[Row], title: str) -> RichTable:
         *cells, _, _ = row.cells()
         table.add_row(*cells, f"[{colours[row.verdict]}]{row.verdict.value}[/]")
     return table
-
-
-def write(rows: Sequence[Row], folder: Path) -> None:
-    """Write `table.csv` into a folder."""
-    (folder / "table.csv").write_text(to_csv(rows), encoding="utf-8")
 
 
 def number(value: float, digits: int = 2) -> str:

@@ -49,6 +49,8 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
             ),
         ],
     )
+    reproduction.layouts.append(point_to_point.side_by_side(forced))
+
     effort.progress("Fig. 4, Table 1: one flow, random losses")
     reproduction.add(point_to_point.random_rows(effort))
 
