@@ -1,0 +1,41 @@
+//! Any text is a scenario or a list of errors, never a panic; and a scenario survives its own serialisation.
+//!
+//! Comment lines `#set key=value` are changes as `--set` makes them.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lightlag_sim::scenario::{Scenario, ScenarioError, parse_json, parse_toml};
+
+/// Larger networks only take longer.
+const MOST: u64 = 1_000;
+
+fuzz_target!(|text: &str| {
+    let changes: Vec<(String, String)> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("#set ")?.split_once('='))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    exercise(parse_toml(text, &changes));
+    exercise(parse_json(text, &[]));
+});
+
+fn exercise(parsed: Result<Scenario, Vec<ScenarioError>>) {
+    let scenario = match parsed {
+        Ok(scenario) => scenario,
+        Err(errors) => {
+            assert!(!errors.is_empty(), "a refusal has a reason");
+            return;
+        }
+    };
+    let json = scenario.to_json().to_string();
+    assert_eq!(parse_json(&json, &[]).as_ref(), Ok(&scenario), "{json}");
+    if scenario.link_count() <= MOST
+        && scenario.flow_count() <= MOST
+        && let Ok(network) = scenario.expand()
+    {
+        assert_eq!(network.links.len() as u64, 2 * scenario.link_count());
+        assert_eq!(network.flows.len() as u64, scenario.flow_count());
+        scenario.warnings(&network);
+    }
+}
