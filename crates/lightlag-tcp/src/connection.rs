@@ -8,10 +8,14 @@ use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::receiver::{MAX_BLOCKS, Receiver};
 use crate::scoreboard::{Chunk, Range};
-use crate::segment::{Flags, SackBlock, Segment, SeqNumber, SynOptions, Timestamps};
-use crate::sender::{Acknowledgement, Agreed, Expiry, Sender, timestamp};
+use crate::segment::{Flags, SackBlock, Segment, SeqNumber, Timestamps};
+use crate::sender::{Acknowledgement, Expiry, Sender, timestamp};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
+
+mod handshake;
+#[cfg(test)]
+mod tests;
 
 /// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,12 +44,6 @@ pub enum State {
     /// All done; old segments die out.
     TimeWait,
 }
-
-/// MSS of a peer that names none (RFC 9293 §3.7.1).
-const DEFAULT_MSS: u16 = 536;
-
-/// Padded bytes of the timestamps option.
-const TIMESTAMPS_LEN: u32 = 12;
 
 /// One end of a connection.
 pub struct Connection {
@@ -227,108 +225,6 @@ impl Connection {
         self.account.mean_window(self.sender.cwnd(), now) / f64::from(self.sender.segment_size())
     }
 
-    // --- the handshake -----------------------------------------------------------------------------------------
-
-    fn listen(&mut self, now: Instant, segment: &Segment) {
-        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
-            return;
-        }
-        self.account.open(now);
-        self.take_syn(segment);
-        self.state = State::SynReceived;
-        self.handshake_due = true;
-    }
-
-    fn answer_to_syn(&mut self, now: Instant, segment: &Segment) {
-        let acknowledges = segment.flags.has(Flags::ACK);
-        if acknowledges && segment.ack != self.local {
-            return;
-        }
-        if segment.flags.has(Flags::RST) {
-            if acknowledges {
-                self.finish(Some(Failure::Reset));
-            }
-            return;
-        }
-        if !segment.flags.has(Flags::SYN) {
-            return;
-        }
-        self.take_syn(segment);
-        if acknowledges {
-            self.establish(now, segment, u64::from(segment.window));
-            self.handshake_due = true;
-        } else {
-            // RFC 9293 §3.5: both opened at once.
-            self.state = State::SynReceived;
-            self.handshake_due = true;
-        }
-    }
-
-    /// Reads what the peer's SYN offers. Options that only one end offers are not used.
-    fn take_syn(&mut self, segment: &Segment) {
-        self.remote = segment.seq.plus(1);
-        let offer = segment.syn_options();
-        self.sack &= offer.sack_permitted;
-        self.timestamps &= segment.timestamps().is_some();
-        if let Some(stamps) = segment.timestamps() {
-            self.receiver.set_ts_recent(stamps.value);
-        }
-        if let Some(scale) = offer.window_scale.filter(|_| self.config.window_scaling) {
-            self.peer_scale = scale.min(14);
-            self.receiver.set_scale(Receiver::scale_for(self.config.receive_buffer.0));
-        }
-        let mss = offer.mss.unwrap_or(DEFAULT_MSS).min(self.config.mss);
-        let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
-        self.sender.set_segment_size(u32::from(mss).saturating_sub(options).max(1));
-    }
-
-    /// The SYN is acknowledged.
-    fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
-        let retransmissions = self.sender.end_handshake();
-        let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
-        self.sender.sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
-        let agreed = Agreed {
-            // RFC 5681 §3.1, and RFC 6298 with its shorter first timeout: one segment after two losses.
-            initial_window: if retransmissions > 1 { 1 } else { self.config.initial_window },
-            sack: self.sack,
-            peer_window,
-        };
-        self.sender.establish(now, agreed, &self.config, &mut self.account);
-        self.state = State::Established;
-    }
-
-    fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
-        if !self.handshake_due {
-            return None;
-        }
-        self.handshake_due = false;
-        self.syn_sent = self.syn_sent.min(now);
-        self.sender.arm_handshake(now, &self.config);
-        self.account.statistics.acks_sent += 1;
-        let answer = self.state == State::SynReceived;
-        let window = self.receiver.acknowledged(true);
-        let offer = SynOptions {
-            mss: Some(self.config.mss),
-            window_scale: (self.config.window_scaling && (!answer || self.receiver.scale().is_some()))
-                .then(|| Receiver::scale_for(self.config.receive_buffer.0)),
-            sack_permitted: self.sack,
-        };
-        let (ack, flags) =
-            if answer { (self.remote, Flags::SYN.with(Flags::ACK)) } else { (SeqNumber::default(), Flags::SYN) };
-        let segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
-        Some(self.stamp(now, segment.with_syn_options(offer)))
-    }
-
-    fn handshake_timed_out(&mut self, now: Instant) {
-        if self.sender.handshake_timed_out(now, &self.config, &mut self.account) == Expiry::GiveUp {
-            self.finish(Some(Failure::SynTimeout));
-        } else {
-            self.handshake_due = true;
-        }
-    }
-
-    // --- an open connection ------------------------------------------------------------------------------------
-
     fn synchronized(&mut self, now: Instant, segment: &Segment) {
         let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else {
             return self.repeated_syn(now, segment);
@@ -392,22 +288,6 @@ impl Connection {
         }
     }
 
-    /// A SYN or SYN-ACK again: our answer was lost, or both opened at once.
-    fn repeated_syn(&mut self, now: Instant, segment: &Segment) {
-        let flags = segment.flags;
-        if flags.has(Flags::RST) {
-            return;
-        }
-        if self.state != State::SynReceived || !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
-            self.receiver.acknowledge_now();
-            return;
-        }
-        if flags.has(Flags::ACK) && segment.ack == self.local {
-            self.establish(now, segment, u64::from(segment.window));
-        }
-        self.handshake_due = true;
-    }
-
     /// Whether the segment goes on to be read.
     fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
         let board = self.sender.board();
@@ -425,6 +305,10 @@ impl Connection {
             return true;
         }
         let moved_window = self.take_window(segment, start, ack);
+        if una == nxt {
+            // Nothing is in flight: the usual case of an end that only receives.
+            return true;
+        }
         let mut sacked = [Range::default(); MAX_BLOCKS];
         let sacked = if self.sender.uses_sack() { self.expand_sack(segment, una, &mut sacked) } else { &[] };
         let arrived = Acknowledgement { ack, sacked, echo, occupies: segment.sequence_len() > 0, moved_window };
@@ -565,6 +449,3 @@ impl Connection {
         segment.with_timestamps(Timestamps { value: timestamp(now), echo })
     }
 }
-
-#[cfg(test)]
-mod tests;

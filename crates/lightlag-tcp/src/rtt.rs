@@ -65,6 +65,11 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(32);
     }
 
+    /// Ends a back-off without a sample: what was backed off were probes, not data.
+    pub fn end_back_off(&mut self) {
+        self.backoff = 0;
+    }
+
     /// The timeout now, with its back-off, at most `config.max`.
     pub fn rto(&self, config: &Rto) -> Duration {
         (self.base * (1 << self.backoff)).min(config.max)

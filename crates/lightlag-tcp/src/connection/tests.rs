@@ -1,6 +1,7 @@
 use super::*;
 use crate::Profile;
 use crate::config::Scheme;
+use crate::segment::SynOptions;
 
 const LOCAL: SeqNumber = SeqNumber(1_000);
 const REMOTE: SeqNumber = SeqNumber(9_000);

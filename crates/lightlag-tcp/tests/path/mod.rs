@@ -29,6 +29,9 @@ pub struct Sent {
 /// When copies of a segment arrive: none, or after these times.
 pub type Fate = Vec<Duration>;
 
+/// What a path does to a segment, given its usual delay.
+type Bend = Box<dyn FnMut(&Sent, Duration) -> Fate>;
+
 /// Two ends and what flies between them.
 pub struct Path {
     pub now: Instant,
@@ -38,12 +41,7 @@ pub struct Path {
     data_sent: [usize; 2],
     flying: BTreeMap<(Instant, u64), (usize, Segment)>,
     count: u64,
-    fate: Box<dyn FnMut(&Sent, Duration) -> Fate>,
-}
-
-/// A profile's table with the window algorithm of the tests' choice.
-pub fn config(profile: Profile) -> Config {
-    profile.config()
+    fate: Bend,
 }
 
 /// Segments of 1000 bytes, no options, no delayed ACKs, ten segments to begin with.

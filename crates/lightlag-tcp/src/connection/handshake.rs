@@ -1,0 +1,130 @@
+//! The handshake: SYN, SYN-ACK, and what the two ends agree on (RFC 9293 §3.5).
+
+use super::{Connection, State};
+use crate::account::Failure;
+use crate::receiver::Receiver;
+use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
+use crate::sender::{Agreed, Expiry};
+use lightlag_core::Instant;
+
+/// MSS of a peer that names none (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u16 = 536;
+
+/// Padded bytes of the timestamps option.
+const TIMESTAMPS_LEN: u32 = 12;
+
+impl Connection {
+    pub(super) fn listen(&mut self, now: Instant, segment: &Segment) {
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
+            return;
+        }
+        self.account.open(now);
+        self.take_syn(segment);
+        self.state = State::SynReceived;
+        self.handshake_due = true;
+    }
+
+    pub(super) fn answer_to_syn(&mut self, now: Instant, segment: &Segment) {
+        let acknowledges = segment.flags.has(Flags::ACK);
+        if acknowledges && segment.ack != self.local {
+            return;
+        }
+        if segment.flags.has(Flags::RST) {
+            if acknowledges {
+                self.finish(Some(Failure::Reset));
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(segment);
+        if acknowledges {
+            self.establish(now, segment, u64::from(segment.window));
+            self.handshake_due = true;
+        } else {
+            // RFC 9293 §3.5: both opened at once.
+            self.state = State::SynReceived;
+            self.handshake_due = true;
+        }
+    }
+
+    /// Reads what the peer's SYN offers. Options that only one end offers are not used.
+    fn take_syn(&mut self, segment: &Segment) {
+        self.remote = segment.seq.plus(1);
+        let offer = segment.syn_options();
+        self.sack &= offer.sack_permitted;
+        self.timestamps &= segment.timestamps().is_some();
+        if let Some(stamps) = segment.timestamps() {
+            self.receiver.set_ts_recent(stamps.value);
+        }
+        if let Some(scale) = offer.window_scale.filter(|_| self.config.window_scaling) {
+            self.peer_scale = scale.min(14);
+            self.receiver.set_scale(Receiver::scale_for(self.config.receive_buffer.0));
+        }
+        let mss = offer.mss.unwrap_or(DEFAULT_MSS).min(self.config.mss);
+        let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
+        self.sender.set_segment_size(u32::from(mss).saturating_sub(options).max(1));
+    }
+
+    /// The SYN is acknowledged.
+    pub(super) fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
+        let retransmissions = self.sender.end_handshake();
+        let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
+        self.sender.sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
+        let agreed = Agreed {
+            // RFC 5681 §3.1, and RFC 6298 with its shorter first timeout: one segment after two losses.
+            initial_window: if retransmissions > 1 { 1 } else { self.config.initial_window },
+            sack: self.sack,
+            peer_window,
+        };
+        self.sender.establish(now, agreed, &self.config, &mut self.account);
+        self.state = State::Established;
+    }
+
+    pub(super) fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
+        if !self.handshake_due {
+            return None;
+        }
+        self.handshake_due = false;
+        self.syn_sent = self.syn_sent.min(now);
+        self.sender.arm_handshake(now, &self.config);
+        self.account.statistics.acks_sent += 1;
+        let answer = self.state == State::SynReceived;
+        let window = self.receiver.acknowledged(true);
+        let offer = SynOptions {
+            mss: Some(self.config.mss),
+            window_scale: (self.config.window_scaling && (!answer || self.receiver.scale().is_some()))
+                .then(|| Receiver::scale_for(self.config.receive_buffer.0)),
+            sack_permitted: self.sack,
+        };
+        let (ack, flags) =
+            if answer { (self.remote, Flags::SYN.with(Flags::ACK)) } else { (SeqNumber::default(), Flags::SYN) };
+        let segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
+        Some(self.stamp(now, segment.with_syn_options(offer)))
+    }
+
+    pub(super) fn handshake_timed_out(&mut self, now: Instant) {
+        if self.sender.handshake_timed_out(now, &self.config, &mut self.account) == Expiry::GiveUp {
+            self.finish(Some(Failure::SynTimeout));
+        } else {
+            self.handshake_due = true;
+        }
+    }
+
+    /// A SYN or SYN-ACK again: our answer was lost, or both opened at once.
+    pub(super) fn repeated_syn(&mut self, now: Instant, segment: &Segment) {
+        let flags = segment.flags;
+        if flags.has(Flags::RST) {
+            return;
+        }
+        if self.state != State::SynReceived || !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
+            self.receiver.acknowledge_now();
+            return;
+        }
+        if flags.has(Flags::ACK) && segment.ack == self.local {
+            self.establish(now, segment, u64::from(segment.window));
+        }
+        self.handshake_due = true;
+    }
+}

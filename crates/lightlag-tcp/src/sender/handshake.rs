@@ -1,0 +1,93 @@
+//! What the handshake leaves to the sender: the timer of the SYN, the first sample, the first window.
+
+use super::{Expiry, Sender, ticks_since};
+use crate::account::Account;
+use crate::config::{Config, Scheme};
+use crate::recovery::Recovery;
+use lightlag_core::{Duration, Instant};
+
+/// What RFC 6298 §5.7 takes for data when the SYN timed out and gave no sample.
+const RTO_AFTER_SYN_LOSS: Duration = Duration::from_secs(3);
+
+/// What the handshake agreed on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agreed {
+    /// Initial window in segments.
+    pub(crate) initial_window: u32,
+    /// Whether SACK is used.
+    pub(crate) sack: bool,
+    /// The peer's first window in bytes.
+    pub(crate) peer_window: u64,
+}
+
+impl Sender {
+    /// Full segments carry so many bytes.
+    pub(crate) fn set_segment_size(&mut self, bytes: u32) {
+        self.segment_size = bytes;
+    }
+
+    /// A SYN or SYN-ACK leaves: waits for its answer, twice as long after each timeout.
+    pub(crate) fn arm_handshake(&mut self, now: Instant, config: &Config) {
+        self.deadline = now + self.handshake_timeout(config);
+    }
+
+    fn handshake_timeout(&self, config: &Config) -> Duration {
+        (config.rto.syn * (1 << self.retries.min(32))).min(config.rto.max)
+    }
+
+    /// Nobody answered the SYN or SYN-ACK in time.
+    pub(crate) fn handshake_timed_out(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
+        account.statistics.timeouts += 1;
+        account.waited_for_timeout(self.limit, now, self.handshake_timeout(config));
+        self.deadline = Instant::MAX;
+        if self.retries >= config.syn_retries {
+            return Expiry::GiveUp;
+        }
+        self.retries += 1;
+        Expiry::Continue
+    }
+
+    /// The handshake is over; returns how often its segment had to be repeated.
+    pub(crate) fn end_handshake(&mut self) -> u8 {
+        self.deadline = Instant::MAX;
+        std::mem::take(&mut self.retries)
+    }
+
+    /// The SYN gives the first round-trip sample if it left once, or with timestamps (Karn).
+    pub(crate) fn sample_handshake(
+        &mut self,
+        now: Instant,
+        syn_sent: Instant,
+        retransmissions: u8,
+        echo: Option<u32>,
+        config: &Config,
+    ) {
+        let rtt = match echo {
+            _ if retransmissions == 0 => now.since(syn_sent),
+            Some(echo) => ticks_since(now, echo),
+            None => {
+                // RFC 6298 §5.7.
+                self.rtt.restart(RTO_AFTER_SYN_LOSS.max(config.rto.initial));
+                return;
+            }
+        };
+        if !rtt.is_zero() {
+            self.rtt.observe(rtt);
+            self.rtt.sample(rtt, &config.rto);
+        }
+    }
+
+    /// The handshake is done.
+    pub(crate) fn establish(&mut self, now: Instant, agreed: Agreed, config: &Config, account: &mut Account) {
+        let scheme = match config.recovery {
+            Scheme::Sack if !agreed.sack => Scheme::NewReno,
+            scheme => scheme,
+        };
+        self.board.set_segment_size(self.segment_size);
+        self.recovery = Recovery::new(scheme, config.limited_transmit, self.segment_size);
+        self.initial_window = agreed.initial_window;
+        self.cwnd = self.congestion.as_ref().map_or(self.initial_cwnd(), |congestion| congestion.window());
+        self.set_peer_window(0, agreed.peer_window);
+        account.start_window(now);
+    }
+}
