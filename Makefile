@@ -1,0 +1,174 @@
+# lightlag: build, try, test, measure. `make help` lists what there is.
+#
+# Needs Rust (cargo), Python 3.11 or newer, a C compiler and make. Python packages go to .venv, builds to target.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+# The extension module is linked by maturin, not by the test harness.
+RUST_TESTED := --workspace --exclude lightlag-python
+
+RUST_SOURCES   := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -path 'crates/*/Cargo.toml')
+BENCH          := $(TARGET)/release/lightlag-bench
+BENCH_SOURCES  := $(shell find benchmarks -name '*.rs' -o -name 'Cargo.toml')
+PEER_NS3       := target/peers/ns3-dumbbell
+NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
+WHEELS         := $(TARGET)/wheels
+FUZZ_SECONDS   ?= 60
+
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test check bench peers instructions instructions-keep wheel wheel-test fuzz clean
+.PHONY: check-rust check-python test-rust test-python
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+
+# --- try it -----------------------------------------------------------------------------------------------------------
+
+demo: $(BIN)/.engine ## build, compare every algorithm over a satellite, print the table and draw the figures
+	$(BIN)/lightlag compare scenarios/geo.toml --replications 3 --out results/demo --force
+	@echo
+	@echo "10 Mbit/s, 600 ms, one packet in 10,000 lost. Look at:"
+	@find results/demo -type f | sort | sed 's/^/  /'
+	@echo "Next: source $(BIN)/activate; lightlag --help"
+
+# --- check and test ---------------------------------------------------------------------------------------------------
+
+test: check test-rust instructions wheel-test test-python ## everything: check, tests of Rust and Python, instruction count, wheel
+
+check: check-rust check-python ## format, lints, documentation, types
+
+# The interpreter of .venv: another one would build the Python binding twice.
+check-rust: $(BIN)/.runtime
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+check-python: $(BIN)/.dev $(BIN)/.engine
+	$(BIN)/ruff format --check --quiet python tests
+	$(BIN)/ruff check --quiet python tests
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest lightlag._engine
+
+test-rust: $(BIN)/.runtime
+	cargo test $(RUST_TESTED) --quiet
+
+test-python: $(BIN)/.dev $(BIN)/.engine
+	$(BIN)/python -m pytest -q
+
+# --- measure ----------------------------------------------------------------------------------------------------------
+
+bench: $(BENCH) $(BIN)/.engine ## what a packet-hop costs: every bench beside its floor, in user CPU time
+	cargo bench -p lightlag-core --bench queues --quiet
+	@echo
+	$(BENCH)
+
+instructions: $(BENCH) | valgrind ## instructions a packet-hop; fails when 5 % above benchmarks/instructions.txt
+	$(BENCH) instructions
+
+instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit says why it changed
+	$(BENCH) instructions --keep
+
+peers: $(PEER_NS3) ## build the same dumbbell in ns-3; `make bench` then compares
+
+$(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools
+	cargo build --release -p lightlag-benchmarks --quiet
+	@touch $@
+
+$(PEER_NS3): benchmarks/peers/ns3/dumbbell.cc | ns3
+	@mkdir -p $(@D)
+	$(or $(CXX),g++) -std=c++17 -O2 $< -o $@ $(addprefix -lns3-,$(NS3_LIBRARIES))
+
+# --- package ----------------------------------------------------------------------------------------------------------
+
+wheel: $(BIN)/.wheel ## build a wheel for every Python from 3.11 on
+	@ls $(WHEELS)/*.whl
+
+$(BIN)/.wheel: $(BIN)/.engine
+	rm -f $(WHEELS)/lightlag-*.whl
+	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(WHEELS)
+	@touch $@
+
+wheel-test: $(BIN)/.wheel ## install the wheel in an empty environment and run it there
+	rm -rf $(TARGET)/wheel-test
+	$(PYTHON) -m venv $(TARGET)/wheel-test
+	$(TARGET)/wheel-test/bin/pip install --quiet $(WHEELS)/lightlag-*.whl
+	cd $(TARGET)/wheel-test && bin/lightlag run geo --set duration="10 s" --quiet --force && bin/lightlag plot results/geo
+
+fuzz: | tools ## fuzz the scenario parser for FUZZ_SECONDS (60)
+	cd fuzz && RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	  -Cllvm-args=-sanitizer-coverage-trace-compares" CARGO_TARGET_DIR=target \
+	  cargo build --release --quiet --target $$(rustc -vV | sed -n 's/^host: //p')
+	mkdir -p fuzz/corpus/scenario fuzz/artifacts
+	cd fuzz && target/$$(rustc -vV | sed -n 's/^host: //p')/release/scenario corpus/scenario ../scenarios \
+	  -dict=scenario.dict -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=artifacts/
+
+# --- environment ------------------------------------------------------------------------------------------------------
+
+# What the package needs, and maturin. The lists stand in pyproject.toml.
+$(BIN)/.runtime: pyproject.toml | tools
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(call pip_install,p["dependencies"] + [d for d in p["optional-dependencies"]["dev"] if d.startswith("maturin")])
+	@touch $@
+
+# What checks and tests need.
+$(BIN)/.dev: $(BIN)/.runtime
+	$(call pip_install,p["optional-dependencies"]["dev"])
+	@touch $@
+
+# The package itself, editable, with its engine in release mode.
+$(BIN)/.engine: $(RUST_SOURCES) $(BIN)/.runtime
+	@echo "building the engine: some minutes the first time"
+	$(BIN)/maturin develop --release --quiet
+	@touch $@
+
+define pip_install
+$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; print(*($(1)), sep="\n")' \
+	  > $(VENV)/requirements.txt
+	$(BIN)/pip install --quiet -r $(VENV)/requirements.txt
+endef
+
+.PHONY: tools valgrind ns3
+
+tools:
+	@$(call need,command -v cargo,Rust is missing: install rustc and cargo (the version is in Cargo.toml))
+	@$(call need,command -v cc,A C compiler is missing: install gcc or clang)
+	@$(call need,$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3$(comma) 11))',Python 3.11 or newer is missing: \
+	  install it$(comma) or name it: make PYTHON=python3.12 ...)
+	@$(call need,$(PYTHON) -c 'import ensurepip$(comma) venv',Python has no venv: install python3-venv)
+
+valgrind:
+	@$(call debian_package,valgrind,command -v valgrind)
+
+ns3:
+	@$(call debian_package,libns3-dev,test -e /usr/include/ns3/core-module.h)
+	@$(call debian_package,g++,command -v $(or $(CXX),g++))
+
+comma := ,
+
+# $(1) must succeed, or $(2) is what to do.
+define need
+$(1) > /dev/null 2>&1 || { echo "$(strip $(2))" >&2; exit 1; }
+endef
+
+# Unless $(2) succeeds: install the package $(1) if we may, or say that it is missing.
+define debian_package
+$(2) > /dev/null 2>&1 || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    apt-get install -y -qq $(1) > /dev/null || { apt-get update -qq && apt-get install -y -qq $(1) > /dev/null; }; \
+	  else echo "$(1) is missing: install it" >&2; exit 1; fi; }
+endef
+
+clean: ## remove everything that was built
+	rm -rf $(VENV) $(TARGET) target dist python/lightlag/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf fuzz/target fuzz/corpus fuzz/artifacts
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +

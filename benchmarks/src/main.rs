@@ -1,0 +1,57 @@
+//! What a packet-hop costs. `make bench` runs this program without arguments; the other forms are the parts that it
+//! runs in processes of their own.
+//!
+//! ```text
+//! lightlag-bench                            every bench, one table, what holds and what does not
+//! lightlag-bench once NAME [KEY=VALUE ...]  one scenario of benchmarks/scenarios, as JSON
+//! lightlag-bench holes                      long-fat-1 with thousands of SACK holes open, as JSON
+//! lightlag-bench engine SIDE                the engine alone: SIDE links with SIDE packets each, as JSON
+//! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
+//! ```
+//!
+//! A packet-hop is one packet, data or ACK, through one link, dropped ones included. Time is user CPU time.
+
+mod engine;
+mod instructions;
+mod measure;
+mod report;
+mod scenarios;
+
+use measure::Sample;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match &words[..] {
+        [] => report::print_all(),
+        ["once", name, changes @ ..] => match changes.iter().map(|change| change.split_once('=')).collect() {
+            Some(sets) => return print(once(name, sets)),
+            None => return usage(),
+        },
+        ["holes"] => return print(scenarios::measure("long-fat-1", &[scenarios::holes()])),
+        ["engine", side] => match side.parse() {
+            Ok(side) => return print(engine::measure(side)),
+            Err(_) => return usage(),
+        },
+        ["instructions"] => return instructions::check(false),
+        ["instructions", "--keep"] => return instructions::check(true),
+        _ => return usage(),
+    }
+    ExitCode::SUCCESS
+}
+
+fn once(name: &str, sets: Vec<(&str, &str)>) -> Sample {
+    let sets: Vec<_> = sets.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    scenarios::measure(name, &sets)
+}
+
+fn print(sample: Sample) -> ExitCode {
+    println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
+    ExitCode::SUCCESS
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: lightlag-bench [once NAME [KEY=VALUE ...] | holes | engine SIDE | instructions [--keep]]");
+    ExitCode::from(2)
+}

@@ -1,0 +1,67 @@
+//! What a process used: user CPU time and memory. A measurement runs in a process of its own, so that its peak of
+//! memory is its own too.
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde::{Deserialize, Serialize};
+use std::process::{Command, Stdio};
+
+/// What one process measured.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Sample {
+    /// Packets through links, dropped ones included.
+    pub packet_hops: u64,
+    /// Seconds of user CPU time for them.
+    pub user_s: f64,
+    /// Nanoseconds of user CPU time to take an entry out of the queue and put it back, with as many entities.
+    #[serde(default)]
+    pub floor_ns: f64,
+    /// The most memory that the process had, in KiB.
+    #[serde(default)]
+    pub max_rss_kib: u64,
+}
+
+impl Sample {
+    /// Nanoseconds a packet-hop.
+    pub fn nanos(&self) -> f64 {
+        self.user_s * 1e9 / self.packet_hops as f64
+    }
+
+    /// Million packet-hops a second of CPU time.
+    pub fn millions(&self) -> f64 {
+        1e3 / self.nanos()
+    }
+}
+
+/// Seconds of user CPU time of this process.
+pub fn user_seconds() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
+    usage.user_time().num_microseconds() as f64 * 1e-6
+}
+
+/// The most memory that this process had, in KiB.
+pub fn max_rss_kib() -> u64 {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts memory");
+    usage.max_rss().unsigned_abs()
+}
+
+/// Runs this program again with other arguments and reads what it prints.
+pub fn in_child(arguments: &[&str]) -> Sample {
+    let program = std::env::current_exe().expect("a running program has a file");
+    let mut command = Command::new(program);
+    read(command.args(arguments)).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
+}
+
+/// Runs a program and reads the sample that it prints.
+pub fn read(command: &mut Command) -> Result<Sample, String> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(output.status.to_string());
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+}
+
+/// The sample with the least time a packet-hop: load on the machine only ever adds.
+pub fn best(samples: impl IntoIterator<Item = Sample>) -> Sample {
+    samples.into_iter().min_by(|a, b| a.nanos().total_cmp(&b.nanos())).expect("at least one sample")
+}

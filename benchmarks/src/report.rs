@@ -1,0 +1,130 @@
+//! Every bench, as one table, and what is asked of them.
+
+use crate::instructions;
+use crate::measure::{Sample, best, in_child, read};
+use std::process::Command;
+
+/// Where `make peers` puts the program of ns-3.
+const NS3: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/peers/ns3-dumbbell");
+/// Nanoseconds a packet-hop of the prototype that the engine was designed from; links × packets each.
+const ENGINE: [(&str, f64); 3] = [("10", 26.0), ("100", 35.0), ("1000", 110.0)];
+const ROUNDS: usize = 5;
+
+/// Runs everything and prints it.
+pub fn print_all() {
+    println!("user CPU time, one thread, the best of several runs; × floor: of one queue operation a packet-hop\n");
+    println!("| {:32} | {:>9} | {:>8} | {:>7} | {:>8} |", "bench", "Mhops/s", "ns/hop", "× floor", "peak MiB");
+    println!("|{:-<34}|{:->11}|{:->10}|{:->9}|{:->10}|", "", ":", ":", ":", ":");
+    let mut verdicts = Verdicts::default();
+
+    let engine = ENGINE.map(|(side, prototype)| {
+        let sample = repeated(3, &["engine", side]);
+        let packets = side.parse::<u64>().map_or(0, |side| side * side);
+        print_row(&format!("engine, {packets} packets in flight"), sample);
+        let ratio = sample.nanos() / prototype;
+        verdicts.add(ratio <= 1.5, format!("engine, {packets}: {ratio:.2} × {prototype} ns (at most 1.5 ×)"));
+        sample
+    });
+
+    let (summary, recorded) = recording();
+    print_row("dumbbell-8", summary);
+    print_row("dumbbell-8, every change recorded", recorded);
+    verdicts.at_least("dumbbell-8", summary, 8.0);
+    let ratio = summary.nanos() / engine[0].nanos();
+    verdicts.add(ratio <= 4.0, format!("full TCP costs {ratio:.2} × the engine alone (at most 4 ×)"));
+    let ratio = recorded.nanos() / summary.nanos();
+    verdicts.add(ratio <= 1.25, format!("recording every change costs {ratio:.2} × the summary (at most 1.25 ×)"));
+
+    for (name, arguments) in [("long-fat-1", &["once", "long-fat-1"][..]), ("long-fat-1, 2,000 holes open", &["holes"])] {
+        let sample = repeated(3, arguments);
+        print_row(name, sample);
+        let ratio = sample.nanos() / summary.nanos();
+        verdicts.at_least(name, sample, 8.0);
+        verdicts.add(ratio <= 1.3, format!("{name}: a packet costs {ratio:.2} × that of dumbbell-8 (at most 1.3 ×)"));
+    }
+
+    many(&mut verdicts);
+    peers(summary, &mut verdicts);
+    count_instructions(&mut verdicts);
+    verdicts.print();
+}
+
+fn many(verdicts: &mut Verdicts) {
+    let many = repeated(3, &["once", "many-1000"]);
+    print_row("many-1000", many);
+    verdicts.at_least("many-1000", many, 4.0);
+    let nothing = in_child(&["once", "many-1000", "topology.pairs=1", "duration=1 ms"]);
+    let kib = (many.max_rss_kib - nothing.max_rss_kib) as f64 / 1000.0;
+    verdicts.add(kib <= 8.0, format!("many-1000: {kib:.1} KiB a flow with all its packets (at most 8 without)"));
+
+    let many = repeated(2, &["once", "many-100k"]);
+    print_row("many-100k", many);
+    verdicts.at_least("many-100k", many, 1.0);
+    let gib = many.max_rss_kib as f64 / 1_048_576.0;
+    verdicts.add(gib < 2.0, format!("many-100k: {gib:.2} GiB (under 2)"));
+}
+
+fn peers(ours: Sample, verdicts: &mut Verdicts) {
+    match read(&mut Command::new(NS3)) {
+        Ok(ns3) => {
+            print_row("ns-3.37: dumbbell-8, 10 s", ns3);
+            let ratio = ours.millions() / ns3.millions();
+            verdicts.add(ratio >= 50.0, format!("dumbbell-8: {ratio:.0} × Debian's ns-3 (at least 50 ×)"));
+        }
+        Err(error) => println!("\nns-3 is not compared ({NS3}: {error}): `make peers` builds it"),
+    }
+}
+
+fn count_instructions(verdicts: &mut Verdicts) {
+    match (instructions::count(), instructions::kept()) {
+        (Ok(now), Some(kept)) => {
+            let text = format!("{now:.0} instructions a packet-hop (kept: {kept:.0}; at most 5 % above)");
+            verdicts.add(now <= kept * 1.05, text);
+        }
+        (Ok(now), None) => println!("\n{now:.0} instructions a packet-hop; no value is kept"),
+        (Err(error), _) => println!("\ninstructions are not counted: {error}"),
+    }
+}
+
+/// `dumbbell-8` with the summary alone and with every change; the two take turns, so that a busy moment of the
+/// machine falls on both.
+fn recording() -> (Sample, Sample) {
+    let pairs: Vec<_> = (0..2 * ROUNDS)
+        .map(|_| (in_child(&["once", "dumbbell-8"]), in_child(&["once", "dumbbell-8", "record.trace=change"])))
+        .collect();
+    (best(pairs.iter().map(|pair| pair.0)), best(pairs.iter().map(|pair| pair.1)))
+}
+
+fn repeated(times: usize, arguments: &[&str]) -> Sample {
+    best((0..times).map(|_| in_child(arguments)))
+}
+
+fn print_row(name: &str, sample: Sample) {
+    let floor = if sample.floor_ns > 0.0 { format!("{:.1}", sample.nanos() / sample.floor_ns) } else { "".to_owned() };
+    let (millions, nanos, mib) = (sample.millions(), sample.nanos(), sample.max_rss_kib as f64 / 1024.0);
+    println!("| {name:32} | {millions:9.3} | {nanos:8.1} | {floor:>7} | {mib:8.1} |");
+}
+
+/// What is asked, and whether it holds.
+#[derive(Default)]
+struct Verdicts(Vec<(bool, String)>);
+
+impl Verdicts {
+    fn add(&mut self, holds: bool, text: String) {
+        self.0.push((holds, text));
+    }
+
+    fn at_least(&mut self, name: &str, sample: Sample, millions: f64) {
+        let text = format!("{name}: {:.2} million packet-hops a CPU second (at least {millions})", sample.millions());
+        self.add(sample.millions() >= millions, text);
+    }
+
+    fn print(&self) {
+        println!();
+        for (holds, text) in &self.0 {
+            println!("{} {text}", if *holds { "holds " } else { "MISSED" });
+        }
+        let held = self.0.iter().filter(|(holds, _)| *holds).count();
+        println!("\n{held} of {} hold on this machine under its present load", self.0.len());
+    }
+}
