@@ -1,1 +1,101 @@
+//! The door to Python: JSON in, columns out, nothing else.
+//!
+//! - `run`: a run, its progress and Ctrl-C.
+//! - `columns`: a run's tables as Arrow columns.
+//! - `folder`: a results folder on disk.
 
+mod columns;
+mod folder;
+mod run;
+
+use lightlag_core::{Duration, UnitError};
+use lightlag_sim::scenario::{self, Scenario, ScenarioError as Fault};
+use lightlag_tcp::{Profile, congestion};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::json;
+
+pyo3::create_exception!(
+    lightlag._engine,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run. `errors` lists every (path, message) in it."
+);
+
+type Sets = Vec<(String, String)>;
+
+fn read(text: &str, format: &str, sets: &Sets) -> Result<Scenario, Vec<Fault>> {
+    match format {
+        "json" => scenario::parse_json(text, sets),
+        _ => scenario::parse_toml(text, sets),
+    }
+}
+
+fn pairs(errors: &[Fault]) -> Vec<(String, String)> {
+    errors.iter().map(|error| (error.path.clone(), error.message.clone())).collect()
+}
+
+fn scenario_error(py: Python<'_>, errors: &[Fault]) -> PyErr {
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let error = ScenarioError::new_err(lines.join("\n"));
+    match error.value(py).setattr("errors", pairs(errors)) {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
+/// Reads a scenario ("toml" or "json"), changes what `sets` says and gives it back as JSON with every default.
+#[pyfunction]
+#[pyo3(signature = (text, format="toml", sets=Vec::new()))]
+fn parse(py: Python<'_>, text: &str, format: &str, sets: Sets) -> PyResult<String> {
+    let scenario = read(text, format, &sets).map_err(|errors| scenario_error(py, &errors))?;
+    Ok(scenario.to_json().to_string())
+}
+
+/// All errors and warnings of a scenario, as JSON: {"errors": [[path, message], ...], "warnings": ...}.
+#[pyfunction]
+#[pyo3(signature = (text, format="toml", sets=Vec::new()))]
+fn check(text: &str, format: &str, sets: Sets) -> String {
+    let checked = read(text, format, &sets).and_then(|scenario| {
+        let network = scenario.expand()?;
+        Ok(scenario.warnings(&network))
+    });
+    let (errors, warnings) = match checked {
+        Ok(warnings) => (Vec::new(), warnings.into_iter().map(|warning| (warning.path, warning.message)).collect()),
+        Err(errors) => (pairs(&errors), Vec::new()),
+    };
+    json!({ "errors": errors, "warnings": warnings }).to_string()
+}
+
+/// A time such as "300 ms" in seconds.
+#[pyfunction]
+fn seconds(text: &str) -> PyResult<f64> {
+    let time: Duration = text.parse().map_err(|error: UnitError| PyValueError::new_err(error.to_string()))?;
+    Ok(time.as_secs_f64())
+}
+
+/// The JSON Schema of a scenario.
+#[pyfunction]
+fn schema() -> String {
+    scenario::schema().to_string()
+}
+
+/// What can be chosen by name, as JSON: congestion-control algorithms with their equations and parameters, profiles.
+#[pyfunction]
+fn catalog() -> String {
+    let profiles: Vec<_> = Profile::ALL.iter().map(|profile| (profile.name(), profile.config())).collect();
+    json!({ "congestion": congestion::catalog(), "profiles": profiles }).to_string()
+}
+
+/// The engine of lightlag.
+#[pymodule]
+mod _engine {
+    #[pymodule_export]
+    use super::{ScenarioError, catalog, check, parse, schema, seconds};
+    #[pymodule_export]
+    use crate::run::{Run, Table, check_folder, run};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "a Python name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

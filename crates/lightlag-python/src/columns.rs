@@ -1,0 +1,140 @@
+//! A run's tables as Arrow columns. Vectors of plain numbers move without a copy; names are dictionaries.
+
+use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, StringArray, UInt32Array,
+    UInt64Array,
+};
+use lightlag_sim::results::{DropCause, Drops, FlowSummary, LinkSummary, QueueSamples, RunResult, Trace};
+use std::sync::Arc;
+
+/// The tables of a run, in the order in which a results folder lists them.
+pub(crate) const TABLES: [&str; 5] = ["flows", "links", "trace", "queue", "drops"];
+
+/// Names of [`lightlag_tcp::congestion::Phase`], by its number.
+const PHASES: [&str; 3] = ["open", "recovery", "loss"];
+
+/// A column's name and values.
+type Column = (&'static str, ArrayRef);
+
+/// Turns a result into one record batch a table, in the order of [`TABLES`]. The summary stays in place.
+pub(crate) fn tables(result: &mut RunResult) -> [RecordBatch; 5] {
+    let names = |values: Vec<&str>| Arc::new(StringArray::from(values));
+    let flows = names(result.summary.flows.iter().map(|flow| flow.name.as_str()).collect());
+    let links = names(result.summary.links.iter().map(|link| link.name.as_str()).collect());
+    [
+        flow_table(&result.summary.flows),
+        link_table(&result.summary.links),
+        trace_table(std::mem::take(&mut result.trace), &flows),
+        queue_table(std::mem::take(&mut result.queue), &links),
+        drop_table(std::mem::take(&mut result.drops), &links, &flows),
+    ]
+}
+
+fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
+    table([
+        ("name", texts(flows, |flow| &flow.name)),
+        ("from", texts(flows, |flow| &flow.from)),
+        ("to", texts(flows, |flow| &flow.to)),
+        ("congestion", texts(flows, |flow| &flow.congestion)),
+        ("start_s", numbers(flows, |flow| flow.start_s)),
+        ("finish_s", optionals(flows, |flow| flow.finish_s)),
+        ("delivered_bytes", counts(flows, |flow| flow.delivered_bytes)),
+        ("goodput_bps", numbers(flows, |flow| flow.goodput_bps)),
+        ("sent_segments", counts(flows, |flow| flow.sent_segments)),
+        ("retransmitted_segments", counts(flows, |flow| flow.retransmitted_segments)),
+        ("timeouts", counts(flows, |flow| flow.timeouts)),
+        ("recoveries", counts(flows, |flow| flow.recoveries)),
+        ("min_rtt_s", optionals(flows, |flow| flow.min_rtt_s)),
+        ("mean_rtt_s", optionals(flows, |flow| flow.mean_rtt_s)),
+        ("mean_cwnd_segments", numbers(flows, |flow| flow.mean_cwnd_segments)),
+        ("limited_cwnd_s", numbers(flows, |flow| flow.limited_s.cwnd)),
+        ("limited_rwnd_s", numbers(flows, |flow| flow.limited_s.rwnd)),
+        ("limited_application_s", numbers(flows, |flow| flow.limited_s.application)),
+        ("limited_pacing_s", numbers(flows, |flow| flow.limited_s.pacing)),
+        ("limited_recovery_s", numbers(flows, |flow| flow.limited_s.recovery)),
+        ("limited_timeout_s", numbers(flows, |flow| flow.limited_s.timeout)),
+    ])
+}
+
+fn link_table(links: &[LinkSummary]) -> RecordBatch {
+    table([
+        ("name", texts(links, |link| &link.name)),
+        ("from", texts(links, |link| &link.from)),
+        ("to", texts(links, |link| &link.to)),
+        ("carried_bytes", counts(links, |link| link.carried_bytes)),
+        ("utilisation", numbers(links, |link| link.utilisation)),
+        ("dropped_queue", counts(links, |link| link.dropped_queue)),
+        ("dropped_error", counts(links, |link| link.dropped_error)),
+        ("mean_queue_packets", numbers(links, |link| link.mean_queue_packets)),
+        ("max_queue_packets", counts(links, |link| link.max_queue_packets)),
+    ])
+}
+
+fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {
+    table([
+        ("time_s", Arc::new(Float64Array::from(trace.time_s))),
+        ("flow", named::<UInt32Type>(trace.flow, flows)),
+        ("cwnd_segments", Arc::new(Float64Array::from(trace.cwnd_segments))),
+        ("ssthresh_segments", Arc::new(Float64Array::from(trace.ssthresh_segments))),
+        ("w_max_segments", Arc::new(Float64Array::from(trace.w_max_segments))),
+        ("k_s", Arc::new(Float64Array::from(trace.k_s))),
+        ("srtt_s", Arc::new(Float64Array::from(trace.srtt_s))),
+        ("rtt_s", Arc::new(Float64Array::from(trace.rtt_s))),
+        ("inflight_bytes", Arc::new(UInt64Array::from(trace.inflight_bytes))),
+        ("sent_bytes", Arc::new(UInt64Array::from(trace.sent_bytes))),
+        ("acked_bytes", Arc::new(UInt64Array::from(trace.acked_bytes))),
+        ("delivered_bytes", Arc::new(UInt64Array::from(trace.delivered_bytes))),
+        ("phase", named::<UInt8Type>(trace.phase, &Arc::new(StringArray::from_iter_values(PHASES)))),
+    ])
+}
+
+fn queue_table(queue: QueueSamples, links: &Arc<StringArray>) -> RecordBatch {
+    table([
+        ("time_s", Arc::new(Float64Array::from(queue.time_s))),
+        ("link", named::<UInt32Type>(queue.link, links)),
+        ("packets", Arc::new(UInt64Array::from(queue.packets))),
+        ("bytes", Arc::new(UInt64Array::from(queue.bytes))),
+    ])
+}
+
+fn drop_table(drops: Drops, links: &Arc<StringArray>, flows: &Arc<StringArray>) -> RecordBatch {
+    let causes = [DropCause::Queue, DropCause::Error];
+    let cause =
+        |cause: &DropCause| causes.iter().position(|other| other == cause).expect("every cause is listed") as u8;
+    let names = Arc::new(StringArray::from_iter_values(causes.map(DropCause::name)));
+    table([
+        ("time_s", Arc::new(Float64Array::from(drops.time_s))),
+        ("link", named::<UInt32Type>(drops.link, links)),
+        ("flow", named::<UInt32Type>(drops.flow, flows)),
+        ("backward", Arc::new(BooleanArray::from(drops.backward))),
+        ("bytes", Arc::new(UInt32Array::from(drops.bytes))),
+        ("cause", named::<UInt8Type>(drops.cause.iter().map(cause).collect(), &names)),
+    ])
+}
+
+fn table<const N: usize>(columns: [Column; N]) -> RecordBatch {
+    RecordBatch::try_from_iter(columns).expect("the columns of a table are equally long")
+}
+
+/// An index column as a dictionary, so that readers see names and each row still costs an integer.
+fn named<K: ArrowDictionaryKeyType>(keys: Vec<K::Native>, names: &Arc<StringArray>) -> ArrayRef {
+    let keys = PrimitiveArray::<K>::from_iter_values(keys);
+    Arc::new(DictionaryArray::try_new(keys, names.clone()).expect("every index has a name"))
+}
+
+fn texts<T>(rows: &[T], value: impl Fn(&T) -> &str) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(rows.iter().map(value)))
+}
+
+fn numbers<T>(rows: &[T], value: impl Fn(&T) -> f64) -> ArrayRef {
+    Arc::new(Float64Array::from_iter_values(rows.iter().map(value)))
+}
+
+fn optionals<T>(rows: &[T], value: impl Fn(&T) -> Option<f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter(rows.iter().map(value)))
+}
+
+fn counts<T>(rows: &[T], value: impl Fn(&T) -> u64) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(rows.iter().map(value)))
+}

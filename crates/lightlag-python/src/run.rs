@@ -1,0 +1,191 @@
+//! A run as Python sees it: started with the scenario's JSON, watched by a callback, read as columns.
+
+use crate::columns::{TABLES, tables};
+use crate::folder::{self, FolderError};
+use crate::scenario_error;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use lightlag_core::Instant;
+use lightlag_sim::results::Summary;
+use lightlag_sim::{Control, Progress, Simulation, scenario};
+use pyo3::exceptions::{PyFileExistsError, PyKeyError, PyKeyboardInterrupt, PyOSError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Runs a scenario, given as JSON, without the GIL. About every `interval_s` wall-clock seconds it looks for
+/// Ctrl-C and calls `progress(simulated_s, duration_s, events)`. Ctrl-C and a progress that returns False end the
+/// run early; the run then says `interrupted`. Any other exception of `progress` is passed on.
+#[pyfunction]
+#[pyo3(signature = (scenario, progress=None, interval_s=0.1))]
+pub(crate) fn run(py: Python<'_>, scenario: &str, progress: Option<Py<PyAny>>, interval_s: f64) -> PyResult<Run> {
+    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    let mut watch = Watch::new(progress, interval_s);
+    let (result, wall_s) = py
+        .detach(|| {
+            let simulation = Simulation::new(&scenario, None)?;
+            let result = simulation.run(&mut |progress| watch.look(progress));
+            Ok((result, watch.start.elapsed().as_secs_f64()))
+        })
+        .map_err(|errors: Vec<scenario::ScenarioError>| scenario_error(py, &errors))?;
+    let interrupted = result.interrupted || watch.stopped.is_some();
+    if let Some(error) = watch.stopped.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
+        return Err(error);
+    }
+    let mut result = result;
+    let tables = tables(&mut result);
+    Ok(Run { summary: result.summary, wall_s, interrupted, tables })
+}
+
+/// Looks up from the event loop now and then.
+struct Watch {
+    progress: Option<Py<PyAny>>,
+    interval: std::time::Duration,
+    start: std::time::Instant,
+    last: std::time::Instant,
+    stopped: Option<PyErr>,
+}
+
+#[allow(clippy::disallowed_methods, reason = "how long a run takes is measured here; no result depends on it")]
+fn wall_clock() -> std::time::Instant {
+    std::time::Instant::now()
+}
+
+impl Watch {
+    fn new(progress: Option<Py<PyAny>>, interval_s: f64) -> Self {
+        let now = wall_clock();
+        let interval = std::time::Duration::try_from_secs_f64(interval_s).unwrap_or_default();
+        Self { progress, interval, start: now, last: now, stopped: None }
+    }
+
+    fn look(&mut self, progress: Progress) -> Control {
+        let now = wall_clock();
+        if now.duration_since(self.last) < self.interval {
+            return Control::Continue;
+        }
+        self.last = now;
+        match Python::attach(|py| self.report(py, progress)) {
+            Ok(true) => Control::Continue,
+            Ok(false) => Control::Stop,
+            Err(error) => {
+                self.stopped = Some(error);
+                Control::Stop
+            }
+        }
+    }
+
+    fn report(&self, py: Python<'_>, progress: Progress) -> PyResult<bool> {
+        py.check_signals()?;
+        let Some(call) = &self.progress else { return Ok(true) };
+        let seconds = |time: Instant| time.since(Instant::ZERO).as_secs_f64();
+        call.call1(py, (seconds(progress.now), seconds(progress.end), progress.events))?.extract(py)
+    }
+}
+
+/// The outcome of one run.
+#[pyclass(frozen, module = "lightlag._engine")]
+pub(crate) struct Run {
+    summary: Summary,
+    wall_s: f64,
+    interrupted: bool,
+    tables: [RecordBatch; 5],
+}
+
+/// What `run.json` says: the summary without its flows and links, which have tables of their own.
+#[derive(Serialize)]
+struct RunJson<'a> {
+    scenario: &'a serde_json::Value,
+    seed: u64,
+    version: &'a str,
+    simulated_s: f64,
+    wall_s: f64,
+    events: u64,
+    packet_hops: u64,
+    result_hash: &'a str,
+    interrupted: bool,
+}
+
+#[pymethods]
+impl Run {
+    /// Whether the run was ended early.
+    #[getter]
+    fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// Wall-clock seconds that building and running took.
+    #[getter]
+    fn wall_s(&self) -> f64 {
+        self.wall_s
+    }
+
+    /// The summary as a JSON object, with the keys of `lightlag run --json`.
+    fn summary(&self) -> String {
+        let mut json = serde_json::to_value(&self.summary).expect("a summary is plain data");
+        json["wall_s"] = self.wall_s.into();
+        json.to_string()
+    }
+
+    /// A table by name, as an object that gives an Arrow stream.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        match TABLES.iter().position(|table| *table == name) {
+            Some(at) => Ok(Table { batch: self.tables[at].clone() }),
+            None => Err(PyKeyError::new_err(format!("no table {name:?}; there are {}", TABLES.join(", ")))),
+        }
+    }
+
+    /// Writes a results folder with at most `jobs` threads.
+    #[pyo3(signature = (folder, force=false, jobs=1))]
+    fn write(&self, py: Python<'_>, folder: PathBuf, force: bool, jobs: usize) -> PyResult<()> {
+        let s = &self.summary;
+        let json = RunJson {
+            scenario: &s.scenario,
+            seed: s.seed,
+            version: s.version,
+            simulated_s: s.simulated_s,
+            wall_s: self.wall_s,
+            events: s.events,
+            packet_hops: s.packet_hops,
+            result_hash: &s.result_hash,
+            interrupted: self.interrupted,
+        };
+        let json = serde_json::to_string_pretty(&json).expect("plain data") + "\n";
+        py.detach(|| folder::write(&folder, force, jobs, &json, &self.tables)).map_err(folder_error)
+    }
+}
+
+/// Fails if results may not be written to `folder`.
+#[pyfunction]
+#[pyo3(signature = (folder, force=false))]
+pub(crate) fn check_folder(folder: PathBuf, force: bool) -> PyResult<()> {
+    folder::check(&folder, force).map_err(folder_error)
+}
+
+fn folder_error(error: FolderError) -> PyErr {
+    match error {
+        FolderError::Exists(message) => PyFileExistsError::new_err(message),
+        FolderError::Io(message) => PyOSError::new_err(message),
+    }
+}
+
+/// A table of a run.
+#[pyclass(frozen, module = "lightlag._engine")]
+pub(crate) struct Table {
+    batch: RecordBatch,
+}
+
+#[pymethods]
+impl Table {
+    /// The Arrow PyCapsule interface: no copy. The requested schema is a wish that may be ignored.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+    }
+}
