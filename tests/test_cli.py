@@ -12,7 +12,7 @@ import lightlag as ll
 from conftest import PAIR, Lightlag
 from lightlag import _engine, presets
 from lightlag.cli import app
-from lightlag.scenario import congestion_names
+from lightlag.scenario import congestion_names, load_scenario
 
 
 @pytest.fixture
@@ -29,7 +29,8 @@ def test_help_names_every_command_and_gives_examples(lightlag: Lightlag) -> None
     assert done.returncode == 0
     for word in ("run", "compare", "plot", "reproduce", "list", "explain", "check", "schema", "Examples"):
         assert word in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 120
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert '...' not in done.stdout
 
 
 @pytest.mark.parametrize("command", ["run", "compare", "plot", "reproduce", "list", "explain", "check", "schema"])
@@ -95,7 +96,7 @@ def test_warnings_go_to_stderr(call: CliRunner) -> None:
 def test_compare_prints_means_and_writes_figures(call: CliRunner, tmp_path: Path) -> None:
     done = call.invoke(app, ["compare", "pair.toml", "--congestion", "cubic,newreno", "-n", "2", "--jobs", "2"])
     assert done.exit_code == 0, done.stderr
-    for text in ("cubic", "newreno", "goodput", "completion time", "jain fairness", "sent again", "±"):
+    for text in ("cubic", "newreno", "goodput", "completion time", "jain fairness", "resent", "±"):
         assert text in done.stdout
     folder = tmp_path / "results" / "pair-compare"
     assert (folder / "bars.pdf").read_bytes().startswith(b"%PDF")
@@ -143,6 +144,12 @@ def test_cubic_is_explained_with_equations_and_source(call: CliRunner) -> None:
     text = call.invoke(app, ["explain", "cubic"]).stdout
     for part in ("K", "beta", "variant", "RFC 9438"):
         assert part in text
+
+
+@pytest.mark.parametrize("name", presets.PRESETS)
+def test_the_explanation_of_a_preset_is_a_scenario_file(call: CliRunner, tmp_path: Path, name: str) -> None:
+    (tmp_path / "mine.toml").write_text(call.invoke(app, ["explain", name]).stdout)
+    assert load_scenario(tmp_path / "mine.toml") == load_scenario(name)
 
 
 def test_presets_run_by_name(call: CliRunner, tmp_path: Path) -> None:

@@ -162,6 +162,13 @@ def test_json_files_are_scenarios_too(tmp_path: Path, pair_file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", presets.PRESETS)
+def test_a_scenario_as_toml_reads_back(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "preset.toml"
+    path.write_text(presets.PRESETS[name]().to_toml())
+    assert load_scenario(path) == load_scenario(name)
+
+
+@pytest.mark.parametrize("name", presets.PRESETS)
 def test_presets_can_be_run_without_warnings(name: str) -> None:
     assert presets.PRESETS[name]().check() == []
     assert json.loads(load_scenario(name))["name"] == name
@@ -196,4 +203,4 @@ def test_errors_of_a_file_name_it(tmp_path: Path) -> None:
 def test_warnings_teach(net: ll.Network) -> None:
     net.flow("client", "server", tcp={"receive_buffer": "10 kB"})
     _, warnings = check(net)
-    assert any("receive" in message for _, message in warnings)
+    assert any("bandwidth-delay product" in message for _, message in warnings)

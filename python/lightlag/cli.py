@@ -25,17 +25,21 @@ WRONG_INPUT, FAILED, STOPPED = 2, 1, 130
 app = typer.Typer(
     name="lightlag",
     help="Simulates transport protocols over satellite, wireless and other long or lossy paths.",
-    epilog="Examples:\n\n"
-    "lightlag run geo                                   run a preset; results go to results/geo\n\n"
-    "lightlag run geo.toml --set links.1.loss=1e-3      run a scenario file with a change\n\n"
-    "lightlag compare geo --congestion cubic,hybla      the same seeds for both, with 95 % intervals\n\n"
-    "lightlag plot results/geo --metric cwnd -o cwnd.pdf\n\n"
-    "lightlag explain cubic                             what an algorithm does, with its parameters",
+    epilog="""\b
+Examples:
+  lightlag run geo                             a preset; results go to results/geo
+  lightlag run geo.toml -s links.1.loss=1e-3   a scenario file, with a change
+  lightlag run geo.toml --seed 7 --json        one JSON object on stdout
+  lightlag compare geo -c cubic,hybla -n 10    the same seeds for both, 95 % intervals
+  lightlag plot results/geo -m cwnd -o cwnd.pdf
+  lightlag explain cubic                       equations, parameters, source
+  lightlag explain geo > mine.toml             a scenario file to begin with
+""",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A scenario in TOML or JSON, or the name of a preset.")]
@@ -86,16 +90,22 @@ def _fail(code: int, message: str) -> None:
     raise typer.Exit(code)
 
 
-@app.callback()
-def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         print(f"lightlag {_engine.__version__}")
         raise typer.Exit
 
 
-@app.command()
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(short_help="Run a scenario, write its results.")
 @_guarded
 def run(
     file: File,
@@ -147,7 +157,7 @@ def run(
         raise Failure(STOPPED, f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}")
 
 
-@app.command()
+@app.command(short_help="Run several algorithms side by side.")
 @_guarded
 def compare(
     file: File,
@@ -203,7 +213,7 @@ def compare(
         raise Failure(STOPPED, f"interrupted; the {len(comparison.outcomes)} runs that had finished are in {folder}")
 
 
-@app.command()
+@app.command(short_help="Draw a figure of results.")
 @_guarded
 def plot(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder.")],
@@ -223,7 +233,7 @@ def plot(
     print(path)
 
 
-@app.command()
+@app.command(short_help="Reproduce the figures of a paper.")
 @_guarded
 def reproduce(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers".')],
@@ -246,16 +256,18 @@ def reproduce(
     papers[paper].reproduce(folder, force=force, jobs=jobs, quiet=quiet)
 
 
-@app.command(name="list")
+@app.command(name="list", short_help="List congestion, profiles, scenarios or papers.")
 @_guarded
 def list_(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="congestion, profiles, scenarios or papers.")],
 ) -> None:
     """List what can be named: congestion, profiles, scenarios or papers."""
+    from lightlag import _explain
+
     lists: dict[str, Callable[[], dict[str, str]]] = {
-        "congestion": lambda: _first_sentences("congestion"),
-        "profiles": lambda: _first_sentences("profiles"),
-        "scenarios": _scenarios,
+        "congestion": lambda: _explain.first_sentences(_explain.algorithms()),
+        "profiles": lambda: _explain.first_sentences(_explain.profiles()),
+        "scenarios": lambda: _explain.first_sentences(_explain.presets()),
         "papers": lambda: {name: paper.title for name, paper in _papers().items()},
     }
     if what not in lists:
@@ -266,7 +278,7 @@ def list_(
         print(f"{name:{width}}  {about}")
 
 
-@app.command()
+@app.command(short_help="Say what a name means.")
 @_guarded
 def explain(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a profile or a preset.")],
@@ -277,7 +289,7 @@ def explain(
     print(_explain.explain(name))
 
 
-@app.command()
+@app.command(short_help="Report what is wrong with a scenario.")
 @_guarded
 def check(file: File, sets: Set = None) -> None:
     """Check a scenario: report every error and warning at once, run nothing."""
@@ -289,7 +301,7 @@ def check(file: File, sets: Set = None) -> None:
     print(f"{file}: can be run" + (f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""))
 
 
-@app.command()
+@app.command(short_help="Print the JSON Schema of a scenario.")
 @_guarded
 def schema() -> None:
     """Print the JSON Schema of a scenario."""
@@ -335,26 +347,33 @@ def _print_rows(rows: list[Row], title: str) -> None:
 
     if not rows:
         return
-    table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
-    for key, value in rows[0].items():
-        is_number = value[:1].isdigit() or value == "–"
-        table.add_column(key, justify="right" if is_number else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row.values())
     console = Console(markup=False, highlight=False)
-    wide = console.measure(table).maximum
-    Console(markup=False, highlight=False, width=None if console.is_terminal else max(80, wide)).print(table)
+    keys = _fitting(rows, console.width if console.is_terminal else sys.maxsize)
+    table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
+    for key in keys:
+        is_number = rows[0][key][:1].isdigit() or rows[0][key] == "–"
+        table.add_column(key, justify="right" if is_number else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(row[key] for key in keys))
+    # In a file or a pipe a table is as wide as it is.
+    width = console.width if console.is_terminal else _width(rows, keys) + len(keys)
+    Console(markup=False, highlight=False, width=max(width, len(title) + 1)).print(table)
 
 
-def _first_sentences(kind: str) -> dict[str, str]:
-    entries: list[dict[str, Any]] = json.loads(_engine.catalog())[kind]
-    return {entry["name"]: entry["about"].split(". ")[0].rstrip(".") for entry in entries}
+DISPENSABLE = ("mean cwnd", "mean queue", "timeouts", "mean RTT", "carried", "runs", "dropped (error)")
+"""Columns that narrow terminals do without, in this order."""
 
 
-def _scenarios() -> dict[str, str]:
-    from lightlag.presets import PRESETS
+def _fitting(rows: list[Row], width: int) -> list[str]:
+    keys = list(rows[0])
+    for dispensable in DISPENSABLE:
+        if _width(rows, keys) > width and dispensable in keys:
+            keys.remove(dispensable)
+    return keys
 
-    return {name: (preset.__doc__ or "").split("\n")[0].rstrip(".") for name, preset in PRESETS.items()}
+
+def _width(rows: list[Row], keys: list[str]) -> int:
+    return sum(2 + max(len(key), *(len(row[key]) for row in rows)) for key in keys)
 
 
 def _papers() -> dict[str, Any]:

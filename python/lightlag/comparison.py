@@ -63,7 +63,7 @@ MEASURES = (
     Measure("goodput_bps", "Goodput", "bit/s"),
     Measure("completion_s", "Completion time", "s"),
     Measure("jain", "Jain fairness", ""),
-    Measure("retransmitted_share", "Sent again", "%"),
+    Measure("retransmitted_share", "Resent", "%"),
 )
 
 
@@ -130,7 +130,7 @@ def bin_width(seconds: float) -> float:
     Examples
     --------
     >>> bin_width(120.0), bin_width(10.0), bin_width(3600.0)
-    (2.0, 0.1, 50.0)
+    (1.0, 0.1, 50.0)
     """
     least = max(seconds / 125, 0.1)
     power = 10.0 ** math.floor(math.log10(least) + 1e-9)

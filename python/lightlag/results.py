@@ -293,7 +293,7 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
             "congestion": flow["congestion"],
             "goodput": rate(flow["goodput_bps"]),
             "finished": "–" if flow["finish_s"] is None else f"{flow['finish_s']:.4g} s",
-            "sent again": share(flow["retransmitted_segments"], flow["sent_segments"]),
+            "resent": share(flow["retransmitted_segments"], flow["sent_segments"]),
             "timeouts": str(flow["timeouts"]),
             "mean RTT": "–" if flow["mean_rtt_s"] is None else f"{flow['mean_rtt_s'] * 1e3:.4g} ms",
             "mean cwnd": f"{flow['mean_cwnd_segments']:.4g}",

@@ -13,7 +13,7 @@ from lightlag import _engine
 from lightlag.comparison import Comparison, Outcome
 from lightlag.errors import InputError, Interrupted
 from lightlag.results import Result, _Live
-from lightlag.scenario import ScenarioLike, Sets, congestion_names, load_scenario
+from lightlag.scenario import ScenarioLike, Sets, congestion_names, load_scenario, toml_value
 
 __all__ = ["Progress", "compare", "run"]
 
@@ -146,15 +146,7 @@ def _with(sets: Sets, **values: object) -> list[tuple[str, str]]:
 
 def _text(value: object) -> str:
     """A value as `--set` takes it: text as it is, everything else as TOML."""
-    return value if isinstance(value, str) else _toml(value)
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_toml(entry)}" for key, entry in value.items()) + " }"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value)
+    return value if isinstance(value, str) else toml_value(value)
 
 
 def _in_order(names: list[str], keys: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:

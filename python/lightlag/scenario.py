@@ -281,6 +281,21 @@ class Scenario:
         """The scenario as plain values, in the shape of a scenario file."""
         return {key: value for key, value in _plain(self).items() if value != []}
 
+    def to_toml(self) -> str:
+        """The scenario as the text of a scenario file.
+
+        Examples
+        --------
+        >>> print(Scenario(name="empty", duration="1 s", flows=(Flow(from_="a", to="b"),)).to_toml())
+        name = "empty"
+        duration = "1 s"
+        <BLANKLINE>
+        [[flows]]
+        from = "a"
+        to = "b"
+        """
+        return _toml(self.to_dict())
+
     def check(self) -> list[tuple[str, str]]:
         """Warnings, each a place and what it will do to the result.
 
@@ -410,6 +425,36 @@ def check(
 def congestion_names() -> list[str]:
     """The congestion-control algorithms there are."""
     return [entry["name"] for entry in json.loads(_engine.catalog())["congestion"]]
+
+
+def toml_value(value: object) -> str:
+    """A value as TOML writes it on one line.
+
+    Examples
+    --------
+    >>> toml_value({"at": ["2.9 s"], "on": True})
+    '{ at = ["2.9 s"], on = true }'
+    """
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {toml_value(entry)}" for key, entry in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    return json.dumps(value)
+
+
+def _toml(entries: Mapping[str, Any]) -> str:
+    """Plain keys first, then a block for each table and each entry of a list of tables."""
+    blocks = [_toml_lines({key: value for key, value in entries.items() if not isinstance(value, (dict, list))})]
+    for key, value in entries.items():
+        if isinstance(value, dict):
+            blocks.append([f"[{key}]", *_toml_lines(value)])
+        elif isinstance(value, list):
+            blocks += [[f"[[{key}]]", *_toml_lines(entry)] for entry in value]
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _toml_lines(entries: Mapping[str, Any]) -> list[str]:
+    return [f"{key} = {toml_value(value)}" for key, value in entries.items()]
 
 
 def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:

@@ -1,0 +1,110 @@
+"""What a name means, as text for the terminal."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from lightlag import _engine
+from lightlag.errors import InputError
+from lightlag.scenario import toml_value
+
+__all__ = ["algorithms", "explain", "first_sentences", "presets", "profiles"]
+
+
+def explain(name: str) -> str:
+    """An algorithm, a profile or a preset.
+
+    Examples
+    --------
+    >>> print(explain("newreno").splitlines()[0])
+    newreno: congestion control
+    """
+    for names, describe in ((algorithms(), _algorithm), (profiles(), _profile), (presets(), _preset)):
+        if name in names:
+            return describe(name)
+    known = [*algorithms(), *profiles(), *presets()]
+    raise InputError(f'nothing is called "{name}"; there are {", ".join(known)}')
+
+
+def algorithms() -> dict[str, str]:
+    """Congestion-control algorithms with a paragraph each."""
+    return {entry["name"]: entry["about"] for entry in _catalog()["congestion"]}
+
+
+def profiles() -> dict[str, str]:
+    """Profiles with a sentence each."""
+    variants = json.loads(_engine.schema())["$defs"]["Profile"]["oneOf"]
+    return {variant["const"]: variant["description"] for variant in variants}
+
+
+def presets() -> dict[str, str]:
+    """Presets with a sentence each."""
+    from lightlag.presets import PRESETS
+
+    return {name: (preset.__doc__ or "").split("\n", maxsplit=1)[0] for name, preset in PRESETS.items()}
+
+
+def first_sentences(names: Mapping[str, str]) -> dict[str, str]:
+    """The first sentence of each text, without its stop."""
+    return {name: about.split(". ", maxsplit=1)[0].rstrip(".") for name, about in names.items()}
+
+
+def _catalog() -> dict[str, Any]:
+    catalog: dict[str, Any] = json.loads(_engine.catalog())
+    return catalog
+
+
+def _algorithm(name: str) -> str:
+    (entry,) = (entry for entry in _catalog()["congestion"] if entry["name"] == name)
+    parts = [f"{name}: congestion control", _wrapped(entry["about"], "  ")]
+    parts.append("Equations, W in segments\n" + "\n".join(f"  {line}" for line in entry["equations"]))
+    if entry["parameters"]:
+        parts.append("Parameters\n" + "\n".join(map(_parameter, entry["parameters"])))
+        first = entry["parameters"][0]
+        table = toml_value({"algorithm": name, first["name"]: first["default"]})
+        parts.append(f'In a scenario\n  congestion = "{name}"\n  congestion = {table}')
+    else:
+        parts.append(f'In a scenario\n  congestion = "{name}"')
+    parts.append(f"Source\n{_wrapped(entry['source'], '  ')}")
+    return "\n\n".join(parts)
+
+
+def _parameter(parameter: dict[str, str]) -> str:
+    unit = f" {parameter['unit']}" if parameter["unit"] not in ("", "time") else ""
+    return f"  {parameter['name']} = {parameter['default']}{unit}\n{_wrapped(parameter['meaning'], '      ')}"
+
+
+def _profile(name: str) -> str:
+    ((_, config),) = (entry for entry in _catalog()["profiles"] if entry[0] == name)
+    lines = [f"  {key:<16} {_shown(value)}" for key, value in config.items() if key != "profile"]
+    return "\n\n".join(
+        [
+            f"{name}: TCP profile",
+            _wrapped(profiles()[name], "  "),
+            "Behaviour\n" + "\n".join(lines),
+            f'In a scenario\n  [defaults.tcp]\n  profile = "{name}"',
+        ]
+    )
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(entry)}" for key, entry in value.items())
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _preset(name: str) -> str:
+    """A scenario file, with what the preset is as a comment."""
+    from lightlag.presets import PRESETS
+
+    head = f"# {presets()[name]}\n# Run it with: lightlag run {name}"
+    return f"{head}\n{PRESETS[name]().to_toml()}"
+
+
+def _wrapped(text: str, indent: str) -> str:
+    return textwrap.fill(text, 78, initial_indent=indent, subsequent_indent=indent)
