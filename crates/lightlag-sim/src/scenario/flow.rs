@@ -1,10 +1,10 @@
 //! Flows as asked for: who sends how much to whom, from when on, with which TCP.
 
-use super::error::{Errors, Path};
-use super::link::{LARGEST, NodeName, refusal_of_name};
+use super::error::{Errors, Path, not_one_of};
+use super::link::{LARGEST, LONGEST, NodeName, refusal_of_name};
 use super::reader::{FromValue, Table, leaf, shown};
 use lightlag_core::{Bytes, Duration};
-use lightlag_tcp::congestion::Choice;
+use lightlag_tcp::congestion::{Choice, catalog};
 use lightlag_tcp::{Config, OptionError, Options};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -152,7 +152,20 @@ fn options(table: &mut Table, at: &Path, errors: &mut Errors) -> Options {
         errors.push(place, "is given twice: here and in tcp; keep one");
         return tcp;
     }
-    Options { congestion: leaf::<Choice>(congestion, &place, errors), ..tcp }
+    Options { congestion: Choice::read(congestion, &place, errors), ..tcp }
+}
+
+impl FromValue for Choice {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let names: Vec<&str> = catalog().iter().map(|entry| entry.name).collect();
+        match value {
+            Value::String(name) if !names.contains(&name.as_str()) => {
+                errors.push(at, not_one_of(name, "a congestion control", &names));
+                None
+            }
+            _ => leaf(value, at, errors),
+        }
+    }
 }
 
 impl FromValue for Options {
@@ -163,11 +176,20 @@ impl FromValue for Options {
             return None;
         };
         let read = |(key, value): (&String, &Value)| {
+            if key == "congestion" {
+                let congestion = Choice::read(value, &Path::Key(at, key), errors)?;
+                return Some(Self { congestion: Some(congestion), ..Self::default() });
+            }
             let single = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
             leaf::<Self>(&single, at, errors)
         };
         let given = entries.iter().filter(|(_, value)| !value.is_null());
-        Some(given.filter_map(read).fold(Self::default(), |options, one| options.merge(&one)))
+        let options = given.filter_map(read).fold(Self::default(), |options, one| options.merge(&one));
+        let floor = options.rto.and_then(|rto| rto.variance_floor);
+        if floor.is_some_and(|floor| floor > LONGEST) {
+            errors.push(format_args!("{at}.rto.variance_floor"), "is above 480 h, the longest time in a scenario");
+        }
+        Some(options)
     }
 }
 

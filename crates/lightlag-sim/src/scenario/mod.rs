@@ -2,7 +2,7 @@
 //!
 //! A text becomes a tree of plain values (`text`), the tree becomes typed values key by key, so that every mistake
 //! is reported with its place and its remedy (`reader`), and the typed values expand to a network (`network`).
-//! Architecture: units are texts, unknown keys are refused, one serialised form that reads back as the same value.
+//! Units are texts, unknown keys are refused, and the serialised form reads back as the same value.
 
 mod error;
 mod flow;

@@ -10,7 +10,7 @@ pub(super) fn toml_tree(text: &str, errors: &mut Errors) -> Option<Value> {
         Ok(table) => Some(plain(toml::Value::Table(table), &Path::Root, errors)),
         Err(error) => {
             let start = error.span().map_or(0, |span| span.start);
-            errors.push(line_and_column(text, start), format!("not TOML: {}", first_line(error.message())));
+            errors.push(line_and_column(text, start), format!("not TOML: {}", one_line(error.message())));
             None
         }
     }
@@ -37,7 +37,7 @@ fn line_and_column(text: &str, offset: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-fn first_line(message: &str) -> String {
+fn one_line(message: &str) -> String {
     message.lines().collect::<Vec<_>>().join("; ")
 }
 
