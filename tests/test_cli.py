@@ -30,7 +30,7 @@ def test_help_names_every_command_and_gives_examples(lightlag: Lightlag) -> None
     for word in ("run", "compare", "plot", "reproduce", "list", "explain", "check", "schema", "Examples"):
         assert word in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
-    assert '...' not in done.stdout
+    assert "..." not in done.stdout
 
 
 @pytest.mark.parametrize("command", ["run", "compare", "plot", "reproduce", "list", "explain", "check", "schema"])

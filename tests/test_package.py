@@ -38,7 +38,8 @@ def test_importing_lightlag_imports_nothing_heavy() -> None:
 def test_running_and_writing_imports_no_frames_and_no_figures(pair_file: Path) -> None:
     code = f"import lightlag as ll; ll.run({str(pair_file)!r}).summary"
     assert imported_after(code).isdisjoint(HEAVY)
-    cli = f"from lightlag.cli import app\nfrom typer.testing import CliRunner\nimport os\nos.chdir({str(pair_file.parent)!r})"
+    cli = "from lightlag.cli import app\nfrom typer.testing import CliRunner\nimport os\n"
+    cli += f"os.chdir({str(pair_file.parent)!r})"
     run = f"{cli}\nassert CliRunner().invoke(app, ['run', 'pair.toml', '-q']).exit_code == 0"
     assert imported_after(run).isdisjoint({"polars", "matplotlib", "numpy"})
 

@@ -139,5 +139,5 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
                 "time_s", rows["flow"][:1].new_from_index(0, steps).alias("flow"), "goodput_bps"
             )
         )
-    empty = {"time_s": pl.Float64, "flow": trace.schema["flow"], "goodput_bps": pl.Float64}
-    return pl.concat(frames) if frames and steps else pl.DataFrame(schema=empty)
+    empty = pl.DataFrame({"time_s": [0.0], "flow": trace["flow"][:0].extend_constant(None, 1), "goodput_bps": [0.0]})
+    return pl.concat(frames) if frames and steps else empty.clear()

@@ -53,7 +53,7 @@ Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
 
 
-class Failure(Exception):
+class CommandError(Exception):
     """What ends a command, and how."""
 
     def __init__(self, code: int, message: str) -> None:
@@ -69,7 +69,7 @@ def _guarded(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **options)
             sys.stdout.flush()
-        except Failure as error:
+        except CommandError as error:
             _fail(error.code, str(error))
         except (ScenarioError, InputError, FileExistsError) as error:
             _fail(WRONG_INPUT, str(error))
@@ -154,7 +154,7 @@ def run(
             print(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
     if stopped:
         kept = "" if folder is None else f"; what was recorded is in {folder}"
-        raise Failure(STOPPED, f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}")
+        raise CommandError(STOPPED, f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}")
 
 
 @app.command(short_help="Run several algorithms side by side.")
@@ -196,33 +196,33 @@ def compare(
     stopped = False
     try:
         with _progress.of_comparison(scenario["name"], shown=not quiet) as progress:
-            comparison = compare_algorithms(
-                scenario, names, replications=replications, jobs=jobs, progress=progress
-            )
+            comparison = compare_algorithms(scenario, names, replications=replications, jobs=jobs, progress=progress)
     except Interrupted as error:
         stopped = True
         comparison = error.result  # type: ignore[assignment]
     if not comparison.outcomes:
-        raise Failure(STOPPED, "interrupted before a run had finished; nothing to keep")
+        raise CommandError(STOPPED, "interrupted before a run had finished; nothing to keep")
     if not quiet:
         _print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
     comparison.save(folder, force=force)
     if not quiet:
         print(f"figures and tables in {folder}")
     if stopped:
-        raise Failure(STOPPED, f"interrupted; the {len(comparison.outcomes)} runs that had finished are in {folder}")
+        raise CommandError(
+            STOPPED, f"interrupted; the {len(comparison.outcomes)} runs that had finished are in {folder}"
+        )
 
 
 @app.command(short_help="Draw a figure of results.")
 @_guarded
 def plot(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder.")],
-    metric: Annotated[
-        str, typer.Option("--metric", "-m", help="cwnd, goodput, sequence, rtt or queue.")
-    ] = "cwnd",
+    metric: Annotated[str, typer.Option("--metric", "-m", help="cwnd, goodput, sequence, rtt or queue.")] = "cwnd",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Figure to write: .pdf, .svg or .png. Default: DIR/METRIC.pdf"),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Figure to write: .pdf, .svg or .png. Default: DIR/METRIC.pdf"
+        ),
     ] = None,
 ) -> None:
     """Draw a figure of a results folder."""
@@ -237,9 +237,7 @@ def plot(
 @_guarded
 def reproduce(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers".')],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/PAPER.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/PAPER.")] = None,
     force: Force = False,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")

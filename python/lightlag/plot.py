@@ -313,7 +313,7 @@ COMPARISONS: dict[str, Callable[[Comparison], Figure]] = {
 def _need(result: Result, table: Any) -> pl.DataFrame:
     rows = result.table(table)
     if rows.is_empty():
-        raise InputError(f'{result.name}: no {table} was recorded; run it with --set record.{table}=sampled')
+        raise InputError(f"{result.name}: no {table} was recorded; run it with --set record.{table}=sampled")
     return rows
 
 
@@ -359,7 +359,7 @@ def _thin(times: Numbers, values: Numbers, points: int = _POINTS) -> tuple[Numbe
         return times, values
     edges = np.linspace(times[0], times[-1], points // 4 + 1)
     starts = np.searchsorted(times, edges[:-1])
-    keep = set()
+    keep: set[int] = set()
     for start, stop in zip(starts, [*starts[1:], len(times)], strict=True):
         part = values[start:stop]
         if len(part):

@@ -15,7 +15,6 @@ from lightlag import _engine
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
     import polars as pl
     from matplotlib.figure import Figure
 
@@ -48,7 +47,8 @@ class _Source(Protocol):
 class Result:
     """The outcome of one run.
 
-    Made by :func:`lightlag.run` and :func:`lightlag.load`. Tables are polars data frames, read on first use.
+    Made by :func:`lightlag.run` and :func:`lightlag.load`. Tables are polars data frames, read on first use; with
+    pandas and pyarrow installed ``result.flows.to_pandas()`` turns one into its pandas counterpart.
 
     Examples
     --------
@@ -157,10 +157,6 @@ class Result:
             self._tables[name] = self._source.table(name)
         return self._tables[name]
 
-    def to_pandas(self, name: TableName = "flows") -> pd.DataFrame:
-        """A table as a pandas data frame; needs pandas and pyarrow."""
-        return self.table(name).to_pandas()
-
     def plot(self, metric: Metric = "cwnd", path: str | os.PathLike[str] | None = None, **options: Any) -> Figure:
         """A figure of a metric; see :mod:`lightlag.plot` for the options.
 
@@ -247,7 +243,9 @@ class _Folder:
         try:
             self._head: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
         except FileNotFoundError:
-            raise InputError(f'{folder}: is not a results folder (no run.json); write one with "lightlag run"') from None
+            raise InputError(
+                f'{folder}: is not a results folder (no run.json); write one with "lightlag run"'
+            ) from None
         except (OSError, ValueError) as error:
             raise InputError(f"{folder / 'run.json'}: cannot be read: {error}") from None
 
@@ -386,5 +384,7 @@ def html_table(rows: list[Row]) -> str:
     if not rows:
         return ""
     cells = "".join(f"<th>{html.escape(key)}</th>" for key in rows[0])
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(value)}</td>" for value in row.values()) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(value)}</td>" for value in row.values()) + "</tr>" for row in rows
+    )
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"

@@ -404,9 +404,7 @@ def load_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) 
         raise scenario_error(error.errors, source) from None
 
 
-def check(
-    scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()
-) -> tuple[str | None, list[tuple[str, str]]]:
+def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple[str | None, list[tuple[str, str]]]:
     """Checks a scenario; gives the file it came from, if any, and its warnings.
 
     Raises

@@ -32,7 +32,7 @@ DASHES: tuple[Any, ...] = (
 )
 SUFFIXES = (".pdf", ".svg", ".png")
 
-RC: dict[str, Any] = {
+RC: dict[Any, Any] = {
     "axes.edgecolor": GREY,
     "axes.grid": True,
     "axes.grid.axis": "y",
