@@ -2,8 +2,34 @@
 //!
 //! Recovery ([`crate::recovery`]) decides what was lost and announces episodes; an algorithm here only answers
 //! with a window and, if it paces, a rate. It never transmits, and nothing else changes its window.
+//!
+//! An algorithm is one file and one line of the [`registry`]: [`new_reno`], [`cubic`], [`hybla`]. The window-based
+//! ones share a [`Window`] and may take [`hystart`] for their slow start.
+
+pub mod cubic;
+pub mod hybla;
+pub mod hystart;
+pub mod new_reno;
+mod parameters;
+pub mod registry;
+mod window;
+
+pub use parameters::Parameter;
+pub use registry::{Choice, Entry, UnknownAlgorithm, build, catalog};
+pub use window::Window;
 
 use lightlag_core::{Duration, Instant, Rate};
+
+/// What an algorithm knows when its connection begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// Payload of a full segment in bytes.
+    pub segment_size: u64,
+    /// Initial window in segments.
+    pub initial_window: u64,
+    /// The round-trip time of the handshake, if it gave one.
+    pub rtt: Option<Duration>,
+}
 
 /// What one acknowledgement told the sender. Offsets and sizes are in bytes of payload.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,356 @@
+//! CUBIC: growth by the time since the last loss, not by round trips.
+//!
+//! RFC 9438 (the default), RFC 8312, and Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM
+//! SIGOPS OSR 42(5), 2008. W in segments, t and K in seconds, β the fraction that a loss keeps, C = 0.4:
+//!
+//! - W(t) = C·(t − K)³ + Wmax, a plateau at the window of the last loss;
+//! - avoidance, for each counted segment: W += (target − W)/W with target = W(t + RTT);
+//! - where Reno would be faster, W follows its estimate Wreno, which grows by α = 3(1 − β)/(1 + β) a round;
+//! - loss: Wmax = W, or W·(1 + β)/2 where W has not reached the last Wmax (fast convergence).
+//!
+//! | | RFC 9438 | RFC 8312 | 2008 |
+//! |---|---|---|---|
+//! | β | 0.7 | 0.7 | 0.8 |
+//! | K | ∛((Wmax − Wstart)/C) | ∛(Wmax(1 − β)/C) | ∛((Wmax − Wstart)/C) |
+//! | target | W(t + SRTT), within W and 1.5 W | W(t + SRTT) | W(t + RTTmin); W + 1/100 below it |
+//! | Wreno | from Wstart, by ACKs; α = 1 from the W before the loss on | β·Wmax + α·t/SRTT | Wstart + α·t/RTTmin |
+//! | used when | W(t) < Wreno | W(t) < Wreno | W < Wreno |
+//! | ssthresh | β·FlightSize | β·W | β·W |
+//!
+//! Wstart is the window when avoidance begins. Without a loss before it, or after a timeout, K = 0 and
+//! Wmax = Wstart (RFC 9438 §4.8, §4.10). Time in which the sender did not use its window does not count for t
+//! (RFC 9438 §4.2, §5.8). The window never shrinks on an ACK: RFC 9438 §4.3 sets it to Wreno, here it is
+//! raised to it. The fourth variant, [`inet2023`], is a published program, with its arithmetic.
+
+use super::hystart::{self, HyStart};
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Cause, Congestion, CongestionControl, Epoch, Start, Window};
+use lightlag_core::{Duration, Instant};
+
+pub mod inet2023;
+
+/// Which text is followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// RFC 9438.
+    #[default]
+    Rfc9438,
+    /// RFC 8312.
+    Rfc8312,
+    /// Ha, Rhee, Xu 2008.
+    Paper2008,
+    /// The code published with a study in INET, 2023.
+    Inet2023,
+}
+
+impl Variant {
+    const ALL: [Self; 4] = [Self::Rfc9438, Self::Rfc8312, Self::Paper2008, Self::Inet2023];
+    const NAMES: [&'static str; 4] = ["rfc9438", "rfc8312", "paper2008", "inet2023"];
+
+    fn is_rfc(self) -> bool {
+        matches!(self, Self::Rfc9438 | Self::Rfc8312)
+    }
+}
+
+/// Parameters of CUBIC.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Which text is followed.
+    pub variant: Variant,
+    /// The fraction of the window that a loss keeps, 0.7, in the older texts 0.8.
+    pub beta: f64,
+    /// C in segments/s³, 0.4.
+    pub c: f64,
+    /// Release bandwidth to newcomers (RFC 9438 §4.7).
+    pub fast_convergence: bool,
+    /// Be at least as fast as Reno (RFC 9438 §4.3).
+    pub reno_friendly: bool,
+    /// Slow start's early end, on in the two RFCs.
+    pub hystart: hystart::Config,
+}
+
+impl Config {
+    /// What `variant` prescribes.
+    pub fn of(variant: Variant) -> Self {
+        Self {
+            variant,
+            beta: if variant.is_rfc() { 0.7 } else { 0.8 },
+            c: 0.4,
+            fast_convergence: true,
+            reno_friendly: variant != Variant::Inet2023,
+            hystart: hystart::Config { on: variant.is_rfc(), ..hystart::Config::default() },
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(Variant::default())
+    }
+}
+
+/// The three texts that share their arithmetic.
+pub struct Cubic {
+    config: Config,
+    window: Window,
+    hystart: Option<HyStart>,
+    /// α of Reno's estimate before the window of the last loss is reached.
+    alpha: f64,
+    /// Wmax of the last loss, zero before one and after a timeout.
+    w_max: f64,
+    /// The window before the last reaction, zero before the first.
+    prior: f64,
+    curve: Option<Curve>,
+    unused_since: Option<Instant>,
+}
+
+/// One epoch: from the begin of avoidance to the next loss.
+#[derive(Clone, Copy)]
+struct Curve {
+    start: Instant,
+    k: f64,
+    w_max: f64,
+    reno: f64,
+}
+
+impl Curve {
+    fn at(&self, t: f64, c: f64) -> f64 {
+        let from_plateau = t - self.k;
+        c * from_plateau * from_plateau * from_plateau + self.w_max
+    }
+}
+
+impl Cubic {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            config: config.clone(),
+            window: Window::new(start),
+            hystart: HyStart::new(&config.hystart),
+            alpha: 3.0 * (1.0 - config.beta) / (1.0 + config.beta),
+            w_max: 0.0,
+            prior: 0.0,
+            curve: None,
+            unused_since: None,
+        }
+    }
+
+    fn begin_epoch(&mut self, now: Instant) -> Curve {
+        let Config { variant, beta, c, .. } = self.config;
+        let start = self.window.segments();
+        self.unused_since = None;
+        if self.prior == 0.0 {
+            // RFC 9438 §4.10: the first slow start ended without a loss.
+            self.prior = start;
+        }
+        let (w_max, k) = match variant {
+            Variant::Rfc8312 if self.w_max > 0.0 => (self.w_max, libm::cbrt(self.w_max * (1.0 - beta) / c)),
+            _ if self.w_max > start => (self.w_max, libm::cbrt((self.w_max - start) / c)),
+            _ => (start, 0.0),
+        };
+        let reno = if variant == Variant::Rfc8312 { beta * w_max } else { start };
+        Curve { start: now, k, w_max, reno }
+    }
+
+    fn avoid_congestion(&mut self, ack: &Ack, acked: f64) {
+        let mut curve = match self.curve {
+            Some(curve) => curve,
+            None => self.begin_epoch(ack.now),
+        };
+        if let Some(since) = self.unused_since.take() {
+            curve.start += ack.now.since(since);
+        }
+        let t = ack.now.since(curve.start).as_secs_f64();
+        match self.config.variant {
+            Variant::Rfc9438 => self.grow_as_rfc9438(&mut curve, t, ack.srtt.as_secs_f64(), acked),
+            Variant::Rfc8312 => self.grow_as_rfc8312(&curve, t, ack.srtt.as_secs_f64(), acked),
+            Variant::Paper2008 | Variant::Inet2023 => {
+                self.grow_as_paper2008(&curve, t, ack.min_rtt.min(ack.srtt).as_secs_f64(), acked);
+            }
+        }
+        self.curve = Some(curve);
+    }
+
+    fn grow_as_rfc9438(&mut self, curve: &mut Curve, t: f64, rtt: f64, acked: f64) {
+        let window = self.window.segments();
+        let share = acked / window;
+        if self.config.reno_friendly {
+            // §4.3: α is 1 once the estimate has reached the window of the last loss.
+            curve.reno += share * if curve.reno >= self.prior { 1.0 } else { self.alpha };
+            if curve.at(t, self.config.c) < curve.reno {
+                self.window.raise_to(curve.reno);
+                return;
+            }
+        }
+        // §4.2: aim at the window one RTT ahead, and never at more than half as much again.
+        let target = curve.at(t + rtt, self.config.c).clamp(window, 1.5 * window);
+        self.window.grow(share * (target - window));
+    }
+
+    fn grow_as_rfc8312(&mut self, curve: &Curve, t: f64, rtt: f64, acked: f64) {
+        let window = self.window.segments();
+        if self.config.reno_friendly {
+            let reno = curve.reno + self.alpha * rounds(t, rtt);
+            if curve.at(t, self.config.c) < reno {
+                self.window.raise_to(reno);
+                return;
+            }
+        }
+        let ahead = curve.at(t + rtt, self.config.c) - window;
+        self.window.grow(acked / window * ahead.max(0.0));
+    }
+
+    fn grow_as_paper2008(&mut self, curve: &Curve, t: f64, rtt: f64, acked: f64) {
+        let window = self.window.segments();
+        let ahead = curve.at(t + rtt, self.config.c) - window;
+        // Where the curve is below the window, a segment is added in 100 windows.
+        self.window.grow(if ahead > 0.0 { acked / window * ahead } else { acked / (100.0 * window) });
+        if self.config.reno_friendly {
+            self.window.raise_to(curve.reno + self.alpha * rounds(t, rtt));
+        }
+    }
+}
+
+/// Round trips in `t`; none while the round-trip time is unknown.
+fn rounds(t: f64, rtt: f64) -> f64 {
+    if rtt > 0.0 { t / rtt } else { 0.0 }
+}
+
+/// Wmax after a loss at `window`: less where the last one was not reached (RFC 9438 §4.7).
+fn next_w_max(window: f64, last: f64, config: &Config) -> f64 {
+    if config.fast_convergence && window < last { window * (1.0 + config.beta) / 2.0 } else { window }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow() {
+            if ack.newly_acked > 0 && !ack.cwnd_limited && self.curve.is_some() {
+                self.unused_since.get_or_insert(ack.now);
+            }
+            return;
+        }
+        hystart::watch(&mut self.hystart, ack, &mut self.window);
+        let left = self.window.slow_start(ack.growth, 1.0);
+        if left > 0.0 {
+            self.avoid_congestion(ack, left);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let window = self.window.segments();
+        let base = if self.config.variant == Variant::Rfc9438 { self.window.in_segments(event.flight) } else { window };
+        self.curve = None;
+        if event.cause != Cause::RepeatedTimeout {
+            self.prior = window;
+        }
+        self.w_max = match event.cause {
+            Cause::Loss => next_w_max(window, self.w_max, &self.config),
+            // RFC 9438 §4.8; cubic_reset() of 2008.
+            Cause::Timeout | Cause::RepeatedTimeout => 0.0,
+        };
+        self.window.react(event, self.config.beta * base);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+
+    fn epoch(&self) -> Option<Epoch> {
+        let curve = self.curve?;
+        Some(Epoch { start: curve.start, w_max: curve.w_max, k: Duration::from_secs_f64(curve.k) })
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "The window is a cubic function of the time since the last loss: fast while far from the window of \
+                that loss, slow around it, then fast again. Growth does not depend on the round-trip time, and a \
+                loss keeps more than half. The default of Linux, Windows and macOS.",
+        equations: &[
+            "W(t) = C (t - K)^3 + Wmax,  K = cbrt((Wmax - Wstart)/C)",
+            "avoidance, per counted segment:   W += (target - W)/W,  target = W(t + RTT) within W and 1.5 W",
+            "at least Reno:  Wreno += alpha/W per counted segment,  alpha = 3 (1 - beta)/(1 + beta)",
+            "loss:     Wmax = W, or W (1 + beta)/2 if W < last Wmax;  ssthresh = beta FlightSize, at least 2",
+            "timeout:  ssthresh = beta FlightSize, W = 1; then K = 0 and Wmax = W where avoidance begins",
+            "mean window with random loss p:   (C (3 + beta)/(4 (1 - beta)))^(1/4) (RTT/p)^(3/4) segments",
+        ],
+        source: "RFC 9438; RFC 8312; Ha, Rhee, Xu, ACM SIGOPS OSR 42(5), 2008; inet2023: the code published with \
+                 \"TCP Cubic Implementation in the OMNeT++ INET Framework for SIoT Simulation Scenarios\"",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "variant",
+                default: "rfc9438",
+                unit: "",
+                meaning: "Which text is followed: RFC 9438, RFC 8312, the paper of 2008, or a published program in \
+                          whole segments, inet2023.",
+                place: Place::Word {
+                    words: &Variant::NAMES,
+                    read: |config| config.variant as usize,
+                    write: |config, word| *config = Self::of(Variant::ALL[word]),
+                },
+            },
+            Setting {
+                name: "beta",
+                default: "0.7; 0.8 in paper2008 and inet2023",
+                unit: "",
+                meaning: "The fraction of the window that a loss keeps.",
+                place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
+            },
+            Setting {
+                name: "c",
+                default: "0.4",
+                unit: "segments/s³",
+                meaning: "How fast the window returns to Wmax and leaves it again.",
+                place: Place::Number { at: |config| &mut config.c, least: 0.001, most: 1000.0 },
+            },
+            Setting {
+                name: "fast_convergence",
+                default: "true",
+                unit: "",
+                meaning: "After a loss below the last Wmax, aim lower, so that new flows get their share.",
+                place: Place::Flag(|config| &mut config.fast_convergence),
+            },
+            Setting {
+                name: "reno_friendly",
+                default: "true; false in inet2023",
+                unit: "",
+                meaning: "Grow at least as fast as Reno would. In inet2023 it has no effect and stays off.",
+                place: Place::Flag(|config| &mut config.reno_friendly),
+            },
+        ];
+        [own, hystart::settings("true; false in paper2008 and inet2023")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.variant != Variant::Inet2023 {
+            return Ok(());
+        }
+        for (key, on) in [("hystart", self.hystart.on), ("reno_friendly", self.reno_friendly)] {
+            if on {
+                return Err(format!(
+                    "{key}: true does not go with variant = \"inet2023\", which has none: leave it out"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        match self.variant {
+            Variant::Inet2023 => Box::new(inet2023::CubicInet::new(self, start)),
+            _ => Box::new(Cubic::new(self, start)),
+        }
+    }
+
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}

@@ -1,0 +1,135 @@
+//! CUBIC as a program published for INET computes it, in whole segments.
+//!
+//! The code that accompanies "TCP Cubic Implementation in the OMNeT++ INET Framework for SIoT Simulation
+//! Scenarios" (2023) follows the pseudo-code of the paper of 2008, with integers in bytes and in segments. What
+//! its integers do shows in its figures, so this variant keeps them; m is the segment size:
+//!
+//! - slow start while cwnd <= ssthresh: cwnd += m for each ACK, whatever it acknowledges;
+//! - an epoch begins with the first ACK of avoidance: K = ∛((Wmax − cwnd)/m/C) if cwnd < Wmax, else K = 0 and
+//!   Wmax = cwnd. That cwnd is ssthresh + m, so K is a little less than the paper's ∛(0.2·Wmax/C);
+//! - t = now + dMin − start, with dMin the smallest RTT since the last timeout;
+//! - delta = ⌊C·|t − K|³⌋ and target = ⌊Wmax/m⌋ ∓ delta in segments: around K, for ±1.36 s, the target is Wmax;
+//! - cnt = ⌊⌊cwnd/m⌋ / (target − ⌊cwnd/m⌋)⌋, or 100·⌊cwnd/m⌋ where the target is not above;
+//! - the increment waits until the counter exceeds cnt: cwnd += m every cnt + 2 ACKs;
+//! - loss: Wmax = cwnd (0.9·cwnd below the last one), ssthresh = max(⌊0.8·cwnd⌋, 2 m), of the window, not of
+//!   FlightSize;
+//! - timeout, repeated or not: that ssthresh, then Wmax and dMin are forgotten.
+//!
+//! Its Reno-friendly part adds less than a byte at a time to an integer, so it never acts; it is left out.
+
+use super::Config;
+use crate::congestion::{Ack, Cause, Congestion, CongestionControl, Epoch, Start};
+use lightlag_core::{Duration, Instant};
+
+/// The window of the published program.
+pub struct CubicInet {
+    beta: f64,
+    c: f64,
+    fast_convergence: bool,
+    segment_size: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    /// Wmax in bytes; zero before a loss and after a timeout.
+    last_max: u64,
+    min_rtt: Option<Duration>,
+    waited: u64,
+    curve: Option<Curve>,
+}
+
+#[derive(Clone, Copy)]
+struct Curve {
+    start: Instant,
+    k: f64,
+    origin: u64,
+}
+
+impl CubicInet {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            beta: config.beta,
+            c: config.c,
+            fast_convergence: config.fast_convergence,
+            segment_size: start.segment_size,
+            cwnd: start.initial_window * start.segment_size,
+            ssthresh: u64::MAX,
+            last_max: 0,
+            min_rtt: None,
+            waited: 0,
+            curve: None,
+        }
+    }
+
+    fn begin_epoch(&self, now: Instant) -> Curve {
+        if self.cwnd >= self.last_max {
+            return Curve { start: now, k: 0.0, origin: self.cwnd };
+        }
+        let distance = (self.last_max - self.cwnd) as f64 / self.segment_size as f64;
+        Curve { start: now, k: libm::cbrt(distance / self.c), origin: self.last_max }
+    }
+
+    /// ACKs that an increment waits for, less one.
+    fn count(&self, curve: &Curve, now: Instant) -> u64 {
+        let t = (now.since(curve.start) + self.min_rtt.unwrap_or_default()).as_secs_f64();
+        let distance = (t - curve.k).abs();
+        let delta = (self.c * distance * distance * distance) as u64;
+        let origin = curve.origin / self.segment_size;
+        let target = if t < curve.k { origin.saturating_sub(delta) } else { origin + delta };
+        let window = self.cwnd / self.segment_size;
+        if target > window { window / (target - window) } else { 100 * window }
+    }
+}
+
+impl CongestionControl for CubicInet {
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        if self.cwnd <= self.ssthresh {
+            self.cwnd += self.segment_size;
+            return;
+        }
+        let curve = self.curve.unwrap_or_else(|| self.begin_epoch(ack.now));
+        self.curve = Some(curve);
+        if self.waited > self.count(&curve, ack.now) {
+            self.cwnd += self.segment_size;
+            self.waited = 0;
+        } else {
+            self.waited += 1;
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let window = self.cwnd as f64;
+        self.last_max = if self.fast_convergence && self.cwnd < self.last_max {
+            (window * (1.0 + self.beta) / 2.0) as u64
+        } else {
+            self.cwnd
+        };
+        self.ssthresh = ((window * self.beta) as u64).max(2 * self.segment_size);
+        self.cwnd = self.ssthresh;
+        self.curve = None;
+        if event.cause != Cause::Loss {
+            self.cwnd = self.segment_size;
+            self.last_max = 0;
+            self.min_rtt = None;
+        }
+    }
+
+    fn window(&self) -> u64 {
+        self.cwnd.max(self.segment_size)
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    fn epoch(&self) -> Option<Epoch> {
+        let curve = self.curve?;
+        let w_max = curve.origin as f64 / self.segment_size as f64;
+        Some(Epoch { start: curve.start, w_max, k: Duration::from_secs_f64(curve.k) })
+    }
+}

@@ -1,0 +1,217 @@
+//! Hybla: growth that does not depend on the round-trip time.
+//!
+//! Caini, Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International Journal of
+//! Satellite Communications and Networking 22(5), 2004. With ρ = RTT/RTT0, never below 1, RTT0 = 25 ms and W in
+//! segments, each acknowledged segment adds
+//!
+//! - 2^ρ − 1 in slow start, so that W = ρ·2^(t/RTT0), and
+//! - ρ²/W in avoidance, so that W grows by ρ² a round: W/RTT is then that of a connection with RTT0.
+//!
+//! Loss and timeout as NewReno. Bounds as in Linux: the exponent at most 16, the result of slow start at most
+//! ssthresh, the window at most 65,535 segments. RTT is the smallest sample, as in Linux, or SRTT; queueing then
+//! raises ρ. The window begins at ρ·IW with the ρ of the handshake, or at IW if that gave no sample. The paper's
+//! packet spacing and its estimate of ssthresh are not modelled: slow start on a long path is one burst.
+
+use super::hystart::{self, HyStart};
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Congestion, CongestionControl, Phase, Start, Window};
+use lightlag_core::Duration;
+
+/// Linux: 2^ρ fits 16 bits and more.
+const MOST_EXPONENT: f64 = 16.0;
+/// Linux: the clamp of the window in segments.
+const MOST_WINDOW: f64 = 65_535.0;
+
+/// Parameters of [`Hybla`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// RTT0, 25 ms.
+    pub reference_rtt: Duration,
+    /// Which RTT makes ρ.
+    pub rho_source: RhoSource,
+    /// What adds its increment.
+    pub count: Count,
+    /// Slow start's early end, off by default.
+    pub hystart: hystart::Config,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            reference_rtt: Duration::from_millis(25),
+            rho_source: RhoSource::default(),
+            count: Count::default(),
+            hystart: hystart::Config::default(),
+        }
+    }
+}
+
+/// Which RTT makes ρ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RhoSource {
+    /// The smallest sample.
+    #[default]
+    MinRtt,
+    /// SRTT (RFC 6298).
+    Srtt,
+}
+
+/// What adds its increment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Count {
+    /// Each acknowledged segment, as the paper has it.
+    #[default]
+    Segments,
+    /// Each ACK, as in Linux.
+    Acks,
+}
+
+/// Hybla's window.
+pub struct Hybla {
+    config: Config,
+    window: Window,
+    hystart: Option<HyStart>,
+    /// The RTT of the two increments.
+    rtt: Duration,
+    slow_start: f64,
+    avoidance: f64,
+}
+
+impl Hybla {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        let mut hybla = Self {
+            config: config.clone(),
+            window: Window::new(start),
+            hystart: HyStart::new(&config.hystart),
+            rtt: config.reference_rtt,
+            slow_start: 1.0,
+            avoidance: 1.0,
+        };
+        if let Some(rtt) = start.rtt {
+            let rho = hybla.follow(rtt);
+            hybla.window.raise_to((rho * hybla.window.segments()).min(MOST_WINDOW));
+        }
+        hybla
+    }
+
+    /// Takes this RTT for the two increments, and returns its ρ.
+    fn follow(&mut self, rtt: Duration) -> f64 {
+        let rho = (rtt / self.config.reference_rtt).max(1.0);
+        self.rtt = rtt;
+        self.slow_start = libm::exp2(rho.min(MOST_EXPONENT)) - 1.0;
+        self.avoidance = rho * rho;
+        rho
+    }
+
+    fn counted(&self, ack: &Ack) -> f64 {
+        match self.config.count {
+            Count::Acks => 1.0,
+            // A cumulative ACK may jump over data that arrived long ago: here the connection's limit holds.
+            Count::Segments if ack.phase == Phase::Loss => ack.growth,
+            Count::Segments => self.window.in_segments(ack.newly_acked),
+        }
+    }
+}
+
+impl CongestionControl for Hybla {
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow() {
+            return;
+        }
+        let rtt = match self.config.rho_source {
+            RhoSource::MinRtt => ack.min_rtt,
+            RhoSource::Srtt => ack.srtt,
+        };
+        if rtt != self.rtt && rtt != Duration::MAX && !rtt.is_zero() {
+            self.follow(rtt);
+        }
+        hystart::watch(&mut self.hystart, ack, &mut self.window);
+        let left = self.window.slow_start(self.counted(ack), self.slow_start);
+        self.window.grow(left * self.avoidance / self.window.segments());
+        self.window.clamp_to(MOST_WINDOW);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        self.window.react(event, self.window.in_segments(event.flight) / 2.0);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "Made for satellites: a connection with a long round-trip time grows as fast, in bytes a second, as \
+                one with 25 ms. It reacts to a loss as NewReno, but returns sooner. Without pacing, slow start on a \
+                geostationary path is one burst of up to 65,535 segments, or what the receiver allows.",
+        equations: &[
+            "rho = max(RTT/RTT0, 1)",
+            "slow start, per acknowledged segment:  W += 2^rho - 1, up to ssthresh (rho at most 16 here)",
+            "avoidance, per acknowledged segment:   W += rho^2/W",
+            "loss:     ssthresh = max(FlightSize/2, 2), W = ssthresh",
+            "timeout:  ssthresh = max(FlightSize/2, 2), W = 1",
+            "mean window with random loss p:        rho sqrt(3/(2p)) segments",
+        ],
+        source: "Caini, Firrincieli, International Journal of Satellite Communications and Networking 22(5), 2004; \
+                 bounds as in Linux",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "reference_rtt",
+                default: "25 ms",
+                unit: "time",
+                meaning: "RTT0: the round-trip time whose growth every connection has (ns-3: 50 ms).",
+                place: Place::Time { at: |config| &mut config.reference_rtt, most: Duration::from_secs(60) },
+            },
+            Setting {
+                name: "rho_source",
+                default: "min_rtt",
+                unit: "",
+                meaning: "Which round-trip time makes rho: the smallest sample, or srtt, with which queueing raises \
+                          rho.",
+                place: Place::Word {
+                    words: &["min_rtt", "srtt"],
+                    read: |config| config.rho_source as usize,
+                    write: |config, word| config.rho_source = [RhoSource::MinRtt, RhoSource::Srtt][word],
+                },
+            },
+            Setting {
+                name: "count",
+                default: "segments",
+                unit: "",
+                meaning: "What adds its increment: each of the acknowledged segments (the paper), or each of the \
+                          acks (Linux), which grows slower where ACKs are delayed.",
+                place: Place::Word {
+                    words: &["segments", "acks"],
+                    read: |config| config.count as usize,
+                    write: |config, word| config.count = [Count::Segments, Count::Acks][word],
+                },
+            },
+        ];
+        [own, hystart::settings("false")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.reference_rtt < Duration::from_millis(1) {
+            return Err(format!("reference_rtt: {} is below 1 ms", self.reference_rtt));
+        }
+        Ok(())
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Hybla::new(self, start))
+    }
+
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}

@@ -1,0 +1,134 @@
+//! NewReno: additive increase, multiplicative decrease.
+//!
+//! RFC 5681 §3.1, §3.2; RFC 6582 for the repair, which is [`crate::recovery`]'s. With W and ssthresh in segments:
+//!
+//! - slow start, for each counted segment: W += 1 (equation 2);
+//! - congestion avoidance, for each counted segment: W += 1/W (equation 3), or W += 1 after W segments
+//!   (the byte counting that §3.1 recommends);
+//! - loss: ssthresh = max(FlightSize/2, 2), W = ssthresh (equation 4);
+//! - timeout: the same ssthresh, unless it is for the same data again; W = 1.
+//!
+//! What an ACK counts is the connection's choice: one segment, those it acknowledges, or those up to a limit
+//! (RFC 3465).
+
+use super::hystart::{self, HyStart};
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Congestion, CongestionControl, Start, Window};
+
+/// Parameters of [`NewReno`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    /// How congestion avoidance adds its segment a round.
+    pub increase: Increase,
+    /// Slow start's early end, off by default.
+    pub hystart: hystart::Config,
+}
+
+/// How congestion avoidance adds its segment a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Increase {
+    /// 1/W for each counted segment (RFC 5681 equation 3).
+    #[default]
+    Fraction,
+    /// A whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1).
+    Whole,
+}
+
+/// RFC 5681's window.
+pub struct NewReno {
+    window: Window,
+    increase: Increase,
+    counted: f64,
+    hystart: Option<HyStart>,
+}
+
+impl NewReno {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            window: Window::new(start),
+            increase: config.increase,
+            counted: 0.0,
+            hystart: HyStart::new(&config.hystart),
+        }
+    }
+
+    fn avoid_congestion(&mut self, acked: f64) {
+        if self.increase == Increase::Fraction {
+            self.window.grow(acked / self.window.segments());
+            return;
+        }
+        self.counted += acked;
+        if self.counted >= self.window.segments() {
+            self.counted -= self.window.segments();
+            self.window.grow(1.0);
+        }
+    }
+}
+
+impl CongestionControl for NewReno {
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow() {
+            return;
+        }
+        hystart::watch(&mut self.hystart, ack, &mut self.window);
+        let left = self.window.slow_start(ack.growth, 1.0);
+        if left > 0.0 {
+            self.avoid_congestion(left);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        self.counted = 0.0;
+        self.window.react(event, self.window.in_segments(event.flight) / 2.0);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "The standard TCP: one segment more each round trip, half the window after a loss. Its rate falls \
+                with the round-trip time and with the square root of the loss rate, so that long or lossy paths \
+                stay empty.",
+        equations: &[
+            "slow start, per counted segment:  W += 1",
+            "avoidance, per counted segment:   W += 1/W",
+            "loss:     ssthresh = max(FlightSize/2, 2), W = ssthresh",
+            "timeout:  ssthresh = max(FlightSize/2, 2), W = 1",
+            "mean window with random loss p:   sqrt(3/(2p)) segments",
+        ],
+        source: "RFC 5681, RFC 6582; the mean window: Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let increase: Setting<Self> = Setting {
+            name: "increase",
+            default: "fraction",
+            unit: "",
+            meaning: "How avoidance adds its segment a round: fraction adds 1/W for each counted segment, whole \
+                      adds one segment after W of them.",
+            place: Place::Word {
+                words: &["fraction", "whole"],
+                read: |config| config.increase as usize,
+                write: |config, word| config.increase = [Increase::Fraction, Increase::Whole][word],
+            },
+        };
+        [vec![increase], hystart::settings("false")].concat()
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(NewReno::new(self, start))
+    }
+
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}

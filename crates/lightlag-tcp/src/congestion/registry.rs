@@ -1,0 +1,222 @@
+//! The algorithms by name: what a scenario may say, and what is built from it.
+
+use super::parameters::{self, Parameter, Setting, Value};
+use super::{CongestionControl, Start, cubic, hybla, hystart, new_reno};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// An algorithm, for people.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Entry {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it does, in a paragraph.
+    pub about: &'static str,
+    /// Its rules, a line each.
+    pub equations: &'static [&'static str],
+    /// What can be set.
+    pub parameters: Vec<Parameter>,
+    /// Where it was published.
+    pub source: &'static str,
+}
+
+/// What an algorithm says of itself.
+pub(super) struct About {
+    pub about: &'static str,
+    pub equations: &'static [&'static str],
+    pub source: &'static str,
+}
+
+/// The configuration of an algorithm: it knows its parameters and builds it.
+pub(super) trait Algorithm: Clone + Default + PartialEq {
+    const ABOUT: About;
+
+    fn settings() -> Vec<Setting<Self>>;
+
+    /// What the ranges of single parameters do not show.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl>;
+
+    /// The slow-start policy it takes.
+    fn hystart(&mut self) -> &mut hystart::Config;
+}
+
+macro_rules! algorithms {
+    ($($variant:ident, $name:literal, $config:ty;)*) => {
+        /// A congestion control and its parameters. In a scenario it is a name, `"cubic"`, or a table,
+        /// `{ algorithm = "cubic", variant = "rfc8312" }`.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Choice {
+            $(#[doc = concat!("`", $name, "`")] $variant($config),)*
+        }
+
+        /// The names of the algorithms.
+        const NAMES: &[&str] = &[$($name),*];
+
+        impl Choice {
+            /// The algorithm's name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+
+            fn read(name: &str, table: BTreeMap<String, Value>) -> Result<Self, String> {
+                match name {
+                    $($name => read::<$config>(table).map(Self::$variant),)*
+                    _ => Err(UnknownAlgorithm(name.to_owned()).to_string()),
+                }
+            }
+
+            fn differences(&self) -> Vec<(&'static str, Value)> {
+                match self {
+                    $(Self::$variant(config) => parameters::differences(&<$config>::settings(), config),)*
+                }
+            }
+
+            fn schemas() -> Vec<Schema> {
+                vec![$(parameters::schema($name, &<$config>::settings())),*]
+            }
+        }
+
+        impl std::str::FromStr for Choice {
+            type Err = UnknownAlgorithm;
+
+            fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
+                match name {
+                    $($name => Ok(Self::$variant(<$config>::default())),)*
+                    _ => Err(UnknownAlgorithm(name.to_owned())),
+                }
+            }
+        }
+
+        /// The chosen algorithm at its start.
+        pub fn build(choice: &Choice, start: &Start) -> Box<dyn CongestionControl> {
+            match choice {
+                $(Choice::$variant(config) => config.build(start),)*
+            }
+        }
+
+        /// Every algorithm.
+        pub fn catalog() -> &'static [Entry] {
+            static CATALOG: LazyLock<Vec<Entry>> = LazyLock::new(|| vec![$(entry::<$config>($name)),*]);
+            &CATALOG
+        }
+    };
+}
+
+// One line an algorithm: its variant of `Choice`, its name in a scenario, its parameters.
+algorithms! {
+    NewReno, "newreno", new_reno::Config;
+    Cubic, "cubic", cubic::Config;
+    Hybla, "hybla", hybla::Config;
+}
+
+fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {
+    let config: C = parameters::read(&C::settings(), table)?;
+    config.check()?;
+    Ok(config)
+}
+
+fn entry<C: Algorithm>(name: &'static str) -> Entry {
+    let About { about, equations, source } = C::ABOUT;
+    let parameters = C::settings().iter().map(Setting::describe).collect();
+    Entry { name, about, equations, parameters, source }
+}
+
+impl Choice {
+    /// The algorithm `name` with its defaults, for names that are known to exist.
+    ///
+    /// # Panics
+    /// If there is none; a name that comes from outside is parsed.
+    pub fn named(name: &str) -> Self {
+        name.parse().expect("the name of an algorithm")
+    }
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self::Cubic(cubic::Config::default())
+    }
+}
+
+/// A name that is no algorithm's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownAlgorithm(pub String);
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Serde's phrase for a word that is not one of a list.
+        let known: Vec<String> = NAMES.iter().map(|name| format!("`{name}`")).collect();
+        write!(f, "unknown variant `{}`, expected one of {}", self.0, known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownAlgorithm {}
+
+impl<'de> Deserialize<'de> for Choice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameOrTable;
+        impl<'de> Visitor<'de> for NameOrTable {
+            type Value = Choice;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of an algorithm, such as \"cubic\", or a table { algorithm = \"cubic\", … }")
+            }
+            fn visit_str<E: Error>(self, name: &str) -> Result<Choice, E> {
+                name.parse().map_err(E::custom)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Choice, A::Error> {
+                let mut table = BTreeMap::new();
+                while let Some((key, value)) = map.next_entry::<String, Value>()? {
+                    if table.insert(key.clone(), value).is_some() {
+                        return Err(A::Error::custom(format_args!("the key {key:?} is there twice")));
+                    }
+                }
+                match table.remove("algorithm") {
+                    Some(Value::Text(name)) => Choice::read(&name, table).map_err(A::Error::custom),
+                    Some(other) => Err(A::Error::custom(format_args!("algorithm: {other} is not a name in quotes"))),
+                    None => Err(A::Error::missing_field("algorithm")),
+                }
+            }
+        }
+        deserializer.deserialize_any(NameOrTable)
+    }
+}
+
+impl Serialize for Choice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let different = self.differences();
+        if different.is_empty() {
+            return serializer.serialize_str(self.name());
+        }
+        let mut map = serializer.serialize_map(Some(different.len() + 1))?;
+        map.serialize_entry("algorithm", self.name())?;
+        for (key, value) in &different {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+impl JsonSchema for Choice {
+    fn schema_name() -> Cow<'static, str> {
+        "Choice".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut forms = vec![json_schema!({ "type": "string", "enum": NAMES })];
+        forms.extend(Self::schemas());
+        json_schema!({
+            "description": "A congestion control: its name, or a table with its parameters.",
+            "anyOf": forms
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! The window that window-based algorithms share: how much is allowed, and where slow start ends.
+//!
+//! Both are kept in segments, with their fractions (RFC 5681 §3.1 allows either unit): the arithmetic is then
+//! that of the papers, and does not depend on the size of a segment.
+
+use super::{Cause, Congestion, Start};
+
+/// A congestion window and its slow-start threshold.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Window {
+    segments: f64,
+    threshold: f64,
+    segment_size: f64,
+}
+
+impl Window {
+    /// The initial window, with no threshold yet (RFC 5681 §3.1: arbitrarily high).
+    pub fn new(start: &Start) -> Self {
+        Self {
+            segments: start.initial_window as f64,
+            threshold: f64::INFINITY,
+            segment_size: start.segment_size as f64,
+        }
+    }
+
+    /// The window in segments.
+    pub fn segments(&self) -> f64 {
+        self.segments
+    }
+
+    /// The slow-start threshold in segments, infinite before the first congestion.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// Whether the window is below the threshold.
+    pub fn in_slow_start(&self) -> bool {
+        self.segments < self.threshold
+    }
+
+    /// `bytes` of payload in segments.
+    pub fn in_segments(&self, bytes: u64) -> f64 {
+        bytes as f64 / self.segment_size
+    }
+
+    /// Adds `segments`.
+    pub fn grow(&mut self, segments: f64) {
+        self.segments += segments;
+    }
+
+    /// Raises the window to `segments`, if it is below.
+    pub fn raise_to(&mut self, segments: f64) {
+        self.segments = self.segments.max(segments);
+    }
+
+    /// Lowers the window to `segments`, if it is above.
+    pub fn clamp_to(&mut self, segments: f64) {
+        self.segments = self.segments.min(segments);
+    }
+
+    /// Adds `each` for every one of `acked` segments, up to the threshold, and returns how many of `acked`
+    /// are left for congestion avoidance.
+    pub fn slow_start(&mut self, acked: f64, each: f64) -> f64 {
+        let room = self.threshold - self.segments;
+        if room <= 0.0 {
+            return acked;
+        }
+        let growth = acked * each;
+        if growth < room {
+            self.segments += growth;
+            return 0.0;
+        }
+        self.segments = self.threshold;
+        (growth - room) / each
+    }
+
+    /// Ends slow start here.
+    pub fn leave_slow_start(&mut self) {
+        self.threshold = self.segments;
+    }
+
+    /// The reaction to congestion, given the new threshold in segments, which stays at least 2 (RFC 5681 §3.1
+    /// equation 4, §3.2): the window follows it after a loss, and is one segment after a timeout. A timeout for
+    /// the same data leaves the threshold alone.
+    pub fn react(&mut self, event: &Congestion, threshold: f64) {
+        if event.cause != Cause::RepeatedTimeout {
+            self.threshold = threshold.max(2.0);
+        }
+        self.segments = if event.cause == Cause::Loss { self.threshold } else { 1.0 };
+    }
+
+    /// The window in bytes, to the nearest; at least one segment.
+    pub fn bytes(&self) -> u64 {
+        (self.segments.max(1.0) * self.segment_size + 0.5) as u64
+    }
+
+    /// The threshold in bytes; [`u64::MAX`] while there is none.
+    pub fn threshold_bytes(&self) -> u64 {
+        (self.threshold * self.segment_size + 0.5) as u64
+    }
+}
