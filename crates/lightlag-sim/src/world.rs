@@ -164,18 +164,17 @@ impl World {
         self.queue.settle(self.endpoint_entity(at), deadline);
     }
 
-    /// A connection that closed before its transfer was complete has failed.
+    /// A connection that was given up before its transfer had arrived has failed.
     fn connection_ended(&mut self, at: usize) {
         let flow = at / 2;
-        let receiver = &mut self.endpoints[2 * flow + 1];
-        if self.outcomes[flow] == Outcome::Unfinished && receiver.connection.statistics().failure.is_some()
-            || self.endpoints[at].connection.statistics().failure.is_some()
-        {
-            if matches!(self.endpoints[2 * flow + 1].task, Task::Receive { .. }) {
-                self.open_transfers -= 1;
-                self.endpoints[2 * flow + 1].task = Task::Idle;
-            }
+        let gave_up = self.endpoints[at].connection.statistics().failure.is_some();
+        if gave_up && self.outcomes[flow] == Outcome::Unfinished {
             self.outcomes[flow] = Outcome::Failed;
+            let receiver = &mut self.endpoints[2 * flow + 1];
+            if matches!(receiver.task, Task::Receive { .. }) {
+                receiver.task = Task::Idle;
+                self.open_transfers -= 1;
+            }
         }
     }
 

@@ -65,6 +65,10 @@ impl Scoreboard {
             }
         }
         assert_eq!(offset, self.nxt);
+        if let Some(top) = self.ranges.back() {
+            let above = self.records.get((self.above_top - self.first) as usize);
+            assert_eq!(above.map_or(self.nxt, |record| record.start), top.end, "above the top");
+        }
         assert!(self.lost_edge <= self.first + self.records.len() as u64);
     }
 }
