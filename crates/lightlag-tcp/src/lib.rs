@@ -4,7 +4,7 @@
 //! whether the clock is simulated. Payload is counted, not carried.
 //!
 //! - [`segment`]: a segment and its options, with sizes as on the wire.
-//! - [`connection`]: the state machine, which joins the two halves: [`sender`] and [`receiver`].
+//! - [`connection`]: the state machine, which joins the sending half and the [`receiver`].
 //! - [`scoreboard`] and [`rtt`]: what the sender knows about its segments and about the path.
 //! - [`recovery`]: what is lost, and when an episode of repair begins and ends.
 //! - [`congestion`]: how much may be in flight.
@@ -20,7 +20,7 @@ pub mod recovery;
 pub mod rtt;
 pub mod scoreboard;
 pub mod segment;
-pub mod sender;
+mod sender;
 
 pub use account::{Failure, Limited, Snapshot, Statistics};
 pub use config::{Config, OptionError, Options, Scheme};

@@ -46,11 +46,12 @@ impl Profile {
     }
 }
 
-const MS: u64 = 1;
-const SECOND: u64 = 1_000 * MS;
-
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
+}
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
 }
 
 /// What Linux 6.x does by default. The receive buffer does not tune itself: it is what the largest
@@ -68,10 +69,10 @@ fn linux() -> Config {
         receive_buffer: Bytes(16 << 20),
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16 }),
         rto: Rto {
-            initial: ms(SECOND),
-            syn: ms(SECOND),
+            initial: seconds(1),
+            syn: seconds(1),
             min: ms(200),
-            max: ms(120 * SECOND),
+            max: seconds(120),
             variance_floor: ms(200),
             variance_gain: VarianceGain::Quarter,
         },
@@ -82,7 +83,7 @@ fn linux() -> Config {
         nagle: false,
         syn_retries: 6,
         retries: 15,
-        time_wait: ms(60 * SECOND),
+        time_wait: seconds(60),
     }
 }
 
@@ -93,15 +94,15 @@ fn rfc() -> Config {
         congestion: Choice::named("newreno"),
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0 }),
         rto: Rto {
-            initial: ms(SECOND),
-            syn: ms(SECOND),
-            min: ms(SECOND),
-            max: ms(60 * SECOND),
+            initial: seconds(1),
+            syn: seconds(1),
+            min: seconds(1),
+            max: seconds(60),
             variance_floor: ms(1),
             variance_gain: VarianceGain::Quarter,
         },
         growth: Growth::Abc(2),
-        time_wait: ms(240 * SECOND),
+        time_wait: seconds(240),
         ..linux()
     }
 }
@@ -120,11 +121,11 @@ fn inet() -> Config {
         receive_buffer: Bytes(65_535),
         delayed_ack: None,
         rto: Rto {
-            initial: ms(3 * SECOND),
-            syn: ms(3 * SECOND),
-            min: ms(SECOND),
-            max: ms(240 * SECOND),
-            variance_floor: ms(0),
+            initial: seconds(3),
+            syn: seconds(3),
+            min: seconds(1),
+            max: seconds(240),
+            variance_floor: Duration::ZERO,
             variance_gain: VarianceGain::Eighth,
         },
         rtt_samples: RttSamples::OnePerRound,
@@ -134,7 +135,7 @@ fn inet() -> Config {
         nagle: true,
         syn_retries: 12,
         retries: 12,
-        time_wait: ms(240 * SECOND),
+        time_wait: seconds(240),
     }
 }
 
@@ -148,17 +149,17 @@ fn ns3() -> Config {
         receive_buffer: Bytes(128 << 10),
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0 }),
         rto: Rto {
-            initial: ms(SECOND),
-            syn: ms(3 * SECOND),
-            min: ms(SECOND),
-            max: ms(60 * SECOND),
+            initial: seconds(1),
+            syn: seconds(3),
+            min: seconds(1),
+            max: seconds(60),
             variance_floor: ms(1),
             variance_gain: VarianceGain::Quarter,
         },
         rtt_samples: RttSamples::Timestamp,
         syn_retries: 6,
         retries: 6,
-        time_wait: ms(240 * SECOND),
+        time_wait: seconds(240),
         ..linux()
     }
 }
