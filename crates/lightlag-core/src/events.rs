@@ -8,8 +8,9 @@
 //! The order is total and local, (time, entity): it depends on neither the history of insertions
 //! nor threads.
 //!
-//! The structure is an implicit 4-ary heap of 16-byte keys with the position of each entity
-//! beside it. `docs/performance.md` has the figures of the structures that it was chosen from.
+//! The structure is an implicit 4-ary heap of 16-byte keys, laid out so that four siblings share a
+//! cache line, with the position of each entity beside it. `docs/performance.md` has the figures of
+//! the structures that it was chosen from.
 
 use crate::time::Instant;
 
@@ -17,8 +18,18 @@ use crate::time::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Entity(pub u32);
 
-const ARITY: usize = 4;
 const ABSENT: u32 = u32::MAX;
+
+/// Four siblings in one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Siblings([u128; 4]);
+
+/// Where the root stands, so that the children of the entry at `i` fill the line at `4 (i - 2)`.
+const ROOT: usize = 3;
+
+/// Larger than every key: what stands at free places.
+const FREE: u128 = u128::MAX;
 
 /// The pending entries of all entities.
 ///
@@ -37,9 +48,11 @@ const ABSENT: u32 = u32::MAX;
 /// ```
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    /// `time << 64 | entity`, as an implicit heap.
-    heap: Vec<u128>,
-    /// Where each entity stands in `heap`, or `ABSENT`.
+    /// `time << 64 | entity`, as an implicit heap from [`ROOT`] on.
+    lines: Vec<Siblings>,
+    /// The first free place.
+    end: usize,
+    /// Where each entity stands in `lines`, or `ABSENT`.
     position: Vec<u32>,
 }
 
@@ -54,24 +67,25 @@ fn parts(key: u128) -> (Instant, Entity) {
 impl EventQueue {
     /// An empty queue for entities 0 to `entities - 1`.
     pub fn new(entities: usize) -> Self {
-        assert!(entities < ABSENT as usize, "at most 2^32 - 2 entities");
-        Self { heap: Vec::with_capacity(entities), position: vec![ABSENT; entities] }
+        assert!(entities < ABSENT as usize - ROOT, "at most 2^32 - 5 entities");
+        let lines = vec![Siblings([FREE; 4]); (entities + ROOT).div_ceil(4)];
+        Self { lines, end: ROOT, position: vec![ABSENT; entities] }
     }
 
     /// How many entities have a pending entry.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.end - ROOT
     }
 
     /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.end == ROOT
     }
 
     /// When the entity wakes next, if at all.
     pub fn armed(&self, entity: Entity) -> Option<Instant> {
         let at = self.position[entity.0 as usize];
-        (at != ABSENT).then(|| parts(self.heap[at as usize]).0)
+        (at != ABSENT).then(|| parts(self.at(at as usize)).0)
     }
 
     /// Wakes the entity at `time` or earlier: an entry that stands earlier stays, since an entity
@@ -81,9 +95,9 @@ impl EventQueue {
         let key = key(time, entity);
         let at = self.position[entity.0 as usize];
         if at == ABSENT {
-            self.heap.push(key);
-            self.sift_up(self.heap.len() - 1, key);
-        } else if key < self.heap[at as usize] {
+            self.end += 1;
+            self.sift_up(self.end - 1, key);
+        } else if key < self.at(at as usize) {
             self.sift_up(at as usize, key);
         }
     }
@@ -91,7 +105,10 @@ impl EventQueue {
     /// The earliest entry, if it is not after `end`. It stays pending until [`settle`](Self::settle).
     #[inline]
     pub fn next_until(&self, end: Instant) -> Option<(Instant, Entity)> {
-        let first = parts(*self.heap.first()?);
+        if self.is_empty() {
+            return None;
+        }
+        let first = parts(self.at(ROOT));
         (first.0 <= end).then_some(first)
     }
 
@@ -110,8 +127,10 @@ impl EventQueue {
             Some(time) => self.replace(at, key(time, entity)),
             None => {
                 self.position[entity.0 as usize] = ABSENT;
-                let last = self.heap.pop().expect("the entity stands in the heap");
-                if at < self.heap.len() {
+                self.end -= 1;
+                let last = self.at(self.end);
+                self.lines[self.end / 4].0[self.end % 4] = FREE;
+                if at < self.end {
                     self.replace(at, last);
                 }
             }
@@ -121,7 +140,7 @@ impl EventQueue {
     /// Puts `key` in place of whatever stands at `at`.
     #[inline]
     fn replace(&mut self, at: usize, key: u128) {
-        if at > 0 && key < self.heap[(at - 1) / ARITY] {
+        if at > ROOT && key < self.at(parent(at)) {
             self.sift_up(at, key);
         } else {
             self.sift_down(at, key);
@@ -129,50 +148,48 @@ impl EventQueue {
     }
 
     #[inline]
+    fn at(&self, at: usize) -> u128 {
+        self.lines[at / 4].0[at % 4]
+    }
+
+    #[inline]
     fn put(&mut self, at: usize, key: u128) {
-        self.heap[at] = key;
+        self.lines[at / 4].0[at % 4] = key;
         self.position[key as u32 as usize] = at as u32;
     }
 
     #[inline]
     fn sift_up(&mut self, mut at: usize, key: u128) {
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent] <= key {
+        while at > ROOT {
+            let above = self.at(parent(at));
+            if above <= key {
                 break;
             }
-            self.put(at, self.heap[parent]);
-            at = parent;
+            self.put(at, above);
+            at = parent(at);
         }
         self.put(at, key);
     }
 
     #[inline]
     fn sift_down(&mut self, mut at: usize, key: u128) {
-        loop {
-            let first = at * ARITY + 1;
-            let Some(children) = self.heap.get(first..(first + ARITY).min(self.heap.len())) else { break };
-            let Some((offset, least)) = least(children) else { break };
+        while let Some(Siblings([a, b, c, d])) = self.lines.get(at - 2) {
+            let (left, left_at) = if b < a { (b, 1) } else { (a, 0) };
+            let (right, right_at) = if d < c { (d, 3) } else { (c, 2) };
+            let (least, offset) = if right < left { (*right, right_at) } else { (*left, left_at) };
+            // The line past the end holds nothing but FREE.
             if key <= least {
                 break;
             }
             self.put(at, least);
-            at = first + offset;
+            at = 4 * (at - 2) + offset;
         }
         self.put(at, key);
     }
 }
 
-/// The smallest of up to four keys and where it stands.
-#[inline]
-fn least(keys: &[u128]) -> Option<(usize, u128)> {
-    let (mut at, mut least) = (0, *keys.first()?);
-    for (i, key) in keys.iter().enumerate().skip(1) {
-        if *key < least {
-            (at, least) = (i, *key);
-        }
-    }
-    Some((at, least))
+fn parent(at: usize) -> usize {
+    at / 4 + 2
 }
 
 #[cfg(test)]
