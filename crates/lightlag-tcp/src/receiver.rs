@@ -150,10 +150,10 @@ impl Receiver {
     /// how many bytes were there before.
     pub fn receive(&mut self, now: Instant, start: u64, len: u64, fin: bool) -> u64 {
         let end = start + len;
-        if fin && end < self.edge.max(self.nxt + 1) {
+        if fin && self.fin_at == NO_FIN && end < self.edge.max(self.nxt + 1) {
             self.fin_at = end;
         }
-        let range = Range { start: start.max(self.nxt), end: end.min(self.edge) };
+        let range = Range { start: start.max(self.nxt), end: end.min(self.edge).min(self.fin_at) };
         let old = end.min(self.nxt).saturating_sub(start);
         let fresh = range.start < range.end;
         if start <= self.nxt && !self.has_holes() && (fresh || self.fin_at == self.nxt) {

@@ -444,9 +444,10 @@ impl Scoreboard {
         Some(self.first + at as u64)
     }
 
-    /// Number of the first record, if any.
+    /// Number of the first record, if it may be sent again. A peer that SACKs it without acknowledging it lies,
+    /// and has to wait for the timeout.
     pub fn head(&self) -> Option<u64> {
-        (!self.records.is_empty()).then_some(self.first)
+        self.records.front().filter(|head| !head.has(SACKED)).map(|_| self.first)
     }
 
     /// The offset after the first record.

@@ -2,6 +2,7 @@ use super::*;
 use crate::Profile;
 use crate::config::Scheme;
 use crate::segment::SynOptions;
+use proptest::prelude::*;
 
 const LOCAL: SeqNumber = SeqNumber(1_000);
 const REMOTE: SeqNumber = SeqNumber(9_000);
@@ -247,4 +248,47 @@ fn a_connection_is_small() {
     // Both ends of 100,000 flows must fit beside everything else.
     assert!(size_of::<Connection>() <= 640, "{}", size_of::<Connection>());
     assert!(size_of::<Account>() <= 256, "{}", size_of::<Account>());
+}
+
+/// One thing that a strange peer or the clock does.
+fn happening() -> impl Strategy<Value = (u8, u32, u32, u16, u8, u32, Vec<(u32, u32)>)> {
+    let near = || prop_oneof![8 => 0u32..40_000, 1 => any::<u32>()];
+    let blocks = proptest::collection::vec((near(), near()), 0..3);
+    (0u8..8, near(), near(), 0u16..3_000, any::<u8>(), 400u32..700, blocks)
+}
+
+proptest! {
+    /// Whatever arrives, nothing breaks: no panic, no timer in the past, never more than was written.
+    #[test]
+    fn a_strange_peer_breaks_nothing(
+        sack in any::<bool>(), open in any::<bool>(), happenings in proptest::collection::vec(happening(), 1..120)
+    ) {
+        let config = Config { sack, ..config() };
+        let mut end = if open { established(config) } else { Connection::server(Arc::new(config), LOCAL) };
+        end.write(60_000);
+        end.close();
+        let mut now = at(100);
+        for (kind, seq, ack, len, flags, value, blocks) in happenings {
+            match (kind, end.poll_timeout()) {
+                (0, Some(deadline)) => {
+                    now = now.max(deadline);
+                    end.handle_timeout(now);
+                }
+                _ => {
+                    now += Duration::from_millis(u64::from(kind));
+                    // Mostly plain ACKs and data.
+                    let flags = if kind > 2 { Flags::ACK } else { Flags(flags & 0x1f) };
+                    let blocks: Vec<SackBlock> =
+                        blocks.iter().map(|(a, b)| SackBlock { start: LOCAL.plus(*a), end: LOCAL.plus(*b) }).collect();
+                    end.handle_segment(now, &segment(seq, ack, len, flags, value).with_sack(&blocks));
+                }
+            }
+            let sent = drain(&mut end, now);
+            prop_assert!(sent.len() <= 200, "{} segments at once", sent.len());
+            prop_assert!(end.poll_timeout().is_none_or(|deadline| deadline > now || deadline == end.receiver.deadline()));
+            let snapshot = end.snapshot();
+            prop_assert!(snapshot.snd_una <= snapshot.snd_nxt && snapshot.snd_nxt <= 60_000);
+            prop_assert!(snapshot.inflight <= 2 * (snapshot.snd_nxt - snapshot.snd_una + 1));
+        }
+    }
 }

@@ -10,7 +10,8 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict
     }
     let ended = recovery.end_if_repaired(board);
     // §5: the third duplicate ACK, or the first segment lost by what is SACKed above it.
-    let lost = board.any_sacked() && (recovery.duplicates >= DUP_THRESHOLD || board.head_lost());
+    let third = recovery.duplicates >= DUP_THRESHOLD && board.head().is_some();
+    let lost = board.any_sacked() && (third || board.head_lost());
     if recovery.phase != Phase::Open || !lost || board.una() < recovery.guard {
         return Verdict { ended, ..Verdict::default() };
     }
