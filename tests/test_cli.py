@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,7 +35,7 @@ def test_help_names_every_command_and_gives_examples(lightlag: Lightlag) -> None
     for word in ("run", "compare", "plot", "reproduce", "list", "explain", "check", "schema", "Examples"):
         assert word in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
-    assert "..." not in done.stdout
+    assert done.stdout.count("...") == 1  # COMMAND [ARGS]...
 
 
 @pytest.mark.parametrize("command", ["run", "compare", "plot", "reproduce", "list", "explain", "check", "schema"])
@@ -123,10 +128,43 @@ def test_list_prints_a_name_a_line(call: CliRunner) -> None:
     assert "cubic-inet" in call.invoke(app, ["list", "papers"]).stdout
 
 
-def test_a_closed_pipe_is_no_error(lightlag: Lightlag) -> None:
-    import subprocess
-    import sys
+def test_a_defect_is_one_message_too(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    def defect(*_: object) -> str:
+        raise ZeroDivisionError("division by zero")
 
+    monkeypatch.setattr(_engine, "schema", defect)
+    done = call.invoke(app, ["schema"])
+    assert done.exit_code == 1
+    assert done.stderr.startswith("error: a defect of lightlag: ZeroDivisionError('division by zero')")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def terminal_output(arguments: list[str], folder: Path) -> str:
+    """What a command shows on a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-m", "lightlag", *arguments], cwd=folder, stdout=theirs, stderr=theirs):
+        os.close(theirs)
+        shown = b""
+        # Linux reports the end of a terminal as an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 4096):
+                shown += part
+    os.close(ours)
+    return shown.decode()
+
+
+def test_a_terminal_shows_time_speed_and_estimate(tmp_path: Path) -> None:
+    shown = terminal_output(["run", "dumbbell", "--set", "duration=600 s", "--set", "record.trace=off"], tmp_path)
+    assert "of 600 s" in shown
+    assert "× real time" in shown
+    assert "0:00:0" in shown
+    assert "client1->server1" in shown
+    assert "…" not in shown
+    shown = terminal_output(["compare", "dumbbell", "-c", "cubic", "-n", "2", "--set", "duration=30 s"], tmp_path)
+    assert "/2" in shown
+
+
+def test_a_closed_pipe_is_no_error(lightlag: Lightlag) -> None:
     command = f"{sys.executable} -m lightlag schema | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")

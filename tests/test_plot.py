@@ -117,3 +117,19 @@ def test_notebooks_get_a_picture(result: ll.Result) -> None:
     figure = result.plot("cwnd")
     assert isinstance(figure, style.Chart)
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_means_over_time_are_those_of_the_runs_still_going() -> None:
+    import numpy as np
+
+    def run(end: float, rate: float) -> tuple[plot.Numbers, plot.Numbers]:
+        times = np.linspace(0, end, 101)
+        return times, times * rate / 8
+
+    times, mean, half = plot._mean_over_time([run(2.0, 100.0), run(4.0, 200.0)], 1.0)
+    assert times.tolist() == [0.0, 0.5, 1.5, 2.5, 3.5]
+    assert mean.tolist() == pytest.approx([0, 150, 150, 200, 200])
+    assert half[1] == pytest.approx(12.7062 * 50, rel=1e-4)  # s / √2 = 50
+    assert half[3] == 0
+    # Two of three are over after 2 s: less than half is left.
+    assert plot._mean_over_time([run(2.0, 1.0), run(2.0, 1.0), run(4.0, 1.0)], 1.0)[0][-1] == 1.5

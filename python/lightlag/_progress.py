@@ -26,14 +26,14 @@ def of_run(name: str, *, shown: bool) -> Iterator[Callable[[float, float, int], 
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=None, speed="", start=False)
 
         def progress(simulated_s: float, duration_s: float, events: int) -> None:
-            if bar.tasks[0].total is None:
-                bar.start_task(task)
-            elapsed = bar.tasks[0].elapsed or 0.0
-            speed = f"{simulated_s / elapsed:.3g} × real time" if elapsed > 0 else ""
-            bar.update(task, total=duration_s, completed=simulated_s, speed=speed)
+            if not bar.tasks:
+                bar.add_task(name, total=duration_s, speed="")
+            task = bar.tasks[0]
+            ratio = simulated_s / task.elapsed if task.elapsed else 0.0
+            speed = f"{ratio:,.{1 if ratio < 10 else 0}f} × real time" if ratio else ""
+            bar.update(task.id, completed=simulated_s, speed=speed)
 
         yield progress
 

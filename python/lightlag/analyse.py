@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
 
-__all__ = ["Interval", "goodput", "jain", "mean_interval", "student_t"]
+    Numbers: TypeAlias = npt.NDArray[np.float64]
+
+__all__ = ["Interval", "delivered", "goodput", "jain", "mean_interval", "student_t"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +132,35 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
         raise ValueError(f"an interval of {interval_s} s is not positive")
     end = (trace["time_s"].max() if len(trace) else 0.0) if end_s is None else end_s
     steps = math.floor(float(end) / interval_s * (1 + 1e-12))  # type: ignore[arg-type]
-    edges = np.arange(steps + 1) * interval_s
-    frames = []
-    for rows in trace.partition_by("flow", maintain_order=True):
-        times, delivered = rows["time_s"].to_numpy(), rows["delivered_bytes"].to_numpy()
-        before = np.searchsorted(times, edges, side="right") - 1
-        level = np.where(before >= 0, delivered[np.maximum(before, 0)], 0).astype(np.float64)
-        frames.append(
-            pl.DataFrame({"time_s": edges[1:], "goodput_bps": np.diff(level) * 8 / interval_s}).select(
-                "time_s", rows["flow"][:1].new_from_index(0, steps).alias("flow"), "goodput_bps"
-            )
+    edges: Numbers = np.arange(steps + 1, dtype=np.float64) * interval_s
+    frames = [
+        pl.DataFrame({"time_s": edges[1:], "goodput_bps": np.diff(level) * 8 / interval_s}).select(
+            "time_s", name.new_from_index(0, steps).alias("flow"), "goodput_bps"
         )
+        for name, level in delivered(trace, edges)
+    ]
     empty = pl.DataFrame({"time_s": [0.0], "flow": trace["flow"][:0].extend_constant(None, 1), "goodput_bps": [0.0]})
     return pl.concat(frames) if frames and steps else empty.clear()
+
+
+def delivered(trace: pl.DataFrame, times: Numbers) -> Iterator[tuple[pl.Series, Numbers]]:
+    """What each flow's receiver had been delivered by certain times, in bytes.
+
+    Parameters
+    ----------
+    trace
+        A trace with ``time_s``, ``flow`` and ``delivered_bytes``.
+    times
+        Seconds, ascending.
+
+    Yields
+    ------
+    tuple
+        The name of a flow, as a series of one, and its bytes.
+    """
+    import numpy as np
+
+    for rows in trace.partition_by("flow", maintain_order=True):
+        bytes_then = rows["delivered_bytes"].to_numpy()
+        row = np.searchsorted(rows["time_s"].to_numpy(), times, side="right") - 1
+        yield rows["flow"][:1], np.where(row >= 0, bytes_then[np.maximum(row, 0)], 0).astype(np.float64)

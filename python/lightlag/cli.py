@@ -80,6 +80,13 @@ def _guarded(command: Callable[P, None]) -> Callable[P, None]:
             _fail(FAILED, str(error))
         except KeyboardInterrupt:
             _fail(STOPPED, "interrupted")
+        except typer.Exit:
+            raise
+        except BaseException as error:
+            # A panic of the engine is no Exception.
+            if os.environ.get("LIGHTLAG_TRACEBACK") or isinstance(error, SystemExit):
+                raise
+            _fail(FAILED, f"a defect of lightlag: {error!r}; with LIGHTLAG_TRACEBACK=1 it says where, please report it")
 
     return wrapper
 
@@ -327,11 +334,13 @@ def _print_result(result: Result) -> None:
     from lightlag.results import flow_rows, link_rows
 
     summary = result.summary
-    flows = flow_rows(summary)
-    _print_rows(flows, f"{result.name} (seed {result.seed})")
-    if (more := len(summary["flows"]) - len(flows)) > 0:
-        print(f"… and {more} more flows")
-    _print_rows(link_rows(summary), "")
+    for kind, rows, title in (
+        ("flows", flow_rows(summary), f"{result.name} (seed {result.seed})"),
+        ("links", link_rows(summary), ""),
+    ):
+        _print_rows(rows, title)
+        if (more := len(summary[kind]) - len(rows)) > 0:
+            print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
     print(
         f"{result.simulated_s:.6g} s simulated in {result.wall_s:.3g} s, {summary['packet_hops']:,} packet-hops, "
         f"hash {result.result_hash}"
@@ -347,30 +356,38 @@ def _print_rows(rows: list[Row], title: str) -> None:
         return
     console = Console(markup=False, highlight=False)
     keys = _fitting(rows, console.width if console.is_terminal else sys.maxsize)
-    table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
+    table = Table(
+        box=SIMPLE_HEAD,
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
     for key in keys:
         is_number = rows[0][key][:1].isdigit() or rows[0][key] == "–"
         table.add_column(key, justify="right" if is_number else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(row[key] for key in keys))
-    # In a file or a pipe a table is as wide as it is.
-    width = console.width if console.is_terminal else _width(rows, keys) + len(keys)
-    Console(markup=False, highlight=False, width=max(width, len(title) + 1)).print(table)
+    # Wider than the terminal is better than cut off.
+    width = max(_width(rows, keys), len(title), console.width if console.is_terminal else 0)
+    Console(markup=False, highlight=False, width=width).print(table)
 
 
-DISPENSABLE = ("mean cwnd", "mean queue", "timeouts", "mean RTT", "carried", "runs", "dropped (error)")
-"""Columns that narrow terminals do without, in this order."""
+DISPENSABLE = ("mean cwnd", "mean queue", "timeouts", "mean RTT", "carried", "runs", "max queue", "congestion")
+"""Columns that narrow terminals do without, in this order, unless they come first."""
 
 
 def _fitting(rows: list[Row], width: int) -> list[str]:
     keys = list(rows[0])
     for dispensable in DISPENSABLE:
-        if _width(rows, keys) > width and dispensable in keys:
+        if _width(rows, keys) > width and dispensable in keys[1:]:
             keys.remove(dispensable)
     return keys
 
 
 def _width(rows: list[Row], keys: list[str]) -> int:
+    """Characters of a table: a blank in front, two between columns."""
     return sum(2 + max(len(key), *(len(row[key]) for row in rows)) for key in keys)
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag.analyse import Interval, jain, mean_interval
+from lightlag.analyse import Interval, delivered, jain, mean_interval
 from lightlag.results import Result, Row, rate
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
+
+    from lightlag.analyse import Numbers
 
 __all__ = ["MEASURES", "Comparison", "Measure", "Outcome"]
 
@@ -48,15 +50,20 @@ class Measure:
 
 
 def decimals(mean: float, half_width: float) -> int:
-    """Decimals that show two digits of the half width, or four of the mean if there is no spread.
+    """Decimals that show two digits of the half width, but at most four digits of the mean.
 
     Examples
     --------
-    >>> decimals(9.41, 0.123), decimals(123.4, 17.0), decimals(9.41, 0.0)
-    (2, 0, 3)
+    >>> decimals(9.41, 0.123), decimals(123.4, 17.0), decimals(9.41, 0.0), decimals(58.66, 0.0012)
+    (2, 0, 3, 2)
     """
-    scale, digits = (half_width, 2) if half_width > 0 and half_width > abs(mean) * 1e-4 else (abs(mean), 4)
-    return 0 if scale == 0 else max(0, min(6, digits - 1 - math.floor(math.log10(scale))))
+
+    def place(value: float, digits: int) -> int:
+        return digits - 1 - math.floor(math.log10(value))
+
+    of_mean = place(abs(mean), 4) if mean else 0
+    of_half = place(half_width, 2) if half_width > 0 else of_mean
+    return max(0, min(of_mean, of_half, 6))
 
 
 MEASURES = (
@@ -81,8 +88,8 @@ class Outcome:
     retransmitted_share: float
     timeouts: int
     result_hash: str
-    goodput_over_time: pl.DataFrame | None
-    """``time_s`` and the ``goodput_bps`` of all flows together; None if the scenario records no trace."""
+    delivered: tuple[Numbers, Numbers] | None
+    """Times in seconds and the bytes that all flows together had delivered; None if there is no trace."""
     result: Result | None
     """The run itself, for the first seed."""
 
@@ -105,23 +112,26 @@ class Outcome:
             retransmitted_share=again / sent if sent else 0.0,
             timeouts=sum(flow["timeouts"] for flow in flows),
             result_hash=result.result_hash,
-            goodput_over_time=_goodput_over_time(result),
+            delivered=_delivered(result),
             result=result if keep else None,
         )
 
 
-def _goodput_over_time(result: Result) -> pl.DataFrame | None:
-    import polars as pl
+_POINTS = 5000
 
-    if result.table("trace").is_empty():
+
+def _delivered(result: Result) -> tuple[Numbers, Numbers] | None:
+    """The delivered bytes on a grid that is fine enough for any figure."""
+    import numpy as np
+
+    trace = result.trace("goodput")
+    if trace.is_empty():
         return None
-    goodput = result.goodput(bin_width(_seconds(result)))
-    return goodput.group_by("time_s").agg(pl.col("goodput_bps").sum()).sort("time_s")
-
-
-def _seconds(result: Result) -> float:
-    """The scenario's duration: the same for every run of a comparison, whenever its transfers finish."""
-    return _engine.seconds(result.scenario["duration"])
+    times = np.linspace(0.0, result.simulated_s, _POINTS + 1)
+    total = np.zeros_like(times)
+    for _, level in delivered(trace, times):
+        total += level
+    return times, total
 
 
 def bin_width(seconds: float) -> float:
@@ -258,7 +268,7 @@ class Comparison:
     @property
     def has_traces(self) -> bool:
         """Whether the scenario recorded what figures over time need."""
-        return any(outcome.goodput_over_time is not None for outcome in self.outcomes)
+        return any(outcome.delivered is not None for outcome in self.outcomes)
 
     def __repr__(self) -> str:
         return f"<Comparison {self.name!r}: {', '.join(self.algorithms)}; {len(self.outcomes)} runs>"

@@ -240,36 +240,45 @@ def _bar_panel(axes: Axes, comparison: Comparison, measure: Measure) -> None:
 
 @_styled
 def goodput_by_algorithm(comparison: Comparison) -> Figure:
-    """Goodput of all flows over time: the mean over runs, and its 95 % interval as a band."""
+    """Goodput of all flows over time: the mean of the runs that are still going, its 95 % interval as a band.
+
+    A curve ends where less than half of an algorithm's runs are left.
+    """
     figure, axes = style.chart()
-    series = {}
-    for name in comparison.algorithms:
-        frames = [outcome.goodput_over_time for outcome in comparison.of(name)]
-        series[name] = _mean_over_time([frame for frame in frames if frame is not None])
-    largest = max((float(np.nanmax(mean, initial=0.0)) for _, mean, _ in series.values()), default=0.0)
+    runs = {name: [outcome.delivered for outcome in comparison.of(name)] for name in comparison.algorithms}
+    ends = [float(run[0][-1]) for several in runs.values() for run in several if run is not None]
+    width = bin_width(max(ends, default=0.0))
+    series = {
+        name: _mean_over_time([run for run in several if run is not None], width) for name, several in runs.items()
+    }
+    largest = max((float(np.max(mean, initial=0.0)) for _, mean, _ in series.values()), default=0.0)
     factor, unit = _unit(largest, "bit/s")
     for at, (name, (times, mean, half)) in enumerate(series.items()):
         look = style.line_style(at)
         axes.plot(times, mean / factor, label=name, **look)
         low, high = np.maximum(mean - half, 0) / factor, (mean + half) / factor
         axes.fill_between(times, low, high, color=look["color"], alpha=0.16, linewidth=0)
-    runs = max(len(comparison.of(name)) for name in comparison.algorithms)
-    style.finish(axes, "Goodput", f"{comparison.name} · mean of {runs} run{'s' * (runs > 1)}")
+    most = max(map(len, runs.values()))
+    note = f"{comparison.name} · means over {width:g} s" + f" and {most} runs" * (most > 1)
+    style.finish(axes, "Goodput", note, end_s=max((float(times[-1]) for times, _, _ in series.values()), default=None))
+    axes.set_ylim(top=1.15 * largest / factor if largest else 1.0)
     _label(axes, f"goodput ({unit})")
     return figure
 
 
-def _mean_over_time(frames: list[pl.DataFrame]) -> tuple[Numbers, Numbers, Numbers]:
-    """Times, means and half widths; a run that has finished counts as delivering nothing."""
-    longest = max(frames, key=len, default=None)
-    if longest is None:
-        return np.zeros(0), np.zeros(0), np.zeros(0)
-    table = np.zeros((len(frames), len(longest)))
-    for row, frame in zip(table, frames, strict=True):
-        row[: len(frame)] = frame["goodput_bps"].to_numpy()
-    intervals = [analyse.mean_interval(column) for column in table.T]
-    half = np.nan_to_num(np.array([interval.half_width for interval in intervals]))
-    return longest["time_s"].to_numpy(), np.array([interval.mean for interval in intervals]), half
+def _mean_over_time(runs: list[tuple[Numbers, Numbers]], width: float) -> tuple[Numbers, Numbers, Numbers]:
+    """Middles of intervals, means and half widths over the runs that last to the end of an interval."""
+    times, means, halves = [0.0], [0.0], [0.0]
+    for at in range(round(max((run[0][-1] for run in runs), default=0.0) / width) + 1):
+        going = [run for run in runs if run[0][-1] >= (at + 1) * width]
+        if not going or 2 * len(going) < len(runs):
+            break
+        edges = [at * width, (at + 1) * width]
+        interval = analyse.mean_interval(float(np.diff(np.interp(edges, *run))[0]) * 8 / width for run in going)
+        times.append((at + 0.5) * width)
+        means.append(interval.mean)
+        halves.append(0.0 if np.isnan(interval.half_width) else interval.half_width)
+    return np.array(times), np.array(means), np.array(halves)
 
 
 @_styled
@@ -278,7 +287,7 @@ def cwnd_by_algorithm(comparison: Comparison) -> Figure:
     results = [(name, outcome.result) for name in comparison.algorithms for outcome in comparison.of(name)]
     kept = [(name, result) for name, result in results if result is not None]
     size = (6.4, 0.75 + 1.35 * len(kept))
-    figure, panels = style.chart(len(kept), 1, size=size, sharex=True, sharey=True, squeeze=False)
+    figure, panels = style.chart(len(kept), 1, size=size, sharex=True, squeeze=False)
     for at, (axes, (name, result)) in enumerate(zip(panels.flat, kept, strict=True)):
         flows = dict(_by_flow(result, "cwnd", None))
         for rows in flows.values():

@@ -18,7 +18,7 @@ def geo(
     queue: str = "1 bdp",
     transfer: str | None = "20 MB",
     congestion: Congestion | None = None,
-    duration: str = "600 s",
+    duration: str = "120 s",
 ) -> Scenario:
     """A download over a geostationary satellite: a long round trip and a few corrupted packets.
 

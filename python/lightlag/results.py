@@ -33,6 +33,7 @@ METRICS: dict[str, tuple[str, ...]] = {
 
 _LIMITS = ("cwnd", "rwnd", "application", "pacing", "recovery", "timeout")
 _SHOWN = 20
+_SHOWN_LINKS = 8
 
 
 class _Source(Protocol):
@@ -302,8 +303,13 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
 
 
 def link_rows(summary: dict[str, Any]) -> list[Row]:
-    """The busiest link directions of a summary as text, in their order: at most 20."""
-    busiest = sorted(summary["links"], key=lambda link: -link["carried_bytes"])[:_SHOWN]
+    """The link directions of a summary as text, for people: those that dropped most or were busiest, at most 8."""
+    links = summary["links"]
+    by_weight = sorted(
+        range(len(links)),
+        key=lambda at: (-links[at]["dropped_queue"] - links[at]["dropped_error"], -links[at]["utilisation"]),
+    )
+    shown = sorted(at for at in by_weight[:_SHOWN_LINKS] if links[at]["carried_bytes"])
     return [
         {
             "link": link["name"],
@@ -314,8 +320,7 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
             "mean queue": f"{link['mean_queue_packets']:.4g}",
             "max queue": str(link["max_queue_packets"]),
         }
-        for link in summary["links"]
-        if link["carried_bytes"] and any(link is other for other in busiest)
+        for link in (links[at] for at in shown)
     ]
 
 

@@ -165,9 +165,18 @@ def _plan(
         for name in names:
             changes = [("defaults.tcp.congestion", name), ("seed", str(number))]
             plan[name, number] = _engine.parse(text, "json", changes)
-    if len(names) > 1 and len({plan[name, seed] for name in names}) == 1:
+    if _all_flows_choose(base):
         raise InputError("every flow names its own congestion control, so there is nothing to compare; leave it out")
     return base, plan
+
+
+def _all_flows_choose(scenario: dict[str, Any]) -> bool:
+    """Whether no flow takes its congestion control from the defaults."""
+    flows = list(scenario.get("flows", []))
+    topology = scenario.get("topology") or {}
+    if "flow" in topology or not flows:
+        flows.append(topology.get("flow", {}))
+    return all("congestion" in flow.get("tcp", {}) for flow in flows)
 
 
 def _run_all(

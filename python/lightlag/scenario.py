@@ -452,7 +452,8 @@ def _toml(entries: Mapping[str, Any]) -> str:
 
 
 def _toml_lines(entries: Mapping[str, Any]) -> list[str]:
-    return [f"{key} = {toml_value(value)}" for key, value in entries.items()]
+    first = sorted(entries, key=lambda key: key not in ("between", "kind"))
+    return [f"{key} = {toml_value(entries[key])}" for key in first]
 
 
 def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
