@@ -103,6 +103,12 @@ impl Recovery {
         cwnd.saturating_add_signed(self.inflation)
     }
 
+    /// Keeps one segment of a window that partial ACKs deflate: when ACKs are lost, one may acknowledge more than
+    /// duplicate ACKs have inflated, and RFC 6582 §3.2 still adds a segment back.
+    pub fn limit_deflation(&mut self, cwnd: u64) {
+        self.inflation = self.inflation.max(i64::from(self.segment_size) - cwnd as i64);
+    }
+
     /// What counts against the window: the pipe, or, where limited transmit is off, everything outstanding as
     /// long as nothing is repaired.
     pub fn outstanding(&self, board: &Scoreboard) -> u64 {

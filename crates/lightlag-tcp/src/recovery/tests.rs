@@ -52,6 +52,22 @@ fn the_new_reno_vector() {
 }
 
 #[test]
+fn a_partial_ack_leaves_one_segment_of_the_window() {
+    // Three duplicates arrive, the others are lost; then 20 segments are acknowledged at once:
+    // 5,000 + 3,000 − 20,000 is below nothing, and one segment is added back.
+    let (mut recovery, mut board) = sender(Scheme::NewReno, 30);
+    for _ in 0..3 {
+        recovery.on_ack(&mut board, DUPLICATE);
+    }
+    resend(&mut board);
+    assert!(acknowledge(&mut recovery, &mut board, 20).resend_head);
+    recovery.limit_deflation(5_000);
+    assert_eq!(recovery.window(5_000), 1_000);
+    recovery.on_ack(&mut board, DUPLICATE);
+    assert_eq!(recovery.window(5_000), 2_000);
+}
+
+#[test]
 fn limited_transmit_adds_two_segments_and_counts_in_no_flight_size() {
     let (mut recovery, mut board) = sender(Scheme::NewReno, 10);
     for extra in [1_000, 2_000] {

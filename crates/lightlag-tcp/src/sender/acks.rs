@@ -48,6 +48,7 @@ impl Sender {
             && if self.recovery.uses_sack() { delivery.bytes > 0 } else { !arrived.occupies && !arrived.moved_window };
         let phase = self.recovery.phase();
         let verdict = self.recovery.on_ack(&mut self.board, News { newly_acked, duplicate });
+        self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
         if newly_acked > 0 && !verdict.keep_timer {
             self.restart_timer(now, config);
