@@ -72,7 +72,7 @@ impl Sender {
         let segment_size = u32::from(config.mss);
         Self {
             board: Scoreboard::new(segment_size),
-            cwnd: 0,
+            cwnd: u64::from(config.initial_window) * u64::from(config.mss),
             written: 0,
             peer_edge: 0,
             deadline: Instant::MAX,
