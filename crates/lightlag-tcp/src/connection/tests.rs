@@ -250,8 +250,10 @@ fn a_connection_is_small() {
     assert!(size_of::<Account>() <= 256, "{}", size_of::<Account>());
 }
 
-/// One thing that a strange peer or the clock does.
-fn happening() -> impl Strategy<Value = (u8, u32, u32, u16, u8, u32, Vec<(u32, u32)>)> {
+/// One thing that a strange peer or the clock does: kind, number, acknowledgement, length, flags, TSval, SACK.
+type Happening = (u8, u32, u32, u16, u8, u32, Vec<(u32, u32)>);
+
+fn happening() -> impl Strategy<Value = Happening> {
     let near = || prop_oneof![8 => 0u32..40_000, 1 => any::<u32>()];
     let blocks = proptest::collection::vec((near(), near()), 0..3);
     (0u8..8, near(), near(), 0u16..3_000, any::<u8>(), 400u32..700, blocks)
