@@ -1,6 +1,6 @@
 //! The engine alone: links and the event queue, with packets that nobody opens.
 
-use crate::measure::{Sample, max_rss_kib, user_seconds};
+use crate::measure::{Sample, cpu_seconds, max_rss_kib};
 use lightlag_core::{Duration, Entity, EventQueue, Instant, RandomStream, Rate};
 use lightlag_net::{Link, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
 use std::hint::black_box;
@@ -69,33 +69,30 @@ impl Roundabout {
 pub fn measure(side: u32) -> Sample {
     let mut world = Roundabout::new(side, side);
     world.run(OPERATIONS);
-    let begin = user_seconds();
+    let begin = cpu_seconds();
     world.run(OPERATIONS);
-    let user_s = user_seconds() - begin;
+    let user_s = cpu_seconds() - begin;
     black_box(world.links.iter().map(Link::in_flight).sum::<usize>());
-    Sample { packet_hops: OPERATIONS, user_s, floor_ns: floor(side as usize), max_rss_kib: max_rss_kib() }
+    Sample { packet_hops: OPERATIONS, user_s, entities: u64::from(side), max_rss_kib: max_rss_kib() }
 }
 
-/// Nanoseconds to take the earliest entry out of a queue of so many entities and put it back.
-pub fn floor(entities: usize) -> f64 {
-    let mut queue = EventQueue::new(entities);
+/// Measures a queue of so many entities alone: take the earliest entry out, put it back.
+pub fn floor(entities: u64) -> Sample {
+    let mut queue = EventQueue::new(entities as usize);
     let mut random = RandomStream::new(1, "floor");
     let delays: Vec<Duration> =
         (0..entities).map(|_| Duration::from_nanos(12_000 + random.bits() % 1_200_000)).collect();
     for (id, delay) in delays.iter().enumerate() {
         queue.arm(Entity(id as u32), Instant::ZERO + *delay);
     }
-    let mut best = f64::INFINITY;
-    for round in 0..4 {
-        let begin = user_seconds();
+    let mut turn = || {
         for _ in 0..OPERATIONS {
             let (now, entity) = queue.next_until(Instant::MAX).expect("everybody is pending");
             queue.settle(entity, Some(now + delays[entity.0 as usize]));
         }
-        if round > 0 {
-            best = best.min((user_seconds() - begin) * 1e9 / OPERATIONS as f64);
-        }
-    }
-    black_box(queue.len());
-    best
+    };
+    turn();
+    let begin = cpu_seconds();
+    turn();
+    Sample { packet_hops: OPERATIONS, user_s: cpu_seconds() - begin, entities, max_rss_kib: max_rss_kib() }
 }

@@ -4,8 +4,8 @@
 //! ```text
 //! lightlag-bench                            every bench, one table, what holds and what does not
 //! lightlag-bench once NAME [KEY=VALUE ...]  one scenario of benchmarks/scenarios, as JSON
-//! lightlag-bench holes                      long-fat-1 with thousands of SACK holes open, as JSON
 //! lightlag-bench engine SIDE                the engine alone: SIDE links with SIDE packets each, as JSON
+//! lightlag-bench floor ENTITIES             the event queue alone, as JSON
 //! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
 //! ```
 //!
@@ -29,9 +29,12 @@ fn main() -> ExitCode {
             Some(sets) => return print(once(name, sets)),
             None => return usage(),
         },
-        ["holes"] => return print(scenarios::measure("long-fat-1", &[scenarios::holes()])),
         ["engine", side] => match side.parse() {
             Ok(side) => return print(engine::measure(side)),
+            Err(_) => return usage(),
+        },
+        ["floor", entities] => match entities.parse() {
+            Ok(entities) => return print(engine::floor(entities)),
             Err(_) => return usage(),
         },
         ["instructions"] => return instructions::check(false),
@@ -52,6 +55,8 @@ fn print(sample: Sample) -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: lightlag-bench [once NAME [KEY=VALUE ...] | holes | engine SIDE | instructions [--keep]]");
+    eprintln!(
+        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | instructions [--keep]]"
+    );
     ExitCode::from(2)
 }

@@ -13,11 +13,10 @@ pub struct Sample {
     pub packet_hops: u64,
     /// Seconds of user CPU time for them.
     pub user_s: f64,
-    /// Nanoseconds of user CPU time to take an entry out of the queue and put it back, with as many entities.
+    /// Entities of the event queue; none in another simulator.
     #[serde(default)]
-    pub floor_ns: f64,
+    pub entities: u64,
     /// The most memory that the process had, in KiB.
-    #[serde(default)]
     pub max_rss_kib: u64,
 }
 
@@ -37,6 +36,13 @@ impl Sample {
 pub fn user_seconds() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
     usage.user_time().num_microseconds() as f64 * 1e-6
+}
+
+/// Seconds of CPU time of this process, kernel included. Where the kernel has nothing to do, this is more precise: it
+/// splits the sum into user and system time by ticks.
+pub fn cpu_seconds() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
+    (usage.user_time() + usage.system_time()).num_microseconds() as f64 * 1e-6
 }
 
 /// The most memory that this process had, in KiB.
@@ -59,6 +65,17 @@ pub fn read(command: &mut Command) -> Result<Sample, String> {
         return Err(output.status.to_string());
     }
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+}
+
+/// Seconds of CPU time, kernel included, that a program takes from its start to its end.
+pub fn cpu_of(command: &mut Command) -> Result<f64, String> {
+    let children = || {
+        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the kernel counts CPU time");
+        (usage.user_time() + usage.system_time()).num_microseconds() as f64 * 1e-6
+    };
+    let before = children();
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(children() - before) } else { Err(output.status.to_string()) }
 }
 
 /// The sample with the least time a packet-hop: load on the machine only ever adds.
