@@ -141,43 +141,28 @@ impl Queue for IndexedBinaryHeap {
     }
 }
 
-/// Four siblings in one cache line.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Siblings([u128; 4]);
-
-/// The shipped heap, laid out so that the four children of an entry share one cache line. The root is entry 3,
-/// the children of entry i are 4·(i − 2) and the three after it. Places past the end hold the largest key.
-pub struct AlignedHeap {
-    groups: Vec<Siblings>,
-    /// The first free place.
-    end: usize,
+/// The shipped heap without its layout: the root is entry 0, the children of entry i begin at 4·i + 1 and lie
+/// across two cache lines.
+pub struct PlainHeap {
+    heap: Vec<u128>,
     position: Vec<u32>,
 }
 
-const ROOT: usize = 3;
-
-impl AlignedHeap {
-    #[inline]
-    fn at(&self, at: usize) -> u128 {
-        self.groups[at / 4].0[at % 4]
-    }
-
+impl PlainHeap {
     #[inline]
     fn put(&mut self, at: usize, key: u128) {
-        self.groups[at / 4].0[at % 4] = key;
+        self.heap[at] = key;
         self.position[key as u32 as usize] = at as u32;
     }
 
     #[inline]
     fn up(&mut self, mut at: usize, key: u128) {
-        while at > ROOT {
-            let parent = at / 4 + 2;
-            let above = self.at(parent);
-            if above <= key {
+        while at > 0 {
+            let parent = (at - 1) / 4;
+            if self.heap[parent] <= key {
                 break;
             }
-            self.put(at, above);
+            self.put(at, self.heap[parent]);
             at = parent;
         }
         self.put(at, key);
@@ -185,24 +170,23 @@ impl AlignedHeap {
 
     #[inline]
     fn down(&mut self, mut at: usize, key: u128) {
-        while let Some(Siblings([a, b, c, d])) = self.groups.get(at - 2) {
-            let (left, left_at) = if b < a { (b, 1) } else { (a, 0) };
-            let (right, right_at) = if d < c { (d, 3) } else { (c, 2) };
-            let (least, offset) = if right < left { (*right, right_at) } else { (*left, left_at) };
+        loop {
+            let first = 4 * at + 1;
+            let Some(children) = self.heap.get(first..(first + 4).min(self.heap.len())) else { break };
+            let Some((offset, least)) = children.iter().copied().enumerate().min_by_key(|child| child.1) else { break };
             if key <= least {
                 break;
             }
             self.put(at, least);
-            at = 4 * (at - 2) + offset;
+            at = first + offset;
         }
         self.put(at, key);
     }
 }
 
-impl Queue for AlignedHeap {
+impl Queue for PlainHeap {
     fn new(entities: usize) -> Self {
-        let groups = vec![Siblings([u128::MAX; 4]); entities.div_ceil(4) + 2];
-        Self { groups, end: ROOT, position: vec![ABSENT; entities] }
+        Self { heap: Vec::with_capacity(entities), position: vec![ABSENT; entities] }
     }
 
     #[inline]
@@ -210,30 +194,28 @@ impl Queue for AlignedHeap {
         let key = key(time, entity);
         let at = self.position[entity as usize];
         if at == ABSENT {
-            self.end += 1;
-            self.up(self.end - 1, key);
-        } else if key < self.at(at as usize) {
+            self.heap.push(key);
+            self.up(self.heap.len() - 1, key);
+        } else if key < self.heap[at as usize] {
             self.up(at as usize, key);
         }
     }
 
     #[inline]
     fn next(&mut self) -> (u64, u32) {
-        parts(self.at(ROOT))
+        parts(self.heap[0])
     }
 
     #[inline]
     fn settle(&mut self, entity: u32, time: u64) {
         if time != NEVER {
-            self.down(ROOT, key(time, entity));
+            self.down(0, key(time, entity));
             return;
         }
         self.position[entity as usize] = ABSENT;
-        self.end -= 1;
-        let last = self.at(self.end);
-        self.groups[self.end / 4].0[self.end % 4] = u128::MAX;
-        if self.end > ROOT {
-            self.down(ROOT, last);
+        let last = self.heap.pop().expect("the entity stands in the heap");
+        if !self.heap.is_empty() {
+            self.down(0, last);
         }
     }
 }

@@ -213,7 +213,7 @@ type Row = (&'static str, fn(usize) -> Box<dyn Contest>);
 
 const ROWS: [Row; 8] = [
     ("indexed 4-ary heap (shipped)", contender::<EventQueue>),
-    ("indexed 4-ary heap, one cache line a step", contender::<heaps::AlignedHeap>),
+    ("indexed 4-ary heap, plain layout", contender::<heaps::PlainHeap>),
     ("indexed binary heap", contender::<heaps::IndexedBinaryHeap>),
     ("std BinaryHeap with stale entries", contender::<heaps::LazyStdHeap>),
     ("tournament tree, 2 a match", contender::<trees::Tournament>),
