@@ -354,3 +354,6 @@ impl Algorithm for Config {
         &mut self.hystart
     }
 }
+
+#[cfg(test)]
+mod tests;

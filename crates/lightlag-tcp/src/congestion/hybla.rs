@@ -128,8 +128,13 @@ impl CongestionControl for Hybla {
             self.follow(rtt);
         }
         hystart::watch(&mut self.hystart, ack, &mut self.window);
-        let left = self.window.slow_start(self.counted(ack), self.slow_start);
-        self.window.grow(left * self.avoidance / self.window.segments());
+        let acked = self.counted(ack);
+        if self.window.in_slow_start() {
+            // What is left at the threshold is forgotten, as in Linux: it would count ρ²/W for each segment.
+            self.window.slow_start(acked, self.slow_start);
+        } else {
+            self.window.grow(acked * self.avoidance / self.window.segments());
+        }
         self.window.clamp_to(MOST_WINDOW);
     }
 
@@ -215,3 +220,6 @@ impl Algorithm for Config {
         &mut self.hystart
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,6 +48,17 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// What the ranges of single parameters do not show.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Self { delay_min, delay_max, .. } = self;
+        if delay_min <= delay_max {
+            return Ok(());
+        }
+        Err(format!("hystart_delay_min: {delay_min} is above hystart_delay_max, which is {delay_max}: make it smaller"))
+    }
+}
+
 /// Watches the ACKs of slow start for signs of a full path.
 pub struct HyStart {
     config: Config,
@@ -159,3 +170,6 @@ pub(super) fn settings<C: Algorithm>(default: &'static str) -> Vec<Setting<C>> {
         },
     ]
 }
+
+#[cfg(test)]
+mod tests;

@@ -147,3 +147,6 @@ pub trait CongestionControl: Send {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

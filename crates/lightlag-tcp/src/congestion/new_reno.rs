@@ -132,3 +132,6 @@ impl Algorithm for Config {
         &mut self.hystart
     }
 }
+
+#[cfg(test)]
+mod tests;

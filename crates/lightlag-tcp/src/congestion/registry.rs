@@ -121,8 +121,9 @@ algorithms! {
 }
 
 fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {
-    let config: C = parameters::read(&C::settings(), table)?;
+    let mut config: C = parameters::read(&C::settings(), table)?;
     config.check()?;
+    config.hystart().check()?;
     Ok(config)
 }
 
@@ -220,3 +221,6 @@ impl JsonSchema for Choice {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -99,3 +99,6 @@ impl Window {
         (self.threshold * self.segment_size + 0.5) as u64
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -133,3 +133,6 @@ impl CongestionControl for CubicInet {
         Some(Epoch { start: curve.start, w_max, k: Duration::from_secs_f64(curve.k) })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+use super::*;
+use crate::congestion::cubic::Variant;
+use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::{Phase, cubic};
+use std::collections::VecDeque;
+
+const RTT: Duration = Duration::from_millis(80);
+
+fn inet(initial_window: u64) -> CubicInet {
+    CubicInet::new(&cubic::Config::of(Variant::Inet2023), &start(initial_window))
+}
+
+fn seconds(seconds: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(seconds)
+}
+
+/// After a loss at 214 segments, at the first ACK of avoidance: at 1 s.
+fn after_loss() -> CubicInet {
+    let mut cubic = inet(214);
+    cubic.on_congestion(&congestion(Cause::Loss, 100.0));
+    cubic.on_ack(&ack(seconds(1.0), RTT));
+    cubic.on_ack(&ack(seconds(1.0), RTT));
+    cubic
+}
+
+#[test]
+fn slow_start_adds_a_segment_an_ack_up_to_one_above_the_threshold() {
+    let mut cubic = inet(1);
+    cubic.on_ack(&Ack { growth: 2.0, newly_acked: 2 * SEGMENT, ..ack(seconds(1.0), RTT) });
+    assert_eq!(cubic.window(), 2 * SEGMENT);
+    cubic.ssthresh = 2 * SEGMENT;
+    cubic.on_ack(&ack(seconds(1.0), RTT));
+    assert_eq!(cubic.window(), 3 * SEGMENT);
+    assert!(cubic.epoch().is_none());
+    cubic.on_ack(&ack(seconds(1.0), RTT));
+    assert!(cubic.epoch().is_some());
+}
+
+#[test]
+fn k_begins_a_segment_above_the_threshold() {
+    // ⌊0.8·214 000⌋ = 171 200 bytes, and a segment: ∛((214 − 172.2)/0.4) = ∛((0.2·214 − 1)/0.4) = 4.710 s.
+    let cubic = after_loss();
+    assert_eq!((cubic.ssthresh(), cubic.window()), (171_200, 172_200));
+    let epoch = cubic.epoch().unwrap();
+    assert_eq!((epoch.start, epoch.w_max), (seconds(1.0), 214.0));
+    assert!((epoch.k.as_secs_f64() - 4.710).abs() < 5e-4, "{}", epoch.k);
+}
+
+#[test]
+fn the_threshold_is_of_the_window_and_at_least_two_segments() {
+    let mut cubic = inet(100);
+    cubic.on_congestion(&congestion(Cause::Loss, 10.0));
+    assert_eq!((cubic.ssthresh(), cubic.window()), (80 * SEGMENT, 80 * SEGMENT));
+    let mut small = inet(2);
+    small.on_congestion(&congestion(Cause::Loss, 2.0));
+    assert_eq!(small.ssthresh(), 2 * SEGMENT);
+}
+
+#[test]
+fn the_target_is_the_plateau_for_a_second_and_a_third_around_it() {
+    let mut cubic = after_loss();
+    let curve = cubic.curve.unwrap();
+    cubic.cwnd = 213 * SEGMENT;
+    // 0.4·1.357³ = 1: a target of 214 there, 213 and 215 outside; dMin = 80 ms is part of t.
+    for (from_k, count) in [(-1.40, 21_300), (-1.30, 213), (0.0, 213), (1.30, 213), (1.40, 106)] {
+        let now = curve.start + Duration::from_secs_f64(curve.k + from_k - 0.08);
+        assert_eq!(cubic.count(&curve, now), count, "{from_k} s from K");
+    }
+}
+
+#[test]
+fn an_increment_takes_two_acks_more_than_the_count() {
+    let mut cubic = after_loss();
+    let curve = cubic.curve.unwrap();
+    cubic.cwnd = 200 * SEGMENT;
+    cubic.waited = 0;
+    let now = curve.start + Duration::from_secs_f64(curve.k - 0.08);
+    // ⌊200/(214 − 200)⌋ = 14.
+    assert_eq!(cubic.count(&curve, now), 14);
+    let acks = (1..=40).find(|_| {
+        cubic.on_ack(&ack(now, RTT));
+        cubic.cwnd > 200 * SEGMENT
+    });
+    assert_eq!(acks, Some(16));
+}
+
+#[test]
+fn a_timeout_forgets_the_plateau_after_it_has_set_the_threshold() {
+    let mut cubic = after_loss();
+    cubic.on_congestion(&congestion(Cause::Timeout, 1.0));
+    assert_eq!((cubic.window(), cubic.ssthresh()), (SEGMENT, 137_760));
+    assert_eq!((cubic.last_max, cubic.min_rtt), (0, None));
+    cubic.cwnd = 140 * SEGMENT;
+    cubic.on_ack(&Ack { phase: Phase::Loss, ..ack(seconds(3.0), RTT) });
+    let epoch = cubic.epoch().unwrap();
+    assert_eq!((epoch.w_max, epoch.k), (140.0, Duration::ZERO));
+}
+
+#[test]
+fn a_loss_below_the_last_plateau_aims_lower() {
+    let mut cubic = after_loss();
+    cubic.on_congestion(&congestion(Cause::Loss, 1.0));
+    // 0.9·172 200.
+    assert_eq!(cubic.last_max, 154_980);
+}
+
+/// One flow over 5 Mb/s and 40 ms each way, segments of 1024 and 47 bytes, an ACK every second segment or after
+/// 200 ms, nothing else in the way. Arrivals of segments wait in a queue; ACKs follow from them in order.
+struct PointToPoint {
+    cubic: CubicInet,
+    now: Instant,
+    link_free: Instant,
+    arrivals: VecDeque<Instant>,
+    acked: u64,
+    recovery_ends: Option<u64>,
+}
+
+impl PointToPoint {
+    const MSS: u64 = 1024;
+    const DELAY: Duration = Duration::from_millis(40);
+
+    fn new() -> Self {
+        let start = Start { segment_size: Self::MSS, initial_window: 1, rtt: None };
+        let cubic = CubicInet::new(&cubic::Config::of(Variant::Inet2023), &start);
+        // It starts at 1.2 s; the handshake takes a round trip.
+        let now = seconds(1.28);
+        Self { cubic, now, link_free: now, arrivals: VecDeque::new(), acked: 0, recovery_ends: None }
+    }
+
+    fn send(&mut self) {
+        let on_the_wire = Duration::from_secs_f64((1024.0 + 47.0) * 8.0 / 5e6);
+        while (self.arrivals.len() as u64 + 1) * Self::MSS <= self.cubic.window() {
+            self.link_free = self.link_free.max(self.now) + on_the_wire;
+            self.arrivals.push_back(self.link_free + Self::DELAY);
+        }
+    }
+
+    /// The next ACK arrives.
+    fn step(&mut self) {
+        self.send();
+        let timer = self.arrivals[0] + Duration::from_millis(200);
+        let (sent, count) = match self.arrivals.get(1) {
+            Some(second) if *second <= timer => (*second, 2),
+            _ => (timer, 1),
+        };
+        let rtt = Self::DELAY * 2 + Duration::from_micros(1714);
+        self.now = sent + Self::DELAY;
+        self.arrivals.drain(..count);
+        self.acked += count as u64;
+        let repairing = self.recovery_ends.is_some();
+        let phase = if repairing { Phase::Recovery } else { Phase::Open };
+        let newly_acked = count as u64 * Self::MSS;
+        self.cubic.on_ack(&Ack { newly_acked, phase, ..ack(self.now, rtt) });
+        self.recovery_ends = self.recovery_ends.filter(|end| self.acked < *end);
+    }
+
+    fn lose(&mut self) {
+        let flight = self.arrivals.len() as u64 * Self::MSS;
+        let event = congestion(Cause::Loss, flight as f64 / SEGMENT as f64);
+        self.cubic.on_congestion(&event);
+        self.recovery_ends = Some(self.acked + self.arrivals.len() as u64);
+    }
+}
+
+#[test]
+fn the_published_run_has_its_first_four_switches() {
+    let mut path = PointToPoint::new();
+    for (at, k) in [(2.90, 4.71), (8.72, 4.70), (16.32, 4.77), (26.16, 5.09)] {
+        while path.now < seconds(at) {
+            path.step();
+        }
+        path.lose();
+        while path.cubic.epoch().is_none() {
+            path.step();
+        }
+        assert_within(&format!("K after {at} s"), path.cubic.epoch().unwrap().k.as_secs_f64(), k, 0.04);
+    }
+}

@@ -1,0 +1,93 @@
+use super::*;
+use crate::congestion::tests::ack as plain_ack;
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn hystart() -> HyStart {
+    HyStart::new(&Config { on: true, ..Config::default() }).unwrap()
+}
+
+/// An ACK within the round that ends at offset 1,000,000.
+fn ack(at_ms: u64, rtt: Duration, min_rtt: Duration) -> Ack {
+    let now = Instant::ZERO + ms(1000 + at_ms);
+    Ack { min_rtt, snd_una: 1000, snd_nxt: 1_000_000, ..plain_ack(now, rtt) }
+}
+
+/// The first of many ACKs, 10 ms apart, that ends slow start.
+fn ends_at(rtt: Duration, min_rtt: Duration) -> Option<u64> {
+    let mut hystart = hystart();
+    (1..=50).find(|n| hystart.ends_slow_start(&ack(10 * n, rtt, min_rtt), 20.0))
+}
+
+#[test]
+fn a_rise_of_an_eighth_within_4_and_16_ms_ends_slow_start() {
+    for (min_rtt, rise) in [(16, 4), (100, 12), (128, 16), (600, 16)] {
+        let least = ms(min_rtt) + ms(rise) + if min_rtt == 100 { Duration::from_micros(500) } else { ms(0) };
+        assert_eq!(ends_at(least, ms(min_rtt)), None, "RTT {least}, smallest {min_rtt} ms");
+        let more = least + Duration::from_nanos(1);
+        // The ninth ACK comes after the eight samples.
+        assert_eq!(ends_at(more, ms(min_rtt)), Some(9), "RTT {more}, smallest {min_rtt} ms");
+    }
+}
+
+#[test]
+fn one_sample_without_delay_clears_the_round() {
+    let mut hystart = hystart();
+    for n in 0..50 {
+        let rtt = if n == 3 { ms(101) } else { ms(200) };
+        assert!(!hystart.ends_slow_start(&ack(10 * n, rtt, ms(100)), 20.0));
+    }
+}
+
+#[test]
+fn a_train_longer_than_half_the_smallest_rtt_ends_slow_start() {
+    let mut hystart = hystart();
+    // (100 + 1)/2 = 50.5 ms after the begin of the round.
+    for at in (0..=50).step_by(2) {
+        assert!(!hystart.ends_slow_start(&ack(at, ms(100), ms(100)), 20.0), "{at} ms");
+    }
+    assert!(hystart.ends_slow_start(&ack(52, ms(100), ms(100)), 20.0));
+}
+
+#[test]
+fn a_gap_breaks_the_train() {
+    let mut hystart = hystart();
+    for at in (0..=20).chain(23..100) {
+        assert!(!hystart.ends_slow_start(&ack(at, ms(100), ms(100)), 20.0), "{at} ms");
+    }
+}
+
+#[test]
+fn a_new_round_begins_when_its_data_is_acknowledged() {
+    let mut hystart = hystart();
+    assert!(!hystart.ends_slow_start(&ack(0, ms(100), ms(100)), 20.0));
+    let next = |at| Ack { snd_una: 1_000_001, snd_nxt: 2_000_000, ..ack(at, ms(100), ms(100)) };
+    assert!(!hystart.ends_slow_start(&next(100), 40.0));
+    assert_eq!((hystart.round_start, hystart.round_end), (next(100).now, Some(2_000_000)));
+}
+
+#[test]
+fn a_small_window_is_left_alone() {
+    let mut hystart = hystart();
+    for n in 0..50 {
+        assert!(!hystart.ends_slow_start(&ack(n, ms(200), ms(100)), 15.9));
+    }
+}
+
+#[test]
+fn slow_start_ends_at_the_window() {
+    let mut window = Window::new(&crate::congestion::tests::start(20));
+    let mut watching = Some(hystart());
+    for n in 1..=9 {
+        watch(&mut watching, &ack(10 * n, ms(200), ms(100)), &mut window);
+    }
+    assert_eq!((window.threshold(), window.segments()), (20.0, 20.0));
+    assert!(!window.in_slow_start());
+}
+
+#[test]
+fn nothing_watches_where_it_is_off() {
+    assert!(HyStart::new(&Config::default()).is_none());
+}

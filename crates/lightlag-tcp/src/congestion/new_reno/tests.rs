@@ -1,0 +1,86 @@
+use super::*;
+use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::{Cause, Phase};
+use lightlag_core::{Duration, Instant};
+
+const RTT: Duration = Duration::from_millis(100);
+
+/// NewReno in congestion avoidance at `window` segments.
+fn avoiding(increase: Increase, window: f64) -> NewReno {
+    let mut reno = NewReno::new(&Config { increase, ..Config::default() }, &start(10));
+    reno.on_congestion(&congestion(Cause::Loss, 2.0 * window));
+    reno
+}
+
+#[test]
+fn slow_start_adds_what_the_ack_counts() {
+    let mut reno = NewReno::new(&Config::default(), &start(10));
+    reno.on_ack(&ack(Instant::ZERO, RTT));
+    assert_eq!(reno.window(), 11 * SEGMENT);
+    reno.on_ack(&Ack { growth: 2.0, ..ack(Instant::ZERO, RTT) });
+    assert_eq!(reno.window(), 13 * SEGMENT);
+}
+
+#[test]
+fn avoidance_adds_a_segment_a_window() {
+    // W += 1/W ten times from 10 on: W² grows by about 2 each, √(100 + 20) = 10.95.
+    let mut fraction = avoiding(Increase::Fraction, 10.0);
+    let mut whole = avoiding(Increase::Whole, 10.0);
+    for n in 0..10 {
+        assert_eq!(whole.window(), 10 * SEGMENT, "after {n} ACKs");
+        fraction.on_ack(&ack(Instant::ZERO, RTT));
+        whole.on_ack(&ack(Instant::ZERO, RTT));
+    }
+    assert!((fraction.window.segments() - 10.96).abs() < 0.005, "{}", fraction.window.segments());
+    assert_eq!(whole.window(), 11 * SEGMENT);
+}
+
+#[test]
+fn a_loss_halves_the_flight_not_the_window() {
+    // RFC 5681 equation 4 with 10 segments in flight: 5.
+    let mut reno = avoiding(Increase::Fraction, 20.0);
+    reno.on_congestion(&congestion(Cause::Loss, 10.0));
+    assert_eq!((reno.window(), reno.ssthresh()), (5 * SEGMENT, 5 * SEGMENT));
+    reno.on_congestion(&congestion(Cause::Loss, 3.0));
+    assert_eq!((reno.window(), reno.ssthresh()), (2 * SEGMENT, 2 * SEGMENT));
+}
+
+#[test]
+fn slow_start_follows_a_timeout_up_to_the_threshold() {
+    let mut reno = avoiding(Increase::Fraction, 20.0);
+    reno.on_congestion(&congestion(Cause::Timeout, 20.0));
+    let windows: Vec<u64> = (0..10)
+        .map(|_| {
+            reno.on_ack(&Ack { phase: Phase::Loss, ..ack(Instant::ZERO, RTT) });
+            reno.window() / SEGMENT
+        })
+        .collect();
+    assert_eq!(windows, [2, 3, 4, 5, 6, 7, 8, 9, 10, 10]);
+}
+
+#[test]
+fn every_nth_loss_makes_a_sawtooth_between_half_and_whole() {
+    // A tooth from W/2 to W takes W/2 rounds of 3W/4 segments: n = 3W²/8. W = 40: 600.
+    let mut path = Path::new(r#""newreno""#, RTT);
+    path.avoid_from(20.0);
+    let mut peaks = Vec::new();
+    for n in 1..=20 * 600 {
+        path.acknowledge();
+        if n % 600 == 0 {
+            peaks.push(path.window());
+            path.react(Cause::Loss);
+        }
+    }
+    assert_within("the last peak", peaks[19], 40.0, 0.01);
+    assert!(peaks[10..].windows(2).all(|pair| (pair[0] - pair[1]).abs() < 0.01), "{peaks:?}");
+    assert_within("the bottom", path.window(), 20.0, 0.01);
+}
+
+#[test]
+fn the_mean_window_under_random_loss_follows_the_square_root() {
+    for p in [1e-2, 1e-3, 1e-4] {
+        let (mean, p) = Path::new(r#""newreno""#, RTT).lose_at_random(p, 4000);
+        // Mathis 1997 with one ACK a segment: √(3/(2p)) for regular losses.
+        assert_within(&format!("mean window at {p:.2e}"), mean, (1.5 / p).sqrt(), 0.1);
+    }
+}

@@ -1,0 +1,136 @@
+use super::*;
+use lightlag_core::Duration;
+
+fn choice(json: &str) -> Choice {
+    serde_json::from_str(json).unwrap()
+}
+
+fn refused(json: &str) -> String {
+    serde_json::from_str::<Choice>(json).unwrap_err().to_string()
+}
+
+#[test]
+fn a_name_is_the_algorithm_with_its_defaults() {
+    for name in NAMES {
+        let named = choice(&format!("{name:?}"));
+        assert_eq!(named.name(), *name);
+        assert_eq!(named, Choice::named(name));
+        assert_eq!(named, choice(&format!(r#"{{ "algorithm": "{name}" }}"#)));
+        assert_eq!(serde_json::to_string(&named).unwrap(), format!("{name:?}"));
+        assert_eq!(name.parse(), Ok(named));
+    }
+    assert_eq!("qubic".parse::<Choice>(), Err(UnknownAlgorithm("qubic".to_owned())));
+}
+
+#[test]
+fn a_table_changes_what_it_names() {
+    let Choice::Cubic(config) = choice(r#"{ "beta": 0.75, "variant": "rfc8312", "algorithm": "cubic" }"#) else {
+        panic!("cubic is chosen");
+    };
+    assert_eq!(config, cubic::Config { beta: 0.75, ..cubic::Config::of(cubic::Variant::Rfc8312) });
+    let Choice::Hybla(config) = choice(r#"{ "algorithm": "hybla", "reference_rtt": "50 ms", "hystart": true }"#) else {
+        panic!("hybla is chosen");
+    };
+    assert_eq!(config.reference_rtt, Duration::from_millis(50));
+    assert!(config.hystart.on);
+}
+
+#[test]
+fn the_variant_brings_its_own_defaults_wherever_it_stands() {
+    for variant in ["paper2008", "inet2023"] {
+        let Choice::Cubic(config) = choice(&format!(r#"{{ "algorithm": "cubic", "variant": "{variant}" }}"#)) else {
+            panic!("cubic is chosen");
+        };
+        assert_eq!((config.beta, config.hystart.on), (0.8, false));
+    }
+    let Choice::Cubic(config) = choice(r#"{ "beta": 0.7, "algorithm": "cubic", "variant": "paper2008" }"#) else {
+        panic!("cubic is chosen");
+    };
+    assert_eq!(config.beta, 0.7);
+}
+
+#[test]
+fn choices_survive_a_round_trip_in_short() {
+    for (json, short) in [
+        (r#"{ "algorithm": "cubic", "beta": 0.7 }"#, r#""cubic""#),
+        (
+            r#"{ "algorithm": "cubic", "variant": "paper2008", "beta": 0.8 }"#,
+            r#"{"algorithm":"cubic","variant":"paper2008"}"#,
+        ),
+        (
+            r#"{ "algorithm": "cubic", "variant": "paper2008", "beta": 0.7, "hystart_delay_min": "8 ms" }"#,
+            r#"{"algorithm":"cubic","variant":"paper2008","beta":0.7,"hystart_delay_min":"8 ms"}"#,
+        ),
+        (r#"{ "algorithm": "newreno", "increase": "whole" }"#, r#"{"algorithm":"newreno","increase":"whole"}"#),
+    ] {
+        let there = serde_json::to_string(&choice(json)).unwrap();
+        assert_eq!(there, short);
+        assert_eq!(choice(&there), choice(json));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_key_value_and_range() {
+    for (json, parts) in [
+        (r#""qubic""#, ["`qubic`", "`newreno`, `cubic`, `hybla`"]),
+        (r#"{ "algorithm": "qubic" }"#, ["`qubic`", "`newreno`, `cubic`, `hybla`"]),
+        (r#"{ "algorithm": 3 }"#, ["algorithm: 3", "a name in quotes"]),
+        (r#"{ "variant": "rfc9438" }"#, ["missing field", "algorithm"]),
+        ("3", ["3", "the name of an algorithm"]),
+        ("true", ["true", "the name of an algorithm"]),
+        (r#"{ "algorithm": "cubic", "beta": 1.3 }"#, ["beta: 1.3", "a number from 0.1 to 0.99"]),
+        (r#"{ "algorithm": "cubic", "beta": "0.7" }"#, ["beta: \"0.7\"", "a number from 0.1 to 0.99"]),
+        (r#"{ "algorithm": "cubic", "c": 0 }"#, ["c: 0", "a number from 0.001 to 1000"]),
+        (r#"{ "algorithm": "cubic", "variant": "linux" }"#, ["variant: \"linux\"", "\"rfc9438\" or \"rfc8312\""]),
+        (r#"{ "algorithm": "cubic", "fast_convergence": 1 }"#, ["fast_convergence: 1", "true or false"]),
+        (r#"{ "algorithm": "cubic", "hystart_delay_max": "16" }"#, ["hystart_delay_max: \"16\"", "with its unit"]),
+        (r#"{ "algorithm": "cubic", "hystart_delay_max": "2 h" }"#, ["hystart_delay_max", "up to 60 s"]),
+        (r#"{ "algorithm": "cubic", "c": [1] }"#, ["c: this table, list or nothing", "a number"]),
+        (r#"{ "algorithm": "cubic", "gamma": 2 }"#, ["`gamma`", "`beta`"]),
+        (r#"{ "algorithm": "cubic", "variant": "inet2023", "hystart": true }"#, ["hystart: true", "inet2023"]),
+        (r#"{ "algorithm": "hybla", "reference_rtt": "0 s" }"#, ["reference_rtt: 0 s", "1 ms"]),
+        (r#"{ "algorithm": "hybla", "rho_source": "rtt" }"#, ["rho_source: \"rtt\"", "\"min_rtt\" or \"srtt\""]),
+        (r#"{ "algorithm": "hybla", "hystart_delay_min": "9 ms", "hystart_delay_max": "5 ms" }"#, ["9 ms", "5 ms"]),
+        (r#"{ "algorithm": "cubic", "c": 0.4, "c": 0.5 }"#, ["\"c\"", "twice"]),
+    ] {
+        let message = refused(json);
+        for part in parts {
+            assert!(message.contains(part), "{json}: {message}: no {part}");
+        }
+    }
+}
+
+#[test]
+fn all_that_is_wrong_is_said_at_once() {
+    let message = refused(r#"{ "algorithm": "cubic", "beta": 2, "c": -1, "x": 0 }"#);
+    for part in ["beta: 2", "c: -1", "`x`"] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn the_catalog_says_everything_about_every_algorithm() {
+    let names: Vec<&str> = catalog().iter().map(|entry| entry.name).collect();
+    assert_eq!(names, NAMES);
+    for entry in catalog() {
+        assert!(entry.about.len() > 80 && entry.equations.len() >= 5 && entry.source.len() > 30, "{}", entry.name);
+        assert!(entry.parameters.iter().any(|parameter| parameter.name == "hystart"));
+        for parameter in &entry.parameters {
+            assert!(parameter.meaning.ends_with('.') && !parameter.default.is_empty() && !parameter.range.is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_schema_knows_every_key_and_no_other() {
+    let schema = serde_json::to_value(schemars::schema_for!(Choice)).unwrap();
+    let forms = schema["anyOf"].as_array().unwrap();
+    assert_eq!(forms[0]["enum"], serde_json::json!(NAMES));
+    for (form, entry) in forms[1..].iter().zip(catalog()) {
+        let keys: Vec<&String> = form["properties"].as_object().unwrap().keys().collect();
+        assert_eq!(keys.len(), entry.parameters.len() + 1);
+        assert!(entry.parameters.iter().all(|parameter| form["properties"].get(parameter.name).is_some()));
+        assert_eq!(form["properties"]["algorithm"]["const"], entry.name);
+        assert_eq!(form["additionalProperties"], false);
+    }
+}

@@ -1,0 +1,258 @@
+//! What the tests of the algorithms share: a path without a network, and what holds for every algorithm.
+
+use super::*;
+use lightlag_core::RandomStream;
+use proptest::prelude::*;
+
+/// Payload of a full segment in these tests.
+pub(super) const SEGMENT: u64 = 1000;
+
+/// `segments` as the initial window.
+pub(super) fn start(segments: u64) -> Start {
+    Start { segment_size: SEGMENT, initial_window: segments, rtt: None }
+}
+
+/// An episode with `flight` segments in flight.
+pub(super) fn congestion(cause: Cause, flight: f64) -> Congestion {
+    let flight = (flight * SEGMENT as f64).round() as u64;
+    Congestion { now: Instant::ZERO, cause, flight, srtt: Duration::ZERO, min_rtt: Duration::MAX }
+}
+
+/// An ACK of one segment, at `now` and with the round-trip time `rtt`.
+pub(super) fn ack(now: Instant, rtt: Duration) -> Ack {
+    Ack {
+        now,
+        newly_acked: SEGMENT,
+        newly_delivered: SEGMENT,
+        growth: 1.0,
+        rtt: Some(rtt),
+        srtt: rtt,
+        min_rtt: rtt,
+        inflight: 0,
+        prior_inflight: SEGMENT,
+        snd_una: 0,
+        snd_nxt: 0,
+        phase: Phase::Open,
+        cwnd_limited: true,
+    }
+}
+
+/// A sender that always has data on a path with a constant round-trip time and no queue: an ACK a segment, a
+/// window of them a round trip. The reaction to a loss takes no time.
+pub(super) struct Path {
+    pub algorithm: Box<dyn CongestionControl>,
+    pub segment: u64,
+    pub rtt: Duration,
+    pub now: Instant,
+    /// Segments acknowledged.
+    pub acked: u64,
+}
+
+impl Path {
+    pub fn new(choice: &str, rtt: Duration) -> Self {
+        Self::with_segment(choice, rtt, SEGMENT)
+    }
+
+    pub fn with_segment(choice: &str, rtt: Duration, segment: u64) -> Self {
+        let choice: Choice = serde_json::from_str(choice).unwrap();
+        let start = Start { segment_size: segment, initial_window: 10, rtt: None };
+        Self { algorithm: build(&choice, &start), segment, rtt, now: Instant::ZERO, acked: 0 }
+    }
+
+    /// The window in segments.
+    pub fn window(&self) -> f64 {
+        self.algorithm.window() as f64 / self.segment as f64
+    }
+
+    /// One segment is acknowledged, after its share of a round trip.
+    pub fn acknowledge(&mut self) {
+        self.now += Duration::from_secs_f64(self.rtt.as_secs_f64() / self.window());
+        self.acked += 1;
+        let una = self.acked * self.segment;
+        let ack = Ack {
+            newly_acked: self.segment,
+            newly_delivered: self.segment,
+            snd_una: una,
+            snd_nxt: una + self.algorithm.window(),
+            ..ack(self.now, self.rtt)
+        };
+        self.algorithm.on_ack(&ack);
+    }
+
+    pub fn react(&mut self, cause: Cause) {
+        let (rtt, flight) = (self.rtt, self.algorithm.window());
+        self.algorithm.on_congestion(&Congestion { now: self.now, cause, flight, srtt: rtt, min_rtt: rtt });
+    }
+
+    /// Congestion avoidance from `window` segments on.
+    pub fn avoid_from(&mut self, window: f64) {
+        let flight = (2.0 * window * self.segment as f64).round() as u64;
+        let (now, rtt) = (self.now, self.rtt);
+        self.algorithm.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt: rtt, min_rtt: rtt });
+    }
+
+    /// Loses each segment with `probability`, but at most one a window, for so many losses. Returns the mean
+    /// window over time and the losses a segment.
+    pub fn lose_at_random(&mut self, probability: f64, losses: u64) -> (f64, f64) {
+        let mut random = RandomStream::new(1, "losses");
+        let mut protected = 0;
+        // The first losses end slow start and the memory of it.
+        for warm_up in [true, false] {
+            let (begin, first) = (self.now, self.acked);
+            let most = if warm_up { 50 } else { losses };
+            let mut seen = 0;
+            while seen < most {
+                self.acknowledge();
+                if random.uniform() < probability && self.acked >= protected {
+                    protected = self.acked + self.window() as u64;
+                    self.react(Cause::Loss);
+                    seen += 1;
+                }
+            }
+            if !warm_up {
+                let segments = (self.acked - first) as f64;
+                return (segments * (self.rtt / self.now.since(begin)), seen as f64 / segments);
+            }
+        }
+        unreachable!("the second turn returns")
+    }
+}
+
+pub(super) fn assert_within(what: &str, value: f64, expected: f64, tolerance: f64) {
+    let off = value / expected - 1.0;
+    assert!(off.abs() <= tolerance, "{what}: {value}, expected {expected}, {:+.2} %", 100.0 * off);
+}
+
+/// Every algorithm, in every variant.
+pub(super) const ALL: [&str; 8] = [
+    r#""newreno""#,
+    r#"{ "algorithm": "newreno", "increase": "whole" }"#,
+    r#""cubic""#,
+    r#"{ "algorithm": "cubic", "variant": "rfc8312" }"#,
+    r#"{ "algorithm": "cubic", "variant": "paper2008" }"#,
+    r#"{ "algorithm": "cubic", "variant": "inet2023" }"#,
+    r#""hybla""#,
+    r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "hystart": true }"#,
+];
+
+#[test]
+fn nothing_grows_while_the_application_or_a_recovery_holds_the_sender() {
+    for choice in ALL {
+        let mut path = Path::new(choice, Duration::from_millis(100));
+        for phase in [Phase::Open, Phase::Recovery, Phase::Loss] {
+            let before = path.algorithm.window();
+            let (cwnd_limited, ready) = (phase == Phase::Recovery, ack(path.now, path.rtt));
+            path.algorithm.on_ack(&Ack { phase, cwnd_limited, ..ready });
+            assert_eq!(path.algorithm.window(), before, "{choice} {phase:?}");
+        }
+    }
+}
+
+#[test]
+fn after_a_timeout_the_window_is_one_segment() {
+    for choice in ALL {
+        let mut path = Path::new(choice, Duration::from_millis(100));
+        path.acknowledge();
+        path.react(Cause::Timeout);
+        assert_eq!(path.algorithm.window(), SEGMENT, "{choice}");
+    }
+}
+
+#[test]
+fn a_repeated_timeout_keeps_the_threshold() {
+    // Except in the published program, which takes it from a window of one segment: 2 at the least.
+    for choice in ALL {
+        let mut path = Path::new(choice, Duration::from_millis(100));
+        path.avoid_from(50.0);
+        path.react(Cause::Timeout);
+        let threshold = path.algorithm.ssthresh();
+        path.react(Cause::RepeatedTimeout);
+        let expected = if choice.contains("inet2023") { 2 * SEGMENT } else { threshold };
+        assert_eq!(path.algorithm.ssthresh(), expected, "{choice}");
+        assert_eq!(path.algorithm.window(), SEGMENT, "{choice}");
+    }
+}
+
+#[test]
+fn a_segment_of_1000_and_of_1460_bytes_give_the_same_trace() {
+    for choice in ALL {
+        let trace = |segment| -> Vec<f64> {
+            let mut path = Path::with_segment(choice, Duration::from_millis(50), segment);
+            (0..3000)
+                .map(|n| {
+                    path.acknowledge();
+                    match n % 700 {
+                        400 => path.react(Cause::Loss),
+                        650 => path.react(Cause::Timeout),
+                        _ => {}
+                    }
+                    path.window()
+                })
+                .collect()
+        };
+        for (n, (small, large)) in trace(1000).into_iter().zip(trace(1460)).enumerate() {
+            assert!((small / large - 1.0).abs() < 1e-3, "{choice}: {small} and {large} after {n} ACKs");
+        }
+    }
+}
+
+#[test]
+fn the_same_acks_give_the_same_windows() {
+    for choice in ALL {
+        let run = || Path::new(choice, Duration::from_millis(80)).lose_at_random(0.01, 50);
+        assert_eq!(run(), run(), "{choice}");
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Acks(u16),
+    Idle(u16),
+    Congestion(u8, u32),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        (1_u16..200).prop_map(Step::Acks),
+        (1_u16..5000).prop_map(Step::Idle),
+        (0_u8..3, 0_u32..2_000_000).prop_map(|(cause, flight)| Step::Congestion(cause, flight)),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+proptest! {
+    /// RFC 5681 §3.1: ssthresh at least 2 segments, the window at least one.
+    #[test]
+    fn floors_hold_whatever_happens(steps in steps(), choice in prop::sample::select(ALL.to_vec()), rtt in 1_u64..3000) {
+        let mut path = Path::new(choice, Duration::from_millis(rtt));
+        for step in steps {
+            match step {
+                Step::Acks(count) => (0..count).for_each(|_| path.acknowledge()),
+                Step::Idle(ms) => path.now += Duration::from_millis(ms.into()),
+                Step::Congestion(cause, flight) => {
+                    let cause = [Cause::Loss, Cause::Timeout, Cause::RepeatedTimeout][usize::from(cause)];
+                    let (now, rtt) = (path.now, path.rtt);
+                    let event = Congestion { now, cause, flight: flight.into(), srtt: rtt, min_rtt: rtt };
+                    path.algorithm.on_congestion(&event);
+                }
+            }
+            prop_assert!(path.algorithm.window() >= SEGMENT);
+            prop_assert!(path.algorithm.ssthresh() >= 2 * SEGMENT);
+            prop_assert!(path.window() < 1e9, "{} segments", path.window());
+        }
+    }
+
+    /// An ACK never takes anything from the window.
+    #[test]
+    fn acks_never_shrink_the_window(choice in prop::sample::select(ALL.to_vec()), losses in 1_u16..300, rtt in 1_u64..1000) {
+        let mut path = Path::new(choice, Duration::from_millis(rtt));
+        for n in 0..1000 {
+            let before = path.algorithm.window();
+            path.acknowledge();
+            prop_assert!(path.algorithm.window() >= before);
+            if n % losses == 0 {
+                path.react(Cause::Loss);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+use super::*;
+use crate::congestion::tests::{SEGMENT, congestion, start};
+
+#[test]
+fn the_initial_window_is_in_segments_and_bytes() {
+    let window = Window::new(&start(10));
+    assert_eq!((window.segments(), window.bytes()), (10.0, 10 * SEGMENT));
+    assert_eq!((window.threshold(), window.threshold_bytes()), (f64::INFINITY, u64::MAX));
+    assert!(window.in_slow_start());
+}
+
+#[test]
+fn slow_start_stops_at_the_threshold_and_leaves_the_rest() {
+    let mut window = Window::new(&start(10));
+    window.react(&congestion(Cause::Timeout, 10.0), 4.5);
+    assert_eq!(window.slow_start(2.0, 1.0), 0.0);
+    assert_eq!(window.segments(), 3.0);
+    // Room for 1.5 of 2 segments.
+    assert_eq!(window.slow_start(2.0, 1.0), 0.5);
+    assert_eq!(window.segments(), 4.5);
+    assert_eq!(window.slow_start(2.0, 1.0), 2.0);
+    assert_eq!(window.segments(), 4.5);
+}
+
+#[test]
+fn the_rest_counts_acknowledged_segments_not_increments() {
+    let mut window = Window::new(&start(10));
+    window.react(&congestion(Cause::Timeout, 10.0), 31.0);
+    // Two segments of 15 each have room for 30.
+    assert_eq!(window.slow_start(3.0, 15.0), 1.0);
+    assert_eq!(window.segments(), 31.0);
+}
+
+#[test]
+fn the_threshold_stays_at_two_segments() {
+    let mut window = Window::new(&start(3));
+    window.react(&congestion(Cause::Loss, 3.0), 1.5);
+    assert_eq!((window.segments(), window.threshold()), (2.0, 2.0));
+    window.react(&congestion(Cause::Timeout, 1.0), 0.5);
+    assert_eq!((window.segments(), window.threshold()), (1.0, 2.0));
+}
+
+#[test]
+fn bytes_are_rounded_to_the_nearest() {
+    let mut window = Window::new(&Start { segment_size: 1460, initial_window: 1, rtt: None });
+    // Three thirds of a segment are not quite one in binary.
+    (0..3).for_each(|_| window.grow(1.0 / 3.0));
+    assert!(window.segments() < 2.0);
+    assert_eq!(window.bytes(), 2 * 1460);
+}
