@@ -29,6 +29,8 @@ const SACKED: u8 = 1;
 const LOST: u8 = 2;
 const RETRANSMITTED: u8 = 4;
 const FIN: u8 = 8;
+/// Sent more than once, even if a timeout took the last copy out of the pipe (Karn).
+const AMBIGUOUS: u8 = 16;
 
 /// One segment in flight.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +95,7 @@ pub struct Delivery {
 impl Delivery {
     fn add(&mut self, record: &Record) {
         self.bytes += u64::from(record.len);
-        if record.has(RETRANSMITTED) {
+        if record.has(AMBIGUOUS) {
             self.retransmitted = true;
         } else {
             let (oldest, newest) = self.sent.unwrap_or((record.sent, record.sent));
@@ -398,7 +400,7 @@ impl Scoreboard {
         }
         for record in &mut self.records {
             if reneged || !record.has(SACKED) {
-                record.flags = record.flags & FIN | LOST;
+                record.flags = record.flags & (FIN | AMBIGUOUS) | LOST;
             }
         }
         self.pipe = 0;
@@ -465,7 +467,7 @@ impl Scoreboard {
         let record = &mut self.records[(number - self.first) as usize];
         debug_assert!(!record.has(SACKED), "SACKed data never leaves again");
         self.pipe -= record.in_pipe();
-        record.flags |= RETRANSMITTED;
+        record.flags |= RETRANSMITTED | AMBIGUOUS;
         record.sent = now;
         self.pipe += record.in_pipe();
         let fin = record.has(FIN);

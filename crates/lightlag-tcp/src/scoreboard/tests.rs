@@ -191,6 +191,17 @@ fn samples_come_only_from_segments_sent_once() {
 }
 
 #[test]
+fn a_timeout_does_not_make_a_retransmitted_segment_unambiguous() {
+    // An ACK for the first copy may come right after the second one left: its age is no round-trip time.
+    let mut board = board(3);
+    board.mark_all_lost();
+    board.retransmit(0, Instant::from_nanos(50));
+    board.mark_all_lost();
+    let delivery = board.acknowledge_segments(1);
+    assert_eq!((delivery.sent, delivery.retransmitted), (None, true));
+}
+
+#[test]
 fn speculation_takes_holes_then_the_last_segment() {
     let mut board = board(8);
     board.sack_segments(2, 3);
