@@ -150,10 +150,6 @@ impl Recorder {
     }
 
     fn row(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
-        if snapshot.cwnd == 0 {
-            // There is no window before the handshake is over.
-            return;
-        }
         let trace = &mut self.trace;
         let segments = |bytes: u64| bytes as f64 / snapshot.segment_size as f64;
         let seconds = |time: Duration| (!time.is_zero() && time != Duration::MAX).then(|| time.as_secs_f64());
