@@ -194,7 +194,7 @@ impl Recorder {
             self.drops.link.push(link as u32);
             // A packet carries the number of the endpoint it is for: odd ones receive the data.
             self.drops.flow.push(packet.flow / 2);
-            self.drops.backward.push(packet.flow % 2 == 0);
+            self.drops.backward.push(packet.flow.is_multiple_of(2));
             self.drops.bytes.push(u32::from(packet.size));
             self.drops.cause.push(cause);
         }

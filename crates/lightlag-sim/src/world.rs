@@ -193,7 +193,7 @@ impl World {
             self.sent += 1;
             self.transmit(now, out, packet);
         }
-        if at % 2 == 0 && self.recorder.traces_changes() {
+        if at.is_multiple_of(2) && self.recorder.traces_changes() {
             let delivered = self.endpoints[at + 1].connection.received();
             self.recorder.trace_change(now, at / 2, &self.endpoints[at].connection.snapshot(), delivered);
         }
