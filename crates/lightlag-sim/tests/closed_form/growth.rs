@@ -1,0 +1,139 @@
+//! How the window grows: per round in slow start and avoidance, over time under CUBIC.
+
+use crate::{assert_within, at, text::run};
+use lightlag_sim::RunResult;
+
+/// Round-trip time of the path, of which serialisation is a few microseconds.
+const RTT: f64 = 0.1;
+
+/// One endless flow on a link so fast that a window leaves in no time: every round of 100 ms is one burst.
+/// The `lost` packet is the first of the round that begins next.
+fn one_flow(tcp: &str, lost: &str, duration: &str) -> RunResult {
+    run(&format!(
+        r#"
+        name = "growth"
+        duration = "{duration}"
+
+        [[links]]
+        between = ["sender", "receiver"]
+        rate = "100 Gbit/s"
+        delay = "50 ms"
+        queue = "1000000 packets"
+        loss = {{ forward = {{ at = [{lost}] }}, backward = 0 }}
+
+        [[flows]]
+        from = "sender"
+        to = "receiver"
+        tcp = {{ profile = "rfc", receive_buffer = "512 MiB", initial_window = 10, {tcp} }}
+        "#
+    ))
+}
+
+/// The windows in whole segments in the middle of the rounds: the first leaves after the handshake, at 1 RTT.
+fn by_round(result: &RunResult, rounds: u32) -> Vec<f64> {
+    (1..=rounds).map(|round| at(result, &result.trace.cwnd_segments, RTT * (f64::from(round) + 0.5))).collect()
+}
+
+#[test]
+fn slow_start_doubles_the_window_in_each_round() {
+    let result = one_flow(r#"congestion = "newreno", delayed_ack = false"#, "", "1 s");
+    assert_eq!(by_round(&result, 8), [10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1280.0]);
+}
+
+#[test]
+fn slow_start_grows_by_half_with_delayed_acks_that_count_once() {
+    // Every second segment is acknowledged and adds one. A last odd segment waits for the first of the next
+    // round: una = 2·⌊received/2⌋, window = 10 + ⌊received/2⌋, and then una + window have been sent.
+    let result = one_flow(r#"congestion = "newreno", growth = "per_ack", delayed_ack = { segments = 2 }"#, "", "2 s");
+    let (mut received, mut expected) = (0_u32, Vec::new());
+    for _ in 0..12 {
+        let acks = received / 2;
+        expected.push(f64::from(10 + acks));
+        received = 2 * acks + 10 + acks;
+    }
+    assert_eq!(expected[..5], [10.0, 15.0, 22.0, 33.0, 49.0]);
+    assert_eq!(by_round(&result, 12), expected);
+    assert_within("growth of a late round", expected[11] / expected[10], 1.5, 0.01);
+}
+
+#[test]
+fn byte_counting_makes_up_for_delayed_acks() {
+    // RFC 3465 with L = 2: an ACK of two segments adds two, so the round doubles but for an odd last segment.
+    let abc = r#"congestion = "newreno", growth = { abc = 2 }, delayed_ack = { segments = 2 }"#;
+    assert_eq!(by_round(&one_flow(abc, "", "1 s"), 8), [10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1280.0]);
+}
+
+/// Asserts that every round from 1 s on adds `per_round` segments, in the form `per_ack/W` for each of the `W`
+/// segments in flight (acknowledged `stretch` at a time): while the window grows, the later ACKs of a round add
+/// less, so a round adds no more than `per_round` and no less than `per_round·(W−stretch)/(W+per_round)`.
+fn assert_avoidance(result: &RunResult, per_round: f64, stretch: f64) {
+    let window = |round: u32| at(result, &result.trace.cwnd_segments, 1.05 + RTT * f64::from(round));
+    assert!(window(0) > 20.0 && window(0) < 1e5, "the window was {} after the loss", window(0));
+    for round in 0..30 {
+        let (before, grown) = (window(round), window(round + 1) - window(round));
+        let least = per_round * (before - stretch) / (before + per_round);
+        let most = per_round * (before + stretch - 1.0) / before;
+        assert!(grown >= least && grown <= most + 1e-9, "round {round} at {before} added {grown}: {least}..{most}");
+    }
+    assert_within("growth over 30 rounds", window(30) - window(0), 30.0 * per_round, 0.03);
+}
+
+#[test]
+fn newreno_avoidance_adds_one_segment_a_round() {
+    let result = one_flow(r#"congestion = "newreno", delayed_ack = false"#, r#""0.55 s""#, "5 s");
+    // The first packet of the round that begins at 0.6 s is lost, 320 are in flight: 320/2 = 160.
+    assert_eq!(at(&result, &result.trace.ssthresh_segments, 1.0), Some(160.0));
+    assert_avoidance(&result, 1.0, 1.0);
+}
+
+#[test]
+fn newreno_avoidance_adds_half_a_segment_with_delayed_acks_that_count_once() {
+    let tcp = r#"congestion = "newreno", growth = "per_ack", delayed_ack = { segments = 2 }"#;
+    assert_avoidance(&one_flow(tcp, r#""0.65 s""#, "5 s"), 0.5, 2.0);
+}
+
+#[test]
+fn hybla_slow_start_multiplies_by_two_to_the_rho() {
+    // ρ = 100/25 = 4: each ACK adds 2⁴ − 1 = 15, so a round multiplies by 16.
+    let result = one_flow(r#"congestion = "hybla", delayed_ack = false"#, "", "0.5 s");
+    let windows = by_round(&result, 3);
+    assert_within("the second round", windows[1] / windows[0], 16.0, 0.001);
+    assert_within("the third round", windows[2] / windows[1], 16.0, 0.001);
+}
+
+#[test]
+fn hybla_avoidance_adds_rho_squared_segments_a_round() {
+    let result = one_flow(r#"congestion = "hybla", delayed_ack = false"#, r#""0.25 s""#, "5 s");
+    assert_avoidance(&result, 16.0, 1.0);
+}
+
+/// The shape of CUBIC after one loss at `w_max` segments: from `beta`·Wmax along C(t−K)³ + Wmax, with
+/// K = ∛(Wmax·(1−β)/C) (RFC 9438 §4.2; C = 0.4).
+fn assert_cubic(variant: &str, beta: f64) {
+    let tcp = format!(
+        r#"congestion = {{ algorithm = "cubic", variant = "{variant}", hystart = false }}, delayed_ack = false"#
+    );
+    let result = one_flow(&tcp, r#""0.45 s""#, "12 s");
+    let trace = &result.trace;
+    // The round that begins at 0.5 s has 160 segments and loses its first.
+    let (w_max, c) = (160.0, 0.4);
+    let k = libm::cbrt(w_max * (1.0 - beta) / c);
+    assert_within(&format!("{variant}: Wmax"), at(&result, &trace.w_max_segments, 3.0).unwrap(), w_max, 0.01);
+    assert_within(&format!("{variant}: K"), at(&result, &trace.k_s, 3.0).unwrap(), k, 0.01);
+    // Recovery ends, and the epoch begins, when the retransmission is acknowledged: at 0.7 s. ACKs come once a
+    // round and aim one round ahead, so the window is that of the curve, give or take a round.
+    let curve = |t: f64| c * (t - k) * (t - k) * (t - k) + w_max;
+    for step in 1..=20 {
+        let t = 0.5 * f64::from(step) + 0.05;
+        let ours = at(&result, &trace.cwnd_segments, 0.7 + t);
+        let (least, most) = (curve(t - RTT) - 0.1, curve(t + RTT) + 0.1);
+        assert!(ours >= least && ours <= most, "{variant}: {ours} segments after {t} s, W(t) = {least}..{most}");
+    }
+}
+
+#[test]
+fn cubic_follows_its_cubic() {
+    assert_cubic("rfc9438", 0.7);
+    assert_cubic("rfc8312", 0.7);
+    assert_cubic("paper2008", 0.8);
+}

@@ -1,0 +1,131 @@
+//! What arrives in a second: window over round-trip time, or the link's payload share.
+
+use crate::{assert_within, at, text::run};
+use lightlag_sim::RunResult;
+
+/// Delivered payload in bits a second between two times at which nothing is on its way to the receiver, or long
+/// enough apart.
+fn throughput(result: &RunResult, from_s: f64, to_s: f64) -> f64 {
+    let delivered = |time| at(result, &result.trace.delivered_bytes, time) as f64;
+    (delivered(to_s) - delivered(from_s)) * 8.0 / (to_s - from_s)
+}
+
+/// A flow that only the receiver's window limits, on a path of 600 ms with room to spare.
+fn window_limited(tcp: &str) -> RunResult {
+    run(&format!(
+        r#"
+        name = "window over RTT"
+        duration = "100 s"
+        record = {{ interval = "10 ms" }}
+
+        [[links]]
+        between = ["ground", "ship"]
+        rate = "10 Gbit/s"
+        delay = "300 ms"
+        queue = "100000 packets"
+
+        [[flows]]
+        from = "ground"
+        to = "ship"
+        tcp = {{ profile = "rfc", congestion = "newreno", delayed_ack = false, {tcp} }}
+        "#
+    ))
+}
+
+#[test]
+fn without_window_scaling_a_flow_gets_65535_bytes_a_round_trip() {
+    // 51 segments of 1285 B are 65,535 B. In 600 ms: 873.8 kbit/s, whatever the link's rate.
+    let result =
+        window_limited(r#"window_scaling = false, timestamps = false, mss = "1285 B", receive_buffer = "16 MiB""#);
+    assert_within("throughput", throughput(&result, 30.3, 90.3), 65_535.0 * 8.0 / 0.6, 1e-4);
+    let flow = &result.summary.flows[0];
+    assert!(flow.limited_s.rwnd > 95.0, "the result names the cause: {:?}", flow.limited_s);
+}
+
+#[test]
+fn a_receive_window_limits_to_window_over_rtt() {
+    // 100 and 1000 segments of 1448 B.
+    for segments in [100_u64, 1000] {
+        let buffer = segments * 1448;
+        let result = window_limited(&format!(r#"timestamps = true, mss = "1460 B", receive_buffer = "{buffer} B""#));
+        // The advertised window is rounded down to a multiple of its scale (RFC 7323 §2.3), so the last segment
+        // of the window may not fit.
+        let window = throughput(&result, 30.3, 90.3) * 0.6 / 8.0 / 1448.0;
+        let full = segments as f64;
+        assert!(window > full - 1.01 && window < full + 0.01, "{window} segments a round trip of {segments}");
+    }
+}
+
+/// A flow that fills a link without loss: its receive window covers the path and half the queue.
+fn filled(link: &str, tcp: &str) -> RunResult {
+    run(&format!(
+        r#"
+        name = "filled"
+        duration = "60 s"
+
+        [[links]]
+        between = ["a", "b"]
+        delay = "25 ms"
+        queue = "1000 packets"
+        {link}
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        tcp = {{ receive_buffer = "1 MB", {tcp} }}
+        "#
+    ))
+}
+
+#[test]
+fn a_lossless_link_is_filled_to_its_payload_share() {
+    // rate · payload / (payload + TCP and IP headers + link header)
+    let cases = [
+        (r#"rate = "10 Mbit/s""#, r#"profile = "linux""#, 10e6 * 1448.0 / 1500.0),
+        (r#"rate = "34.368 Mbit/s""#, r#"profile = "linux", congestion = "newreno""#, 34.368e6 * 1448.0 / 1500.0),
+        (r#"rate = "10 Mbit/s""#, r#"profile = "rfc", timestamps = false"#, 10e6 * 1460.0 / 1500.0),
+        (
+            "rate = \"5 Mbit/s\"\nheader = \"7 B\"",
+            r#"profile = "linux", mss = "1024 B""#,
+            5e6 * 1012.0 / (1064.0 + 7.0),
+        ),
+        ("rate = \"5 Mbit/s\"\nheader = \"38 B\"", r#"profile = "linux", congestion = "hybla""#, 5e6 * 1448.0 / 1538.0),
+    ];
+    for (link, tcp, share) in cases {
+        let result = filled(link, tcp);
+        assert_within(&format!("{link}, {tcp}"), throughput(&result, 20.0, 60.0), share, 2e-4);
+        assert_eq!(result.summary.links[0].dropped_queue, 0);
+        assert_eq!(result.summary.flows[0].retransmitted_segments, 0);
+    }
+}
+
+#[test]
+fn flows_share_a_lossless_link_by_their_windows() {
+    // A standing queue: each flow keeps its whole receive window in the path, so the rates are as the windows.
+    let result = run(r#"
+        name = "shares"
+        duration = "120 s"
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        queue = "1000 packets"
+
+        [defaults.tcp]
+        congestion = "newreno"
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        tcp = { receive_buffer = "100 kB" }
+        [[flows]]
+        from = "a"
+        to = "b"
+        tcp = { receive_buffer = "200 kB" }
+    "#);
+    let [one, two] = &result.summary.flows[..] else { panic!("two flows") };
+    // 69 and 138 whole segments.
+    assert_within("the ratio", two.goodput_bps / one.goodput_bps, 2.0, 0.03);
+    assert_within("the sum", one.goodput_bps + two.goodput_bps, 10e6 * 1448.0 / 1500.0, 0.005);
+}
