@@ -1,0 +1,238 @@
+//! What must hold in every run, whatever the network: random topologies, links, losses, queues and flows.
+
+mod text;
+
+use lightlag_net::QueueLimit;
+use lightlag_sim::results::FlowSummary;
+use lightlag_sim::scenario::{Flow, Network};
+use lightlag_sim::{RunResult, Scenario};
+use proptest::prelude::*;
+use std::fmt::Write;
+use text::run;
+
+/// The lines of a link besides `between`.
+fn link() -> impl Strategy<Value = String> {
+    let rate = prop_oneof![
+        (20_u32..20_000).prop_map(|kbps| format!("rate = \"{kbps} kbit/s\"")),
+        (1_000_u32..20_000, 20_u32..2_000)
+            .prop_map(|(down, up)| format!("rate = {{ forward = \"{down} kbit/s\", backward = \"{up} kbit/s\" }}")),
+    ];
+    let delay = (0_u32..120_000).prop_map(|us| format!("delay = \"{us} us\""));
+    let queue = prop_oneof![
+        (1_u32..60).prop_map(|n| format!("queue = \"{n} packets\"")),
+        (1_u32..60).prop_map(|n| format!("queue = \"{} B\"", n * 1000)),
+        (1_u32..30).prop_map(|n| format!("queue = \"{} bdp\"", f64::from(n) / 10.0)),
+    ];
+    let loss = prop_oneof![
+        4 => Just(String::from("loss = 0")),
+        3 => (1_u32..200).prop_map(|n| format!("loss = {}", f64::from(n) / 1000.0)),
+        1 => Just(String::from("loss = { forward = 0, backward = 1 }")),
+        2 => (1_u32..200).prop_map(|n| format!("loss = {{ bit_error_rate = {} }}", f64::from(n) * 1e-7)),
+        1 => (0_u32..4000, 0_u32..1000).prop_map(|(at, gap)| {
+            format!("loss = {{ at = [\"{at} ms\", \"{at} ms\", \"{} ms\"] }}", at + gap)
+        }),
+    ];
+    let header = (0_u32..40).prop_map(|n| format!("header = \"{n} B\""));
+    (rate, delay, queue, loss, header)
+        .prop_map(|(rate, delay, queue, loss, header)| format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n"))
+}
+
+/// A connected graph of hand-written links: a random tree and some more edges. Returns the number of nodes too.
+fn graph() -> impl Strategy<Value = (usize, String)> {
+    (2_usize..7).prop_flat_map(|nodes| {
+        let parents: Vec<_> = (1..nodes).map(|node| (0..node, link())).collect();
+        let extra = prop::collection::vec((0..nodes, 0..nodes, link()), 0..4);
+        (Just(nodes), parents, extra).prop_map(|(nodes, parents, extra)| {
+            let mut edges: Vec<(usize, usize, String)> =
+                parents.into_iter().enumerate().map(|(i, (parent, link))| (parent, i + 1, link)).collect();
+            for (a, b, link) in extra {
+                if a != b && !edges.iter().any(|(c, d, _)| (a, b) == (*c, *d) || (b, a) == (*c, *d)) {
+                    edges.push((a, b, link));
+                }
+            }
+            let mut text = String::new();
+            for (a, b, link) in edges {
+                write!(text, "[[links]]\nbetween = [\"n{a}\", \"n{b}\"]\n{link}\n").unwrap();
+            }
+            (nodes, text)
+        })
+    })
+}
+
+/// A generated network with its flows.
+fn generated() -> impl Strategy<Value = String> {
+    let kind = prop_oneof![
+        Just(String::from("kind = \"point-to-point\"")),
+        (1_u32..6).prop_map(|hops| format!("kind = \"chain\"\nhops = {hops}")),
+        (1_u32..6).prop_map(|pairs| format!("kind = \"dumbbell\"\npairs = {pairs}")),
+        (1_u32..12).prop_map(|leaves| format!("kind = \"star\"\nleaves = {leaves}")),
+    ];
+    let transfer = prop::option::weighted(0.8, 1_u32..300_000);
+    (kind, link(), 1_u32..4, 0_u32..500, transfer, tcp()).prop_map(|(kind, link, count, stagger, transfer, tcp)| {
+        let transfer = transfer.map_or(String::new(), |bytes| format!("transfer = \"{bytes} B\", "));
+        let flow = format!("flow = {{ count = {count}, stagger = \"{stagger} ms\", {transfer}{tcp} }}");
+        format!("[topology]\n{kind}\n{link}{flow}\n")
+    })
+}
+
+/// The `tcp` table of a flow.
+fn tcp() -> impl Strategy<Value = String> {
+    let profile = prop::sample::select(vec!["linux", "rfc", "inet", "ns3"]);
+    let congestion = prop::sample::select(vec![
+        r#""newreno""#,
+        r#""cubic""#,
+        r#""hybla""#,
+        r#"{ algorithm = "cubic", variant = "rfc8312" }"#,
+        r#"{ algorithm = "cubic", variant = "paper2008" }"#,
+        r#"{ algorithm = "cubic", variant = "inet2023" }"#,
+    ]);
+    let delayed_ack = prop::sample::select(vec!["false", "true", "{ segments = 3, timeout = \"500 ms\" }"]);
+    let recovery = prop::sample::select(vec!["reno", "newreno", "sack"]);
+    let growth = prop::sample::select(vec![r#""per_ack""#, r#""per_segment""#, "{ abc = 2 }"]);
+    let sizes = (88_u32..9001, 1_u32..60, 2_u32..200);
+    let schemes = (profile, congestion, delayed_ack, recovery, growth);
+    (schemes, any::<[bool; 5]>(), sizes).prop_map(
+        |((profile, congestion, delayed_ack, recovery, growth), switches, (mss, initial, buffer))| {
+            let [sack, timestamps, scaling, limited_transmit, nagle] = switches;
+            format!(
+                "tcp = {{ profile = \"{profile}\", congestion = {congestion}, delayed_ack = {delayed_ack}, \
+                 recovery = \"{recovery}\", growth = {growth}, sack = {sack}, timestamps = {timestamps}, \
+                 window_scaling = {scaling}, limited_transmit = {limited_transmit}, nagle = {nagle}, \
+                 mss = \"{mss} B\", initial_window = {initial}, receive_buffer = \"{} B\" }}",
+                buffer * mss
+            )
+        },
+    )
+}
+
+/// Flows between the nodes of a graph.
+fn flows(nodes: usize) -> impl Strategy<Value = String> {
+    let transfer = prop::option::weighted(0.8, 1_u32..300_000);
+    prop::collection::vec((0..nodes, 1..nodes, transfer, 0_u32..4_000, tcp()), 1..5).prop_map(move |flows| {
+        let mut text = String::new();
+        for (from, step, transfer, start, tcp) in flows {
+            let to = (from + step) % nodes;
+            write!(text, "[[flows]]\nfrom = \"n{from}\"\nto = \"n{to}\"\nstart = \"{start} ms\"\n{tcp}\n").unwrap();
+            if let Some(bytes) = transfer {
+                writeln!(text, "transfer = \"{bytes} B\"").unwrap();
+            }
+        }
+        text
+    })
+}
+
+const HEAD: &str = "name = \"random\"\nduration = \"4 s\"\nrecord = { interval = \"50 ms\", drops = true }\n";
+
+fn listed() -> impl Strategy<Value = String> {
+    graph().prop_flat_map(|(nodes, links)| flows(nodes).prop_map(move |flows| format!("{links}\n{flows}")))
+}
+
+/// Asserts what holds in every result.
+fn check(result: &RunResult) {
+    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let network = scenario.expand().unwrap();
+    for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
+        check_flow(flow, asked, result.summary.simulated_s);
+        check_path(flow, asked, &network);
+    }
+    for (index, (link, asked)) in result.summary.links.iter().zip(&network.links).enumerate() {
+        assert!((0.0..=1.0).contains(&link.utilisation), "{link:?}");
+        assert!(link.mean_queue_packets <= link.max_queue_packets as f64 + 1e-9, "{link:?}");
+        if let QueueLimit::Packets(limit) = asked.queue {
+            assert!(link.max_queue_packets <= limit, "{link:?}");
+        }
+        // Bytes count when their transmission begins: at most one packet more than the rate allows.
+        let most = asked.rate.as_bps() as f64 * result.summary.simulated_s / 8.0 + 65_535.0;
+        assert!(link.carried_bytes as f64 <= most, "{link:?}");
+        let recorded = result.drops.link.iter().filter(|at| **at as usize == index).count() as u64;
+        assert_eq!(recorded, link.dropped_queue + link.dropped_error, "every drop is in the table: {link:?}");
+    }
+    check_trace(result);
+}
+
+fn check_flow(flow: &FlowSummary, asked: &Flow, end: f64) {
+    let transfer = asked.transfer.map(|bytes| bytes.0);
+    if let Some(finish) = flow.finish_s {
+        assert!(finish <= end && finish >= flow.start_s, "{flow:?}");
+        assert_eq!(Some(flow.delivered_bytes), transfer, "a finished flow delivered what was asked: {flow:?}");
+    } else {
+        assert!(transfer.is_none_or(|transfer| flow.delivered_bytes < transfer), "complete is finished: {flow:?}");
+    }
+    assert!(flow.delivered_bytes <= flow.sent_segments * 9000, "nothing arrives that was not sent: {flow:?}");
+    assert!(flow.retransmitted_segments <= flow.sent_segments, "{flow:?}");
+    let l = flow.limited_s;
+    let accounted = l.cwnd + l.rwnd + l.application + l.pacing + l.recovery + l.timeout;
+    let since_start = (end - flow.start_s).max(0.0);
+    assert!((accounted - since_start).abs() < 1e-6, "{accounted} of {since_start} s are accounted for: {flow:?}");
+}
+
+/// No faster than light, and no more than the slowest link of the way.
+fn check_path(flow: &FlowSummary, asked: &Flow, network: &Network) {
+    let way = |from, to| network.routes.path(from, to).unwrap().into_iter().map(|link| &network.links[link.0 as usize]);
+    let (there, back) = (way(asked.from, asked.to), way(asked.to, asked.from));
+    let slowest = there.clone().map(|link| link.rate.as_bps()).min().unwrap() as f64;
+    assert!(flow.goodput_bps <= slowest, "{flow:?}");
+    let base: f64 = there.chain(back).map(|link| link.delay.as_secs_f64()).sum();
+    // A sample from timestamps has ticks of 1 ms.
+    assert!(flow.min_rtt_s.is_none_or(|rtt| rtt > base - 0.001), "below {base} s: {flow:?}");
+    assert!(flow.mean_rtt_s.is_none_or(|rtt| rtt >= flow.min_rtt_s.unwrap() - 1e-9), "{flow:?}");
+}
+
+fn check_trace(result: &RunResult) {
+    let trace = &result.trace;
+    assert!(trace.time_s.is_sorted(), "rows are in order of time");
+    for row in 0..trace.time_s.len() {
+        let [acked, delivered, sent] = [trace.acked_bytes[row], trace.delivered_bytes[row], trace.sent_bytes[row]];
+        assert!(
+            acked <= delivered && delivered <= sent,
+            "row {row}: acked {acked}, delivered {delivered}, sent {sent}"
+        );
+        // RFC 6675 §4: what is retransmitted and not known to be lost counts twice. A FIN counts one.
+        let pipe = trace.inflight_bytes[row];
+        assert!(pipe <= 2 * (sent - acked + 1), "row {row}: pipe {pipe}, outstanding {}", sent - acked);
+        assert!(trace.cwnd_segments[row] >= 1.0 - 1e-9, "row {row}: cwnd {}", trace.cwnd_segments[row]);
+        assert!(trace.ssthresh_segments[row].is_none_or(|s| s >= 1.0), "row {row}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn packets_and_bytes_are_conserved_on_random_graphs(text in listed(), seed in any::<u32>()) {
+        check(&run(&format!("{HEAD}seed = {seed}\n{text}")));
+    }
+
+    #[test]
+    fn packets_and_bytes_are_conserved_on_generated_networks(text in generated(), seed in any::<u32>()) {
+        check(&run(&format!("{HEAD}seed = {seed}\n{text}")));
+    }
+
+    #[test]
+    fn a_transfer_finishes_in_spite_of_losses(
+        tcp in tcp(), loss in 0.0..0.1_f64, back in 0.0..0.1_f64, bytes in 1_u32..200_000, seed in any::<u32>(),
+        queue in 2_u32..50,
+    ) {
+        let result = run(&format!(r#"
+            name = "reliable"
+            duration = "3000 s"
+            seed = {seed}
+            record = {{ queue = "off", drops = true }}
+
+            [[links]]
+            between = ["a", "b"]
+            rate = "5 Mbit/s"
+            delay = "20 ms"
+            queue = "{queue} packets"
+            loss = {{ forward = {loss}, backward = {back} }}
+
+            [[flows]]
+            from = "a"
+            to = "b"
+            transfer = "{bytes} B"
+            {tcp}
+        "#));
+        prop_assert!(result.summary.flows[0].finish_s.is_some(), "{:?}", result.summary.flows[0]);
+        check(&result);
+    }
+}
