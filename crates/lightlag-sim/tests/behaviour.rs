@@ -1,0 +1,346 @@
+//! Short scenarios at the edges: what a user may ask for, and what must then be seen.
+
+mod text;
+
+use lightlag_sim::{RunResult, results::FlowSummary};
+use text::run;
+
+/// One flow over one link of 10 Mbit/s and 100 ms each way; a later key in `link` or `flow` is another line.
+fn one_flow(link: &str, flow: &str) -> RunResult {
+    run(&format!(
+        r#"
+        name = "behaviour"
+        duration = "60 s"
+
+        [[links]]
+        between = ["a", "b"]
+        delay = "100 ms"
+        {link}
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        {flow}
+        "#
+    ))
+}
+
+fn first(result: &RunResult) -> &FlowSummary {
+    &result.summary.flows[0]
+}
+
+/// Everything that an account holds.
+fn accounted(flow: &FlowSummary) -> f64 {
+    let l = flow.limited_s;
+    l.cwnd + l.rwnd + l.application + l.pacing + l.recovery + l.timeout
+}
+
+#[test]
+fn a_transfer_of_one_segment_takes_one_and_a_half_round_trips() {
+    let result = one_flow(r#"rate = "10 Mbit/s""#, r#"transfer = "1000 B""#);
+    let flow = first(&result);
+    // SYN and SYN-ACK of 60 B: 48 µs each; the ACK of 52 B 41.6 µs; 1052 B: 841.6 µs.
+    let finish = 0.3 + (2.0 * 48.0 + 41.6 + 841.6) * 1e-6;
+    assert!((flow.finish_s.unwrap() - finish).abs() < 1e-9, "{:?}", flow.finish_s);
+    assert_eq!(flow.delivered_bytes, 1000);
+    assert_eq!(flow.retransmitted_segments, 0);
+    assert!((flow.goodput_bps - 8000.0 / finish).abs() < 1e-6);
+    assert_eq!(result.summary.simulated_s, flow.finish_s.unwrap(), "the run ends with its only transfer");
+}
+
+#[test]
+fn a_single_byte_is_a_transfer() {
+    let result = one_flow(r#"rate = "10 Mbit/s""#, r#"transfer = "1 B""#);
+    assert_eq!(first(&result).delivered_bytes, 1);
+    assert!(first(&result).finish_s.is_some());
+}
+
+#[test]
+fn a_slow_return_link_slows_the_ack_clock() {
+    // 1000:1 rates. ACKs of 52 B at 10 kbit/s: 24 a second; each lets two segments of 1448 B go. A window of
+    // 138 segments puts 69 ACKs at most into the return queue: none is dropped.
+    let asymmetric = r#"rate = { forward = "10 Mbit/s", backward = "10 kbit/s" }"#;
+    let flow = r#"tcp = { profile = "rfc", delayed_ack = { segments = 2 }, receive_buffer = "200 kB" }"#;
+    let result = one_flow(asymmetric, flow);
+    let clocked = 60.0 * 10_000.0 / (52.0 * 8.0) * 2.0 * 1448.0;
+    // What the ACKs of 60 s let go, give or take the window that is under way.
+    let delivered = first(&result).delivered_bytes as f64;
+    assert!((delivered - clocked).abs() < 200_000.0, "{delivered} of {clocked}");
+    assert!(result.summary.links[1].utilisation > 0.98, "the return link is the bottleneck");
+    assert!(result.summary.links[0].utilisation < 0.1);
+}
+
+#[test]
+fn lost_acks_cost_no_retransmissions_while_later_ones_arrive() {
+    let result = one_flow(
+        "rate = \"10 Mbit/s\"\nqueue = \"1000 packets\"\nloss = { forward = 0, backward = 0.1 }",
+        r#"tcp = { profile = "rfc", congestion = "newreno", receive_buffer = "200 kB" }"#,
+    );
+    let flow = first(&result);
+    assert!(result.summary.links[1].dropped_error > 100, "{} ACKs are lost", result.summary.links[1].dropped_error);
+    assert_eq!(flow.retransmitted_segments, 0, "cumulative ACKs repair each other");
+    assert!(flow.delivered_bytes > 10_000_000);
+}
+
+#[test]
+fn a_queue_of_one_packet_still_delivers() {
+    let result = one_flow("rate = \"10 Mbit/s\"\nqueue = \"1 packets\"", r#"transfer = "300 kB""#);
+    assert_eq!(first(&result).delivered_bytes, 300_000);
+    assert!(result.summary.links[0].dropped_queue > 0);
+    assert_eq!(result.summary.links[0].max_queue_packets, 1);
+}
+
+#[test]
+fn a_connection_that_cannot_be_established_gives_up() {
+    let result = run(r#"
+        name = "no way"
+        duration = "1 h"
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "10 Mbit/s"
+        delay = "100 ms"
+        loss = 1.0
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        transfer = "1 MB"
+    "#);
+    let flow = first(&result);
+    assert_eq!((flow.finish_s, flow.delivered_bytes), (None, 0));
+    assert!(flow.timeouts >= 3, "the SYN is repeated: {}", flow.timeouts);
+    assert!(result.summary.simulated_s < 600.0, "it ends when the SYN is given up: {}", result.summary.simulated_s);
+}
+
+#[test]
+fn a_transfer_that_has_arrived_has_finished_though_its_sender_never_hears_of_it() {
+    // Every ACK after the SYN-ACK is lost, until the sender gives up; another transfer keeps the run going.
+    let dead = vec![r#""0.25 s""#; 1000].join(", ");
+    let result = run(&format!(
+        r#"
+        name = "last words"
+        duration = "2000 s"
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "10 Mbit/s"
+        delay = "100 ms"
+        loss = {{ forward = 0, backward = {{ at = [{dead}] }} }}
+        [[links]]
+        between = ["c", "d"]
+        rate = "10 kbit/s"
+        delay = "10 ms"
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        transfer = "2 kB"
+        [[flows]]
+        from = "c"
+        to = "d"
+        transfer = "1 GB"
+        "#
+    ));
+    let flow = first(&result);
+    assert_eq!(flow.delivered_bytes, 2000);
+    assert!(flow.finish_s.is_some_and(|finish| finish < 0.4), "{flow:?}");
+    assert!(flow.timeouts > 10, "{flow:?}");
+}
+
+#[test]
+fn nothing_arrives_when_no_ack_returns() {
+    let result = one_flow("rate = \"10 Mbit/s\"\nloss = { forward = 0, backward = 1 }", r#"transfer = "1 MB""#);
+    assert_eq!(first(&result).finish_s, None);
+    assert_eq!(first(&result).delivered_bytes, 0, "the SYN-ACK never arrives");
+}
+
+#[test]
+fn a_flow_that_would_start_after_the_end_does_nothing() {
+    let result = run(r#"
+        name = "too late"
+        duration = "5 s"
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "1 Mbit/s"
+        delay = "10 ms"
+
+        [[flows]]
+        name = "now"
+        from = "a"
+        to = "b"
+        [[flows]]
+        name = "late"
+        from = "a"
+        to = "b"
+        start = "6 s"
+        transfer = "1 kB"
+    "#);
+    let [now, late] = &result.summary.flows[..] else { panic!("two flows") };
+    assert!(now.delivered_bytes > 500_000);
+    assert_eq!((late.sent_segments, late.delivered_bytes, late.finish_s, late.goodput_bps), (0, 0, None, 0.0));
+    assert_eq!(accounted(late), 0.0);
+    assert_eq!(result.summary.simulated_s, 5.0);
+}
+
+#[test]
+fn a_flow_starts_when_it_is_told() {
+    let result = one_flow(r#"rate = "10 Mbit/s""#, "transfer = \"1000 B\"\nstart = \"1.2 s\"");
+    let flow = first(&result);
+    assert_eq!(flow.start_s, 1.2);
+    assert!((flow.finish_s.unwrap() - 1.5).abs() < 0.002, "{:?}", flow.finish_s);
+    assert!((flow.goodput_bps - 8000.0 / (flow.finish_s.unwrap() - 1.2)).abs() < 1e-6, "from its start");
+}
+
+#[test]
+fn the_account_names_the_receive_window() {
+    let flow = r#"tcp = { receive_buffer = "20 kB", congestion = "newreno" }"#;
+    let result = one_flow("rate = \"10 Mbit/s\"\nqueue = \"1000 packets\"", flow);
+    let limited = first(&result).limited_s;
+    assert!(limited.rwnd > 55.0, "{limited:?}");
+    assert!((accounted(first(&result)) - 60.0).abs() < 1e-6, "{limited:?}");
+}
+
+#[test]
+fn the_account_names_the_congestion_window() {
+    let flow = r#"tcp = { congestion = "newreno", receive_buffer = "16 MiB" }"#;
+    let result =
+        one_flow("rate = \"100 Mbit/s\"\nqueue = \"1000 packets\"\nloss = { forward = 0.0001, backward = 0 }", flow);
+    let limited = first(&result).limited_s;
+    assert!(limited.cwnd > 45.0, "{limited:?}");
+    assert!(limited.rwnd < 1.0 && limited.timeout < 5.0, "{limited:?}");
+    assert!((accounted(first(&result)) - 60.0).abs() < 1e-6, "{limited:?}");
+}
+
+#[test]
+fn the_account_names_the_application() {
+    // A second transfer keeps the run going for 60 s after the first has ended.
+    let result = run(r#"
+        name = "idle"
+        duration = "60 s"
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        [[links]]
+        between = ["c", "d"]
+        rate = "10 kbit/s"
+        delay = "10 ms"
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        transfer = "100 kB"
+        [[flows]]
+        from = "c"
+        to = "d"
+        transfer = "1 GB"
+    "#);
+    let flow = first(&result);
+    assert!(flow.finish_s.unwrap() < 1.0);
+    let limited = flow.limited_s;
+    assert!(limited.cwnd + limited.rwnd + limited.recovery + limited.timeout < 1.0, "{limited:?}");
+    assert!(accounted(flow) >= flow.finish_s.unwrap() - 1e-9, "{limited:?}");
+}
+
+#[test]
+fn the_account_names_the_timeout() {
+    // The only data segment leaves behind an ACK of 41.6 µs at 200.096 ms, and is lost. RTO: 1 s, above 3·RTT.
+    let lost = r#"loss = { forward = { at = ["0.2001 s"] }, backward = 0 }"#;
+    let result = one_flow(
+        &format!("rate = \"10 Mbit/s\"\n{lost}"),
+        "transfer = \"1448 B\"\ntcp = { profile = \"rfc\", initial_window = 1 }",
+    );
+    let flow = first(&result);
+    assert_eq!((flow.timeouts, flow.retransmitted_segments), (1, 1), "{flow:?}");
+    // The wait, and the repair until the segment arrives at 0.2 + 1 + 0.1 s.
+    assert!((flow.limited_s.timeout - 1.1).abs() < 0.01, "{:?}", flow.limited_s);
+    assert!((accounted(flow) - flow.finish_s.unwrap()).abs() < 1e-6, "{:?}", flow.limited_s);
+}
+
+#[test]
+fn a_thousand_flows_of_a_star_all_finish() {
+    let mut text = String::from("name = \"star\"\nduration = \"120 s\"\nrecord = { trace = \"off\" }\n");
+    for leaf in 0..1000 {
+        text += &format!(
+            "[[links]]\nbetween = [\"leaf{leaf}\", \"hub\"]\nrate = \"100 Mbit/s\"\ndelay = \"{} ms\"\n",
+            1 + leaf % 50
+        );
+    }
+    text += "[[links]]\nbetween = [\"hub\", \"server\"]\nrate = \"1 Gbit/s\"\ndelay = \"20 ms\"\nqueue = \"1 bdp\"\n";
+    for leaf in 0..1000 {
+        text += &format!("[[flows]]\nfrom = \"leaf{leaf}\"\nto = \"server\"\ntransfer = \"50 kB\"\n");
+    }
+    let result = run(&text);
+    assert_eq!(result.summary.flows.len(), 1000);
+    for flow in &result.summary.flows {
+        assert_eq!(flow.delivered_bytes, 50_000, "{flow:?}");
+    }
+    // 1000 · 50 kB at the payload share of 1 Gbit/s take at least 0.41 s.
+    let last = result.summary.flows.iter().filter_map(|flow| flow.finish_s).fold(0.0, f64::max);
+    assert!(last > 0.41 && last < 20.0, "the last finished at {last} s");
+}
+
+#[test]
+fn flows_in_opposite_directions_share_the_link_with_their_acks() {
+    let result = run(r#"
+        name = "both ways"
+        duration = "60 s"
+
+        [defaults.tcp]
+        profile = "rfc"
+        receive_buffer = "200 kB"
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "10 Mbit/s"
+        delay = "20 ms"
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        [[flows]]
+        from = "b"
+        to = "a"
+    "#);
+    // Full duplex: each direction carries 1500 B for a segment and half an ACK of 52 B for one of the other flow.
+    // ACKs wait behind data and come in bursts, so one queue may run dry while the other is full (Zhang, Shenker
+    // and Clark, SIGCOMM 1991).
+    let share = 10e6 * 1448.0 / (1500.0 + 26.0);
+    for flow in &result.summary.flows {
+        assert!(flow.goodput_bps <= share && flow.goodput_bps > 0.8 * share, "{} of {share}", flow.goodput_bps);
+    }
+}
+
+#[test]
+fn packets_cross_a_chain_by_the_shortest_path() {
+    // The detour over d is shorter in hops but longer in delay.
+    let result = run(r#"
+        name = "detour"
+        duration = "10 s"
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        [[links]]
+        between = ["b", "c"]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        [[links]]
+        between = ["a", "c"]
+        rate = "10 Mbit/s"
+        delay = "50 ms"
+
+        [[flows]]
+        from = "a"
+        to = "c"
+        transfer = "100 kB"
+    "#);
+    let carried: Vec<u64> = result.summary.links.iter().map(|link| link.carried_bytes).collect();
+    assert!(carried[0] > 100_000 && carried[2] > 100_000 && carried[4] == 0, "{carried:?}");
+    // 10 ms each way and two serialisations of 48 µs each way.
+    assert!((first(&result).min_rtt_s.unwrap() - 0.020_192).abs() < 1e-9, "{:?}", first(&result).min_rtt_s);
+}

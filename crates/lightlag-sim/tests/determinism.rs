@@ -1,0 +1,112 @@
+//! The same scenario, seed and version give the same numbers; a change touches only what it has to do with.
+
+mod text;
+
+use lightlag_sim::{RunResult, results::DropCause};
+use text::run;
+
+/// Two lossy links and a flow across both; `seed` and `more` vary.
+fn scenario(seed: u64, more: &str) -> String {
+    format!(
+        r#"
+        name = "determinism"
+        duration = "20 s"
+        seed = {seed}
+        record = {{ drops = true }}
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        queue = "20 packets"
+        loss = 0.01
+        [[links]]
+        between = ["b", "c"]
+        rate = "8 Mbit/s"
+        delay = "100 ms"
+        queue = "1 bdp"
+        loss = {{ bit_error_rate = 1e-7 }}
+
+        [[flows]]
+        name = "first"
+        from = "a"
+        to = "c"
+        {more}
+        "#
+    )
+}
+
+#[test]
+fn the_same_seed_gives_the_same_hash() {
+    let [one, two] = [run(&scenario(1, "")), run(&scenario(1, ""))];
+    assert_eq!(one.summary.result_hash, two.summary.result_hash);
+    assert_eq!(one.summary.result_hash.len(), 32, "128 bits in hexadecimal");
+    assert!(one.summary.links[0].dropped_error > 0, "there is chance in it");
+}
+
+#[test]
+fn another_seed_gives_another_hash() {
+    assert_ne!(run(&scenario(1, "")).summary.result_hash, run(&scenario(2, "")).summary.result_hash);
+}
+
+#[test]
+fn the_hash_covers_what_was_recorded() {
+    let full = scenario(1, "");
+    let less = full.replace("drops = true", "drops = false");
+    assert_ne!(run(&full).summary.result_hash, run(&less).summary.result_hash);
+}
+
+#[test]
+fn recording_more_changes_nothing_that_happens() {
+    let outcome = |record: &str| {
+        let result = run(&scenario(1, "").replace("{ drops = true }", record));
+        let flow = &result.summary.flows[0];
+        (flow.delivered_bytes, flow.sent_segments, flow.mean_rtt_s, result.summary.packet_hops)
+    };
+    let off = outcome(r#"{ trace = "off", queue = "off", drops = false }"#);
+    assert_eq!(outcome(r#"{ trace = "sampled", interval = "3 ms" }"#), off);
+    assert_eq!(outcome(r#"{ trace = "change", queue = "sampled", drops = true }"#), off);
+}
+
+/// Time, flow and size of every packet that a link direction corrupted.
+fn errors_on(result: &RunResult, link: u32) -> Vec<(u64, u32, u32)> {
+    let drops = &result.drops;
+    (0..drops.time_s.len())
+        .filter(|row| drops.link[*row] == link && drops.cause[*row] == DropCause::Error)
+        .map(|row| (drops.time_s[row].to_bits(), drops.flow[row], drops.bytes[row]))
+        .collect()
+}
+
+#[test]
+fn a_flow_elsewhere_leaves_the_losses_of_a_link_alone() {
+    // A third link that is as lossy, with a flow of its own; it comes last, so that indices stay.
+    let more = r#"
+        [[links]]
+        between = ["x", "y"]
+        rate = "5 Mbit/s"
+        delay = "5 ms"
+        queue = "20 packets"
+        loss = 0.01
+
+        [[flows]]
+        name = "second"
+        from = "x"
+        to = "y"
+    "#;
+    let (alone, beside) = (run(&scenario(1, "")), run(&scenario(1, more)));
+    for link in 0..4 {
+        assert_eq!(errors_on(&alone, link), errors_on(&beside, link), "link {link}");
+    }
+    assert!(!errors_on(&alone, 0).is_empty() && !errors_on(&beside, 4).is_empty(), "links lose packets");
+    assert_ne!(errors_on(&beside, 0), errors_on(&beside, 4), "links do not share their draws");
+    assert_eq!(alone.summary.flows[0].delivered_bytes, beside.summary.flows[0].delivered_bytes);
+}
+
+#[test]
+fn links_without_losses_draw_nothing() {
+    let quiet = |seed| run(&scenario(seed, "").replace("0.01", "0").replace("1e-7", "0"));
+    let [one, two] = [quiet(1), quiet(2)];
+    assert_eq!(one.summary.packet_hops, two.summary.packet_hops);
+    assert_eq!(one.trace.time_s, two.trace.time_s);
+    assert_eq!(one.trace.cwnd_segments, two.trace.cwnd_segments);
+}
