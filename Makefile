@@ -34,7 +34,7 @@ help: ## list the targets
 # --- try it -----------------------------------------------------------------------------------------------------------
 
 demo: $(BIN)/.engine ## build, compare every algorithm over a satellite, print the table and draw the figures
-	$(BIN)/lightlag compare scenarios/geo.toml --replications 3 --out results/demo --force
+	$(BIN)/lightlag compare scenarios/geo.toml --replications 10 --out results/demo --force
 	@echo
 	@echo "10 Mbit/s, 600 ms, one packet in 10,000 lost. Look at:"
 	@find results/demo -type f | sort | sed 's/^/  /'
@@ -66,10 +66,10 @@ test-python: $(BIN)/.dev $(BIN)/.engine
 
 # --- measure ----------------------------------------------------------------------------------------------------------
 
-bench: $(BENCH) $(BIN)/.engine ## what a packet-hop costs: every bench beside its floor, in user CPU time
+bench: $(BENCH) $(BIN)/.engine | valgrind ## what a packet-hop costs: every bench beside its floor, in user CPU time
 	cargo bench -p lightlag-core --bench queues --quiet
 	@echo
-	$(BENCH)
+	@$(BENCH)
 
 instructions: $(BENCH) | valgrind ## instructions a packet-hop; fails when 5 % above benchmarks/instructions.txt
 	$(BENCH) instructions
