@@ -133,7 +133,9 @@ impl<B: Copy> Link<B> {
         let start = if self.busy_until <= now {
             self.departed = self.ring.len();
             self.undeparted_bytes = 0;
-            self.remainder = 0;
+            if self.busy_until < now {
+                self.remainder = 0;
+            }
             now
         } else {
             self.admit(now, u64::from(packet.size))?;

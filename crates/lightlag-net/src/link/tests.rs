@@ -41,6 +41,20 @@ fn back_to_back_packets_keep_the_exact_rate() {
 }
 
 #[test]
+fn packets_that_come_exactly_when_the_last_one_left_keep_the_exact_rate_too() {
+    // 1500 B at 1000 Tbit/s take 0.012 ns: sent one after the other, they must not stop the clock.
+    let mut link = link("1000 Tbit/s", Duration::ZERO, QueueLimit::Packets(1), &Loss::None);
+    let n = 100_000_u64;
+    let mut now = nanos(0);
+    for _ in 0..n {
+        link.send(now, packet(1500)).unwrap();
+        now = link.next_arrival().unwrap();
+        link.receive();
+    }
+    assert_eq!(now.as_nanos(), n * 12 / 1000);
+}
+
+#[test]
 fn the_queue_holds_its_limit_beside_the_packet_in_transmission() {
     let mut link = link("1 Mbit/s", Duration::from_secs(1), QueueLimit::Packets(3), &Loss::None);
     let accepted = (0..10).filter(|_| link.send(nanos(0), packet(1000)).is_ok()).count();
