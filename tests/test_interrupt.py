@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,8 +13,14 @@ from pathlib import Path
 import lightlag as ll
 
 
-def interrupted(arguments: list[str], folder: Path, seconds: float) -> subprocess.Popen[str]:
-    """A command that gets SIGINT after a while, ended."""
+def cpu_seconds(process: subprocess.Popen[str]) -> float:
+    """What a process has used so far."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def interrupted(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
+    """A command that gets SIGINT when it is certainly running: starting takes a quarter of this CPU time."""
     process = subprocess.Popen(
         [sys.executable, "-m", "lightlag", *arguments],
         cwd=folder,
@@ -21,7 +28,8 @@ def interrupted(arguments: list[str], folder: Path, seconds: float) -> subproces
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(seconds)
+    while cpu_seconds(process) < 1.5:
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     return process
 
@@ -30,7 +38,7 @@ LONG = ["--set", "duration=400000 s", "--set", "record.trace=sampled", "--set", 
 
 
 def test_ctrl_c_ends_a_run_and_keeps_what_was_recorded(tmp_path: Path) -> None:
-    process = interrupted(["run", "dumbbell", "--quiet", *LONG], tmp_path, 2.0)
+    process = interrupted(["run", "dumbbell", "--quiet", *LONG], tmp_path)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
     assert stderr.startswith("error: interrupted at ")
@@ -43,7 +51,7 @@ def test_ctrl_c_ends_a_run_and_keeps_what_was_recorded(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_of_a_json_run_still_prints_one_object(tmp_path: Path) -> None:
-    process = interrupted(["run", "dumbbell", "--json", *LONG], tmp_path, 2.0)
+    process = interrupted(["run", "dumbbell", "--json", *LONG], tmp_path)
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
     assert json.loads(stdout)["simulated_s"] > 0
@@ -51,7 +59,7 @@ def test_ctrl_c_of_a_json_run_still_prints_one_object(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_a_comparison_in_threads(tmp_path: Path) -> None:
-    process = interrupted(["compare", "dumbbell", "--quiet", "--jobs", "2", *LONG], tmp_path, 2.0)
+    process = interrupted(["compare", "dumbbell", "--quiet", "--jobs", "2", *LONG], tmp_path)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
     assert "nothing to keep" in stderr

@@ -173,6 +173,25 @@ def test_the_command_line_reports_a_full_disk_and_ends_with_1(
     assert [path.name for path in tmp_path.iterdir()] == ["pair.toml"]
 
 
+def test_a_comparison_and_a_figure_on_a_full_disk_leave_nothing(
+    lightlag: Lightlag, pair_file: Path, result: ll.Result, tmp_path: Path
+) -> None:
+    result.save(tmp_path / "kept")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8000, hard))
+    try:
+        compared = lightlag("compare", pair_file, "-c", "cubic", "-n", "2", "--quiet", "--out", "full")
+        drawn = lightlag("plot", "kept", "-o", "cwnd.png")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    for done, name in ((compared, "full"), (drawn, "cwnd.png")):
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"error: {name}")
+        assert os.strerror(errno.EFBIG) in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "pair.toml"]
+
+
 def test_what_is_not_a_results_folder_is_said_to_be_none(tmp_path: Path) -> None:
     with pytest.raises(ll.InputError, match="is not a results folder"):
         ll.load(tmp_path)

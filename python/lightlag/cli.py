@@ -252,12 +252,14 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item."""
+    from lightlag.run import processors
+
     papers = _papers()
     if paper not in papers:
         raise InputError(f'no paper "{paper}"; there are {", ".join(papers)}')
     folder = Path("results") / paper if out is None else out
     _engine.check_folder(folder, force)
-    jobs = len(os.sched_getaffinity(0)) if jobs is None else jobs
+    jobs = processors() if jobs is None else jobs
     papers[paper].reproduce(folder, force=force, jobs=jobs, quiet=quiet)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -244,12 +243,9 @@ class Comparison:
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes ``run.json``, ``runs.parquet``, ``summary.csv`` and the figures, as a whole or not at all."""
         from lightlag import plot
+        from lightlag._writing import new_folder
 
-        folder = Path(folder)
-        _engine.check_folder(folder, force)
-        partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-        try:
-            partial.mkdir(parents=True)
+        with new_folder(folder, force=force) as partial:
             about = {"comparison": self.algorithms, "version": _engine.__version__, "scenario": self.scenario}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
             self.runs.write_parquet(partial / "runs.parquet")
@@ -258,12 +254,7 @@ class Comparison:
                 if kind == "bars" or self.has_traces:
                     for suffix in ("pdf", "png"):
                         self.plot(kind, partial / f"{kind}.{suffix}")
-            if folder.exists():
-                shutil.rmtree(folder)
-            partial.rename(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-        return folder
+        return Path(folder)
 
     @property
     def has_traces(self) -> bool:

@@ -221,11 +221,15 @@ class _Live:
     def __init__(self, run: _engine.Run) -> None:
         self._run = run
 
-    def summary(self) -> dict[str, Any]:
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
         return cast("dict[str, Any]", json.loads(self._run.summary()))
 
+    def summary(self) -> dict[str, Any]:
+        return self._summary
+
     def head(self) -> dict[str, Any]:
-        return self.summary() | {"interrupted": self._run.interrupted}
+        return self._summary | {"interrupted": self._run.interrupted}
 
     def table(self, name: str) -> pl.DataFrame:
         import polars as pl
@@ -270,15 +274,10 @@ class _Folder:
             raise InputError(f"{path}: cannot be read: {error}") from None
 
     def save(self, folder: Path, force: bool, jobs: int) -> None:
-        _engine.check_folder(folder, force)
-        partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-        try:
-            shutil.copytree(self._folder, partial)
-            if folder.exists():
-                shutil.rmtree(folder)
-            partial.rename(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+        from lightlag._writing import new_folder
+
+        with new_folder(folder, force=force) as partial:
+            shutil.copytree(self._folder, partial, dirs_exist_ok=True)
 
 
 Row = dict[str, str]

@@ -122,7 +122,7 @@ def compare(
     [('newreno', 1), ('newreno', 2), ('cubic', 1), ('cubic', 2)]
     """
     names = list(congestion_names() if congestion is None else congestion)
-    jobs = len(os.sched_getaffinity(0)) if jobs is None else jobs
+    jobs = processors() if jobs is None else jobs
     for value, what in ((replications, "replications"), (jobs, "jobs"), (len(names), "algorithms")):
         if value < 1:
             raise InputError(f"{value} {what} compare nothing; ask for at least 1")
@@ -135,6 +135,11 @@ def compare(
     if not finished:
         raise Interrupted(comparison)
     return comparison
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _with(sets: Sets, **values: object) -> list[tuple[str, str]]:

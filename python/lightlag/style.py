@@ -6,6 +6,7 @@ pattern of its own too, so that no figure depends on colour alone.
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lightlag._writing import new_file
 from lightlag.errors import InputError
 
 __all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "Chart", "chart", "finish", "line_style", "save"]
@@ -84,8 +86,6 @@ class Chart(Figure):
     """A figure that notebooks show without any set-up."""
 
     def _repr_png_(self) -> bytes:
-        import io
-
         buffer = io.BytesIO()
         with matplotlib.rc_context(RC):
             self.savefig(buffer, format="png")
@@ -143,6 +143,9 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     if suffix not in SUFFIXES:
         raise InputError(f'{path}: "{suffix}" is not a format of figures; end the name in {", ".join(SUFFIXES)}')
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(suffix)
+    drawing = io.BytesIO()
     with matplotlib.rc_context(RC):
-        figure.savefig(path, metadata=undated)
+        figure.savefig(drawing, format=suffix[1:], metadata=undated)
+    with new_file(path) as partial:
+        partial.write_bytes(drawing.getvalue())
     return path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -139,12 +138,9 @@ class Reproduction:
             Replace the folder if it exists.
         """
         from lightlag import plot
+        from lightlag._writing import new_folder
 
-        folder = Path(folder)
-        _engine.check_folder(folder, force)
-        partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-        try:
-            partial.mkdir(parents=True)
+        with new_folder(folder, force=force) as partial:
             about = {"reproduction": self.paper.name, "version": _engine.__version__, "summary": self.summary()}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
             (partial / "table.csv").write_text(table.to_csv(table.COLUMNS, map(Row.cells, self.rows)), "utf-8")
@@ -155,12 +151,7 @@ class Reproduction:
             for picture in self.pictures:
                 for suffix in ("pdf", "png"):
                     plot.save(picture.figure, partial / f"{picture.name}.{suffix}")
-            if folder.exists():
-                shutil.rmtree(folder)
-            partial.rename(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-        return folder
+        return Path(folder)
 
 
 @dataclass(frozen=True)
