@@ -20,7 +20,8 @@
 //! Wstart is the window when avoidance begins. Without a loss before it, or after a timeout, K = 0 and
 //! Wmax = Wstart (RFC 9438 §4.8, §4.10). Time in which the sender did not use its window does not count for t
 //! (RFC 9438 §4.2, §5.8). The window never shrinks on an ACK: RFC 9438 §4.3 sets it to Wreno, here it is
-//! raised to it. The fourth variant, [`inet2023`], is a published program, with its arithmetic.
+//! raised to it. Of the slow starts that §4.10 names this is HyStart, not HyStart++. The fourth variant,
+//! [`inet2023`], is a published program, with its arithmetic.
 
 use super::hystart::{self, HyStart};
 use super::parameters::{Place, Setting};
