@@ -227,6 +227,24 @@ fn values_out_of_bounds_are_refused() {
 }
 
 #[test]
+fn parameters_of_a_congestion_control_are_checked_one_by_one() {
+    let refused = |table: &str, key: &str, fragment: &str| {
+        let path = format!("flows[0].tcp.congestion{key}");
+        assert_refused(GOOD, ("congestion = \"cubic\"", &format!("congestion = {table}"), &path, fragment));
+    };
+    refused("{ algorithm = \"cubik\" }", ".algorithm", "did you mean \"cubic\"?");
+    refused("{ algorithm = \"cubic\", variant = \"rfc1\" }", ".variant", "rfc9438");
+    refused("{ algorithm = \"cubic\", beta = 1.5 }", ".beta", "1.5 is not a number from");
+    refused("{ algorithm = \"cubic\", betta = 0.7 }", ".betta", "did you mean \"beta\"?");
+    refused("{ algorithm = \"hybla\", reference_rtt = 25 }", ".reference_rtt", "25 is not a time");
+    refused("{ variant = \"rfc8312\" }", "", "the key \"algorithm\" is missing");
+    refused("{ algorithm = 3 }", "", "3 is not a name in quotes");
+    let both = errors(&GOOD.replace("\"cubic\"", "{ algorithm = \"cubic\", beta = 2, c = -1 }"));
+    let paths: Vec<&str> = both.iter().map(|error| error.path.as_str()).collect();
+    assert_eq!(paths, ["flows[0].tcp.congestion.beta", "flows[0].tcp.congestion.c"]);
+}
+
+#[test]
 fn missing_keys_are_named_with_an_example() {
     for case in [
         ("duration = \"60 s\"", "", "duration", "is missing; say how long"),

@@ -68,6 +68,11 @@ impl Errors {
         }
     }
 
+    /// What is wrong, without the places.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|error| error.message.as_str())
+    }
+
     /// `value` if nothing is wrong.
     pub(super) fn or<T>(self, value: Option<T>) -> Result<T, Vec<ScenarioError>> {
         match value {

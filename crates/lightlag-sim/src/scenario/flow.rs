@@ -156,15 +156,28 @@ fn options(table: &mut Table, at: &Path, errors: &mut Errors) -> Options {
 }
 
 impl FromValue for Choice {
+    /// A name, or a table of which each parameter is read on its own first, so that every mistake is found.
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         let names: Vec<&str> = catalog().iter().map(|entry| entry.name).collect();
-        match value {
-            Value::String(name) if !names.contains(&name.as_str()) => {
-                errors.push(at, not_one_of(name, "a congestion control", &names));
-                None
-            }
-            _ => leaf(value, at, errors),
+        let (name, place) = (value.get("algorithm").unwrap_or(value), Path::Key(at, "algorithm"));
+        if let Value::String(name) = name
+            && !names.contains(&name.as_str())
+        {
+            let place = if value.is_string() { at } else { &place };
+            errors.push(place, not_one_of(name, "a congestion control", &names));
+            return None;
         }
+        let before = errors.len();
+        for (key, parameter) in value.as_object().into_iter().flatten().filter(|(key, _)| *key != "algorithm") {
+            let single = json!({ "algorithm": name, key: parameter });
+            let mut found = Errors::default();
+            if name.is_string() && leaf::<Self>(&single, at, &mut found).is_none() {
+                let place = Path::Key(at, key);
+                let prefix = format!("{key}: ");
+                found.messages().for_each(|message| errors.push(place, message.trim_start_matches(&prefix)));
+            }
+        }
+        if errors.len() > before { None } else { leaf(value, at, errors) }
     }
 }
 
