@@ -2,7 +2,7 @@
 
 mod text;
 
-use lightlag_sim::{RunResult, results::FlowSummary};
+use lightlag_sim::{Control, RunResult, Simulation, results::FlowSummary, scenario};
 use text::run;
 
 /// One flow over one link of 10 Mbit/s and 100 ms each way; a later key in `link` or `flow` is another line.
@@ -343,4 +343,57 @@ fn packets_cross_a_chain_by_the_shortest_path() {
     assert!(carried[0] > 100_000 && carried[2] > 100_000 && carried[4] == 0, "{carried:?}");
     // 10 ms each way and two serialisations of 48 µs each way.
     assert!((first(&result).min_rtt_s.unwrap() - 0.020_192).abs() < 1e-9, "{:?}", first(&result).min_rtt_s);
+}
+
+#[test]
+fn a_transfer_longer_than_the_sequence_space_arrives_whole() {
+    // 2³² sequence numbers are 4.29 GB.
+    let result = run(r#"
+        name = "wrap"
+        duration = "60 s"
+        record = { trace = "off" }
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "100 Gbit/s"
+        delay = "1 ms"
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        transfer = "5 GB"
+        tcp = { mss = "8960 B", congestion = "newreno" }
+    "#);
+    let flow = first(&result);
+    assert_eq!((flow.delivered_bytes, flow.retransmitted_segments), (5_000_000_000, 0), "{flow:?}");
+}
+
+#[test]
+fn a_run_that_is_stopped_keeps_what_happened() {
+    let text = r#"
+        name = "stopped"
+        duration = "1000 s"
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "100 Mbit/s"
+        delay = "10 ms"
+
+        [[flows]]
+        from = "a"
+        to = "b"
+    "#;
+    let scenario = scenario::parse_toml(text, &[]).unwrap();
+    let mut reports = Vec::new();
+    let result = Simulation::new(&scenario, None).unwrap().run(&mut |progress| {
+        reports.push(progress.now);
+        if reports.len() < 3 { Control::Continue } else { Control::Stop }
+    });
+    assert!(result.interrupted && reports.is_sorted());
+    assert_eq!(result.summary.simulated_s, reports[2].as_secs_f64());
+    // 3·2¹⁶ events, two for each segment or a little more than that.
+    let flow = first(&result);
+    assert!(flow.sent_segments > 50_000 && flow.delivered_bytes > 50_000 * 1448, "{flow:?}");
+    assert!((accounted(flow) - result.summary.simulated_s).abs() < 1e-6);
+    assert!((result.trace.time_s.last().unwrap() - result.summary.simulated_s).abs() < 0.11);
 }
