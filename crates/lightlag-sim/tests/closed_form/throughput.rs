@@ -56,8 +56,8 @@ fn a_receive_window_limits_to_window_over_rtt() {
     }
 }
 
-/// A flow that fills a link without loss: its receive window covers the path and half the queue.
-fn filled(link: &str, tcp: &str) -> RunResult {
+/// A flow that fills a link without loss: its receive window covers the path and a part of the queue.
+fn filled(link: &str, buffer: &str, tcp: &str) -> RunResult {
     run(&format!(
         r#"
         name = "filled"
@@ -72,7 +72,7 @@ fn filled(link: &str, tcp: &str) -> RunResult {
         [[flows]]
         from = "a"
         to = "b"
-        tcp = {{ receive_buffer = "1 MB", {tcp} }}
+        tcp = {{ receive_buffer = "{buffer}", {tcp} }}
         "#
     ))
 }
@@ -92,7 +92,7 @@ fn a_lossless_link_is_filled_to_its_payload_share() {
         ("rate = \"5 Mbit/s\"\nheader = \"38 B\"", r#"profile = "linux", congestion = "hybla""#, 5e6 * 1448.0 / 1538.0),
     ];
     for (link, tcp, share) in cases {
-        let result = filled(link, tcp);
+        let result = filled(link, "1 MB", tcp);
         assert_within(&format!("{link}, {tcp}"), throughput(&result, 20.0, 60.0), share, 2e-4);
         assert_eq!(result.summary.links[0].dropped_queue, 0);
         assert_eq!(result.summary.flows[0].retransmitted_segments, 0);
@@ -128,4 +128,42 @@ fn flows_share_a_lossless_link_by_their_windows() {
     // 69 and 138 whole segments.
     assert_within("the ratio", two.goodput_bps / one.goodput_bps, 2.0, 0.03);
     assert_within("the sum", one.goodput_bps + two.goodput_bps, 10e6 * 1448.0 / 1500.0, 0.005);
+}
+
+#[test]
+fn a_standing_queue_makes_the_round_trip_time_window_over_rate() {
+    // 200 segments in packets of 1500 B at 10 Mbit/s take 240 ms, of which the path is 50 ms.
+    let result = filled(r#"rate = "10 Mbit/s""#, "289600 B", r#"profile = "rfc", delayed_ack = false"#);
+    assert_within("RTT", at(&result, &result.trace.rtt_s, 30.0).unwrap(), 200.0 * 12_000.0 / 10e6, 1e-9);
+    // 50 ms are 41.7 packets; those that are not on the way, in transmission or acknowledged on the way back wait.
+    let queued = result.queue.packets[result.queue.packets.len() - 2] as f64;
+    assert_within("queue", queued, 200.0 - 0.05 * 10e6 / 12_000.0, 0.01);
+}
+
+#[test]
+fn newreno_uses_the_share_of_a_link_that_its_queue_allows() {
+    // The window saws between (1+b)·P/2 and (1+b)·P, with P packets on the path and b·P in the queue. Below P a
+    // round takes the path's RTT, above it W/P of that. Segments over time: 3/4·(1+b)²/(1+b+b²).
+    for b in [0.25, 0.5, 0.75, 1.0] {
+        let result = run(&format!(
+            r#"
+            name = "sawtooth"
+            duration = "400 s"
+
+            [[links]]
+            between = ["a", "b"]
+            rate = "20 Mbit/s"
+            delay = "50 ms"
+            queue = {{ forward = "{b} bdp", backward = "1000 packets" }}
+
+            [[flows]]
+            from = "a"
+            to = "b"
+            tcp = {{ profile = "rfc", congestion = "newreno", delayed_ack = false }}
+            "#
+        ));
+        let share = 0.75 * (1.0 + b) * (1.0 + b) / (1.0 + b + b * b);
+        let ours = throughput(&result, 50.0, 400.0) / (20e6 * 1448.0 / 1500.0);
+        assert_within(&format!("share with a queue of {b} BDP"), ours, share, 0.02);
+    }
 }
