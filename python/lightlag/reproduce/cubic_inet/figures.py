@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 import lightlag as ll
 from lightlag import style
 from lightlag.reproduce.cubic_inet import equations
+from lightlag.reproduce.cubic_inet.dumbbell import LOSS, PATH
 from lightlag.reproduce.cubic_inet.growth import Growth
 from lightlag.reproduce.cubic_inet.point_to_point import TABLE_1, Forced
 from lightlag.reproduce.epochs import OPEN, WindowTrace
@@ -121,12 +122,20 @@ def third_epoch(run: Forced) -> Figure:
 
 @_styled
 def four_flows(result: ll.Result) -> Figure:
-    """Fig. 7: the windows of four flows."""
-    figure, axes = style.chart(size=(6.4, 3.7))
+    """Fig. 7: the windows of four flows; below the same, enlarged."""
+    figure, panels = style.chart(2, 1, size=(6.4, 4.8), sharex=True, height_ratios=(1, 1.35))
+    above, below = panels
     for at, flow in enumerate(result.summary["flows"]):
         trace = WindowTrace.of(result.trace("cwnd"), flow["name"])
-        _steps(axes, trace.time_s, trace.deflated(), at, label=f"flow {at + 1}", linewidth=1.1)
-    style.finish(axes, "Four CUBIC flows", f"100 Mbit/s, RTT 84 ms, PER 5e-4, seed {result.seed}")
-    axes.set_xlim(0, 50)
-    _labels(axes)
+        for axes in panels:
+            _steps(axes, trace.time_s, trace.deflated(), at, label=f"flow {at + 1}", linewidth=1.1)
+    style.finish(above, "Four CUBIC flows", f"100 Mbit/s, RTT 84 ms, PER 5e-4, seed {result.seed}")
+    expected = equations.response(LOSS, PATH.rtt_s)
+    below.axhline(expected, color=style.GREY, linewidth=1.0, linestyle=style.DASHES[1], zorder=1)
+    label: dict[str, Any] = {"xytext": (0, -4), "textcoords": "offset points", "va": "top", "color": style.GREY}
+    below.annotate(f"{expected:.0f}: response function", (1, expected), fontsize=8, **label)
+    below.set_ylim(0, 260)
+    below.set_xlim(0, 50)
+    above.set_ylabel("window (segments)")
+    _labels(below, "window, enlarged")
     return figure

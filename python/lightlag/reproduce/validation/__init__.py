@@ -31,6 +31,10 @@ IN_TESTS = (
         "`cargo test -p lightlag-net --test md1`",
     ),
     ("RTT and RTO vectors of RFC 6298 (single samples, floors, back-off)", "`cargo test -p lightlag-tcp rtt`"),
+    (
+        "Mathis, CUBIC's response function, window / RTT, growth per round trip",
+        "`cargo test -p lightlag-sim closed_form`",
+    ),
     ("CUBIC's vectors: K, W(t), fast convergence, every variant", "`cargo test -p lightlag-tcp cubic`"),
     ("Hybla's vectors: ρ, slow start, avoidance", "`cargo test -p lightlag-tcp hybla`"),
     (
@@ -48,6 +52,10 @@ random and independent come at exponential distances with the same mean, and the
 Reno, and by 24 % for CUBIC without fast convergence, whose growth accelerates. The *renewal model* is the same growth
 function with exponential distances (`python/lightlag/reproduce/validation/theory.py`). Where losses are random it is
 the judge, and the formula stands beside it. Neither knows the time that recovery takes, timeouts, or whole segments.
+
+A flow with equal distances between its losses is started with the window of its steady state. From elsewhere CUBIC
+comes there only slowly, because its growth function is flat where it should correct: the deviation shrinks with one
+over the square root of the number of losses. The formula therefore says little about short flows.
 """
 
 

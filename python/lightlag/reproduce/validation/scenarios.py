@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,11 +26,11 @@ class Run:
     """
 
     scenario: str
-    sets: Mapping[str, str] = field(default_factory=dict)
+    sets: dict[str, str] = field(default_factory=dict)
 
     def result(self) -> ll.Result:
         """Run it."""
-        return ll.run(FOLDER / f"{self.scenario}.toml", seed=1, sets=dict(self.sets))
+        return ll.run(FOLDER / f"{self.scenario}.toml", seed=1, sets=self.sets)
 
     @property
     def command(self) -> str:
