@@ -147,7 +147,23 @@ fn check(result: &RunResult) {
         let recorded = result.drops.link.iter().filter(|at| **at as usize == index).count() as u64;
         assert_eq!(recorded, link.dropped_queue + link.dropped_error, "every drop is in the table: {link:?}");
     }
-    check_trace(result);
+    check_repairs(result, &network);
+    check_trace(result, &network);
+}
+
+/// A segment that was dropped n times and arrived was sent at least n + 1 times.
+fn check_repairs(result: &RunResult, network: &Network) {
+    let mut lost = vec![0_u64; network.flows.len()];
+    let drops = &result.drops;
+    for row in 0..drops.time_s.len() {
+        // More than an ACK with all its options: it carries data.
+        if !drops.backward[row] && drops.bytes[row] > 20 + 60 {
+            lost[drops.flow[row] as usize] += 1;
+        }
+    }
+    for (flow, lost) in result.summary.flows.iter().zip(lost) {
+        assert!(flow.finish_s.is_none() || flow.retransmitted_segments >= lost, "{lost} lost: {flow:?}");
+    }
 }
 
 fn check_flow(flow: &FlowSummary, asked: &Flow, end: f64) {
@@ -178,7 +194,7 @@ fn check_path(flow: &FlowSummary, asked: &Flow, network: &Network) {
     assert!(flow.mean_rtt_s.is_none_or(|rtt| rtt >= flow.min_rtt_s.unwrap() - 1e-9), "{flow:?}");
 }
 
-fn check_trace(result: &RunResult) {
+fn check_trace(result: &RunResult, network: &Network) {
     let trace = &result.trace;
     assert!(trace.time_s.is_sorted(), "rows are in order of time");
     for row in 0..trace.time_s.len() {
@@ -187,6 +203,9 @@ fn check_trace(result: &RunResult) {
             acked <= delivered && delivered <= sent,
             "row {row}: acked {acked}, delivered {delivered}, sent {sent}"
         );
+        // The window that the receiver offers is its buffer, rounded up to its scale.
+        let buffer = network.flows[trace.flow[row] as usize].tcp.receive_buffer.0;
+        assert!(sent - acked <= buffer + 64, "row {row}: {} outstanding, {buffer} B of buffer", sent - acked);
         // RFC 6675 §4: what is retransmitted and not known to be lost counts twice. A FIN counts one.
         let pipe = trace.inflight_bytes[row];
         assert!(pipe <= 2 * (sent - acked + 1), "row {row}: pipe {pipe}, outstanding {}", sent - acked);
