@@ -14,6 +14,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 RUST_TESTED := --workspace --exclude lightlag-python
 
 RUST_SOURCES   := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -path 'crates/*/Cargo.toml')
+PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 BENCH          := $(TARGET)/release/lightlag-bench
 BENCH_SOURCES  := $(shell find benchmarks -name '*.rs' -o -name 'Cargo.toml')
 PEER_NS3       := target/peers/ns3-dumbbell
@@ -92,7 +93,7 @@ $(PEER_NS3): benchmarks/peers/ns3/dumbbell.cc | ns3
 wheel: $(BIN)/.wheel ## build a wheel for every Python from 3.11 on
 	@ls $(WHEELS)/*.whl
 
-$(BIN)/.wheel: $(BIN)/.engine
+$(BIN)/.wheel: $(BIN)/.engine $(PYTHON_SOURCES) README.md LICENSE
 	rm -f $(WHEELS)/lightlag-*.whl
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(WHEELS)
 	@touch $@
@@ -116,25 +117,27 @@ fuzz: | tools ## fuzz the scenario parser for FUZZ_SECONDS (60)
 
 # What the package needs, and maturin. The lists stand in pyproject.toml.
 $(BIN)/.runtime: pyproject.toml | tools
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(call pip_install,p["dependencies"] + [d for d in p["optional-dependencies"]["dev"] if d.startswith("maturin")])
+	@echo "installing what the package needs in $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(call pip_install,p["dependencies"] + [d for d in p["optional-dependencies"]["dev"] if d.startswith("maturin")])
 	@touch $@
 
 # What checks and tests need.
 $(BIN)/.dev: $(BIN)/.runtime
-	$(call pip_install,p["optional-dependencies"]["dev"])
+	@echo "installing what checks and tests need"
+	@$(call pip_install,p["optional-dependencies"]["dev"])
 	@touch $@
 
 # The package itself, editable, with its engine in release mode.
 $(BIN)/.engine: $(RUST_SOURCES) $(BIN)/.runtime
 	@echo "building the engine: some minutes the first time"
-	$(BIN)/maturin develop --release --quiet
+	@PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 define pip_install
 $(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; print(*($(1)), sep="\n")' \
 	  > $(VENV)/requirements.txt
-	$(BIN)/pip install --quiet -r $(VENV)/requirements.txt
+	@$(BIN)/pip install --quiet -r $(VENV)/requirements.txt
 endef
 
 .PHONY: tools valgrind ns3
