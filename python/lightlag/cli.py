@@ -249,6 +249,9 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
     ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs for each item with a spread; default: what its check asks for.")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item."""
@@ -260,7 +263,7 @@ def reproduce(
     folder = Path("results") / paper if out is None else out
     _engine.check_folder(folder, force)
     jobs = processors() if jobs is None else jobs
-    papers[paper].reproduce(folder, force=force, jobs=jobs, quiet=quiet)
+    papers[paper].reproduce(folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet)
 
 
 @app.command(name="list", short_help="List congestion, profiles, scenarios or papers.")
@@ -333,7 +336,8 @@ def _warn(file: str, changes: list[tuple[str, str]]) -> None:
 
 
 def _print_result(result: Result) -> None:
-    from lightlag.results import flow_rows, link_rows
+    from lightlag.analyse import jain
+    from lightlag.results import flow_rows, link_rows, rate
 
     summary = result.summary
     for kind, rows, title in (
@@ -343,6 +347,9 @@ def _print_result(result: Result) -> None:
         _print_rows(rows, title)
         if (more := len(summary[kind]) - len(rows)) > 0:
             print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
+    if len(summary["flows"]) > 1:
+        goodputs = [flow["goodput_bps"] for flow in summary["flows"]]
+        print(f"{len(goodputs):,} flows: {rate(sum(goodputs))} together, Jain fairness {jain(goodputs):.3f}")
     print(
         f"{result.simulated_s:.6g} s simulated in {result.wall_s:.3g} s, {summary['packet_hops']:,} packet-hops, "
         f"hash {result.result_hash}"

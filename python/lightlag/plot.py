@@ -98,9 +98,12 @@ def goodput(result: Result, *, interval_s: float | None = None) -> Figure:
     Parameters
     ----------
     interval_s
-        Length of an interval in seconds; by default about a hundredth of the run.
+        Length of an interval in seconds; by default about a hundredth of the run, but no less than two mean
+        round-trip times, since receivers deliver in order: a loss holds back a round trip's data, then frees it.
     """
-    interval_s = bin_width(result.simulated_s) if interval_s is None else interval_s
+    if interval_s is None:
+        rtts = [entry["mean_rtt_s"] or 0.0 for entry in result.summary["flows"]]
+        interval_s = bin_width(max(result.simulated_s, 250 * sum(rtts) / max(len(rtts), 1)))
     figure, axes = style.chart()
     _need(result, "trace")
     frames = result.goodput(interval_s).partition_by("flow", maintain_order=True)
