@@ -13,6 +13,10 @@ const WARM_UP_S: f64 = 100.0;
 /// `flows` flows, each alone in its losses, on a link that never has a queue; one ACK a segment, as in the
 /// formulas.
 fn lossy(rtt_ms: u32, loss: &str, congestion: &str, flows: usize, duration_s: u32) -> RunResult {
+    lossy_with("rfc", rtt_ms, loss, congestion, flows, duration_s)
+}
+
+fn lossy_with(profile: &str, rtt_ms: u32, loss: &str, congestion: &str, flows: usize, duration_s: u32) -> RunResult {
     let flow = "[[flows]]\nfrom = \"a\"\nto = \"b\"\n".repeat(flows);
     run(&format!(
         r#"
@@ -21,7 +25,7 @@ fn lossy(rtt_ms: u32, loss: &str, congestion: &str, flows: usize, duration_s: u3
         record = {{ trace = "sampled", queue = "off", interval = "{WARM_UP_S} s" }}
 
         [defaults.tcp]
-        profile = "rfc"
+        profile = "{profile}"
         sack = true
         timestamps = true
         delayed_ack = false
@@ -82,6 +86,27 @@ fn newreno_obeys_mathis() {
     }
 }
 
+#[test]
+fn newreno_with_timeouts_obeys_padhye() {
+    // Padhye, Firoiu, Towsley and Kurose 1998 (PFTK), one ACK a segment:
+    // rate = 1/(R·√(2p/3) + T0·min(1, 3·√(3p/8))·p·(1 + 32p²)). Linux has T0 = RTT + 200 ms.
+    let (rtt, t0) = (0.1, 0.3);
+    for (p, duration_s) in [(3e-3_f64, 500), (1e-2, 400), (2e-2, 400), (5e-2, 400)] {
+        let timeouts = t0 * (3.0 * (3.0 * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
+        let padhye = 1.0 / (rtt * (2.0 * p / 3.0).sqrt() + timeouts);
+        let result = lossy_with("linux", 100, &p.to_string(), r#""newreno""#, 10, duration_s);
+        assert!(events(&result) >= 2000.0, "{} loss events at {p}", events(&result));
+        assert_within(&format!("segments a second at {p}"), rate(&result), padhye, 0.1);
+    }
+}
+
+#[test]
+fn with_sack_only_what_was_lost_leaves_again() {
+    let result = lossy(100, "0.003", r#""newreno""#, 10, 400);
+    let retransmitted: u64 = result.summary.flows.iter().map(|flow| flow.retransmitted_segments).sum();
+    assert_within("retransmissions", retransmitted as f64, result.summary.links[0].dropped_error as f64, 0.005);
+}
+
 /// A loss every `period_s` seconds: the deterministic loss model, in which the formulas are exact.
 fn periodic(period_s: f64, from_s: f64, until_s: u32) -> String {
     let count = ((f64::from(until_s) - from_s) / period_s) as u32;
@@ -95,6 +120,8 @@ fn newreno_obeys_mathis_exactly_under_periodic_losses() {
     let result = lossy(100, &periodic(10.0, 0.45, 1000), r#""newreno""#, 1, 1000);
     assert!(events(&result) >= 95.0, "{} loss events", events(&result));
     assert_within("window", window(&result), (1.5 / event_rate(&result)).sqrt(), 0.03);
+    // Little's law: the sender always used its window.
+    assert_within("mean cwnd", result.summary.flows[0].mean_cwnd_segments, window(&result), 0.03);
 }
 
 /// RFC 9438 §5.1 with C = 0.4 and β = 0.7 at an RTT of 0.1 s: the larger of the cubic region's
