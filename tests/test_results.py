@@ -199,6 +199,9 @@ def test_what_is_not_a_results_folder_is_said_to_be_none(tmp_path: Path) -> None
     with pytest.raises(ll.InputError, match="cannot be read"):
         ll.load(tmp_path)
     (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(ll.InputError, match="does not hold a single run"):
+        ll.load(tmp_path)
+    (tmp_path / "run.json").write_text('{"result_hash": ""}')
     with pytest.raises(ll.InputError, match=r"flows\.parquet: cannot be read"):
         _ = ll.load(tmp_path).flows
 

@@ -253,6 +253,8 @@ class _Folder:
             ) from None
         except (OSError, ValueError) as error:
             raise InputError(f"{folder / 'run.json'}: cannot be read: {error}") from None
+        if "result_hash" not in self._head:
+            raise InputError(f"{folder}: does not hold a single run; name a folder that lightlag run wrote")
 
     def head(self) -> dict[str, Any]:
         return self._head
