@@ -8,11 +8,10 @@ follows from the algorithm; where they differ, the rest of TCP matters.
 
 from __future__ import annotations
 
-import enum
 import heapq
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 
@@ -164,23 +163,13 @@ def simulate(
     flow.now = start_s + 2 * (path.delay_s + path.ack_s)
     flow.measured_from = max(flow.now, warm_up_s)
     for time in reductions:
-        flow.at(time, _Event.LOSS_SEEN, _FORCED)
+        flow.at(time, flow.loss_seen, _FORCED)
     flow.run(end_s)
     return ModelRun(flow.epochs, flow.losses, flow.now, flow.mean_window())
 
 
-class _Event(enum.Enum):
-    ARRIVAL = enum.auto()
-    """A segment reaches the receiver."""
-    ACK_TIMER = enum.auto()
-    """The receiver has held back an ACK long enough."""
-    ACK = enum.auto()
-    """An ACK of so many segments reaches the sender."""
-    LOSS_SEEN = enum.auto()
-    """The third duplicate ACK for a lost segment reaches the sender."""
-    REPAIRED = enum.auto()
-    """The ACK for a repair reaches the sender."""
-
+_Handler = Callable[[int], None]
+"""What happens: to a segment, or with so many segments acknowledged."""
 
 _FORCED = -1
 """The number of the segment whose loss is forced: none of the transfer is missing."""
@@ -202,7 +191,7 @@ class _Flow:
     measured_from: float = 0.0
 
     def __post_init__(self) -> None:
-        self._events: list[tuple[float, int, _Event, int]] = []
+        self._events: list[tuple[float, int, _Handler, int]] = []
         self._order = 0
         self._link_free_at = 0.0
         self._next = 0
@@ -215,26 +204,18 @@ class _Flow:
         self._reduction: tuple[float, float] | None = None
         self._switched = False
         self._area = 0.0
-        self._area_since = 0.0
 
-    def at(self, time: float, event: _Event, value: int) -> None:
+    def at(self, time: float, handler: _Handler, value: int) -> None:
         self._order += 1
-        heapq.heappush(self._events, (time, self._order, event, value))
+        heapq.heappush(self._events, (time, self._order, handler, value))
 
     def run(self, end_s: float) -> None:
-        handlers = {
-            _Event.ARRIVAL: self._arrival,
-            _Event.ACK_TIMER: self._ack_timer,
-            _Event.ACK: self._ack,
-            _Event.LOSS_SEEN: self._loss_seen,
-            _Event.REPAIRED: self._repaired,
-        }
         self._send()
         while self._events and self._remaining > 0 and self._events[0][0] < end_s:
-            time, _, event, value = heapq.heappop(self._events)
+            time, _, handler, value = heapq.heappop(self._events)
             self._area += self.cubic.window * max(0.0, time - max(self.now, self.measured_from))
             self.now = time
-            handlers[event](value)
+            handler(value)
             self._send()
         self._close_epoch()
 
@@ -248,9 +229,9 @@ class _Flow:
             if self.random.random() < self.loss:
                 self.losses += 1
                 third_duplicate = departure + 3 * self.path.segment_s + 2 * self.path.delay_s + self.path.ack_s
-                self.at(third_duplicate, _Event.LOSS_SEEN, self._next)
+                self.at(third_duplicate, self.loss_seen, self._next)
             else:
-                self.at(departure + self.path.delay_s, _Event.ARRIVAL, self._next)
+                self.at(departure + self.path.delay_s, self._arrival, self._next)
             self._next += 1
 
     def _depart(self) -> float:
@@ -258,30 +239,33 @@ class _Flow:
         return self._link_free_at
 
     def _arrival(self, segment: int) -> None:
-        """Acknowledge every n-th segment, each one behind a hole, and a lone one when the timer fires."""
+        """A segment reaches the receiver: it acknowledges every n-th, each behind a hole, and a lone one by timer."""
         self._held += 1
         if self._held >= self.delayed_ack[0] or self._recovery_point is not None:
             self._acknowledge()
         else:
             self._held_mark = segment
-            self.at(self.now + self.delayed_ack[1], _Event.ACK_TIMER, segment)
+            self.at(self.now + self.delayed_ack[1], self._ack_timer, segment)
 
     def _ack_timer(self, segment: int) -> None:
+        """The receiver has held back an ACK long enough."""
         if self._held and self._held_mark == segment:
             self._acknowledge()
 
     def _acknowledge(self) -> None:
-        self.at(self.now + self.path.ack_s + self.path.delay_s, _Event.ACK, self._held)
+        self.at(self.now + self.path.ack_s + self.path.delay_s, self._ack, self._held)
         self._held = 0
 
     def _ack(self, segments: int) -> None:
+        """An ACK of so many segments reaches the sender."""
         self._flight -= segments
         self._remaining -= segments
         if self._recovery_point is None:
             self.cubic.on_ack(self.now, self.path.rtt_s)
             self._switched |= self.cubic.beyond_plateau()
 
-    def _loss_seen(self, segment: int) -> None:
+    def loss_seen(self, segment: int) -> None:
+        """The third duplicate ACK for a lost segment reaches the sender."""
         if segment != _FORCED:
             self._flight -= 1
             self._holes.append(segment)
@@ -296,9 +280,10 @@ class _Flow:
     def _repair(self) -> None:
         """Send the first missing segment again: it waits behind what the link still holds."""
         hole = self._holes.pop(0) if self._holes else _FORCED
-        self.at(self._depart() + 2 * self.path.delay_s + self.path.ack_s, _Event.REPAIRED, hole)
+        self.at(self._depart() + 2 * self.path.delay_s + self.path.ack_s, self._repaired, hole)
 
     def _repaired(self, segment: int) -> None:
+        """The ACK for a repair reaches the sender."""
         self._remaining -= 0 if segment == _FORCED else 1
         if self._holes and self._recovery_point is not None and self._holes[0] < self._recovery_point:
             self._repair()
@@ -311,7 +296,7 @@ class _Flow:
         """A segment sent during recovery is missing: its own duplicate ACKs begin a new episode."""
         segment = self._holes.pop(0)
         self._flight += 1
-        self._loss_seen(segment)
+        self.loss_seen(segment)
 
     def _close_epoch(self) -> None:
         if self._reduction is not None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lightlag import _engine
-from lightlag.reproduce.paper import Reproduction
+from lightlag.reproduce.paper import Picture, Reproduction
 from lightlag.reproduce.table import Verdict, markdown_table, to_markdown
 from lightlag.reproduce.validation.judge import Judgement
 
-__all__ = ["Judgement", "document"]
+__all__ = ["Judgement", "document", "image"]
 
 INTRODUCTION = """\
 # Validation
@@ -33,7 +33,7 @@ IN_TESTS = (
     ("RTT and RTO vectors of RFC 6298 (single samples, floors, back-off)", "`cargo test -p lightlag-tcp rtt`"),
     (
         "Mathis, CUBIC's response function, window / RTT, growth per round trip",
-        "`cargo test -p lightlag-sim closed_form`",
+        "`cargo test -p lightlag-sim --test closed_form`",
     ),
     ("CUBIC's vectors: K, W(t), fast convergence, every variant", "`cargo test -p lightlag-tcp cubic`"),
     ("Hybla's vectors: ρ, slow start, avoidance", "`cargo test -p lightlag-tcp hybla`"),
@@ -60,7 +60,7 @@ over the square root of the number of losses. The formula therefore says little 
 
 
 def document(judgements: Sequence[Judgement], reproductions: Sequence[Reproduction]) -> str:
-    """The page."""
+    """The page. Figures are expected where :func:`image` says, beside it."""
     failed = sum(judgement.holds is False for judgement in judgements)
     judged = sum(judgement.holds is not None for judgement in judgements)
     parts = [INTRODUCTION, f"Version {_engine.__version__}.\n", "## Closed forms\n"]
@@ -95,11 +95,18 @@ def _commands(judgements: Sequence[Judgement]) -> str:
     return "".join(f"{number}. `{command}`\n" for command, number in _numbers(judgements).items())
 
 
+def image(reproduction: Reproduction, picture: Picture) -> str:
+    """The place of a figure, relative to the page."""
+    return f"images/{reproduction.paper.name}-{picture.name}.png"
+
+
 def _paper(reproduction: Reproduction) -> str:
     paper = reproduction.paper
     good, bad = (reproduction.count(verdict) for verdict in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED))
-    notes = "\n\n".join(reproduction.notes)
+    layouts = [f"**{one.title}**\n\n{markdown_table(one.header, one.lines)}" for one in reproduction.layouts]
+    pictures = [f"![{one.caption}]({image(reproduction, one)})\n\n{one.caption}" for one in reproduction.pictures]
+    rest = "\n\n".join([*layouts, *reproduction.notes, *pictures])
     return (
         f"## {paper.title}\n\n{paper.reference}; `{paper.command}`. {good} of {good + bad} claims are reproduced.\n\n"
-        f"{to_markdown(reproduction.rows)}\n{notes}\n"
+        f"{to_markdown(reproduction.rows)}\n{rest}\n"
     )

@@ -1,4 +1,4 @@
-"""Writes ``docs/validation.md``."""
+"""Writes ``docs/validation.md`` and its figures."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import os
 import sys
 from pathlib import Path
 
+from lightlag import plot
 from lightlag.reproduce import PAPERS
 from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.validation import document
+from lightlag.reproduce.validation import document, image
 from lightlag.reproduce.validation.judges import all_judgements
 
 
@@ -23,6 +24,11 @@ def main() -> int:
     judgements = all_judgements(Effort(jobs=arguments.jobs))
     papers = [paper.reproduce(jobs=arguments.jobs, seeds=arguments.seeds) for paper in PAPERS.values()]
     arguments.out.write_text(document(judgements, papers), "utf-8")
+    for paper in papers:
+        for picture in paper.pictures:
+            path = arguments.out.parent / image(paper, picture)
+            path.parent.mkdir(exist_ok=True)
+            plot.save(picture.figure, path)
     failed = [judgement for judgement in judgements if judgement.holds is False]
     for judgement in failed:
         print(f"does not hold: {judgement.judge}, {judgement.point}: {judgement.deviation}", file=sys.stderr)
