@@ -16,9 +16,9 @@ from lightlag.results import Result, Row, rate
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.figure import Figure
 
     from lightlag.analyse import Numbers
+    from lightlag.style import Chart
 
 __all__ = ["MEASURES", "Comparison", "Measure", "Outcome"]
 
@@ -222,7 +222,7 @@ class Comparison:
             row[measure.title.lower()] = measure.show(interval) + some
         return row | {"runs": str(runs)}
 
-    def plot(self, kind: str = "bars", path: str | os.PathLike[str] | None = None) -> Figure:
+    def plot(self, kind: str = "bars", path: str | os.PathLike[str] | None = None) -> Chart:
         """A figure: ``"bars"`` of every measure, ``"goodput"`` or ``"cwnd"`` over time.
 
         Parameters

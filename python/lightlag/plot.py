@@ -7,6 +7,8 @@ Examples
 >>> figure = ll.plot.cwnd(result)
 >>> figure.axes[0].get_ylabel()
 'congestion window (segments)'
+
+``figure.save("cwnd.pdf")`` writes it.
 """
 
 from __future__ import annotations
@@ -19,14 +21,13 @@ import matplotlib
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from lightlag import analyse, style
 from lightlag.comparison import MEASURES, Comparison, Measure, bin_width
 from lightlag.errors import InputError
 from lightlag.results import Result, scaled
-from lightlag.style import save
+from lightlag.style import Chart, save
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,9 +42,9 @@ _MOST_LINES = len(style.COLOURS)
 _POINTS = 4000
 
 
-def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+def _styled(draw: Callable[P, Chart]) -> Callable[P, Chart]:
     @functools.wraps(draw)
-    def wrapper(*args: P.args, **options: P.kwargs) -> Figure:
+    def wrapper(*args: P.args, **options: P.kwargs) -> Chart:
         with matplotlib.rc_context(style.RC):
             return draw(*args, **options)
 
@@ -51,7 +52,7 @@ def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 @_styled
-def cwnd(result: Result, *, flow: str | None = None) -> Figure:
+def cwnd(result: Result, *, flow: str | None = None) -> Chart:
     """Congestion window over time; for one flow with ssthresh, Wmax and what it had to repair.
 
     Parameters
@@ -92,7 +93,7 @@ def _one_window(axes: Axes, rows: pl.DataFrame) -> None:
 
 
 @_styled
-def goodput(result: Result, *, interval_s: float | None = None) -> Figure:
+def goodput(result: Result, *, interval_s: float | None = None) -> Chart:
     """Goodput over time, in equal intervals; with several flows also their sum.
 
     Parameters
@@ -123,7 +124,7 @@ def goodput(result: Result, *, interval_s: float | None = None) -> Figure:
 
 
 @_styled
-def sequence(result: Result, *, flow: str | None = None) -> Figure:
+def sequence(result: Result, *, flow: str | None = None) -> Chart:
     """Payload sent for the first time and acknowledged, over time."""
     figure, axes = style.chart()
     flows = dict(_by_flow(result, "sequence", flow))
@@ -146,7 +147,7 @@ def sequence(result: Result, *, flow: str | None = None) -> Figure:
 
 
 @_styled
-def rtt(result: Result, *, flow: str | None = None) -> Figure:
+def rtt(result: Result, *, flow: str | None = None) -> Chart:
     """Round-trip times over time; for one flow samples and SRTT, for several each SRTT."""
     figure, axes = style.chart()
     flows = dict(_by_flow(result, "rtt", flow))
@@ -168,7 +169,7 @@ def rtt(result: Result, *, flow: str | None = None) -> Figure:
 
 
 @_styled
-def queue(result: Result, *, link: str | None = None) -> Figure:
+def queue(result: Result, *, link: str | None = None) -> Chart:
     """Packets that wait at link directions over time; by default those where any waited.
 
     Parameters
@@ -193,7 +194,7 @@ def queue(result: Result, *, link: str | None = None) -> Figure:
 
 
 @_styled
-def bars(comparison: Comparison) -> Figure:
+def bars(comparison: Comparison) -> Chart:
     """A bar for each algorithm's mean, with its 95 % interval and a dot for every run."""
     one_flow = all(outcome.jain == 1.0 for outcome in comparison.outcomes)
     measures = [
@@ -242,7 +243,7 @@ def _bar_panel(axes: Axes, comparison: Comparison, measure: Measure) -> None:
 
 
 @_styled
-def goodput_by_algorithm(comparison: Comparison) -> Figure:
+def goodput_by_algorithm(comparison: Comparison) -> Chart:
     """Goodput of all flows over time: the mean of the runs that are still going, its 95 % interval as a band.
 
     A curve ends where less than half of an algorithm's runs are left.
@@ -285,7 +286,7 @@ def _mean_over_time(runs: list[tuple[Numbers, Numbers]], width: float) -> tuple[
 
 
 @_styled
-def cwnd_by_algorithm(comparison: Comparison) -> Figure:
+def cwnd_by_algorithm(comparison: Comparison) -> Chart:
     """Congestion windows over time with the first seed, one panel an algorithm."""
     results = [(name, outcome.result) for name in comparison.algorithms for outcome in comparison.of(name)]
     kept = [(name, result) for name, result in results if result is not None]
@@ -305,7 +306,7 @@ def cwnd_by_algorithm(comparison: Comparison) -> Figure:
     return figure
 
 
-FIGURES: dict[str, Callable[..., Figure]] = {
+FIGURES: dict[str, Callable[..., Chart]] = {
     "cwnd": cwnd,
     "goodput": goodput,
     "sequence": sequence,
@@ -314,7 +315,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
 }
 """Figures of a result by metric."""
 
-COMPARISONS: dict[str, Callable[[Comparison], Figure]] = {
+COMPARISONS: dict[str, Callable[[Comparison], Chart]] = {
     "bars": bars,
     "goodput": goodput_by_algorithm,
     "cwnd": cwnd_by_algorithm,

@@ -16,7 +16,8 @@ from lightlag.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.figure import Figure
+
+    from lightlag.style import Chart
 
 __all__ = ["METRICS", "Metric", "Result", "TableName", "load"]
 
@@ -158,7 +159,7 @@ class Result:
             self._tables[name] = self._source.table(name)
         return self._tables[name]
 
-    def plot(self, metric: Metric = "cwnd", path: str | os.PathLike[str] | None = None, **options: Any) -> Figure:
+    def plot(self, metric: Metric = "cwnd", path: str | os.PathLike[str] | None = None, **options: Any) -> Chart:
         """A figure of a metric; see :mod:`lightlag.plot` for the options.
 
         Parameters
@@ -170,7 +171,7 @@ class Result:
         """
         from lightlag import plot
 
-        draw: Mapping[str, Callable[..., Figure]] = plot.FIGURES
+        draw: Mapping[str, Callable[..., Chart]] = plot.FIGURES
         if metric not in draw:
             raise InputError(f'no figure of "{metric}"; there are {", ".join(draw)}')
         figure = draw[metric](self, **options)

@@ -85,6 +85,10 @@ RC: dict[Any, Any] = {
 class Chart(Figure):
     """A figure that notebooks show without any set-up."""
 
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the figure; the suffix decides the format (.pdf, .svg, .png)."""
+        return save(self, path)
+
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
         with matplotlib.rc_context(RC):
