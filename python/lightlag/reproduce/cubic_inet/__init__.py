@@ -57,7 +57,8 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
     effort.progress("Fig. 7: four flows")
     caption = (
         "Fig. 7. Windows of four flows, without the inflation of fast recovery. The bottleneck is not congested: the "
-        "flows agree statistically, because they see the same loss rate and round-trip time, not because they share."
+        "flows agree statistically, because they see the same loss rate and round-trip time, not because they share. "
+        "They first have to come down from a slow start that nothing limits."
     )
     first = dumbbell.run(1)
     reproduction.add(dumbbell.rows(effort), [Picture("fig7", figures.four_flows(first), caption)], NOTES)

@@ -14,6 +14,10 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from lightlag.reproduce.epochs import time_mean
+
 
 @dataclass(frozen=True)
 class Path:
@@ -118,7 +122,13 @@ class ModelRun:
     epochs: list[ModelEpoch]
     losses: int
     finish_s: float
-    mean_window: float
+    windows: list[tuple[float, float]]
+    """Times and windows, a pair at each change."""
+
+    def mean_window(self, start_s: float, end_s: float) -> float:
+        """The mean window over a span of time, in segments."""
+        time, window = np.array(self.windows).T
+        return time_mean(time, window, start_s, end_s)
 
 
 def simulate(
@@ -131,7 +141,6 @@ def simulate(
     reductions: Sequence[float] = (),
     loss: float = 0.0,
     seed: int = 1,
-    warm_up_s: float = 0.0,
 ) -> ModelRun:
     """Run the model.
 
@@ -141,9 +150,8 @@ def simulate(
         The bottleneck.
     segments
         Length of the transfer.
-    start_s, end_s, warm_up_s
-        When the connection opens (the data leave one round trip later), when the run ends at the latest, and from
-        when the mean window is taken.
+    start_s, end_s
+        When the connection opens (the data leave one round trip later), and when the run ends at the latest.
     delayed_ack
         Segments for each ACK, and the timer in seconds.
     reductions
@@ -161,11 +169,10 @@ def simulate(
     """
     flow = _Flow(path, segments, delayed_ack, loss, random.Random(seed))
     flow.now = start_s + 2 * (path.delay_s + path.ack_s)
-    flow.measured_from = max(flow.now, warm_up_s)
     for time in reductions:
         flow.at(time, flow.loss_seen, _FORCED)
     flow.run(end_s)
-    return ModelRun(flow.epochs, flow.losses, flow.now, flow.mean_window())
+    return ModelRun(flow.epochs, flow.losses, flow.now, flow.windows)
 
 
 _Handler = Callable[[int], None]
@@ -188,7 +195,7 @@ class _Flow:
     epochs: list[ModelEpoch] = field(default_factory=list)
     losses: int = 0
     now: float = 0.0
-    measured_from: float = 0.0
+    windows: list[tuple[float, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._events: list[tuple[float, int, _Handler, int]] = []
@@ -203,24 +210,22 @@ class _Flow:
         self._holes: list[int] = []
         self._reduction: tuple[float, float] | None = None
         self._switched = False
-        self._area = 0.0
 
     def at(self, time: float, handler: _Handler, value: int) -> None:
         self._order += 1
         heapq.heappush(self._events, (time, self._order, handler, value))
 
     def run(self, end_s: float) -> None:
+        self.windows.append((self.now, self.cubic.window))
         self._send()
         while self._events and self._remaining > 0 and self._events[0][0] < end_s:
             time, _, handler, value = heapq.heappop(self._events)
-            self._area += self.cubic.window * max(0.0, time - max(self.now, self.measured_from))
             self.now = time
             handler(value)
+            if self.cubic.window != self.windows[-1][1]:
+                self.windows.append((time, self.cubic.window))
             self._send()
         self._close_epoch()
-
-    def mean_window(self) -> float:
-        return self._area / max(self.now - self.measured_from, 1e-9)
 
     def _send(self) -> None:
         while self._next < self.segments and self._flight + 1 <= self.cubic.window:

@@ -264,7 +264,7 @@ def control_rows() -> list[Row]:
             f"W = {ours[0].window:.0f}, K = {_list([epoch.k_s for epoch in ours])}",
             Verdict.NOT_JUDGED,
             "far from the table: the paper's receiver delayed its ACKs. The queue alone takes more than the least "
-            f"retransmission timeout of 1 s here, so that there are {timeouts} timeouts, which the model does not know",
+            f"retransmission timeout of 1 s here, so that timeouts occur ({timeouts}), which the model does not know",
         )
     ]
 
