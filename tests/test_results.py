@@ -125,8 +125,10 @@ def test_folders_on_the_way_are_made(result: ll.Result, tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_one_error(result: ll.Result, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match=r"file/inside: cannot write: "):
+    with pytest.raises(FileExistsError, match=r"file: is not a folder"):
         result.save(tmp_path / "file" / "inside")
+    with pytest.raises(OSError, match=r"x{300}: cannot write: "):
+        result.save(tmp_path / ("x" * 300))
 
 
 FULL_DISK = """

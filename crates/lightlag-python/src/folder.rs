@@ -28,7 +28,7 @@ pub(crate) enum FolderError {
 /// Whether results may be written to `folder`, before hours are spent on a run.
 pub(crate) fn check(folder: &Path, force: bool) -> Result<(), FolderError> {
     let shown = folder.display();
-    let Ok(kind) = fs::symlink_metadata(folder) else { return Ok(()) };
+    let Ok(kind) = fs::symlink_metadata(folder) else { return check_parents(folder) };
     let empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     if !kind.is_dir() {
         return Err(FolderError::Exists(format!("{shown}: is not a folder; choose another place for the results")));
@@ -44,6 +44,18 @@ pub(crate) fn check(folder: &Path, force: bool) -> Result<(), FolderError> {
         )));
     }
     Ok(())
+}
+
+/// Whether the nearest parent that exists is a folder.
+fn check_parents(folder: &Path) -> Result<(), FolderError> {
+    let nearest = folder.ancestors().skip(1).find_map(|parent| Some((parent, fs::metadata(parent).ok()?)));
+    match nearest {
+        Some((parent, kind)) if !kind.is_dir() => {
+            let shown = parent.display();
+            Err(FolderError::Exists(format!("{shown}: is not a folder; choose another place for the results")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes a results folder with at most `jobs` threads.
