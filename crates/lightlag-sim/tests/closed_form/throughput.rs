@@ -165,5 +165,11 @@ fn newreno_uses_the_share_of_a_link_that_its_queue_allows() {
         let share = 0.75 * (1.0 + b) * (1.0 + b) / (1.0 + b + b * b);
         let ours = throughput(&result, 50.0, 400.0) / (20e6 * 1448.0 / 1500.0);
         assert_within(&format!("share with a queue of {b} BDP"), ours, share, 0.02);
+        // Little's law, by which the summary has its mean, against the samples: 4000 of them, evenly spaced.
+        let queue = &result.queue;
+        let samples: Vec<u64> =
+            (0..queue.link.len()).filter(|row| queue.link[*row] == 0).map(|row| queue.packets[row]).collect();
+        let sampled = samples.iter().sum::<u64>() as f64 / samples.len() as f64;
+        assert_within(&format!("mean queue of {b} BDP"), result.summary.links[0].mean_queue_packets, sampled, 0.01);
     }
 }
