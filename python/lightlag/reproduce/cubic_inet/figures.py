@@ -133,7 +133,7 @@ def four_flows(result: ll.Result) -> Figure:
     expected = equations.response(LOSS, PATH.rtt_s)
     below.axhline(expected, color=style.GREY, linewidth=1.0, linestyle=style.DASHES[1], zorder=1)
     label: dict[str, Any] = {"xytext": (0, -4), "textcoords": "offset points", "va": "top", "color": style.GREY}
-    below.annotate(f"{expected:.0f}: response function", (1, expected), fontsize=8, **label)
+    below.annotate(f"{expected:.0f}: response function", (9, expected), fontsize=8, **label)
     below.set_ylim(0, 260)
     below.set_xlim(0, 50)
     above.set_ylabel("window (segments)")
