@@ -133,3 +133,22 @@ def test_means_over_time_are_those_of_the_runs_still_going() -> None:
     assert half[3] == 0
     # Two of three are over after 2 s: less than half is left.
     assert plot._mean_over_time([run(2.0, 1.0), run(2.0, 1.0), run(4.0, 1.0)], 1.0)[0][-1] == 1.5
+
+
+def test_a_lone_peak_is_cut_off_and_named() -> None:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    def top(windows: list[float]) -> tuple[float, list[str]]:
+        axes = Figure().subplots()
+        rows = pl.DataFrame({"time_s": [float(at) for at in range(len(windows))], "cwnd_segments": windows})
+        axes.plot(rows["time_s"], rows["cwnd_segments"])
+        plot._leave_out_peak(axes, [rows])
+        return axes.get_ylim()[1], [text.get_text() for text in axes.texts]
+
+    limit, texts = top([10.0, 60_000.0, *[100.0] * 30])
+    assert limit == pytest.approx(160.0)
+    assert texts == ["up to 60,000"]
+    limit, texts = top([10.0, 300.0, *[100.0] * 30])
+    assert limit > 300
+    assert texts == []

@@ -66,6 +66,7 @@ def cwnd(result: Result, *, flow: str | None = None) -> Chart:
         ((name, rows),) = flows.items()
         _one_window(axes, rows)
         style.finish(axes, f"Congestion window of {name}", _note(result, name), end_s=result.simulated_s)
+        _leave_out_peak(axes, [rows])
     else:
         _lines(axes, {name: (rows["time_s"], rows["cwnd_segments"]) for name, rows in flows.items()}, steps=True)
         style.finish(axes, "Congestion window", _note(result), end_s=result.simulated_s)
@@ -90,6 +91,23 @@ def _one_window(axes: Axes, rows: pl.DataFrame) -> None:
         if len(at_times):
             mark: dict[str, Any] = {"marker": marker, "markersize": 5, "color": colour, "linestyle": "none"}
             axes.plot(at_times, np.zeros_like(at_times), label=label, clip_on=False, zorder=4, **mark)
+
+
+def _leave_out_peak(axes: Axes, flows: list[pl.DataFrame]) -> None:
+    """Cuts off a peak that lies far above where the windows are nine tenths of the time, and says how high it is."""
+    usual, peak = 0.0, (0.0, 0.0)
+    for rows in flows:
+        times, window = _numbers(rows["time_s"]), _numbers(rows["cwnd_segments"])
+        order = np.argsort(window[:-1])
+        share = np.cumsum(np.diff(times)[order])
+        if len(share):
+            usual = max(usual, float(window[order[np.searchsorted(share, 0.9 * share[-1])]]))
+            peak = max(peak, (float(window.max()), float(times[window.argmax()])))
+    if peak[0] > 4 * usual > 0:
+        axes.set_ylim(top=1.6 * usual)
+        about: dict[str, Any] = {"xytext": (4, -2), "textcoords": "offset points", "va": "top", "color": style.GREY}
+        about |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.0}, "zorder": 5}
+        axes.annotate(f"up to {peak[0]:,.0f}", (peak[1], 1.6 * usual), fontsize=8, **about)
 
 
 @_styled
@@ -251,7 +269,7 @@ def goodput_by_algorithm(comparison: Comparison) -> Chart:
     figure, axes = style.chart()
     runs = {name: [outcome.delivered for outcome in comparison.of(name)] for name in comparison.algorithms}
     ends = [float(run[0][-1]) for several in runs.values() for run in several if run is not None]
-    width = bin_width(max(ends, default=0.0))
+    width = bin_width(2 * max(ends, default=0.0))  # a mean and a band need fewer points than a run
     series = {
         name: _mean_over_time([run for run in several if run is not None], width) for name, several in runs.items()
     }
@@ -299,6 +317,7 @@ def cwnd_by_algorithm(comparison: Comparison) -> Chart:
             axes.plot(x, y, drawstyle="steps-post", color=style.COLOURS[at % len(style.COLOURS)], linewidth=1.1)
         note = f"seed {result.seed}" if at == 0 else ""
         style.finish(axes, name, note, legend=False, end_s=max(result.simulated_s for _, result in kept))
+        _leave_out_peak(axes, list(flows.values()))
         axes.set_ylabel("cwnd (segments)")
         axes.yaxis.set_major_locator(MaxNLocator(4))
     panels.flat[-1].set_xlabel("time (s)")
