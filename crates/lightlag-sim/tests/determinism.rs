@@ -3,6 +3,7 @@
 mod text;
 
 use lightlag_sim::{RunResult, results::DropCause};
+use std::path::Path;
 use text::run;
 
 /// Two lossy links and a flow across both; `seed` and `more` vary.
@@ -102,6 +103,48 @@ fn a_flow_elsewhere_leaves_the_losses_of_a_link_alone() {
     assert_eq!(alone.summary.flows[0].delivered_bytes, beside.summary.flows[0].delivered_bytes);
 }
 
+/// A lossy link with a flow of its own that meets nothing else.
+fn island(name: &str, start: &str) -> String {
+    format!(
+        r#"
+        [[links]]
+        between = ["{name}-1", "{name}-2"]
+        rate = "5 Mbit/s"
+        delay = "7 ms"
+        queue = "20 packets"
+        loss = 0.01
+
+        [[flows]]
+        name = "{name}"
+        from = "{name}-1"
+        to = "{name}-2"
+        transfer = "1 MB"
+        start = "{start}"
+        "#
+    )
+}
+
+#[test]
+fn the_order_in_the_file_does_not_matter_to_what_does_not_meet() {
+    let head = "name = \"islands\"\nduration = \"60 s\"\n";
+    let [x, y] = [island("x", "0 s"), island("y", "0 s")];
+    let [one, other] = [run(&format!("{head}{x}{y}")), run(&format!("{head}{y}{x}"))];
+    assert_eq!(format!("{:?}", one.summary.flows[0]), format!("{:?}", other.summary.flows[1]));
+    assert_eq!(format!("{:?}", one.summary.flows[1]), format!("{:?}", other.summary.flows[0]));
+    assert_ne!(one.summary.flows[0].finish_s, one.summary.flows[1].finish_s, "each has its own losses");
+}
+
+#[test]
+fn a_later_start_shifts_everything() {
+    let head = "name = \"shift\"\nduration = \"60 s\"\n";
+    let [early, late] = ["0 s", "1.5 s"].map(|start| run(&format!("{head}{}", island("x", start))));
+    let [early, late] = [&early.summary.flows[0], &late.summary.flows[0]];
+    assert!((late.finish_s.unwrap() - early.finish_s.unwrap() - 1.5).abs() < 1e-9, "{early:?} {late:?}");
+    assert!(early.retransmitted_segments > 0);
+    assert_eq!(early.retransmitted_segments, late.retransmitted_segments);
+    assert_eq!((early.min_rtt_s, early.mean_rtt_s), (late.min_rtt_s, late.mean_rtt_s));
+}
+
 #[test]
 fn links_without_losses_draw_nothing() {
     let quiet = |seed| run(&scenario(seed, "").replace("0.01", "0").replace("1e-7", "0"));
@@ -109,4 +152,26 @@ fn links_without_losses_draw_nothing() {
     assert_eq!(one.summary.packet_hops, two.summary.packet_hops);
     assert_eq!(one.trace.time_s, two.trace.time_s);
     assert_eq!(one.trace.cwnd_segments, two.trace.cwnd_segments);
+}
+
+/// The scenarios of `scenarios/` whose hashes are kept in `tests/golden/hashes.txt`: a generated network and listed
+/// ones, asymmetric, congested and lossy, every algorithm, finite flows and endless ones.
+const GOLDEN: [&str; 3] = ["asymmetric", "dumbbell", "lossy"];
+
+/// Another hash means other results, on this machine or since the last commit. Where they are meant to change,
+/// `LIGHTLAG_UPDATE_HASHES=1 cargo test -p lightlag-sim --test determinism` writes the file anew.
+#[test]
+fn shipped_scenarios_keep_their_hashes() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut ours = String::new();
+    for name in GOLDEN {
+        let text = std::fs::read_to_string(here.join(format!("../../scenarios/{name}.toml"))).unwrap();
+        ours += &format!("{name} {}\n", run(&text).summary.result_hash);
+    }
+    let file = here.join("tests/golden/hashes.txt");
+    if std::env::var_os("LIGHTLAG_UPDATE_HASHES").is_some() {
+        std::fs::write(&file, &ours).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(ours, kept, "if this is meant, update the file as its test says, and say why in the commit");
 }
