@@ -72,7 +72,7 @@ test-python: $(BIN)/.dev $(BIN)/.engine
 
 # --- measure ----------------------------------------------------------------------------------------------------------
 
-bench: $(BENCH) $(BIN)/.engine | valgrind ## what a packet-hop costs: every bench beside its floor, in user CPU time
+bench: $(BENCH) $(BIN)/.engine | valgrind ## what a packet-hop costs: every bench beside its floor, in CPU time
 	cargo bench -p lightlag-core --bench queues --quiet
 	@echo
 	@$(BENCH)

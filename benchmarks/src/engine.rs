@@ -71,9 +71,9 @@ pub fn measure(side: u32) -> Sample {
     world.run(OPERATIONS);
     let begin = cpu_seconds();
     world.run(OPERATIONS);
-    let user_s = cpu_seconds() - begin;
+    let cpu_s = cpu_seconds() - begin;
     black_box(world.links.iter().map(Link::in_flight).sum::<usize>());
-    Sample { packet_hops: OPERATIONS, user_s, entities: u64::from(side), max_rss_kib: max_rss_kib() }
+    Sample { packet_hops: OPERATIONS, cpu_s, entities: u64::from(side), max_rss_kib: max_rss_kib() }
 }
 
 /// Measures a queue of so many entities alone: take the earliest entry out, put it back.
@@ -94,5 +94,5 @@ pub fn floor(entities: u64) -> Sample {
     turn();
     let begin = cpu_seconds();
     turn();
-    Sample { packet_hops: OPERATIONS, user_s: cpu_seconds() - begin, entities, max_rss_kib: max_rss_kib() }
+    Sample { packet_hops: OPERATIONS, cpu_s: cpu_seconds() - begin, entities, max_rss_kib: max_rss_kib() }
 }

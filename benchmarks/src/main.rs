@@ -9,7 +9,7 @@
 //! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
 //! ```
 //!
-//! A packet-hop is one packet, data or ACK, through one link, dropped ones included. Time is user CPU time.
+//! A packet-hop is one packet, data or ACK, through one link, dropped ones included. Time is CPU time, the kernel included.
 
 mod engine;
 mod instructions;

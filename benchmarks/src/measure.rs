@@ -1,4 +1,4 @@
-//! What a process used: user CPU time and memory. A measurement runs in a process of its own, so that its peak of
+//! What a process used: CPU time and memory. A measurement runs in a process of its own, so that its peak of
 //! memory is its own too.
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 pub struct Sample {
     /// Packets through links, dropped ones included.
     pub packet_hops: u64,
-    /// Seconds of user CPU time for them.
-    pub user_s: f64,
+    /// Seconds of CPU time for them.
+    pub cpu_s: f64,
     /// Entities of the event queue; none in another simulator.
     #[serde(default)]
     pub entities: u64,
@@ -23,7 +23,7 @@ pub struct Sample {
 impl Sample {
     /// Nanoseconds a packet-hop.
     pub fn nanos(&self) -> f64 {
-        self.user_s * 1e9 / self.packet_hops as f64
+        self.cpu_s * 1e9 / self.packet_hops as f64
     }
 
     /// Million packet-hops a second of CPU time.
@@ -32,14 +32,8 @@ impl Sample {
     }
 }
 
-/// Seconds of user CPU time of this process.
-pub fn user_seconds() -> f64 {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
-    usage.user_time().num_microseconds() as f64 * 1e-6
-}
-
-/// Seconds of CPU time of this process, kernel included. Where the kernel has nothing to do, this is more precise: it
-/// splits the sum into user and system time by ticks.
+/// Seconds of CPU time of this process, kernel included: the kernel counts the sum exactly and splits it into user and
+/// system time by ticks, too coarse for short runs. The user time is never more.
 pub fn cpu_seconds() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
     (usage.user_time() + usage.system_time()).num_microseconds() as f64 * 1e-6

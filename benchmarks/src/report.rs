@@ -15,7 +15,9 @@ const ROUNDS: usize = 5;
 
 /// Runs everything and prints it.
 pub fn print_all() {
-    println!("user CPU time, one thread, the best of several runs; × floor: of one queue operation a packet-hop\n");
+    println!(
+        "CPU time of one thread, kernel included, the best of several runs; × floor: of one queue operation a packet-hop\n"
+    );
     println!("| {:33} | {:>9} | {:>8} | {:>7} | {:>8} |", "bench", "Mhops/s", "ns/hop", "× floor", "peak MiB");
     println!("|{:-<35}|{:->11}|{:->10}|{:->9}|{:->10}|", "", ":", ":", ":", ":");
     let mut verdicts = Verdicts::default();

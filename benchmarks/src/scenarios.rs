@@ -1,6 +1,6 @@
 //! The scenarios under `benchmarks/scenarios`, as measured runs.
 
-use crate::measure::{Sample, max_rss_kib, user_seconds};
+use crate::measure::{Sample, cpu_seconds, max_rss_kib};
 use lightlag_sim::{Control, Simulation, scenario};
 use std::path::Path;
 
@@ -13,8 +13,8 @@ pub fn measure(name: &str, sets: &[(String, String)]) -> Sample {
     let entities = (network.links.len() + 2 * network.flows.len() + 1) as u64;
     drop(network);
     let simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
-    let begin = user_seconds();
+    let begin = cpu_seconds();
     let result = simulation.run(&mut |_| Control::Continue);
-    let user_s = user_seconds() - begin;
-    Sample { packet_hops: result.summary.packet_hops, user_s, entities, max_rss_kib: max_rss_kib() }
+    let cpu_s = cpu_seconds() - begin;
+    Sample { packet_hops: result.summary.packet_hops, cpu_s, entities, max_rss_kib: max_rss_kib() }
 }
