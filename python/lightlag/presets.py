@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lightlag import _engine
-from lightlag.scenario import Congestion, Defaults, Dumbbell, Flow, FlowTemplate, Link, Scenario
+from lightlag.scenario import Congestion, Defaults, Dumbbell, Flow, FlowTemplate, Link, Scenario, Tcp
 
 __all__ = ["PRESETS", "dumbbell", "geo", "leo"]
 
@@ -18,16 +18,20 @@ def geo(
     queue: str = "1 bdp",
     transfer: str | None = "20 MB",
     congestion: Congestion | None = None,
+    receive_buffer: str = "1.4 MB",
     duration: str = "120 s",
 ) -> Scenario:
     """A download over a geostationary satellite: a long round trip and a few corrupted packets.
+
+    The receive buffer is the payload that the default path and its queue hold together.
 
     Examples
     --------
     >>> geo(congestion="hybla").links[1].delay
     '299 ms'
     """
-    return _satellite("geo", rate, rtt, loss, queue, transfer, congestion, duration)
+    tcp = _tcp(congestion, receive_buffer)
+    return _satellite("geo", rate, rtt, loss, queue, transfer, tcp, duration)
 
 
 def leo(
@@ -38,10 +42,15 @@ def leo(
     queue: str = "1 bdp",
     transfer: str | None = "100 MB",
     congestion: Congestion | None = None,
+    receive_buffer: str = "960 kB",
     duration: str = "300 s",
 ) -> Scenario:
-    """A download over a satellite in low orbit: a short round trip, more rate, the same corruption."""
-    return _satellite("leo", rate, rtt, loss, queue, transfer, congestion, duration)
+    """A download over a satellite in low orbit: a short round trip, more rate, the same corruption.
+
+    The receive buffer is the payload that the default path and its queue hold together.
+    """
+    tcp = _tcp(congestion, receive_buffer)
+    return _satellite("leo", rate, rtt, loss, queue, transfer, tcp, duration)
 
 
 def dumbbell(
@@ -60,7 +69,7 @@ def dumbbell(
     return Scenario(
         name="dumbbell",
         duration=duration,
-        defaults=_defaults(congestion),
+        defaults=Defaults(tcp=_tcp(congestion)),
         topology=Dumbbell(pairs=pairs, rate=rate, delay=delay, loss=loss, queue=queue, flow=flow),
     )
 
@@ -72,7 +81,7 @@ def _satellite(
     loss: float,
     queue: str,
     transfer: str | None,
-    congestion: Congestion | None,
+    tcp: Tcp,
     duration: str,
 ) -> Scenario:
     """client, a clean access link of 1 ms, gateway, the satellite link, server."""
@@ -80,7 +89,7 @@ def _satellite(
     return Scenario(
         name=name,
         duration=duration,
-        defaults=_defaults(congestion),
+        defaults=Defaults(tcp=tcp),
         links=(
             Link(between=("client", "gateway"), rate="1 Gbit/s", delay="1 ms"),
             Link(between=("gateway", "server"), rate=rate, delay=delay, queue=queue, loss=loss),
@@ -89,8 +98,8 @@ def _satellite(
     )
 
 
-def _defaults(congestion: Congestion | None) -> Defaults | None:
-    return None if congestion is None else Defaults(tcp={"congestion": congestion})
+def _tcp(congestion: Congestion | None, receive_buffer: str | None = None) -> Tcp:
+    return Tcp(congestion=congestion, receive_buffer=receive_buffer)
 
 
 PRESETS: dict[str, Callable[[], Scenario]] = {"geo": geo, "leo": leo, "dumbbell": dumbbell}
