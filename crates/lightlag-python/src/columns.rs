@@ -76,11 +76,11 @@ fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {
         ("time_s", Arc::new(Float64Array::from(trace.time_s))),
         ("flow", named::<UInt32Type>(trace.flow, flows)),
         ("cwnd_segments", Arc::new(Float64Array::from(trace.cwnd_segments))),
-        ("ssthresh_segments", Arc::new(Float64Array::from(trace.ssthresh_segments))),
-        ("w_max_segments", Arc::new(Float64Array::from(trace.w_max_segments))),
-        ("k_s", Arc::new(Float64Array::from(trace.k_s))),
-        ("srtt_s", Arc::new(Float64Array::from(trace.srtt_s))),
-        ("rtt_s", Arc::new(Float64Array::from(trace.rtt_s))),
+        ("ssthresh_segments", known(trace.ssthresh_segments)),
+        ("w_max_segments", known(trace.w_max_segments)),
+        ("k_s", known(trace.k_s)),
+        ("srtt_s", known(trace.srtt_s)),
+        ("rtt_s", known(trace.rtt_s)),
         ("inflight_bytes", Arc::new(UInt64Array::from(trace.inflight_bytes))),
         ("sent_bytes", Arc::new(UInt64Array::from(trace.sent_bytes))),
         ("acked_bytes", Arc::new(UInt64Array::from(trace.acked_bytes))),
@@ -121,6 +121,11 @@ fn table<const N: usize>(columns: [Column; N]) -> RecordBatch {
 fn named<K: ArrowDictionaryKeyType>(keys: Vec<K::Native>, names: &Arc<StringArray>) -> ArrayRef {
     let keys = PrimitiveArray::<K>::from_iter_values(keys);
     Arc::new(DictionaryArray::try_new(keys, names.clone()).expect("every index has a name"))
+}
+
+/// A column in which NaN means that there is no value.
+fn known(values: Vec<f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter(values.into_iter().map(|value| (!value.is_nan()).then_some(value))))
 }
 
 fn texts<T>(rows: &[T], value: impl Fn(&T) -> &str) -> ArrayRef {

@@ -5,7 +5,8 @@ use lightlag_core::{Duration, Instant};
 use lightlag_net::{Packet, link::Backlog};
 use lightlag_tcp::{Segment, Snapshot, congestion::Phase};
 
-/// The state of senders over time. All columns are equally long; a row is one flow at one time.
+/// The state of senders over time. All columns are equally long; a row is one flow at one time. What is not known
+/// is NaN, which becomes null in files and frames.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// Seconds since the start of the run.
@@ -14,16 +15,16 @@ pub struct Trace {
     pub flow: Vec<u32>,
     /// Congestion window in segments, with the inflation of fast recovery.
     pub cwnd_segments: Vec<f64>,
-    /// Slow-start threshold in segments; `None` while it is unlimited.
-    pub ssthresh_segments: Vec<Option<f64>>,
+    /// Slow-start threshold in segments; NaN while it is unlimited.
+    pub ssthresh_segments: Vec<f64>,
     /// Wmax of the current cubic epoch in segments.
-    pub w_max_segments: Vec<Option<f64>>,
+    pub w_max_segments: Vec<f64>,
     /// K of the current cubic epoch in seconds: from its begin to the plateau.
-    pub k_s: Vec<Option<f64>>,
+    pub k_s: Vec<f64>,
     /// SRTT in seconds.
-    pub srtt_s: Vec<Option<f64>>,
+    pub srtt_s: Vec<f64>,
     /// The last round-trip sample in seconds.
-    pub rtt_s: Vec<Option<f64>>,
+    pub rtt_s: Vec<f64>,
     /// Outstanding data in bytes.
     pub inflight_bytes: Vec<u64>,
     /// Payload sent for the first time, in bytes.
@@ -152,13 +153,17 @@ impl Recorder {
     fn row(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
         let trace = &mut self.trace;
         let segments = |bytes: u64| bytes as f64 / snapshot.segment_size as f64;
-        let seconds = |time: Duration| (!time.is_zero() && time != Duration::MAX).then(|| time.as_secs_f64());
+        let seconds = |time: Duration| if time.is_zero() { f64::NAN } else { time.as_secs_f64() };
         trace.time_s.push(now.as_secs_f64());
         trace.flow.push(flow as u32);
         trace.cwnd_segments.push(segments(snapshot.cwnd));
-        trace.ssthresh_segments.push((snapshot.ssthresh != u64::MAX).then(|| segments(snapshot.ssthresh)));
-        trace.w_max_segments.push(snapshot.epoch.map(|epoch| epoch.w_max));
-        trace.k_s.push(snapshot.epoch.map(|epoch| epoch.k.as_secs_f64()));
+        trace.ssthresh_segments.push(if snapshot.ssthresh == u64::MAX {
+            f64::NAN
+        } else {
+            segments(snapshot.ssthresh)
+        });
+        trace.w_max_segments.push(snapshot.epoch.map_or(f64::NAN, |epoch| epoch.w_max));
+        trace.k_s.push(snapshot.epoch.map_or(f64::NAN, |epoch| epoch.k.as_secs_f64()));
         trace.srtt_s.push(seconds(snapshot.srtt));
         trace.rtt_s.push(seconds(snapshot.rtt));
         trace.inflight_bytes.push(snapshot.inflight);

@@ -230,7 +230,7 @@ impl RunResult {
             hash.numbers(column.iter().map(|x| x.to_bits()));
         }
         for column in [&t.ssthresh_segments, &t.w_max_segments, &t.k_s, &t.srtt_s, &t.rtt_s] {
-            hash.numbers(column.iter().map(|x| optional(*x)));
+            hash.numbers(column.iter().map(|x| optional((!x.is_nan()).then_some(*x))));
         }
         for column in [&t.inflight_bytes, &t.sent_bytes, &t.acked_bytes, &t.delivered_bytes] {
             hash.numbers(column.iter().copied());
