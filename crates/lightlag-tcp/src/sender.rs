@@ -113,6 +113,8 @@ impl Sender {
                 segment_size: u64::from(self.segment_size),
                 initial_window: u64::from(self.initial_window),
                 rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()),
+                abe: false,
+                seed: 0,
             };
             let congestion = congestion::build(&config.congestion, &start);
             self.cwnd = congestion.window();

@@ -23,13 +23,16 @@
 //! raised to it. Of the slow starts that §4.10 names this is HyStart, not HyStart++. The fourth variant,
 //! [`inet2023`], is a published program, with its arithmetic.
 
-use super::hystart::{self, HyStart};
+use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
-use super::{Ack, Cause, Congestion, CongestionControl, Epoch, Start, Window};
+use super::{Ack, Cause, Congestion, CongestionControl, Epoch, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
 pub mod inet2023;
+
+/// What a congestion mark keeps with ABE (RFC 8511 §3).
+const ABE_KEPT: f64 = 0.85;
 
 /// Which text is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +98,7 @@ impl Default for Config {
 pub struct Cubic {
     config: Config,
     window: Window,
-    hystart: Option<HyStart>,
+    slow_start: SlowStart,
     /// α of Reno's estimate before the window of the last loss is reached.
     alpha: f64,
     /// Wmax of the last loss, zero before one and after a timeout.
@@ -104,6 +107,10 @@ pub struct Cubic {
     prior: f64,
     curve: Option<Curve>,
     unused_since: Option<Instant>,
+    /// The fraction that a congestion mark keeps.
+    mark_kept: f64,
+    /// Wmax, the window before and the curve as they were before the last reaction.
+    before: (f64, f64, Option<Curve>),
 }
 
 /// One epoch: from the begin of avoidance to the next loss.
@@ -128,12 +135,14 @@ impl Cubic {
         Self {
             config: config.clone(),
             window: Window::new(start),
-            hystart: HyStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart),
             alpha: 3.0 * (1.0 - config.beta) / (1.0 + config.beta),
             w_max: 0.0,
             prior: 0.0,
             curve: None,
             unused_since: None,
+            mark_kept: if start.abe { config.beta.max(ABE_KEPT) } else { config.beta },
+            before: (0.0, 0.0, None),
         }
     }
 
@@ -231,8 +240,7 @@ impl CongestionControl for Cubic {
             }
             return;
         }
-        hystart::watch(&mut self.hystart, ack, &mut self.window);
-        let left = self.window.slow_start(ack.growth, 1.0);
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
         if left > 0.0 {
             self.avoid_congestion(ack, left);
         }
@@ -241,16 +249,29 @@ impl CongestionControl for Cubic {
     fn on_congestion(&mut self, event: &Congestion) {
         let window = self.window.segments();
         let base = if self.config.variant == Variant::Rfc9438 { self.window.in_segments(event.flight) } else { window };
-        self.curve = None;
         if event.cause != Cause::RepeatedTimeout {
+            self.before = (self.w_max, self.prior, self.curve);
             self.prior = window;
         }
+        self.curve = None;
         self.w_max = match event.cause {
-            Cause::Loss => next_w_max(window, self.w_max, &self.config),
+            Cause::Loss | Cause::Mark => next_w_max(window, self.w_max, &self.config),
             // RFC 9438 §4.8; cubic_reset() of 2008.
             Cause::Timeout | Cause::RepeatedTimeout => 0.0,
         };
-        self.window.react(event, self.config.beta * base);
+        let kept = if event.cause == Cause::Mark { self.mark_kept } else { self.config.beta };
+        self.window.react(event, kept * base);
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        // RFC 9438 §4.9: the epoch goes on as if nothing had been.
+        self.window.undo();
+        (self.w_max, self.prior, self.curve) = self.before;
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.curve = None;
+        self.window.restart(window, threshold);
     }
 
     fn window(&self) -> u64 {
@@ -331,6 +352,7 @@ impl Algorithm for Config {
     }
 
     fn check(&self) -> Result<(), String> {
+        self.hystart.check()?;
         if self.variant != Variant::Inet2023 {
             return Ok(());
         }
@@ -350,7 +372,9 @@ impl Algorithm for Config {
             _ => Box::new(Cubic::new(self, start)),
         }
     }
+}
 
+impl hystart::Choosable for Config {
     fn hystart(&mut self) -> &mut hystart::Config {
         &mut self.hystart
     }

@@ -12,11 +12,11 @@
 //! raises ρ. The window begins at ρ·IW with the ρ of the handshake, or at IW if that gave no sample. The paper's
 //! packet spacing and its estimate of ssthresh are not modelled: slow start on a long path is one burst.
 
-use super::hystart::{self, HyStart};
+use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
-use super::{Ack, Congestion, CongestionControl, Phase, Start, Window};
-use lightlag_core::Duration;
+use super::{Ack, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
+use lightlag_core::{Duration, Instant};
 
 /// Linux: 2^ρ fits 16 bits and more.
 const MOST_EXPONENT: f64 = 16.0;
@@ -71,10 +71,10 @@ pub enum Count {
 pub struct Hybla {
     config: Config,
     window: Window,
-    hystart: Option<HyStart>,
+    slow_start: SlowStart,
     /// The RTT of the two increments.
     rtt: Duration,
-    slow_start: f64,
+    doubling: f64,
     avoidance: f64,
 }
 
@@ -84,9 +84,9 @@ impl Hybla {
         let mut hybla = Self {
             config: config.clone(),
             window: Window::new(start),
-            hystart: HyStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart),
             rtt: config.reference_rtt,
-            slow_start: 1.0,
+            doubling: 1.0,
             avoidance: 1.0,
         };
         if let Some(rtt) = start.rtt {
@@ -100,7 +100,7 @@ impl Hybla {
     fn follow(&mut self, rtt: Duration) -> f64 {
         let rho = (rtt / self.config.reference_rtt).max(1.0);
         self.rtt = rtt;
-        self.slow_start = libm::exp2(rho.min(MOST_EXPONENT)) - 1.0;
+        self.doubling = libm::exp2(rho.min(MOST_EXPONENT)) - 1.0;
         self.avoidance = rho * rho;
         rho
     }
@@ -127,11 +127,10 @@ impl CongestionControl for Hybla {
         if rtt != self.rtt && rtt != Duration::MAX && !rtt.is_zero() {
             self.follow(rtt);
         }
-        hystart::watch(&mut self.hystart, ack, &mut self.window);
         let acked = self.counted(ack);
         if self.window.in_slow_start() {
             // What is left at the threshold is forgotten, as in Linux: it would count ρ²/W for each segment.
-            self.window.slow_start(acked, self.slow_start);
+            self.slow_start.grow(ack, &mut self.window, acked, self.doubling);
         } else {
             self.window.grow(acked * self.avoidance / self.window.segments());
         }
@@ -140,6 +139,14 @@ impl CongestionControl for Hybla {
 
     fn on_congestion(&mut self, event: &Congestion) {
         self.window.react(event, self.window.in_segments(event.flight) / 2.0);
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
     }
 
     fn window(&self) -> u64 {
@@ -209,13 +216,15 @@ impl Algorithm for Config {
         if self.reference_rtt < Duration::from_millis(1) {
             return Err(format!("reference_rtt: {} is below 1 ms", self.reference_rtt));
         }
-        Ok(())
+        self.hystart.check()
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
         Box::new(Hybla::new(self, start))
     }
+}
 
+impl hystart::Choosable for Config {
     fn hystart(&mut self) -> &mut hystart::Config {
         &mut self.hystart
     }

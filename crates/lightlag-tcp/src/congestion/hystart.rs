@@ -12,7 +12,6 @@
 //! sign and then slows down in steps; that is another policy.
 
 use super::parameters::{Place, Setting};
-use super::registry::Algorithm;
 use super::{Ack, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -129,8 +128,13 @@ pub fn watch(hystart: &mut Option<HyStart>, ack: &Ack, window: &mut Window) {
     }
 }
 
+/// The configuration of an algorithm that takes this policy.
+pub(super) trait Choosable {
+    fn hystart(&mut self) -> &mut Config;
+}
+
 /// The parameters, for an algorithm that takes this policy.
-pub(super) fn settings<C: Algorithm>(default: &'static str) -> Vec<Setting<C>> {
+pub(super) fn settings<C: Choosable>(default: &'static str) -> Vec<Setting<C>> {
     let most = Duration::from_secs(60);
     vec![
         Setting {

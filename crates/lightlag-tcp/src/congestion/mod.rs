@@ -12,10 +12,12 @@ pub mod hystart;
 pub mod new_reno;
 mod parameters;
 pub mod registry;
+pub mod slow_start;
 mod window;
 
 pub use parameters::Parameter;
 pub use registry::{Choice, Entry, UnknownAlgorithm, build, catalog};
+pub use slow_start::SlowStart;
 pub use window::Window;
 
 use lightlag_core::{Duration, Instant, Rate};
@@ -29,6 +31,23 @@ pub struct Start {
     pub initial_window: u64,
     /// The round-trip time of the handshake, if it gave one.
     pub rtt: Option<Duration>,
+    /// Whether a congestion mark costs less than a loss (ABE, RFC 8511).
+    pub abe: bool,
+    /// The seed of what the algorithm draws at random, different for each connection.
+    pub seed: u64,
+}
+
+/// What an algorithm needs beyond its ACKs. Asked once, when the connection begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Needs {
+    /// [`Ack::rate`], [`CongestionControl::on_sent`] and [`CongestionControl::on_lost`].
+    pub rate: bool,
+    /// Its window holds during fast recovery, too: no proportional rate reduction, no inflation.
+    pub own_recovery: bool,
+    /// After a loss everything outstanding leaves again under slow start, as after a timeout (Tahoe).
+    pub restart_on_loss: bool,
+    /// Congestion marks are echoed as they come, and all packets can carry them (RFC 8257).
+    pub exact_marks: bool,
 }
 
 /// What one acknowledgement told the sender. Offsets and sizes are in bytes of payload.
@@ -40,6 +59,17 @@ pub struct Ack {
     pub newly_acked: u64,
     /// Data acknowledged or SACKed for the first time.
     pub newly_delivered: u64,
+    /// Data marked as lost by this ACK.
+    pub newly_lost: u64,
+    /// Of the data delivered now, what the feedback says was marked with CE (RFC 3168, RFC 8257, RFC 9768).
+    pub newly_marked: u64,
+    /// Whether it is a duplicate ACK (RFC 5681 §2; with SACK one that reports new data, RFC 6675 §2).
+    pub duplicate: bool,
+    /// Whether the peer still echoes a mark (ECE, RFC 3168 §6.1.2): the window does not grow.
+    pub ece: bool,
+    /// How long the newest data took one way, by timestamps, in ticks of 1 ms. The clocks differ by a constant, so
+    /// only differences between two of these mean anything.
+    pub one_way: Option<Duration>,
     /// Segments that this ACK counts for growth, by the profile's rule: 1 for each ACK, the full-sized segments
     /// it acknowledged, or those up to a limit (RFC 3465).
     pub growth: f64,
@@ -61,13 +91,72 @@ pub struct Ack {
     pub phase: Phase,
     /// Whether the window, not the application or the receiver, held the sender back in the last round.
     pub cwnd_limited: bool,
+    /// The delivery rate, for an algorithm that [`Needs`] it.
+    pub rate: Option<RateSample>,
+}
+
+/// How fast data was delivered between the sending of one segment and its ACK (draft-ietf-ccwg-bbr §4.1.1).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateSample {
+    /// Bytes delivered in `interval`.
+    pub delivered: u64,
+    /// The longer of the time to send that data and the time to have it acknowledged. Zero if there is no valid
+    /// sample: then only the other fields count.
+    pub interval: Duration,
+    /// Bytes that the connection had delivered when the newest segment acknowledged now was sent.
+    pub prior_delivered: u64,
+    /// Bytes delivered so far.
+    pub total_delivered: u64,
+    /// Bytes marked lost between the sending of that segment and now.
+    pub lost: u64,
+    /// Bytes in flight just after that segment was sent.
+    pub tx_in_flight: u64,
+    /// Whether the application left room in the window when that segment was sent.
+    pub app_limited: bool,
+    /// Whether that segment had been sent more than once.
+    pub retransmitted: bool,
+}
+
+impl RateSample {
+    /// Bytes a second, if the sample is valid.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        (!self.interval.is_zero()).then(|| self.delivered as f64 / self.interval.as_secs_f64())
+    }
+}
+
+/// A segment left, new or again.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When.
+    pub now: Instant,
+    /// Its payload.
+    pub bytes: u64,
+    /// Outstanding data before it left.
+    pub prior_inflight: u64,
+    /// Whether nothing was in flight because the application had nothing to send.
+    pub app_limited: bool,
+}
+
+/// A segment was marked as lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// When.
+    pub now: Instant,
+    /// Its payload.
+    pub bytes: u64,
+    /// Bytes in flight just after it was sent.
+    pub tx_in_flight: u64,
+    /// Bytes marked lost since it was sent, itself included.
+    pub lost_since: u64,
+    /// Whether it was sent when the application left room in the window.
+    pub app_limited: bool,
 }
 
 impl Ack {
     /// Whether this ACK may open the window: it acknowledged data, outside fast recovery, of a sender that used
-    /// its whole window (RFC 9438 §4.6, RFC 5681 §3.1).
+    /// its whole window (RFC 9438 §4.6, RFC 5681 §3.1), and no mark is echoed (RFC 3168 §6.1.2).
     pub fn may_grow(&self) -> bool {
-        self.newly_acked > 0 && self.cwnd_limited && self.phase != Phase::Recovery
+        self.newly_acked > 0 && self.cwnd_limited && !self.ece && self.phase != Phase::Recovery
     }
 }
 
@@ -92,6 +181,8 @@ pub enum Cause {
     Timeout,
     /// The retransmission timer, again for the same data (RFC 5681 §3.1: ssthresh stays).
     RepeatedTimeout,
+    /// The peer echoes a congestion mark, at most once a window (RFC 3168 §6.1.2). Nothing is repaired.
+    Mark,
 }
 
 /// The begin of an episode: once each, whatever the number of lost segments.
@@ -128,6 +219,22 @@ pub trait CongestionControl: Send {
     /// An episode began.
     fn on_congestion(&mut self, event: &Congestion);
 
+    /// A segment left. Only for an algorithm that [`Needs`] rates.
+    fn on_sent(&mut self, _sent: &Sent) {}
+
+    /// A segment was marked as lost, before the ACK or timeout that says so is announced. Only for an algorithm
+    /// that [`Needs`] rates.
+    fn on_lost(&mut self, _lost: &Lost) {}
+
+    /// The last reaction was to a loss that was none (RFC 3522, RFC 3708, RFC 5682): window and threshold are
+    /// again what they were before it, or more.
+    fn on_undo(&mut self, now: Instant);
+
+    /// Nothing was sent for longer than a timeout: the window starts again from at most `window` bytes
+    /// (RFC 5681 §4.1, RFC 2861, RFC 7661), with `threshold` as the new least threshold. An algorithm that paces
+    /// by its own model ignores it.
+    fn on_idle(&mut self, now: Instant, window: u64, threshold: u64);
+
     /// Fast recovery ended, everything outstanding at its begin is acknowledged; or the repair after a timeout.
     fn on_recovered(&mut self, _now: Instant) {}
 
@@ -137,9 +244,14 @@ pub trait CongestionControl: Send {
     /// Slow start ends when the window reaches this, in bytes; `u64::MAX` before the first loss.
     fn ssthresh(&self) -> u64;
 
-    /// How fast segments may leave; `None` leaves it to the ACK clock.
+    /// How fast segments may leave; `None` leaves it to the ACK clock, or to the connection's own pacing.
     fn pacing_rate(&self) -> Option<Rate> {
         None
+    }
+
+    /// What it needs beyond its ACKs.
+    fn needs(&self) -> Needs {
+        Needs::default()
     }
 
     /// The current cubic epoch, for algorithms that have one.

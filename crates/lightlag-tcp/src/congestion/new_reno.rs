@@ -6,15 +6,20 @@
 //! - congestion avoidance, for each counted segment: W += 1/W (equation 3), or W += 1 after W segments
 //!   (the byte counting that §3.1 recommends);
 //! - loss: ssthresh = max(FlightSize/2, 2), W = ssthresh (equation 4);
+//! - mark: as a loss, or with ABE ssthresh = max(0.8 FlightSize, 2) (RFC 8511 §3);
 //! - timeout: the same ssthresh, unless it is for the same data again; W = 1.
 //!
 //! What an ACK counts is the connection's choice: one segment, those it acknowledges, or those up to a limit
 //! (RFC 3465).
 
-use super::hystart::{self, HyStart};
+use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
-use super::{Ack, Congestion, CongestionControl, Start, Window};
+use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
+use lightlag_core::Instant;
+
+/// What a congestion mark keeps with ABE (RFC 8511 §3).
+const ABE_KEPT: f64 = 0.8;
 
 /// Parameters of [`NewReno`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,7 +45,9 @@ pub struct NewReno {
     window: Window,
     increase: Increase,
     counted: f64,
-    hystart: Option<HyStart>,
+    /// The fraction of FlightSize that a congestion mark keeps.
+    mark_kept: f64,
+    slow_start: SlowStart,
 }
 
 impl NewReno {
@@ -50,7 +57,8 @@ impl NewReno {
             window: Window::new(start),
             increase: config.increase,
             counted: 0.0,
-            hystart: HyStart::new(&config.hystart),
+            mark_kept: if start.abe { ABE_KEPT } else { 0.5 },
+            slow_start: SlowStart::new(&config.hystart),
         }
     }
 
@@ -72,8 +80,7 @@ impl CongestionControl for NewReno {
         if !ack.may_grow() {
             return;
         }
-        hystart::watch(&mut self.hystart, ack, &mut self.window);
-        let left = self.window.slow_start(ack.growth, 1.0);
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
         if left > 0.0 {
             self.avoid_congestion(left);
         }
@@ -81,7 +88,16 @@ impl CongestionControl for NewReno {
 
     fn on_congestion(&mut self, event: &Congestion) {
         self.counted = 0.0;
-        self.window.react(event, self.window.in_segments(event.flight) / 2.0);
+        let kept = if event.cause == Cause::Mark { self.mark_kept } else { 0.5 };
+        self.window.react(event, kept * self.window.in_segments(event.flight));
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
     }
 
     fn window(&self) -> u64 {
@@ -124,10 +140,16 @@ impl Algorithm for Config {
         [vec![increase], hystart::settings("false")].concat()
     }
 
+    fn check(&self) -> Result<(), String> {
+        self.hystart.check()
+    }
+
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
         Box::new(NewReno::new(self, start))
     }
+}
 
+impl hystart::Choosable for Config {
     fn hystart(&mut self) -> &mut hystart::Config {
         &mut self.hystart
     }

@@ -1,7 +1,7 @@
 //! The algorithms by name: what a scenario may say, and what is built from it.
 
 use super::parameters::{self, Parameter, Setting, Value};
-use super::{CongestionControl, Start, cubic, hybla, hystart, new_reno};
+use super::{CongestionControl, Start, cubic, hybla, new_reno};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -44,9 +44,6 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl>;
-
-    /// The slow-start policy it takes.
-    fn hystart(&mut self) -> &mut hystart::Config;
 }
 
 macro_rules! algorithms {
@@ -121,9 +118,8 @@ algorithms! {
 }
 
 fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {
-    let mut config: C = parameters::read(&C::settings(), table)?;
+    let config: C = parameters::read(&C::settings(), table)?;
     config.check()?;
-    config.hystart().check()?;
     Ok(config)
 }
 

@@ -11,6 +11,8 @@ pub struct Window {
     segments: f64,
     threshold: f64,
     segment_size: f64,
+    /// Window and threshold before the last reaction.
+    before: (f64, f64),
 }
 
 impl Window {
@@ -20,6 +22,7 @@ impl Window {
             segments: start.initial_window as f64,
             threshold: f64::INFINITY,
             segment_size: start.segment_size as f64,
+            before: (0.0, 0.0),
         }
     }
 
@@ -81,12 +84,26 @@ impl Window {
 
     /// The reaction to congestion, given the new threshold in segments, which stays at least 2 (RFC 5681 §3.1
     /// equation 4, §3.2): the window follows it after a loss, and is one segment after a timeout. A timeout for
-    /// the same data leaves the threshold alone.
+    /// the same data leaves the threshold alone. A mark costs what a loss costs (RFC 3168 §6.1.2).
     pub fn react(&mut self, event: &Congestion, threshold: f64) {
         if event.cause != Cause::RepeatedTimeout {
+            self.before = (self.segments, self.threshold);
             self.threshold = threshold.max(2.0);
         }
-        self.segments = if event.cause == Cause::Loss { self.threshold } else { 1.0 };
+        self.segments = if matches!(event.cause, Cause::Loss | Cause::Mark) { self.threshold } else { 1.0 };
+    }
+
+    /// Takes the last reaction back: the window and the threshold are at least what they were before it.
+    pub fn undo(&mut self) {
+        self.segments = self.segments.max(self.before.0);
+        self.threshold = self.threshold.max(self.before.1);
+    }
+
+    /// Begins again after an idle time: with at most `window` bytes, and slow start up to at least `threshold`
+    /// bytes (RFC 5681 §4.1, RFC 2861 §3, RFC 7661 §4.4).
+    pub fn restart(&mut self, window: u64, threshold: u64) {
+        self.segments = self.segments.min(self.in_segments(window)).max(1.0);
+        self.threshold = self.threshold.max(self.in_segments(threshold));
     }
 
     /// The window in bytes, to the nearest; at least one segment.

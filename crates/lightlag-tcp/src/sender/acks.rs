@@ -76,6 +76,11 @@ impl Sender {
             now,
             newly_acked,
             newly_delivered: delivery.bytes,
+            newly_lost: 0,
+            newly_marked: 0,
+            duplicate: false,
+            ece: false,
+            one_way: None,
             growth: self.growth(newly_acked, delivery.bytes, phase, config.growth),
             rtt,
             srtt: self.rtt.srtt(),
@@ -86,6 +91,7 @@ impl Sender {
             snd_nxt: self.board.nxt(),
             phase,
             cwnd_limited: self.is_cwnd_limited(),
+            rate: None,
         }
     }
 

@@ -204,6 +204,10 @@ pub struct Told {
 }
 
 impl CongestionControl for Fixed {
+    fn on_undo(&mut self, _now: Instant) {}
+
+    fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
+
     fn on_ack(&mut self, ack: &Ack) {
         self.told.lock().unwrap().acks.push(*ack);
     }
@@ -235,6 +239,10 @@ impl Halving {
 }
 
 impl CongestionControl for Halving {
+    fn on_undo(&mut self, _now: Instant) {}
+
+    fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
+
     fn on_ack(&mut self, ack: &Ack) {
         if ack.may_grow() {
             let slow_start = self.window < self.threshold;

@@ -34,6 +34,8 @@ pub struct CubicInet {
     min_rtt: Option<Duration>,
     waited: u64,
     curve: Option<Curve>,
+    /// Window and threshold before the last reaction.
+    before: (u64, u64),
 }
 
 #[derive(Clone, Copy)]
@@ -57,6 +59,7 @@ impl CubicInet {
             min_rtt: None,
             waited: 0,
             curve: None,
+            before: (0, 0),
         }
     }
 
@@ -104,6 +107,7 @@ impl CongestionControl for CubicInet {
 
     fn on_congestion(&mut self, event: &Congestion) {
         let window = self.cwnd as f64;
+        self.before = (self.cwnd, self.ssthresh);
         self.last_max = if self.fast_convergence && self.cwnd < self.last_max {
             (window * (1.0 + self.beta) / 2.0) as u64
         } else {
@@ -112,11 +116,20 @@ impl CongestionControl for CubicInet {
         self.ssthresh = ((window * self.beta) as u64).max(2 * self.segment_size);
         self.cwnd = self.ssthresh;
         self.curve = None;
-        if event.cause != Cause::Loss {
+        if matches!(event.cause, Cause::Timeout | Cause::RepeatedTimeout) {
             self.cwnd = self.segment_size;
             self.last_max = 0;
             self.min_rtt = None;
         }
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        (self.cwnd, self.ssthresh) = (self.cwnd.max(self.before.0), self.ssthresh.max(self.before.1));
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.curve = None;
+        (self.cwnd, self.ssthresh) = (self.cwnd.min(window), self.ssthresh.max(threshold));
     }
 
     fn window(&self) -> u64 {

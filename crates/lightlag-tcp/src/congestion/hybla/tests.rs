@@ -34,10 +34,10 @@ fn slow_start_adds_two_to_the_rho_less_one() {
 #[test]
 fn the_exponent_stays_at_16_and_the_window_at_the_clamp() {
     let hybla = after_one_ack(ms(600));
-    assert_eq!(hybla.slow_start, 65_535.0);
+    assert_eq!(hybla.doubling, 65_535.0);
     assert_eq!(hybla.window.segments(), 65_535.0);
     let endless = after_one_ack(Duration::from_secs(2400));
-    assert_eq!((endless.slow_start, endless.window.segments()), (65_535.0, 65_535.0));
+    assert_eq!((endless.doubling, endless.window.segments()), (65_535.0, 65_535.0));
 }
 
 #[test]
