@@ -251,7 +251,7 @@ fn the_account_names_the_timeout() {
     let lost = r#"loss = { forward = { at = ["0.2001 s"] }, backward = 0 }"#;
     let result = one_flow(
         &format!("rate = \"10 Mbit/s\"\n{lost}"),
-        "transfer = \"1448 B\"\ntcp = { profile = \"rfc\", initial_window = 1 }",
+        "transfer = \"1448 B\"\ntcp = { profile = \"rfc\", initial_window = 1, tlp = false }",
     );
     let flow = first(&result);
     assert_eq!((flow.timeouts, flow.retransmitted_segments), (1, 1), "{flow:?}");

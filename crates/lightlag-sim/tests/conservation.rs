@@ -87,17 +87,25 @@ fn tcp() -> impl Strategy<Value = String> {
         r#"{ algorithm = "cubic", variant = "inet2023" }"#,
     ]);
     let delayed_ack = prop::sample::select(vec!["false", "true", "{ segments = 3, timeout = \"500 ms\" }"]);
-    let recovery = prop::sample::select(vec!["reno", "newreno", "sack"]);
+    let recovery = prop::sample::select(vec!["reno", "newreno", "sack", "rack"]);
+    let idle_restart = prop::sample::select(vec!["off", "rfc5681", "rfc2861", "rfc7661"]);
     let growth = prop::sample::select(vec![r#""per_ack""#, r#""per_segment""#, "{ abc = 2 }"]);
     let sizes = (88_u32..9001, 1_u32..60, 2_u32..200);
-    let schemes = (profile, congestion, delayed_ack, recovery, growth);
-    (schemes, any::<[bool; 5]>(), sizes).prop_map(
-        |((profile, congestion, delayed_ack, recovery, growth), switches, (mss, initial, buffer))| {
-            let [sack, timestamps, scaling, limited_transmit, nagle] = switches;
+    let schemes = (profile, congestion, delayed_ack, recovery, growth, idle_restart);
+    (schemes, any::<[bool; 12]>(), 0_u32..20, sizes).prop_map(
+        |((profile, congestion, delayed_ack, recovery, growth, idle), switches, burst, (mss, initial, buffer))| {
+            let [sack, timestamps, scaling, limited_transmit, nagle, prr, tlp, frto, eifel, dsack, paced, steady] =
+                switches;
+            let sack = sack || matches!(recovery, "sack" | "rack");
+            let by_sack = sack && matches!(recovery, "sack" | "rack");
+            let (prr, tlp, dsack, eifel) = (prr && by_sack, tlp && by_sack, dsack && by_sack, eifel && timestamps);
+            let partial_acks = if steady { "slow_but_steady" } else { "impatient" };
             format!(
                 "tcp = {{ profile = \"{profile}\", congestion = {congestion}, delayed_ack = {delayed_ack}, \
                  recovery = \"{recovery}\", growth = {growth}, sack = {sack}, timestamps = {timestamps}, \
                  window_scaling = {scaling}, limited_transmit = {limited_transmit}, nagle = {nagle}, \
+                 prr = {prr}, tlp = {tlp}, frto = {frto}, eifel = {eifel}, dsack_undo = {dsack}, pacing = {paced}, \
+                 partial_acks = \"{partial_acks}\", idle_restart = \"{idle}\", burst_limit = {burst}, \
                  mss = \"{mss} B\", initial_window = {initial}, receive_buffer = \"{} B\" }}",
                 buffer * mss
             )

@@ -17,6 +17,8 @@ pub enum Limit {
     Recovery,
     /// A timeout: the wait for it, and the repair after it.
     Timeout,
+    /// Pacing.
+    Pacing,
 }
 
 /// For how long each thing held the sender back. The parts sum to the time since the connection was opened.
@@ -44,6 +46,7 @@ impl Limited {
             Limit::Rwnd => &mut self.rwnd,
             Limit::Recovery => &mut self.recovery,
             Limit::Timeout => &mut self.timeout,
+            Limit::Pacing => &mut self.pacing,
         }
     }
 }
@@ -81,6 +84,12 @@ pub struct Statistics {
     pub duplicate_bytes: u64,
     /// Zero-window probes sent.
     pub probes: u64,
+    /// Tail loss probes sent (RFC 8985 §7).
+    pub tail_probes: u64,
+    /// Episodes whose reaction was taken back because they were spurious.
+    pub undone: u64,
+    /// Reactions to congestion marks (RFC 3168).
+    pub mark_reactions: u64,
     /// Why the connection was given up, if it was.
     pub failure: Option<Failure>,
 }

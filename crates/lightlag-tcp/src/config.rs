@@ -40,6 +40,25 @@ pub struct Config {
     pub recovery: Scheme,
     /// What an ACK counts for growth.
     pub growth: Growth,
+    /// With which partial ACKs NewReno restarts the retransmission timer.
+    pub partial_acks: PartialAcks,
+    /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
+    pub prr: bool,
+    /// Probe for the loss of the last segments (RFC 8985 §7); works with SACK.
+    pub tlp: bool,
+    /// Test a timeout with new data before everything leaves again (RFC 5682).
+    pub frto: bool,
+    /// Take back a reaction when timestamps show that no segment was lost (RFC 3522).
+    pub eifel: bool,
+    /// Take back a reaction when every retransmission was reported as a duplicate (RFC 2883, RFC 3708).
+    pub dsack_undo: bool,
+    /// Spread segments over the round trip, whatever the congestion control: at twice cwnd/SRTT in slow start,
+    /// at 1.2 times that afterwards (as Linux). An algorithm that paces does it by itself.
+    pub pacing: bool,
+    /// What the window becomes after an idle time.
+    pub idle_restart: IdleRestart,
+    /// The most segments that leave at once; `None` sets no limit.
+    pub burst_limit: Option<u32>,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
     /// Hold back a small segment while data is in flight (RFC 9293 §3.7.4).
@@ -124,6 +143,33 @@ pub enum Scheme {
     NewReno,
     /// Conservative loss recovery with SACK (RFC 6675).
     Sack,
+    /// Loss by time, with SACK (RFC 8985).
+    Rack,
+}
+
+/// With which partial ACKs NewReno restarts the retransmission timer (RFC 6582 §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialAcks {
+    /// The first of an episode: many losses end in a timeout.
+    Impatient,
+    /// Each: every loss is repaired, one a round trip.
+    SlowButSteady,
+}
+
+/// What the window becomes when nothing was sent for longer than a timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum IdleRestart {
+    /// It stays.
+    Off,
+    /// The initial window (RFC 5681 §4.1).
+    Rfc5681,
+    /// Half for each timeout that passed, at least the initial window; ssthresh keeps three quarters of it
+    /// (RFC 2861 §3, and Linux).
+    Rfc2861,
+    /// It stays for five minutes, then half (RFC 7661 §4.4.2).
+    Rfc7661,
 }
 
 /// What an ACK counts for the growth of the window.

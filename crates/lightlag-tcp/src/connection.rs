@@ -83,7 +83,8 @@ impl Connection {
 
     fn new(config: Arc<Config>, initial: SeqNumber, state: State) -> Self {
         Self {
-            sender: Sender::new(&config),
+            // The initial sequence number is the one thing that differs between all connections.
+            sender: Sender::new(&config, u64::from(initial.0)),
             receiver: Receiver::new(config.receive_buffer.0, config.delayed_ack),
             local: initial.plus(1),
             remote: SeqNumber::default(),
@@ -117,6 +118,7 @@ impl Connection {
 
     /// The application writes so many bytes more; [`u64::MAX`] never ends.
     pub fn write(&mut self, bytes: u64) {
+        self.sender.begin_event(&self.config);
         self.sender.write(bytes);
     }
 
@@ -142,6 +144,7 @@ impl Connection {
 
     /// A segment arrived.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        self.sender.begin_event(&self.config);
         match self.state {
             State::Closed => {}
             State::Listen => self.listen(now, segment),
@@ -152,6 +155,7 @@ impl Connection {
 
     /// The clock reached [`Self::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.sender.begin_event(&self.config);
         if self.linger <= now {
             self.linger = Instant::MAX;
             self.finish(None);
@@ -311,7 +315,22 @@ impl Connection {
         }
         let mut sacked = [Range::default(); MAX_BLOCKS];
         let sacked = if self.sender.uses_sack() { self.expand_sack(segment, una, &mut sacked) } else { &[] };
-        let arrived = Acknowledgement { ack, sacked, echo, occupies: segment.sequence_len() > 0, moved_window };
+        let (dsack, sacked) = split_dsack(ack, sacked);
+        let one_way = segment.timestamps().filter(|_| echo.is_some()).map(|stamps| {
+            // Both clocks tick in milliseconds; their offset is a constant.
+            Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
+        });
+        let arrived = Acknowledgement {
+            ack,
+            sacked,
+            echo,
+            occupies: segment.sequence_len() > 0,
+            moved_window,
+            dsack,
+            ece: false,
+            marked: 0,
+            one_way,
+        };
         self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
         if self.sender.fin_acknowledged() {
             self.fin_acknowledged(now);
@@ -447,5 +466,15 @@ impl Connection {
         // TSecr is valid only with the ACK bit (RFC 7323 §3.2).
         let echo = if segment.flags.has(Flags::ACK) { self.receiver.ts_recent() } else { 0 };
         segment.with_timestamps(Timestamps { value: timestamp(now), echo })
+    }
+}
+
+/// The first block reports what arrived twice if it lies below the acknowledgement or inside the second block
+/// (RFC 2883 §4).
+fn split_dsack(ack: u64, sacked: &[Range]) -> (Option<Range>, &[Range]) {
+    match sacked {
+        [first, rest @ ..] if first.end <= ack => (Some(*first), rest),
+        [first, second, ..] if second.start <= first.start && first.end <= second.end => (Some(*first), &sacked[1..]),
+        _ => (None, sacked),
     }
 }

@@ -1,6 +1,6 @@
 //! Profiles: complete sets of behaviour, as one table of data.
 
-use crate::config::{Config, DelayedAck, Growth, Rto, RttSamples, Scheme, VarianceGain};
+use crate::config::{Config, DelayedAck, Growth, IdleRestart, PartialAcks, Rto, RttSamples, Scheme, VarianceGain};
 use crate::congestion::Choice;
 use lightlag_core::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -77,7 +77,16 @@ fn linux() -> Config {
             variance_gain: VarianceGain::Quarter,
         },
         rtt_samples: RttSamples::SendTime,
-        recovery: Scheme::Sack,
+        recovery: Scheme::Rack,
+        partial_acks: PartialAcks::Impatient,
+        prr: true,
+        tlp: true,
+        frto: true,
+        eifel: true,
+        dsack_undo: true,
+        pacing: false,
+        idle_restart: IdleRestart::Rfc2861,
+        burst_limit: None,
         growth: Growth::PerSegment,
         limited_transmit: true,
         nagle: false,
@@ -101,6 +110,7 @@ fn rfc() -> Config {
             variance_floor: ms(1),
             variance_gain: VarianceGain::Quarter,
         },
+        idle_restart: IdleRestart::Rfc5681,
         growth: Growth::Abc(2),
         time_wait: seconds(240),
         ..linux()
@@ -130,6 +140,15 @@ fn inet() -> Config {
         },
         rtt_samples: RttSamples::OnePerRound,
         recovery: Scheme::NewReno,
+        partial_acks: PartialAcks::Impatient,
+        prr: false,
+        tlp: false,
+        frto: false,
+        eifel: false,
+        dsack_undo: false,
+        pacing: false,
+        idle_restart: IdleRestart::Rfc5681,
+        burst_limit: None,
         growth: Growth::PerAck,
         limited_transmit: false,
         nagle: true,
@@ -157,6 +176,12 @@ fn ns3() -> Config {
             variance_gain: VarianceGain::Quarter,
         },
         rtt_samples: RttSamples::Timestamp,
+        recovery: Scheme::Sack,
+        tlp: false,
+        frto: false,
+        eifel: false,
+        dsack_undo: false,
+        idle_restart: IdleRestart::Off,
         syn_retries: 6,
         retries: 6,
         time_wait: seconds(240),

@@ -7,13 +7,17 @@
 //!
 //! Invariants: `pipe` is the sum of what records contribute (RFC 6675 §4 SetPipe: one for a segment neither
 //! SACKed nor lost, one more if it was retransmitted); ranges are disjoint, sorted and inside `una..nxt`; a
-//! SACKed record is never lost; all un-SACKed records below the lost edge are lost.
+//! SACKed record is never lost; every record below the lost edge is SACKed, lost or was sent again.
 
 use lightlag_core::Instant;
 use std::collections::VecDeque;
 
+mod delivery;
+mod overdue;
 #[cfg(test)]
 mod tests;
+
+pub use delivery::Delivery;
 
 /// Counts a loop step in tests; nothing otherwise.
 macro_rules! count_step {
@@ -51,6 +55,11 @@ impl Record {
         self.flags & flag != 0
     }
 
+    /// Bytes that count as lost for the first time once the record is marked.
+    fn newly_lost(&self) -> u64 {
+        if self.has(LOST) && !self.has(RETRANSMITTED) { 0 } else { u64::from(self.len) }
+    }
+
     /// What the record adds to the pipe.
     fn in_pipe(&self) -> u64 {
         if self.has(SACKED) {
@@ -81,29 +90,6 @@ pub struct Chunk {
     pub fin: bool,
 }
 
-/// What one ACK removed from the network.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Delivery {
-    /// Bytes acknowledged or SACKed for the first time.
-    pub bytes: u64,
-    /// When the oldest and the newest of the segments delivered now, and never retransmitted, were sent.
-    pub sent: Option<(Instant, Instant)>,
-    /// Whether a segment delivered now had been retransmitted.
-    pub retransmitted: bool,
-}
-
-impl Delivery {
-    fn add(&mut self, record: &Record) {
-        self.bytes += u64::from(record.len);
-        if record.has(AMBIGUOUS) {
-            self.retransmitted = true;
-        } else {
-            let (oldest, newest) = self.sent.unwrap_or((record.sent, record.sent));
-            self.sent = Some((oldest.min(record.sent), newest.max(record.sent)));
-        }
-    }
-}
-
 /// The records of one sender. Records have running numbers, which stay the same while the ring moves.
 #[derive(Debug)]
 pub struct Scoreboard {
@@ -114,8 +100,19 @@ pub struct Scoreboard {
     pipe: u64,
     /// Number of the first record in the ring.
     first: u64,
-    /// All un-SACKed records with a smaller number are lost (RFC 6675 IsLost is monotone in the offset).
+    /// Every record with a smaller number is SACKed, lost or was sent again (RFC 6675 IsLost is monotone in the
+    /// offset, and so is the time of the first sending).
     lost_edge: u64,
+    /// Records that were sent again, in the order of time (RFC 8985), and those of them that were lost again.
+    resent: VecDeque<(u64, Instant)>,
+    lost_again: VecDeque<u64>,
+    /// Whether `resent` is kept.
+    timed: bool,
+    /// SACKed records, and their bytes.
+    sacked: u32,
+    sacked_bytes: u64,
+    /// Bytes marked as lost so far.
+    lost_bytes: u64,
     /// Number of the record above the highest SACKed range, if there is one.
     above_top: u64,
     /// No lost record with a smaller number waits for retransmission (HighRxt as a number).
@@ -137,6 +134,12 @@ impl Scoreboard {
             pipe: 0,
             first: 0,
             lost_edge: 0,
+            resent: VecDeque::new(),
+            lost_again: VecDeque::new(),
+            timed: false,
+            sacked: 0,
+            sacked_bytes: 0,
+            lost_bytes: 0,
             above_top: 0,
             cursor: 0,
             segment_size,
@@ -203,7 +206,9 @@ impl Scoreboard {
                     // Only a peer that cuts segments acknowledges a part of one.
                     let cut = Record { len: (ack - head.start) as u32, ..*head };
                     self.pipe -= cut.in_pipe();
-                    if !cut.has(SACKED) {
+                    if cut.has(SACKED) {
+                        self.sacked_bytes -= u64::from(cut.len);
+                    } else {
                         delivery.bytes += u64::from(cut.len);
                     }
                     head.start = ack;
@@ -211,7 +216,10 @@ impl Scoreboard {
                 }
                 break;
             }
-            if !head.has(SACKED) {
+            if head.has(SACKED) {
+                self.sacked -= 1;
+                self.sacked_bytes -= u64::from(head.len);
+            } else {
                 self.pipe -= head.in_pipe();
                 delivery.add(head);
             }
@@ -272,6 +280,8 @@ impl Scoreboard {
             self.pipe -= record.in_pipe();
             delivery.add(record);
             record.flags = (record.flags | SACKED) & !LOST;
+            self.sacked += 1;
+            self.sacked_bytes += u64::from(record.len);
             range.end = record.end();
             at += 1;
         }
@@ -299,6 +309,8 @@ impl Scoreboard {
             self.pipe -= record.in_pipe();
             delivery.add(record);
             record.flags = (record.flags | SACKED) & !LOST;
+            self.sacked += 1;
+            self.sacked_bytes += u64::from(record.len);
             at += 1;
         }
         self.above_top = self.first + at as u64;
@@ -352,6 +364,27 @@ impl Scoreboard {
         self.records.partition_point(|record| record.start < offset)
     }
 
+    /// Records that are SACKed.
+    pub fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// Bytes that are SACKed.
+    pub fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    /// Bytes marked as lost so far.
+    pub fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
+    }
+
+    /// Whether the offset range lies in data that is SACKed (RFC 2883 §4).
+    pub fn is_sacked(&self, range: Range) -> bool {
+        let at = self.ranges.partition_point(|known| known.end < range.end);
+        self.ranges.get(at).is_some_and(|known| known.start <= range.start)
+    }
+
     /// Marks as lost what RFC 6675 §4 IsLost says: three discontiguous ranges, or more than two segments'
     /// bytes, are SACKed above it.
     pub fn mark_lost(&mut self) {
@@ -369,11 +402,12 @@ impl Scoreboard {
                 if record.start >= edge {
                     break;
                 }
-                self.pipe -= record.in_pipe();
                 if !record.has(SACKED) {
+                    self.pipe -= record.in_pipe();
+                    self.lost_bytes += record.newly_lost();
                     record.flags |= LOST;
+                    self.pipe += record.in_pipe();
                 }
-                self.pipe += record.in_pipe();
                 self.lost_edge += 1;
             }
         }
@@ -385,31 +419,55 @@ impl Scoreboard {
             && !head.has(SACKED | LOST)
         {
             self.pipe -= head.in_pipe();
+            self.lost_bytes += head.newly_lost();
             head.flags |= LOST;
             self.pipe += head.in_pipe();
             self.lost_edge = self.lost_edge.max(self.first + 1);
         }
     }
 
-    /// A timeout: everything not SACKed is lost, retransmissions included, and leaves again from the head on.
-    /// A head that is SACKed means that the peer dropped data it had reported (RFC 2018 §8): forget all reports.
-    pub fn mark_all_lost(&mut self) {
+    /// A timeout: everything not SACKed is lost, retransmissions included, and leaves again from the head on, but
+    /// for segments other than the head that left after `recent` (RFC 8985 §6.3). A head that is SACKed means that
+    /// the peer dropped data it had reported (RFC 2018 §8): forget all reports.
+    pub fn mark_all_lost(&mut self, recent: Instant) {
         let reneged = self.records.front().is_some_and(|head| head.has(SACKED));
         if reneged {
             self.ranges.clear();
-        }
-        for record in &mut self.records {
-            if reneged || !record.has(SACKED) {
-                record.flags = record.flags & (FIN | AMBIGUOUS) | LOST;
-            }
+            self.sacked = 0;
+            self.sacked_bytes = 0;
         }
         self.pipe = 0;
         self.lost_edge = self.first + self.records.len() as u64;
         self.cursor = self.first;
+        self.lost_again.clear();
+        for (number, record) in (self.first..).zip(&mut self.records) {
+            if record.has(SACKED) && !reneged {
+                continue;
+            }
+            if record.sent > recent && number > self.first && !reneged {
+                self.pipe += record.in_pipe();
+                if !record.has(LOST | RETRANSMITTED) {
+                    self.lost_edge = self.lost_edge.min(number);
+                }
+                continue;
+            }
+            self.lost_bytes += record.newly_lost();
+            record.flags = record.flags & (FIN | AMBIGUOUS) | LOST;
+        }
     }
 
-    /// The next lost record that was not retransmitted yet (RFC 6675 §4 NextSeg rule 1): the lowest one.
+    /// The next lost record that was not retransmitted since (RFC 6675 §4 NextSeg rule 1): the lowest one, and
+    /// before it those that were lost again.
     pub fn next_lost(&mut self) -> Option<u64> {
+        while let Some(again) = self.lost_again.front() {
+            if *again >= self.first {
+                let record = &self.records[(again - self.first) as usize];
+                if record.has(LOST) && !record.has(RETRANSMITTED) {
+                    return Some(*again);
+                }
+            }
+            self.lost_again.pop_front();
+        }
         while self.cursor < self.lost_edge {
             count_step!(self);
             let record = &self.records[(self.cursor - self.first) as usize];
@@ -470,6 +528,9 @@ impl Scoreboard {
         record.flags |= RETRANSMITTED | AMBIGUOUS;
         record.sent = now;
         self.pipe += record.in_pipe();
+        if self.timed {
+            self.resent.push_back((number, now));
+        }
         let fin = record.has(FIN);
         Chunk { start: record.start, len: record.len - u32::from(fin), fin }
     }

@@ -1,15 +1,20 @@
 //! The sending half: what may leave now, what must leave again, and the timer behind it.
 
 use crate::account::{Account, Limit};
-use crate::config::Config;
-use crate::congestion::{self, Congestion, CongestionControl, Phase};
-use crate::recovery::Recovery;
+use crate::config::{Config, PartialAcks, Scheme};
+use crate::congestion::{self, Congestion, CongestionControl, Needs, Phase};
+use crate::recovery::{Recovery, Rules, Signs};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Scoreboard};
 use lightlag_core::{Duration, Instant};
+use pacing::Pacer;
+use tail::Tail;
 
 mod acks;
 mod handshake;
+mod idle;
+mod pacing;
+mod tail;
 
 pub(crate) use acks::Acknowledgement;
 pub(crate) use handshake::Agreed;
@@ -31,6 +36,24 @@ pub(crate) enum Expiry {
     GiveUp,
 }
 
+/// What leaves next.
+enum Choice {
+    New(Chunk),
+    /// The record with this number.
+    Again(u64),
+}
+
+/// The rules of repair with this scheme.
+fn rules(config: &Config, scheme: Scheme) -> Rules {
+    Rules {
+        scheme,
+        limited_transmit: config.limited_transmit,
+        prr: config.prr,
+        impatient: config.partial_acks == PartialAcks::Impatient,
+        signs: Signs { eifel: config.eifel, dsack: config.dsack_undo, frto: config.frto },
+    }
+}
+
 /// The sending half of a connection.
 pub(crate) struct Sender {
     board: Scoreboard,
@@ -44,6 +67,7 @@ pub(crate) struct Sender {
     recovery: Recovery,
     rtt: RttEstimator,
     congestion: Option<Box<dyn CongestionControl>>,
+    needs: Needs,
     /// Payload of a full segment.
     segment_size: u32,
     timer: Timer,
@@ -63,12 +87,25 @@ pub(crate) struct Sender {
     round_end: u64,
     /// The largest window that the peer advertised.
     max_window: u64,
+    tail: Tail,
+    pacer: Pacer,
+    /// Segments that may still leave at this moment.
+    burst_left: u32,
+    /// When data left last.
+    last_sent: Instant,
+    /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
+    marked_until: u64,
+    /// The peer is to be told with the next new data that a mark was answered.
+    reduced: bool,
+    /// What draws at random for the congestion control.
+    seed: u64,
     /// The offset whose ACK gives the next sample, where one segment at a time is timed.
     sample_from: u64,
 }
 
 impl Sender {
-    pub(crate) fn new(config: &Config) -> Self {
+    /// `seed` is different for each connection.
+    pub(crate) fn new(config: &Config, seed: u64) -> Self {
         let segment_size = u32::from(config.mss);
         Self {
             board: Scoreboard::new(segment_size),
@@ -76,9 +113,10 @@ impl Sender {
             written: 0,
             peer_edge: 0,
             deadline: Instant::MAX,
-            recovery: Recovery::new(config.recovery, config.limited_transmit, segment_size),
+            recovery: Recovery::new(rules(config, config.recovery), segment_size),
             rtt: RttEstimator::new(config.rto.initial),
             congestion: None,
+            needs: Needs::default(),
             segment_size,
             timer: Timer::Retransmission,
             limit: Limit::Application,
@@ -93,13 +131,36 @@ impl Sender {
             round_flight: 0,
             round_end: 0,
             max_window: 0,
+            tail: Tail::new(),
+            pacer: Pacer::new(),
+            burst_left: u32::MAX,
+            last_sent: Instant::ZERO,
+            marked_until: 0,
+            reduced: false,
+            seed,
             sample_from: 0,
         }
     }
 
     /// Uses this algorithm instead of the configured one.
     pub(crate) fn set_congestion(&mut self, congestion: Box<dyn CongestionControl>) {
+        self.adopt(congestion);
+    }
+
+    fn adopt(&mut self, congestion: Box<dyn CongestionControl>) {
+        self.needs = congestion.needs();
         self.congestion = Some(congestion);
+        self.tell_recovery();
+    }
+
+    /// What the algorithm wants of the repair.
+    fn tell_recovery(&mut self) {
+        if self.needs.own_recovery {
+            self.recovery.leave_window_alone();
+        }
+        if self.needs.restart_on_loss {
+            self.recovery.restart_on_loss();
+        }
     }
 
     fn initial_cwnd(&self) -> u64 {
@@ -114,11 +175,10 @@ impl Sender {
                 initial_window: u64::from(self.initial_window),
                 rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()),
                 abe: false,
-                seed: 0,
+                seed: self.seed,
             };
-            let congestion = congestion::build(&config.congestion, &start);
-            self.cwnd = congestion.window();
-            self.congestion = Some(congestion);
+            self.adopt(congestion::build(&config.congestion, &start));
+            self.cwnd = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
         }
     }
 
@@ -184,8 +244,19 @@ impl Sender {
         self.board.una() > self.written
     }
 
+    /// When [`Self::handle_timeout`] wants to be called; [`Instant::MAX`] if it need not.
     pub(crate) fn deadline(&self) -> Instant {
-        self.deadline
+        self.deadline.min(self.tail.timer).min(self.recovery.timer()).min(self.pacer.timer)
+    }
+
+    /// Something happened: as many segments may leave as may leave at once.
+    pub(crate) fn begin_event(&mut self, config: &Config) {
+        self.burst_left = config.burst_limit.unwrap_or(u32::MAX);
+    }
+
+    /// Whether the next new data tells the peer that its mark was answered (CWR, RFC 3168 §6.1.2).
+    pub(crate) fn take_reduced(&mut self) -> bool {
+        std::mem::take(&mut self.reduced)
     }
 
     /// The peer advertised `window` bytes from `ack` on. Returns whether that moved the right edge.
@@ -205,8 +276,27 @@ impl Sender {
         }
     }
 
-    /// The timer fired.
+    /// A timer fired.
     pub(crate) fn handle_timeout(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
+        if self.pacer.timer <= now {
+            self.pacer.timer = Instant::MAX;
+        }
+        if self.tail.timer <= now {
+            // It takes the place of a timeout that is due at the same time (RFC 8985 §7.2).
+            self.tail.timer = Instant::MAX;
+            self.tail.due = true;
+            self.deadline = now + self.rtt.rto(&config.rto);
+        }
+        if self.deadline <= now {
+            return self.time_out(now, config, account);
+        }
+        if self.recovery.timer() <= now {
+            self.reordering_passed(now, account);
+        }
+        Expiry::Continue
+    }
+
+    fn time_out(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
         let waited = self.rtt.rto(&config.rto);
         self.rtt.back_off();
         self.deadline = Instant::MAX;
@@ -222,8 +312,9 @@ impl Sender {
             return Expiry::GiveUp;
         }
         self.retries += 1;
-        let (cause, flight) = self.recovery.on_timeout(&mut self.board, self.cwnd);
+        self.tail = Tail::new();
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
+        let (cause, flight) = self.recovery.on_timeout(now, &mut self.board, self.cwnd, srtt);
         if let Some(algorithm) = &mut self.congestion {
             algorithm.on_congestion(&Congestion { now, cause, flight, srtt, min_rtt });
         }
@@ -235,6 +326,9 @@ impl Sender {
     /// The connection is no more: nothing leaves, no timer runs.
     pub(crate) fn stop(&mut self) {
         self.deadline = Instant::MAX;
+        self.tail.stop();
+        self.pacer.timer = Instant::MAX;
+        self.recovery.stop();
     }
 
     /// Whether a zero-window probe must leave; it does with this call.
@@ -257,35 +351,66 @@ impl Sender {
             // The usual case of an end that only receives.
             return None;
         }
-        if self.resend_head {
-            self.resend_head = false;
-            if let Some(head) = self.board.head() {
-                return Some(self.retransmit(now, head, config, account));
+        if self.burst_left == 0 {
+            return None;
+        }
+        if self.tail.due
+            && let Some(chunk) = self.probe_tail(now, config, account)
+        {
+            return Some(chunk);
+        }
+        if self.board.is_empty() && self.written > self.board.nxt() {
+            self.restart_after_idle(now, config, account);
+        }
+        let room = self.window().saturating_sub(self.recovery.outstanding(&self.board));
+        match self.choose(room) {
+            Ok(_) if self.pacer.holds(now) => {
+                self.pacer.wait();
+                self.note_limit(now, Limit::Pacing, account);
+                None
+            }
+            Ok(Choice::New(chunk)) => {
+                self.start_congestion(config);
+                Some(self.send_new(now, chunk, config))
+            }
+            Ok(Choice::Again(number)) => {
+                self.resend_head = false;
+                Some(self.retransmit(now, number, config, account))
+            }
+            Err(blocked) => {
+                self.rest(now, blocked, room, config, account);
+                None
             }
         }
-        let window = self.recovery.window(self.cwnd);
-        let room = window.saturating_sub(self.recovery.outstanding(&self.board));
-        if self.recovery.phase() != Phase::Open
-            && room >= u64::from(self.segment_size)
-            && let Some(number) = self.recovery.next_lost(&mut self.board)
-        {
-            return Some(self.retransmit(now, number, config, account));
+    }
+
+    /// What leaves next into a window with so much room, or why nothing does.
+    fn choose(&mut self, room: u64) -> Result<Choice, Limit> {
+        if self.resend_head {
+            if let Some(head) = self.board.head() {
+                return Ok(Choice::Again(head));
+            }
+            self.resend_head = false;
+        }
+        let repairs = room >= u64::from(self.segment_size);
+        if repairs && let Some(number) = self.recovery.next_lost(&mut self.board) {
+            return Ok(Choice::Again(number));
         }
         let blocked = match self.next_new(room) {
-            Ok(chunk) => {
-                self.start_congestion(config);
-                return Some(self.send_new(now, chunk, config));
-            }
+            Ok(chunk) => return Ok(Choice::New(chunk)),
             Err(blocked) => blocked,
         };
+        if self.recovery.wants_new_data() && blocked != Limit::Cwnd {
+            self.recovery.give_up_test();
+            return self.choose(room);
+        }
         if blocked != Limit::Cwnd
-            && room >= u64::from(self.segment_size)
+            && repairs
             && let Some(number) = self.recovery.next_speculative(&mut self.board)
         {
-            return Some(self.retransmit(now, number, config, account));
+            return Ok(Choice::Again(number));
         }
-        self.rest(now, blocked, room, config, account);
-        None
+        Err(blocked)
     }
 
     /// New data that may leave, or what forbids it (RFC 9293 §3.8.6.2.1).
@@ -322,8 +447,16 @@ impl Sender {
         Ok(Chunk { start: nxt, len: len as u32, fin })
     }
 
+    fn left(&mut self, now: Instant, chunk: Chunk, again: bool, config: &Config) {
+        self.burst_left -= 1;
+        self.last_sent = now;
+        self.recovery.sent(now, chunk.len, again);
+        self.pace(now, chunk.len, config);
+    }
+
     fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
         self.board.sent(now, chunk.len, chunk.fin);
+        self.left(now, chunk, false, config);
         self.override_small = false;
         if self.timer == Timer::Persist {
             self.rtt.end_back_off();
@@ -333,11 +466,13 @@ impl Sender {
             self.timer = Timer::Retransmission;
             self.deadline = now + self.rtt.rto(&config.rto);
         }
+        self.arm_tail(now, config);
         chunk
     }
 
     fn retransmit(&mut self, now: Instant, number: u64, config: &Config, account: &mut Account) -> Chunk {
         let chunk = self.board.retransmit(number, now);
+        self.left(now, chunk, true, config);
         account.statistics.retransmitted_segments += u64::from(chunk.len > 0);
         let head_again = self.recovery.uses_sack() && chunk.start == self.board.una();
         if self.deadline == Instant::MAX || head_again {
@@ -346,6 +481,13 @@ impl Sender {
             self.deadline = now + self.rtt.rto(&config.rto);
         }
         chunk
+    }
+
+    fn note_limit(&mut self, now: Instant, limit: Limit, account: &mut Account) {
+        if limit != self.limit {
+            account.was_limited(self.limit, now);
+            self.limit = limit;
+        }
     }
 
     /// Nothing more leaves now: notes why, and arms the persist timer if only the peer's window is in the way.
@@ -359,10 +501,7 @@ impl Sender {
             Phase::Loss => Limit::Timeout,
             Phase::Open => blocked,
         };
-        if limit != self.limit {
-            account.was_limited(self.limit, now);
-            self.limit = limit;
-        }
+        self.note_limit(now, limit, account);
         let limited = room < u64::from(self.segment_size);
         let flight = self.board.pipe();
         if limited || self.board.una() >= self.round_end || (!self.cwnd_limited && flight > self.round_flight) {
@@ -381,4 +520,12 @@ pub(crate) fn timestamp(now: Instant) -> u32 {
 /// The time since a timestamp of ours, in ticks of 1 ms, at least one tick.
 fn ticks_since(now: Instant, echo: u32) -> Duration {
     Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo)).max(1))
+}
+
+/// When the tick ended whose timestamp is echoed: what left at or after that moment carried a later one. `None` for
+/// an echo of something that was never sent.
+fn end_of_tick(now: Instant, echo: u32) -> Option<Instant> {
+    let ago = Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo)));
+    let tick = Duration::from_millis(now.as_nanos() / 1_000_000 + 1);
+    (ago < tick).then(|| Instant::ZERO + tick.saturating_sub(ago))
 }

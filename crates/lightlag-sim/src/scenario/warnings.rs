@@ -296,7 +296,7 @@ fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
 
 /// No SACK where many segments are in flight.
 fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
-    let uses_sack = flow.tcp.sack && flow.tcp.recovery == Scheme::Sack;
+    let uses_sack = flow.tcp.sack && matches!(flow.tcp.recovery, Scheme::Sack | Scheme::Rack);
     let window =
         if flow.tcp.window_scaling { flow.tcp.receive_buffer.0 } else { UNSCALED.min(flow.tcp.receive_buffer.0) };
     let segments = share.0.min(window) / Sizes::of(&flow.tcp).payload;

@@ -26,6 +26,9 @@ fn lossy_with(profile: &str, rtt_ms: u32, loss: &str, congestion: &str, flows: u
 
         [defaults.tcp]
         profile = "{profile}"
+        # As the closed forms have it: a lost retransmission and a lost tail cost a timeout.
+        recovery = "sack"
+        tlp = false
         sack = true
         timestamps = true
         delayed_ack = false

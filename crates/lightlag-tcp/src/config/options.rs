@@ -1,6 +1,6 @@
 //! What a scenario's `tcp = { ... }` may say, and how it becomes a [`Config`].
 
-use super::{Config, DelayedAck, Growth, RttSamples, Scheme, VarianceGain};
+use super::{Config, DelayedAck, Growth, IdleRestart, PartialAcks, RttSamples, Scheme, VarianceGain};
 use crate::congestion::Choice;
 use crate::profile::Profile;
 use lightlag_core::{Bytes, Duration};
@@ -50,10 +50,39 @@ pub struct Options {
     /// Which ACKs give a round-trip sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_samples: Option<RttSamples>,
-    /// How losses are repaired: reno (RFC 5681), newreno (RFC 6582) or sack (RFC 6675, where both ends agree on
-    /// SACK; newreno otherwise).
+    /// How losses are repaired: reno (RFC 5681), newreno (RFC 6582), sack (RFC 6675) or rack (RFC 8985). The last
+    /// two where both ends agree on SACK; newreno otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Scheme>,
+    /// With which partial ACKs newreno restarts the retransmission timer: impatient (the first) or
+    /// slow_but_steady (each) (RFC 6582 §4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial_acks: Option<PartialAcks>,
+    /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prr: Option<bool>,
+    /// Tail loss probes (RFC 8985 §7), with SACK.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tlp: Option<bool>,
+    /// F-RTO: test a timeout with new data before everything leaves again (RFC 5682).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frto: Option<bool>,
+    /// Eifel: take back a reaction when timestamps show that it was spurious (RFC 3522).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eifel: Option<bool>,
+    /// Take back a reaction when D-SACK reports every retransmission as a duplicate (RFC 3708).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack_undo: Option<bool>,
+    /// Pacing of any algorithm: twice cwnd/SRTT in slow start, 1.2 times afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
+    /// The window after an idle time: off, rfc5681 (initial window), rfc2861 (half a timeout) or rfc7661 (kept for
+    /// five minutes).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_restart: Option<IdleRestart>,
+    /// The most segments that leave at once, 1 to 1,000,000; 0 sets no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_limit: Option<u32>,
     /// What an ACK counts for the growth of the window: per_ack (RFC 5681), per_segment (Linux), or
     /// `{ abc = 2 }` (RFC 3465).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,6 +207,15 @@ impl Options {
             rto: both(self.rto, over.rto, RtoOptions::merge),
             rtt_samples: over.rtt_samples.or(self.rtt_samples),
             recovery: over.recovery.or(self.recovery),
+            partial_acks: over.partial_acks.or(self.partial_acks),
+            prr: over.prr.or(self.prr),
+            tlp: over.tlp.or(self.tlp),
+            frto: over.frto.or(self.frto),
+            eifel: over.eifel.or(self.eifel),
+            dsack_undo: over.dsack_undo.or(self.dsack_undo),
+            pacing: over.pacing.or(self.pacing),
+            idle_restart: over.idle_restart.or(self.idle_restart),
+            burst_limit: over.burst_limit.or(self.burst_limit),
             growth: over.growth.or(self.growth),
             limited_transmit: over.limited_transmit.or(self.limited_transmit),
             nagle: over.nagle.or(self.nagle),
@@ -203,6 +241,21 @@ impl Options {
         set(&mut config.window_scaling, &self.window_scaling);
         set(&mut config.rtt_samples, &self.rtt_samples);
         set(&mut config.recovery, &self.recovery);
+        set(&mut config.partial_acks, &self.partial_acks);
+        set(&mut config.prr, &self.prr);
+        set(&mut config.tlp, &self.tlp);
+        set(&mut config.frto, &self.frto);
+        set(&mut config.eifel, &self.eifel);
+        set(&mut config.dsack_undo, &self.dsack_undo);
+        set(&mut config.pacing, &self.pacing);
+        set(&mut config.idle_restart, &self.idle_restart);
+        if let Some(limit) = self.burst_limit {
+            config.burst_limit = match in_range("burst_limit", limit.into(), 0, 1_000_000, " segments")? {
+                0 => None,
+                limit => Some(limit as u32),
+            };
+        }
+        self.check_switches(&config)?;
         set(&mut config.growth, &self.growth);
         set(&mut config.limited_transmit, &self.limited_transmit);
         set(&mut config.nagle, &self.nagle);
@@ -216,6 +269,27 @@ impl Options {
             in_range("growth.abc", limit.into(), 1, 255, " segments")?;
         }
         Ok(config)
+    }
+}
+
+impl Options {
+    /// Switches that were set and cannot act together.
+    fn check_switches(&self, config: &Config) -> Result<(), OptionError> {
+        let wants_sack = matches!(config.recovery, Scheme::Sack | Scheme::Rack);
+        if self.recovery.is_some() && wants_sack && !config.sack {
+            let message = "it repairs by what the SACK option reports, and sack = false: set sack = true, or take \
+                           \"newreno\" or \"reno\"";
+            return error("recovery", message.to_owned());
+        }
+        for (key, value) in [("prr", self.prr), ("tlp", self.tlp), ("dsack_undo", self.dsack_undo)] {
+            if value == Some(true) && !(wants_sack && config.sack) {
+                return error(key, "true needs sack = true and recovery = \"rack\" or \"sack\"".to_owned());
+            }
+        }
+        if self.eifel == Some(true) && !config.timestamps {
+            return error("eifel", "true needs timestamps = true: it compares what they echo".to_owned());
+        }
+        Ok(())
     }
 }
 

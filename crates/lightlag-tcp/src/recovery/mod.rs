@@ -6,15 +6,24 @@
 //! not SACKed counts as lost and leaves again under slow start.
 
 mod new_reno;
+mod prr;
+mod rack;
 mod reno;
 mod sack;
+mod undo;
 
 #[cfg(test)]
 mod tests;
 
+pub use undo::Signs;
+
 use crate::config::Scheme;
 use crate::congestion::{Cause, Phase};
-use crate::scoreboard::Scoreboard;
+use crate::scoreboard::{Delivery, Range, Scoreboard};
+use lightlag_core::{Duration, Instant};
+use prr::Prr;
+use rack::Rack;
+use undo::Episode;
 
 /// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
 const DUP_THRESHOLD: u32 = 3;
@@ -22,13 +31,40 @@ const DUP_THRESHOLD: u32 = 3;
 /// No duplicate ACK since the last new one.
 const IN_ORDER: u64 = u64::MAX;
 
+/// How a sender repairs, for its whole life.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What says that a segment is lost.
+    pub scheme: Scheme,
+    /// New data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Proportional rate reduction (RFC 9937), with SACK.
+    pub prr: bool,
+    /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
+    pub impatient: bool,
+    /// What shows that an episode was spurious.
+    pub signs: Signs,
+}
+
 /// What an ACK said.
 #[derive(Clone, Copy, Debug)]
 pub struct News {
+    /// When it came.
+    pub now: Instant,
     /// Bytes acknowledged cumulatively for the first time.
     pub newly_acked: u64,
     /// Whether it is a duplicate ACK: RFC 5681 §2; with SACK one that reports new data (RFC 6675 §2).
     pub duplicate: bool,
+    /// What it took out of the network.
+    pub delivery: Delivery,
+    /// What it reports as received twice (RFC 2883).
+    pub dsack: Option<Range>,
+    /// The end of the tick whose timestamp it echoes: what left at or after it carried a later one.
+    pub echoed: Option<Instant>,
+    /// SRTT; zero before the first sample.
+    pub srtt: Duration,
+    /// The smallest sample.
+    pub min_rtt: Duration,
 }
 
 /// What follows from an ACK.
@@ -42,6 +78,10 @@ pub struct Verdict {
     pub resend_head: bool,
     /// New data was acknowledged, but the retransmission timer goes on (RFC 6582 §3.2, the impatient variant).
     pub keep_timer: bool,
+    /// The episode was spurious: what it cost is to be given back.
+    pub undone: bool,
+    /// The episode is repaired as after a timeout (Tahoe).
+    pub restart: bool,
 }
 
 /// The state of repair of one sender.
@@ -50,6 +90,13 @@ pub struct Recovery {
     phase: Phase,
     scheme: Scheme,
     limited_transmit: bool,
+    prr_on: bool,
+    impatient: bool,
+    restart_on_loss: bool,
+    signs: Signs,
+    rack: Rack,
+    prr: Option<Prr>,
+    episode: Episode,
     /// A partial ACK came in this episode.
     partial: bool,
     duplicates: u32,
@@ -67,15 +114,24 @@ pub struct Recovery {
     disorder: u64,
     /// The first offset outstanding at the last timeout.
     timed_out: u64,
+    /// What left later may have been on the way at the last timeout.
+    timed_out_before: Instant,
 }
 
 impl Recovery {
     /// For segments with so many bytes of payload.
-    pub fn new(scheme: Scheme, limited_transmit: bool, segment_size: u32) -> Self {
+    pub fn new(rules: Rules, segment_size: u32) -> Self {
         Self {
             phase: Phase::Open,
-            scheme,
-            limited_transmit,
+            scheme: rules.scheme,
+            limited_transmit: rules.limited_transmit,
+            prr_on: rules.prr && matches!(rules.scheme, Scheme::Sack | Scheme::Rack),
+            impatient: rules.impatient,
+            restart_on_loss: false,
+            signs: rules.signs,
+            rack: Rack::new(),
+            prr: None,
+            episode: Episode::none(),
             partial: false,
             duplicates: 0,
             segment_size,
@@ -85,6 +141,7 @@ impl Recovery {
             rescue: 0,
             disorder: IN_ORDER,
             timed_out: u64::MAX,
+            timed_out_before: Instant::ZERO,
         }
     }
 
@@ -95,12 +152,78 @@ impl Recovery {
 
     /// Whether SACK steers the repair.
     pub fn uses_sack(&self) -> bool {
-        self.scheme == Scheme::Sack
+        matches!(self.scheme, Scheme::Sack | Scheme::Rack)
     }
 
-    /// The window of the congestion control with the inflation of fast recovery.
+    /// Whether segments are lost by time.
+    pub fn uses_rack(&self) -> bool {
+        self.scheme == Scheme::Rack
+    }
+
+    /// The connection is no more.
+    pub fn stop(&mut self) {
+        self.rack.timer = Instant::MAX;
+    }
+
+    /// When [`Self::on_timer`] wants to be called; [`Instant::MAX`] if it need not.
+    pub fn timer(&self) -> Instant {
+        self.rack.timer
+    }
+
+    /// The segments that the timeout under repair took for lost: the offset after the last, and when it left at
+    /// the latest.
+    pub fn timed_out_data(&self) -> (u64, Instant) {
+        if self.phase == Phase::Loss { (self.point, self.timed_out_before) } else { (0, Instant::ZERO) }
+    }
+
+    /// The window of the congestion control, with the inflation of fast recovery, or what proportional rate
+    /// reduction makes of it.
     pub fn window(&self, cwnd: u64) -> u64 {
-        cwnd.saturating_add_signed(self.inflation)
+        match &self.prr {
+            Some(prr) => prr.window,
+            None => cwnd.saturating_add_signed(self.inflation),
+        }
+    }
+
+    /// What an ACK lets leave in fast recovery, with this slow-start threshold. `lost`: it showed a new loss.
+    pub fn reduce(&mut self, board: &Scoreboard, news: &News, ssthresh: u64, lost: bool) {
+        if self.phase != Phase::Recovery || !self.prr_on {
+            self.prr = None;
+            return;
+        }
+        let delivered = news.delivery.bytes;
+        let prr = self.prr.get_or_insert_with(|| Prr::new(board, delivered, ssthresh));
+        prr.on_ack(board.pipe(), delivered, news.newly_acked > 0 && !lost, u64::from(self.segment_size));
+    }
+
+    /// Data left: new, or again.
+    pub fn sent(&mut self, now: Instant, bytes: u32, again: bool) {
+        if let Some(prr) = &mut self.prr {
+            prr.sent(u64::from(bytes));
+        }
+        if again {
+            self.episode.resent(now);
+        }
+    }
+
+    /// The algorithm's window holds in fast recovery, too.
+    pub fn leave_window_alone(&mut self) {
+        self.prr_on = false;
+    }
+
+    /// A loss is repaired as after a timeout.
+    pub fn restart_on_loss(&mut self) {
+        self.restart_on_loss = true;
+    }
+
+    /// Whether the repair waits for two new segments to leave (RFC 5682).
+    pub fn wants_new_data(&self) -> bool {
+        self.episode.wants_new_data()
+    }
+
+    /// There is no new data to test a timeout with.
+    pub fn give_up_test(&mut self) {
+        self.episode.give_up_test();
     }
 
     /// Keeps one segment of a window that partial ACKs deflate: when ACKs are lost, one may acknowledge more than
@@ -116,7 +239,7 @@ impl Recovery {
     }
 
     /// An ACK arrived and the scoreboard has it.
-    pub fn on_ack(&mut self, board: &mut Scoreboard, news: News) -> Verdict {
+    pub fn on_ack(&mut self, board: &mut Scoreboard, news: &News) -> Verdict {
         if news.newly_acked > 0 {
             self.duplicates = 0;
             self.disorder = IN_ORDER;
@@ -125,22 +248,49 @@ impl Recovery {
             self.duplicates = self.duplicates.saturating_add(1);
             self.disorder = self.disorder.min(board.nxt());
         }
-        match self.scheme {
+        if undo::is_spurious(self, board, news) {
+            let ended = self.phase != Phase::Open;
+            self.end();
+            self.episode = Episode::none();
+            board.unmark_lost();
+            return Verdict { ended, undone: true, ..Verdict::default() };
+        }
+        let verdict = match self.scheme {
+            Scheme::Rack => rack::on_ack(self, board, news),
             Scheme::Sack => sack::on_ack(self, board),
             _ if self.phase == Phase::Loss => Verdict { ended: self.end_if_repaired(board), ..Verdict::default() },
             Scheme::NewReno => new_reno::on_ack(self, board, news),
             Scheme::Reno => reno::on_ack(self, board, news),
+        };
+        self.restart_if_wanted(board, verdict)
+    }
+
+    /// The reordering window passed.
+    pub fn on_timer(&mut self, board: &mut Scoreboard, news: &News) -> Verdict {
+        let verdict = rack::on_timer(self, board, news);
+        self.restart_if_wanted(board, verdict)
+    }
+
+    /// Tahoe: what began as fast recovery is repaired as after a timeout.
+    fn restart_if_wanted(&mut self, board: &mut Scoreboard, verdict: Verdict) -> Verdict {
+        if verdict.began.is_none() || !self.restart_on_loss {
+            return verdict;
         }
+        self.phase = Phase::Loss;
+        self.inflation = 0;
+        board.mark_all_lost(Instant::MAX);
+        Verdict { restart: true, resend_head: true, ..verdict }
     }
 
     /// The retransmission timer fired. Returns the cause and the FlightSize before; `cwnd` bounds it while an
     /// episode goes on, because FlightSize then still counts what the first reaction took out of the network.
-    pub fn on_timeout(&mut self, board: &mut Scoreboard, cwnd: u64) -> (Cause, u64) {
+    pub fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, cwnd: u64, srtt: Duration) -> (Cause, u64) {
         let flight = match self.phase {
             Phase::Open => self.flight_before_disorder(board),
             Phase::Recovery | Phase::Loss => board.flight().min(cwnd),
         };
         let repeated = self.phase == Phase::Loss && self.timed_out == board.una();
+        let testable = self.phase == Phase::Open || repeated && self.episode.tests_head();
         self.timed_out = board.una();
         self.phase = Phase::Loss;
         self.point = board.nxt();
@@ -152,18 +302,33 @@ impl Recovery {
         self.inflation = 0;
         self.duplicates = 0;
         self.disorder = IN_ORDER;
-        board.mark_all_lost();
+        self.prr = None;
+        self.rack.timer = Instant::MAX;
+        if !repeated {
+            self.episode = Episode::begin(board.una());
+        }
+        // RFC 5682 §2.1: no test where an earlier episode is still being repaired. What left less than a round
+        // trip ago proves nothing: its ACK is still on the way.
+        self.timed_out_before = Instant::ZERO + now.since(Instant::ZERO + srtt);
+        if self.signs.frto && testable {
+            self.episode.begin_test();
+        }
+        board.mark_all_lost(if self.uses_rack() { self.rack.horizon(now) } else { Instant::MAX });
         (if repeated { Cause::RepeatedTimeout } else { Cause::Timeout }, flight)
     }
 
     /// Whether new data may not leave although the window allows it: repairs come first.
     pub fn next_lost(&self, board: &mut Scoreboard) -> Option<u64> {
-        if self.phase == Phase::Open { None } else { board.next_lost() }
+        if self.phase == Phase::Open || self.wants_new_data() { None } else { board.next_lost() }
     }
 
     /// What else may leave when neither lost nor new data can (RFC 6675 §4 NextSeg rules 3 and 4).
     pub fn next_speculative(&mut self, board: &mut Scoreboard) -> Option<u64> {
-        if self.phase != Phase::Recovery || !self.uses_sack() { None } else { sack::next_speculative(self, board) }
+        if self.phase != Phase::Recovery || self.scheme != Scheme::Sack {
+            None
+        } else {
+            sack::next_speculative(self, board)
+        }
     }
 
     fn begin(&mut self, board: &Scoreboard) -> u64 {
@@ -171,6 +336,8 @@ impl Recovery {
         self.phase = Phase::Recovery;
         self.point = board.nxt();
         self.partial = false;
+        self.prr = None;
+        self.episode = Episode::begin(board.una());
         flight
     }
 
@@ -182,10 +349,16 @@ impl Recovery {
     fn end_if_repaired(&mut self, board: &Scoreboard) -> bool {
         let ended = self.phase != Phase::Open && board.una() >= self.point;
         if ended {
-            self.phase = Phase::Open;
-            self.inflation = 0;
+            self.end();
+            self.rack.end_episode();
         }
         ended
+    }
+
+    fn end(&mut self) {
+        self.phase = Phase::Open;
+        self.inflation = 0;
+        self.prr = None;
     }
 
     /// Without SACK: counts duplicate ACKs, and begins an episode with the third.

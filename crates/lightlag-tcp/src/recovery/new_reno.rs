@@ -1,10 +1,11 @@
-//! NewReno (RFC 6582): an episode repairs every loss of one window, one a round trip.
+//! NewReno (RFC 6582): an episode repairs every loss of one window, one a round trip. The retransmission timer
+//! restarts with the first partial ACK only, or with each (§4: "Impatient", "Slow-but-Steady").
 
 use super::{News, Recovery, Verdict};
 use crate::congestion::Phase;
 use crate::scoreboard::Scoreboard;
 
-pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: News) -> Verdict {
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News) -> Verdict {
     let segment = i64::from(recovery.segment_size);
     if recovery.phase == Phase::Open {
         let verdict = recovery.count_duplicates(board);
@@ -32,5 +33,6 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: News
     let first = !recovery.partial;
     recovery.partial = true;
     board.mark_head_lost();
-    Verdict { resend_head: true, keep_timer: !first, ..Verdict::default() }
+    let keep_timer = recovery.impatient && !first;
+    Verdict { resend_head: true, keep_timer, ..Verdict::default() }
 }

@@ -4,14 +4,13 @@ use super::{News, Recovery, Verdict};
 use crate::congestion::Phase;
 use crate::scoreboard::Scoreboard;
 
-pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: News) -> Verdict {
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News) -> Verdict {
     if recovery.phase == Phase::Open {
         return recovery.count_duplicates(board);
     }
     if news.newly_acked > 0 {
         // Step 6: the first new ACK deflates the window.
-        recovery.phase = Phase::Open;
-        recovery.inflation = 0;
+        recovery.end();
         return Verdict { ended: true, ..Verdict::default() };
     }
     if news.duplicate {

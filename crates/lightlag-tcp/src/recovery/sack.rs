@@ -22,7 +22,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict
     recovery.rescue = board.head_end();
     // Lost data of the last episode's end may be under way again already.
     let resend_head = board.head().is_some_and(|head| !board.was_retransmitted(head));
-    Verdict { ended, began: Some(flight), resend_head, keep_timer: false }
+    Verdict { ended, began: Some(flight), resend_head, ..Verdict::default() }
 }
 
 /// NextSeg rules 3 and 4 (§4): a hole that is not lost yet; once an episode, the end of what is outstanding.

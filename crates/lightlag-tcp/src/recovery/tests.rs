@@ -1,20 +1,37 @@
 use super::*;
 use crate::scoreboard::Delivery;
-use lightlag_core::Instant;
+use lightlag_core::{Duration, Instant};
 
 const SIZE: u64 = 1_000;
-const DUPLICATE: News = News { newly_acked: 0, duplicate: true };
+
+fn news(newly_acked: u64, duplicate: bool) -> News {
+    News {
+        now: Instant::ZERO,
+        newly_acked,
+        duplicate,
+        delivery: Delivery::default(),
+        dsack: None,
+        echoed: None,
+        srtt: Duration::ZERO,
+        min_rtt: Duration::MAX,
+    }
+}
+
+fn duplicate(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
+    recovery.on_ack(board, &news(0, true))
+}
 
 /// A sender with so many segments in flight.
 fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
     let mut board = Scoreboard::new(SIZE as u32);
     (0..segments).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false));
-    (Recovery::new(scheme, true, SIZE as u32), board)
+    let rules = Rules { scheme, limited_transmit: true, prr: false, impatient: true, signs: Signs::default() };
+    (Recovery::new(rules, SIZE as u32), board)
 }
 
 fn acknowledge(recovery: &mut Recovery, board: &mut Scoreboard, segments: u64) -> Verdict {
     board.acknowledge(board.una() + segments * SIZE, &mut Delivery::default());
-    recovery.on_ack(board, News { newly_acked: segments * SIZE, duplicate: false })
+    recovery.on_ack(board, &news(segments * SIZE, false))
 }
 
 /// Sends the head again, as the sender does on `resend_head`.
@@ -27,15 +44,15 @@ fn resend(board: &mut Scoreboard) {
 fn the_new_reno_vector() {
     // FlightSize 10,000; the third duplicate: ssthresh 5,000, window 8,000.
     let (mut recovery, mut board) = sender(Scheme::NewReno, 10);
-    assert_eq!(recovery.on_ack(&mut board, DUPLICATE).began, None);
-    assert_eq!(recovery.on_ack(&mut board, DUPLICATE).began, None);
-    let verdict = recovery.on_ack(&mut board, DUPLICATE);
+    assert_eq!(duplicate(&mut recovery, &mut board).began, None);
+    assert_eq!(duplicate(&mut recovery, &mut board).began, None);
+    let verdict = duplicate(&mut recovery, &mut board);
     assert_eq!((verdict.began, verdict.resend_head), (Some(10_000), true));
     resend(&mut board);
     let ssthresh = 5_000;
     assert_eq!(recovery.window(ssthresh), 8_000);
     for _ in 0..3 {
-        recovery.on_ack(&mut board, DUPLICATE);
+        duplicate(&mut recovery, &mut board);
     }
     assert_eq!(recovery.window(ssthresh), 11_000);
     assert_eq!(board.pipe(), 10_000, "the pipe is FlightSize without SACK");
@@ -57,13 +74,13 @@ fn a_partial_ack_leaves_one_segment_of_the_window() {
     // 5,000 + 3,000 − 20,000 is below nothing, and one segment is added back.
     let (mut recovery, mut board) = sender(Scheme::NewReno, 30);
     for _ in 0..3 {
-        recovery.on_ack(&mut board, DUPLICATE);
+        duplicate(&mut recovery, &mut board);
     }
     resend(&mut board);
     assert!(acknowledge(&mut recovery, &mut board, 20).resend_head);
     recovery.limit_deflation(5_000);
     assert_eq!(recovery.window(5_000), 1_000);
-    recovery.on_ack(&mut board, DUPLICATE);
+    duplicate(&mut recovery, &mut board);
     assert_eq!(recovery.window(5_000), 2_000);
 }
 
@@ -71,18 +88,18 @@ fn a_partial_ack_leaves_one_segment_of_the_window() {
 fn limited_transmit_adds_two_segments_and_counts_in_no_flight_size() {
     let (mut recovery, mut board) = sender(Scheme::NewReno, 10);
     for extra in [1_000, 2_000] {
-        recovery.on_ack(&mut board, DUPLICATE);
+        duplicate(&mut recovery, &mut board);
         assert_eq!(recovery.window(10_000), 10_000 + extra);
         board.sent(Instant::ZERO, SIZE as u32, false);
     }
-    assert_eq!(recovery.on_ack(&mut board, DUPLICATE).began, Some(10_000));
+    assert_eq!(duplicate(&mut recovery, &mut board).began, Some(10_000));
 }
 
 #[test]
 fn reno_ends_with_the_first_new_ack() {
     let (mut recovery, mut board) = sender(Scheme::Reno, 10);
     for _ in 0..5 {
-        recovery.on_ack(&mut board, DUPLICATE);
+        duplicate(&mut recovery, &mut board);
     }
     assert_eq!(recovery.window(5_000), 10_000);
     assert!(acknowledge(&mut recovery, &mut board, 2).ended);
@@ -93,9 +110,9 @@ fn reno_ends_with_the_first_new_ack() {
 fn after_a_timeout_duplicates_of_old_data_begin_nothing() {
     for scheme in [Scheme::Reno, Scheme::NewReno] {
         let (mut recovery, mut board) = sender(scheme, 10);
-        assert_eq!(recovery.on_timeout(&mut board, 10_000), (Cause::Timeout, 10_000));
+        assert_eq!(recovery.on_timeout(Instant::ZERO, &mut board, 10_000, Duration::ZERO), (Cause::Timeout, 10_000));
         for _ in 0..5 {
-            assert_eq!(recovery.on_ack(&mut board, DUPLICATE), Verdict::default());
+            assert_eq!(duplicate(&mut recovery, &mut board), Verdict::default());
         }
         assert!(acknowledge(&mut recovery, &mut board, 10).ended);
     }
@@ -105,25 +122,25 @@ fn after_a_timeout_duplicates_of_old_data_begin_nothing() {
 fn new_reno_needs_more_than_recover_for_the_next_episode() {
     let (mut recovery, mut board) = sender(Scheme::NewReno, 10);
     for _ in 0..3 {
-        recovery.on_ack(&mut board, DUPLICATE);
+        duplicate(&mut recovery, &mut board);
     }
     (0..10).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false));
     assert!(acknowledge(&mut recovery, &mut board, 10).ended);
     // RFC 6582 §3.2 step 1: the ACK covers just `recover`.
-    let began = (0..4).any(|_| recovery.on_ack(&mut board, DUPLICATE).began.is_some());
+    let began = (0..4).any(|_| duplicate(&mut recovery, &mut board).began.is_some());
     assert!(!began);
     acknowledge(&mut recovery, &mut board, 1);
-    let began = (0..3).any(|_| recovery.on_ack(&mut board, DUPLICATE).began.is_some());
+    let began = (0..3).any(|_| duplicate(&mut recovery, &mut board).began.is_some());
     assert!(began);
 }
 
 #[test]
 fn a_timeout_for_the_same_data_is_a_repeated_one() {
     let (mut recovery, mut board) = sender(Scheme::Sack, 10);
-    assert_eq!(recovery.on_timeout(&mut board, 10_000), (Cause::Timeout, 10_000));
-    assert_eq!(recovery.on_timeout(&mut board, 1_000), (Cause::RepeatedTimeout, 1_000));
+    assert_eq!(recovery.on_timeout(Instant::ZERO, &mut board, 10_000, Duration::ZERO), (Cause::Timeout, 10_000));
+    assert_eq!(recovery.on_timeout(Instant::ZERO, &mut board, 1_000, Duration::ZERO), (Cause::RepeatedTimeout, 1_000));
     acknowledge(&mut recovery, &mut board, 1);
-    assert_eq!(recovery.on_timeout(&mut board, 2_000), (Cause::Timeout, 2_000));
+    assert_eq!(recovery.on_timeout(Instant::ZERO, &mut board, 2_000, Duration::ZERO), (Cause::Timeout, 2_000));
 }
 
 #[test]
@@ -131,7 +148,7 @@ fn sack_begins_when_the_head_is_lost_and_ends_at_the_recovery_point() {
     let (mut recovery, mut board) = sender(Scheme::Sack, 10);
     board.sack(crate::scoreboard::Range { start: 1_000, end: 4_000 }, &mut Delivery::default());
     // One ACK that reports three segments is enough (RFC 6675 §5).
-    let verdict = recovery.on_ack(&mut board, DUPLICATE);
+    let verdict = duplicate(&mut recovery, &mut board);
     assert_eq!((verdict.began, verdict.resend_head), (Some(10_000), true));
     resend(&mut board);
     assert!(!acknowledge(&mut recovery, &mut board, 4).ended);
@@ -143,7 +160,7 @@ fn sack_begins_when_the_head_is_lost_and_ends_at_the_recovery_point() {
 fn one_rescue_an_episode() {
     let (mut recovery, mut board) = sender(Scheme::Sack, 10);
     board.sack(crate::scoreboard::Range { start: 1_000, end: 4_000 }, &mut Delivery::default());
-    assert!(recovery.on_ack(&mut board, DUPLICATE).resend_head);
+    assert!(duplicate(&mut recovery, &mut board).resend_head);
     resend(&mut board);
     assert_eq!(recovery.next_speculative(&mut board), None, "the first retransmission is not acknowledged yet");
     acknowledge(&mut recovery, &mut board, 4);

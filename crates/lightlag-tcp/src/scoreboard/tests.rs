@@ -162,7 +162,7 @@ fn lost_segments_leave_in_order_and_once() {
     assert_eq!(board.pipe(), 500);
     board.check();
     // A timeout loses them again, what is SACKed stays.
-    board.mark_all_lost();
+    board.mark_all_lost(Instant::MAX);
     assert_eq!((board.picture(), board.pipe(), board.next_lost()), ("llsllssssl".into(), 0, Some(0)));
     board.check();
 }
@@ -173,7 +173,7 @@ fn a_peer_that_forgets_what_it_reported_gets_everything_again() {
     board.sack_segments(1, 3);
     board.acknowledge_segments(1);
     assert!(board.any_sacked());
-    board.mark_all_lost();
+    board.mark_all_lost(Instant::MAX);
     assert_eq!((board.picture(), board.any_sacked()), ("llll".into(), false));
     board.check();
 }
@@ -181,7 +181,7 @@ fn a_peer_that_forgets_what_it_reported_gets_everything_again() {
 #[test]
 fn samples_come_only_from_segments_sent_once() {
     let mut board = board(6);
-    board.mark_all_lost();
+    board.mark_all_lost(Instant::MAX);
     board.retransmit(0, Instant::from_nanos(50));
     let delivery = board.acknowledge_segments(1);
     assert_eq!((delivery.sent, delivery.retransmitted), (None, true));
@@ -194,9 +194,9 @@ fn samples_come_only_from_segments_sent_once() {
 fn a_timeout_does_not_make_a_retransmitted_segment_unambiguous() {
     // An ACK for the first copy may come right after the second one left: its age is no round-trip time.
     let mut board = board(3);
-    board.mark_all_lost();
+    board.mark_all_lost(Instant::MAX);
     board.retransmit(0, Instant::from_nanos(50));
-    board.mark_all_lost();
+    board.mark_all_lost(Instant::MAX);
     let delivery = board.acknowledge_segments(1);
     assert_eq!((delivery.sent, delivery.retransmitted), (None, true));
 }
@@ -224,7 +224,7 @@ fn the_fin_is_one_more_number() {
     let mut board = board(2);
     board.sent(Instant::ZERO, 40, true);
     assert_eq!((board.nxt(), board.flight()), (241, 241));
-    board.mark_all_lost();
+    board.mark_all_lost(Instant::MAX);
     assert_eq!(board.retransmit(2, Instant::ZERO), Chunk { start: 200, len: 40, fin: true });
     board.check();
 }
@@ -293,7 +293,7 @@ proptest! {
                 1 | 2 => board.sack(block(first + at, first + at + len), &mut delivery),
                 3 => board.acknowledge((first + at.min(count)) * SIZE, &mut delivery),
                 4 => board.mark_lost(),
-                _ if at > 50 => board.mark_all_lost(),
+                _ if at > 50 => board.mark_all_lost(Instant::MAX),
                 _ => {
                     if let Some(number) = board.next_lost().or_else(|| board.next_hole()) {
                         board.retransmit(number, Instant::ZERO);

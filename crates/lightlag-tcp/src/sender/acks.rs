@@ -1,6 +1,6 @@
 //! What an acknowledgement tells the sender, and what the sender tells the congestion control.
 
-use super::{Sender, Timer, ticks_since};
+use super::{Sender, Timer, end_of_tick, ticks_since};
 use crate::account::Account;
 use crate::config::{Config, Growth, RttSamples};
 use crate::congestion::{Ack, Cause, Congestion, Phase};
@@ -21,6 +21,14 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) occupies: bool,
     /// Whether it changed the window: then it is no duplicate ACK either.
     pub(crate) moved_window: bool,
+    /// What it reports as received twice (RFC 2883).
+    pub(crate) dsack: Option<Range>,
+    /// Whether it echoes a congestion mark.
+    pub(crate) ece: bool,
+    /// Bytes that were marked, of those delivered.
+    pub(crate) marked: u64,
+    /// How long the newest data took one way, plus a constant, by timestamps.
+    pub(crate) one_way: Option<Duration>,
 }
 
 impl Sender {
@@ -34,8 +42,11 @@ impl Sender {
     ) {
         let una = self.board.una();
         let prior_inflight = self.board.pipe();
+        let prior_lost = self.board.lost_bytes();
         let newly_acked = arrived.ack - una;
-        let mut delivery = Delivery::default();
+        let echoed = arrived.echo.and_then(|echo| end_of_tick(now, echo));
+        let mut delivery = Delivery::new(self.earliest_fresh(now, echoed), self.recovery.timed_out_data());
+        self.judge_probe(now, &arrived, account);
         if newly_acked > 0 {
             self.board.acknowledge(arrived.ack, &mut delivery);
             self.retries = 0;
@@ -47,65 +58,130 @@ impl Sender {
         let duplicate = newly_acked == 0
             && if self.recovery.uses_sack() { delivery.bytes > 0 } else { !arrived.occupies && !arrived.moved_window };
         let phase = self.recovery.phase();
-        let verdict = self.recovery.on_ack(&mut self.board, News { newly_acked, duplicate });
+        let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
+        let news = News { now, newly_acked, duplicate, delivery, dsack: arrived.dsack, echoed, srtt, min_rtt };
+        let verdict = self.recovery.on_ack(&mut self.board, &news);
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
         if newly_acked > 0 && !verdict.keep_timer {
             self.restart_timer(now, config);
         }
-        if delivery.bytes > 0 || verdict != Verdict::default() {
-            let ack = self.describe(now, newly_acked, &delivery, rtt, prior_inflight, phase, config);
-            self.inform(now, ack, verdict, account);
+        let newly_lost = self.board.lost_bytes() - prior_lost;
+        if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
+            let ack = Ack {
+                now,
+                newly_acked,
+                newly_delivered: delivery.bytes,
+                newly_lost,
+                newly_marked: arrived.marked,
+                duplicate,
+                ece: arrived.ece,
+                one_way: arrived.one_way,
+                // The ACK that begins an episode grows nothing; the one that ends it still belongs to it.
+                phase: if phase == Phase::Open { self.recovery.phase() } else { phase },
+                growth: 0.0,
+                rtt,
+                srtt,
+                min_rtt,
+                inflight: self.board.pipe(),
+                prior_inflight,
+                snd_una: self.board.una(),
+                snd_nxt: self.board.nxt(),
+                cwnd_limited: self.is_cwnd_limited(),
+                rate: None,
+            };
+            let growth = self.growth(newly_acked, delivery.bytes, ack.phase, config.growth);
+            self.inform(Ack { growth, ..ack }, verdict, account);
+            self.answer_marks(now, arrived.ece, account);
+        }
+        if self.recovery.phase() == Phase::Recovery {
+            self.reduce(&news, newly_lost > 0);
+        }
+        self.arm_tail(now, config);
+    }
+
+    /// Retransmissions that left from here on cannot be what is acknowledged now: they would have been faster than
+    /// any segment before, or carried a later timestamp (RFC 8985 §6.2 step 2).
+    fn earliest_fresh(&self, now: Instant, echoed: Option<Instant>) -> Instant {
+        let min_rtt = self.rtt.min();
+        let by_time = if min_rtt == Duration::MAX {
+            Instant::MAX
+        } else {
+            Instant::ZERO + now.since(Instant::ZERO + min_rtt) + Duration::from_nanos(1)
+        };
+        echoed.map_or(by_time, |echoed| echoed.min(by_time))
+    }
+
+    /// The reordering window passed without the segment (RFC 8985 §6.3).
+    pub(super) fn reordering_passed(&mut self, now: Instant, account: &mut Account) {
+        let news = News {
+            now,
+            newly_acked: 0,
+            duplicate: false,
+            delivery: Delivery::default(),
+            dsack: None,
+            echoed: None,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+        };
+        let verdict = self.recovery.on_timer(&mut self.board, &news);
+        self.resend_head |= verdict.resend_head;
+        self.begin_episode(now, verdict, account);
+        self.copy_window(now, account);
+        if self.recovery.phase() == Phase::Recovery {
+            self.reduce(&news, false);
+        }
+        if verdict.began.is_some() {
+            self.tail.stop();
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is one fact of the ACK")]
-    fn describe(
-        &self,
-        now: Instant,
-        newly_acked: u64,
-        delivery: &Delivery,
-        rtt: Option<Duration>,
-        prior_inflight: u64,
-        phase: Phase,
-        config: &Config,
-    ) -> Ack {
-        // The ACK that begins an episode grows nothing; the one that ends it still belongs to it.
-        let phase = if phase == Phase::Open { self.recovery.phase() } else { phase };
-        Ack {
-            now,
-            newly_acked,
-            newly_delivered: delivery.bytes,
-            newly_lost: 0,
-            newly_marked: 0,
-            duplicate: false,
-            ece: false,
-            one_way: None,
-            growth: self.growth(newly_acked, delivery.bytes, phase, config.growth),
-            rtt,
-            srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min(),
-            inflight: self.board.pipe(),
-            prior_inflight,
-            snd_una: self.board.una(),
-            snd_nxt: self.board.nxt(),
-            phase,
-            cwnd_limited: self.is_cwnd_limited(),
-            rate: None,
-        }
+    /// Lets proportional rate reduction say what may leave.
+    fn reduce(&mut self, news: &News, lost: bool) {
+        let ssthresh = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.ssthresh());
+        self.recovery.reduce(&self.board, news, ssthresh, lost);
     }
 
     /// Tells the congestion control: the ACK first, then what ended, then what began.
-    fn inform(&mut self, now: Instant, ack: Ack, verdict: Verdict, account: &mut Account) {
+    fn inform(&mut self, ack: Ack, verdict: Verdict, account: &mut Account) {
         let Some(congestion) = &mut self.congestion else { return };
         congestion.on_ack(&ack);
-        if verdict.ended {
-            congestion.on_recovered(now);
+        if verdict.undone {
+            congestion.on_undo(ack.now);
+            account.statistics.undone += 1;
         }
-        if let Some(flight) = verdict.began {
+        if verdict.ended {
+            congestion.on_recovered(ack.now);
+        }
+        self.begin_episode(ack.now, verdict, account);
+        self.copy_window(ack.now, account);
+    }
+
+    fn begin_episode(&mut self, now: Instant, verdict: Verdict, account: &mut Account) {
+        if let Some(flight) = verdict.began
+            && let Some(congestion) = &mut self.congestion
+        {
             let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
             congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
             account.statistics.recoveries += 1;
+        }
+    }
+
+    /// The peer echoes a mark: one reaction a window, and none beside that to a loss (RFC 3168 §6.1.2).
+    fn answer_marks(&mut self, now: Instant, ece: bool, account: &mut Account) {
+        if !ece || self.board.una() < self.marked_until {
+            return;
+        }
+        self.marked_until = self.board.nxt() + 1;
+        self.reduced = true;
+        if self.recovery.phase() != Phase::Open {
+            return;
+        }
+        let flight = self.board.flight();
+        let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
+        if let Some(congestion) = &mut self.congestion {
+            congestion.on_congestion(&Congestion { now, cause: Cause::Mark, flight, srtt, min_rtt });
+            account.statistics.mark_reactions += 1;
         }
         self.copy_window(now, account);
     }

@@ -1,6 +1,6 @@
 //! What the handshake leaves to the sender: the timer of the SYN, the first sample, the first window.
 
-use super::{Expiry, Sender, ticks_since};
+use super::{Expiry, Sender, rules, ticks_since};
 use crate::account::Account;
 use crate::config::{Config, Scheme};
 use crate::recovery::Recovery;
@@ -80,11 +80,15 @@ impl Sender {
     /// The handshake is done.
     pub(crate) fn establish(&mut self, now: Instant, agreed: Agreed, config: &Config, account: &mut Account) {
         let scheme = match config.recovery {
-            Scheme::Sack if !agreed.sack => Scheme::NewReno,
+            Scheme::Sack | Scheme::Rack if !agreed.sack => Scheme::NewReno,
             scheme => scheme,
         };
         self.board.set_segment_size(self.segment_size);
-        self.recovery = Recovery::new(scheme, config.limited_transmit, self.segment_size);
+        if scheme == Scheme::Rack {
+            self.board.keep_times();
+        }
+        self.recovery = Recovery::new(rules(config, scheme), self.segment_size);
+        self.tell_recovery();
         self.initial_window = agreed.initial_window;
         self.cwnd = self.congestion.as_ref().map_or(self.initial_cwnd(), |congestion| congestion.window());
         self.set_peer_window(0, agreed.peer_window);

@@ -54,6 +54,11 @@ pub fn plain() -> Config {
         delayed_ack: None,
         initial_window: 10,
         limited_transmit: true,
+        prr: false,
+        tlp: false,
+        frto: false,
+        eifel: false,
+        dsack_undo: false,
         rtt_samples: Profile::Rfc.config().rtt_samples,
         ..Profile::Rfc.config()
     }

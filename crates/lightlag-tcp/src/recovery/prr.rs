@@ -1,0 +1,50 @@
+//! Proportional rate reduction (RFC 9937): how much leaves during fast recovery.
+//!
+//! Above ssthresh, data leaves in the proportion ssthresh/RecoverFS to what is delivered; below it, as much as is
+//! delivered, and one segment more for an ACK that shows progress without a new loss. The window ends at ssthresh.
+
+use crate::scoreboard::Scoreboard;
+
+/// One episode.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prr {
+    /// Where the window ends up.
+    ssthresh: u64,
+    /// RecoverFS: the flight at the begin.
+    flight: u64,
+    delivered: u64,
+    out: u64,
+    /// The window now.
+    pub(super) window: u64,
+}
+
+impl Prr {
+    /// An episode begins. `delivered` is what the ACK that began it delivered: it is part of RecoverFS and, with
+    /// the same ACK, of what counts.
+    pub(super) fn new(board: &Scoreboard, delivered: u64, ssthresh: u64) -> Self {
+        let flight = (board.flight() - board.sacked_bytes() + delivered).max(1);
+        Self { ssthresh, flight, delivered: 0, out: 0, window: 0 }
+    }
+
+    /// An ACK delivered so many bytes. `safe`: it moved the cumulative acknowledgement and showed no new loss.
+    pub(super) fn on_ack(&mut self, pipe: u64, delivered: u64, safe: bool, segment: u64) {
+        self.delivered += delivered;
+        let mut count = if pipe > self.ssthresh {
+            let due = (u128::from(self.delivered) * u128::from(self.ssthresh)).div_ceil(u128::from(self.flight));
+            (due as u64).saturating_sub(self.out)
+        } else {
+            let bound = self.delivered.saturating_sub(self.out).max(delivered);
+            (bound + if safe { segment } else { 0 }).min(self.ssthresh - pipe)
+        };
+        if self.out == 0 {
+            // The first retransmission leaves in any case.
+            count = count.max(segment);
+        }
+        self.window = (pipe + count).max(segment);
+    }
+
+    /// Data left.
+    pub(super) fn sent(&mut self, bytes: u64) {
+        self.out += bytes;
+    }
+}

@@ -1,0 +1,119 @@
+//! RACK (RFC 8985 §6): a segment is lost when one that left later was delivered and the reordering window has
+//! passed. Retransmissions that were lost again are found in the same way.
+
+use super::{DUP_THRESHOLD, News, Recovery, Verdict};
+use crate::congestion::Phase;
+use crate::scoreboard::{Delivery, Scoreboard};
+use lightlag_core::{Duration, Instant};
+
+/// Recoveries without a D-SACK after which the reordering window is small again (RFC 8985 §6.2 step 4).
+const PERSISTENCE: u8 = 16;
+
+/// What is known about the newest delivered segment and about reordering.
+#[derive(Debug)]
+pub(super) struct Rack {
+    /// When it left, and the offset after it: RACK.xmit_ts and RACK.end_seq.
+    newest: (Instant, u64),
+    /// How long it took: RACK.rtt.
+    rtt: Duration,
+    /// The highest offset delivered: RACK.fack.
+    highest: u64,
+    reordered: bool,
+    /// RACK.reo_wnd_mult.
+    multiplier: u8,
+    /// RACK.reo_wnd_persist.
+    persistence: u8,
+    /// The end of the round in which a D-SACK was counted: RACK.dsack_round.
+    counted_until: Option<u64>,
+    /// When a segment inside the reordering window is lost.
+    pub(super) timer: Instant,
+}
+
+impl Rack {
+    pub(super) fn new() -> Self {
+        Self {
+            newest: (Instant::ZERO, 0),
+            rtt: Duration::ZERO,
+            highest: 0,
+            reordered: false,
+            multiplier: 1,
+            persistence: 0,
+            counted_until: None,
+            timer: Instant::MAX,
+        }
+    }
+
+    /// Segments that left before this cannot be on the way any more, as far as the newest delivered one tells.
+    pub(super) fn horizon(&self, now: Instant) -> Instant {
+        Instant::ZERO + now.since(Instant::ZERO + self.rtt)
+    }
+
+    /// Steps 1 to 3.
+    fn take(&mut self, now: Instant, delivery: &Delivery) {
+        if delivery.newest > self.newest {
+            self.newest = delivery.newest;
+            self.rtt = now.since(delivery.newest.0);
+        }
+        self.reordered |= delivery.ends.0 < self.highest;
+        self.highest = self.highest.max(delivery.ends.1);
+    }
+
+    /// Step 4, the part about D-SACK: once a round trip.
+    fn adapt(&mut self, board: &Scoreboard, dsack: bool) {
+        if self.counted_until.is_some_and(|end| board.una() >= end) {
+            self.counted_until = None;
+        }
+        if dsack && self.counted_until.is_none() {
+            self.counted_until = Some(board.nxt());
+            self.multiplier = self.multiplier.saturating_add(1);
+            self.persistence = PERSISTENCE;
+        }
+    }
+
+    /// Step 4: an episode ended without a D-SACK.
+    pub(super) fn end_episode(&mut self) {
+        self.persistence = self.persistence.saturating_sub(1);
+        if self.persistence == 0 {
+            self.multiplier = 1;
+        }
+    }
+
+    /// Step 4: RACK.reo_wnd.
+    fn window(&self, phase: Phase, board: &Scoreboard, news: &News) -> Duration {
+        if !self.reordered && (phase != Phase::Open || board.sacked() >= DUP_THRESHOLD) {
+            return Duration::ZERO;
+        }
+        (news.min_rtt / 4 * u64::from(self.multiplier)).min(news.srtt)
+    }
+
+    /// Step 5.
+    fn mark(&mut self, phase: Phase, board: &mut Scoreboard, news: &News) {
+        self.timer = Instant::MAX;
+        if board.may_be_overdue() {
+            let allowance = self.rtt + self.window(phase, board, news);
+            self.timer = board.mark_overdue(news.now, self.newest, allowance);
+        }
+    }
+}
+
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News) -> Verdict {
+    recovery.rack.take(news.now, &news.delivery);
+    recovery.rack.adapt(board, news.dsack.is_some());
+    recovery.rack.mark(recovery.phase, board, news);
+    let ended = recovery.end_if_repaired(board);
+    Verdict { ended, ..begin_if_lost(recovery, board) }
+}
+
+/// The reordering timer fired (§6.3).
+pub(super) fn on_timer(recovery: &mut Recovery, board: &mut Scoreboard, news: &News) -> Verdict {
+    recovery.rack.mark(recovery.phase, board, news);
+    begin_if_lost(recovery, board)
+}
+
+fn begin_if_lost(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
+    if recovery.phase != Phase::Open || board.next_lost().is_none() {
+        return Verdict::default();
+    }
+    let resend_head = board.head_lost() && board.head().is_some_and(|head| !board.was_retransmitted(head));
+    Verdict { began: Some(recovery.begin(board)), resend_head, ..Verdict::default() }
+}

@@ -1,0 +1,132 @@
+//! Was the episode a mistake? Then what it cost is given back.
+//!
+//! Three signs: the ACK echoes a timestamp older than the first retransmission (Eifel, RFC 3522); every
+//! retransmission of the episode was reported as a duplicate (RFC 2883, RFC 3708); after a timeout data is
+//! delivered that was never sent again (F-RTO, RFC 5682).
+
+use super::{News, Recovery};
+use crate::congestion::Phase;
+use crate::scoreboard::Scoreboard;
+use lightlag_core::Instant;
+
+/// Which signs are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// Timestamps older than the first retransmission (RFC 3522).
+    pub eifel: bool,
+    /// D-SACK for every retransmission (RFC 3708).
+    pub dsack: bool,
+    /// Two acknowledgements of data that a timeout did not send again (RFC 5682).
+    pub frto: bool,
+}
+
+/// How far F-RTO has come (RFC 5682 §2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Test {
+    /// No test, or it failed.
+    Off,
+    /// Step 1: the head left again.
+    Head,
+    /// Step 2: new data leaves instead of more retransmissions.
+    New,
+}
+
+/// What an episode did that may have to be taken back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Episode {
+    test: Test,
+    /// When the first retransmission left; [`Instant::MAX`] before it.
+    first_resent: Instant,
+    /// Retransmissions not reported as duplicates yet.
+    unreported: u32,
+    /// The first offset outstanding at the begin.
+    marker: u64,
+    active: bool,
+}
+
+impl Episode {
+    pub(super) fn none() -> Self {
+        Self { test: Test::Off, first_resent: Instant::MAX, unreported: 0, marker: 0, active: false }
+    }
+
+    pub(super) fn begin(marker: u64) -> Self {
+        Self { marker, active: true, ..Self::none() }
+    }
+
+    /// Begins the test of F-RTO with a timeout.
+    pub(super) fn begin_test(&mut self) {
+        self.test = Test::Head;
+    }
+
+    /// Whether nothing was heard since the test began.
+    pub(super) fn tests_head(&self) -> bool {
+        self.test == Test::Head
+    }
+
+    /// Whether F-RTO wants new data instead of retransmissions now.
+    pub(super) fn wants_new_data(&self) -> bool {
+        self.test == Test::New
+    }
+
+    /// There is no new data to send: the repair goes on (RFC 5682 §2.1 step 2).
+    pub(super) fn give_up_test(&mut self) {
+        self.test = Test::Off;
+    }
+
+    pub(super) fn resent(&mut self, now: Instant) {
+        self.first_resent = self.first_resent.min(now);
+        self.unreported += 1;
+    }
+}
+
+/// Whether this ACK shows that the current episode was spurious.
+pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &News) -> bool {
+    let signs = recovery.signs;
+    let loss = recovery.phase == Phase::Loss;
+    let sack = recovery.uses_sack();
+    let point = recovery.point;
+    let episode = &mut recovery.episode;
+    if !episode.active {
+        return false;
+    }
+    // RFC 3708: reports may come after the repair has ended.
+    if signs.dsack && episode.unreported > 0 && news.dsack.is_some_and(|twice| twice.end > episode.marker) {
+        episode.unreported -= 1;
+        if episode.unreported == 0 {
+            return true;
+        }
+    }
+    if recovery.phase == Phase::Open {
+        return false;
+    }
+    if signs.eifel
+        && news.newly_acked > 0
+        && board.una() > episode.marker
+        && episode.first_resent != Instant::MAX
+        && news.echoed.is_some_and(|until| until <= episode.first_resent)
+    {
+        return true;
+    }
+    loss && signs.frto && episode.passes_test(board, news, sack, point)
+}
+
+impl Episode {
+    /// RFC 5682 §2.1, with SACK §3.1.
+    fn passes_test(&mut self, board: &Scoreboard, news: &News, sack: bool, point: u64) -> bool {
+        let advanced = news.newly_acked > 0;
+        let step = self.test;
+        if step == Test::Off {
+            return false;
+        }
+        if sack && news.delivery.original {
+            return true;
+        }
+        self.test = match step {
+            Test::Head if advanced && board.una() < point => Test::New,
+            Test::Head if !advanced && sack => Test::Head,
+            Test::New if !advanced && !news.duplicate => Test::New,
+            _ => Test::Off,
+        };
+        step == Test::New && advanced && !sack
+    }
+}

@@ -1,0 +1,67 @@
+//! What one ACK removed from the network.
+
+use super::{AMBIGUOUS, Record};
+use lightlag_core::Instant;
+
+/// What one ACK removed from the network.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// Bytes acknowledged or SACKed for the first time.
+    pub bytes: u64,
+    /// When the oldest and the newest of the segments delivered now, and never retransmitted, were sent.
+    pub sent: Option<(Instant, Instant)>,
+    /// Whether a segment delivered now had been retransmitted.
+    pub retransmitted: bool,
+    /// The segment delivered now that left last: when, and the offset after it (RFC 8985 §6.2 step 2).
+    pub newest: (Instant, u64),
+    /// The smallest and the largest offset after a segment delivered now, the smallest only of segments that were
+    /// sent once (RFC 8985 §6.2 step 3).
+    pub ends: (u64, u64),
+    /// Whether a segment that a timeout took for lost was delivered without being sent again (RFC 5682 §3.1).
+    pub original: bool,
+    /// Retransmissions that left from here on cannot have been acknowledged already: the first copy was.
+    pub(super) fresh: Instant,
+    pub(super) timed_out: (u64, Instant),
+}
+
+impl Delivery {
+    /// Nothing yet. A retransmission that left at or after `fresh` cannot be what is acknowledged now; `timed_out`
+    /// bounds what the last timeout took for lost.
+    pub fn new(fresh: Instant, timed_out: (u64, Instant)) -> Self {
+        Self {
+            bytes: 0,
+            sent: None,
+            retransmitted: false,
+            newest: (Instant::ZERO, 0),
+            ends: (u64::MAX, 0),
+            original: false,
+            fresh,
+            timed_out,
+        }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, record: &Record) {
+        let end = record.end();
+        self.bytes += u64::from(record.len);
+        self.ends.1 = self.ends.1.max(end);
+        if record.has(AMBIGUOUS) {
+            self.retransmitted = true;
+            if record.sent >= self.fresh {
+                return;
+            }
+        } else {
+            let (oldest, newest) = self.sent.unwrap_or((record.sent, record.sent));
+            self.sent = Some((oldest.min(record.sent), newest.max(record.sent)));
+            self.ends.0 = self.ends.0.min(end);
+            self.original |= end <= self.timed_out.0 && record.sent <= self.timed_out.1;
+        }
+        self.newest = self.newest.max((record.sent, end));
+    }
+}
+
+impl Default for Delivery {
+    fn default() -> Self {
+        Self::new(Instant::MAX, (0, Instant::ZERO))
+    }
+}

@@ -1,0 +1,80 @@
+//! Loss by time (RFC 8985 §6.2 step 5): a segment is lost if one that left later was delivered and enough time has
+//! passed since.
+//!
+//! First copies leave in the order of their offsets, so the lost edge walks over them once. Retransmissions stand
+//! in a queue of their own, in the order of time. Each segment is therefore looked at a constant number of times.
+
+use super::{LOST, RETRANSMITTED, Record, SACKED, Scoreboard};
+use lightlag_core::{Duration, Instant};
+
+impl Scoreboard {
+    /// Keeps what [`Self::mark_overdue`] needs: the retransmissions in the order of time.
+    pub fn keep_times(&mut self) {
+        self.timed = true;
+    }
+
+    /// Whether a segment may be overdue: something was delivered or sent out of order.
+    pub fn may_be_overdue(&self) -> bool {
+        self.sacked > 0 || !self.resent.is_empty()
+    }
+
+    /// Marks as lost every segment that left before `newest` (when, and the offset after it) and `allowance` ago
+    /// or earlier. Returns when the next one is due; [`Instant::MAX`] if none is.
+    pub fn mark_overdue(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {
+        let first_copies = self.mark_overdue_first_copies(now, newest, allowance);
+        first_copies.min(self.mark_overdue_again(now, newest, allowance))
+    }
+
+    fn mark_overdue_first_copies(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {
+        while let Some(record) = self.records.get_mut((self.lost_edge - self.first) as usize) {
+            if !record.has(SACKED | LOST | RETRANSMITTED) {
+                if (record.sent, record.end()) >= newest {
+                    break;
+                }
+                if record.sent + allowance > now {
+                    return record.sent + allowance;
+                }
+                self.lost_bytes += u64::from(record.len);
+                self.pipe -= u64::from(record.len);
+                record.flags |= LOST;
+            }
+            self.lost_edge += 1;
+        }
+        Instant::MAX
+    }
+
+    fn mark_overdue_again(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {
+        while let Some((number, sent)) = self.resent.front().copied() {
+            let record = number.checked_sub(self.first).and_then(|at| self.records.get_mut(at as usize));
+            let waiting =
+                |record: &&mut Record| record.has(RETRANSMITTED) && !record.has(SACKED) && record.sent == sent;
+            if let Some(record) = record.filter(waiting) {
+                if (sent, record.end()) >= newest {
+                    break;
+                }
+                if sent + allowance > now {
+                    return sent + allowance;
+                }
+                self.lost_bytes += u64::from(record.len);
+                self.pipe -= record.in_pipe();
+                record.flags = record.flags & !RETRANSMITTED | LOST;
+                self.lost_again.push_back(number);
+            }
+            self.resent.pop_front();
+        }
+        Instant::MAX
+    }
+
+    /// Takes back that segments are lost which were not sent again: an episode was spurious.
+    pub fn unmark_lost(&mut self) {
+        self.lost_edge = self.first;
+        self.cursor = self.first;
+        self.lost_again.clear();
+        for record in &mut self.records {
+            if record.has(LOST) && !record.has(RETRANSMITTED) {
+                record.flags &= !LOST;
+                self.pipe += u64::from(record.len);
+            }
+        }
+    }
+}

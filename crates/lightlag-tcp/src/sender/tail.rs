@@ -1,0 +1,120 @@
+//! Tail loss probes (RFC 8985 §7): when ACKs stop coming, one segment asks for one, long before the timeout.
+
+use super::{Acknowledgement, Sender};
+use crate::account::Account;
+use crate::config::Config;
+use crate::congestion::{Cause, Congestion, Phase};
+use crate::scoreboard::Chunk;
+use lightlag_core::{Duration, Instant};
+
+/// The delay of an ACK that a lone segment may meet (RFC 8985 §7.2).
+const ACK_DELAY: Duration = Duration::from_millis(200);
+/// The probe's timeout before the first round-trip sample.
+const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
+
+/// The probe of a tail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tail {
+    /// When a probe leaves; [`Instant::MAX`] if none is due.
+    pub(super) timer: Instant,
+    /// The probe is to leave now.
+    pub(super) due: bool,
+    /// The offset after the probe that is under way (TLP.end_seq), and whether it repeated data.
+    probe: Option<(u64, bool)>,
+}
+
+impl Tail {
+    pub(super) fn new() -> Self {
+        Self { timer: Instant::MAX, due: false, probe: None }
+    }
+
+    /// No probe leaves: there is nothing to ask for, or losses are being repaired.
+    pub(super) fn stop(&mut self) {
+        self.timer = Instant::MAX;
+        self.due = false;
+    }
+}
+
+impl Sender {
+    /// Schedules a probe after data left or was acknowledged (§7.2).
+    pub(super) fn arm_tail(&mut self, now: Instant, config: &Config) {
+        self.tail.timer = Instant::MAX;
+        if !config.tlp
+            || !self.recovery.uses_sack()
+            || self.recovery.phase() != Phase::Open
+            || self.board.is_empty()
+            || self.board.any_sacked()
+            || self.tail.probe.is_some()
+        {
+            return;
+        }
+        let srtt = self.rtt.srtt();
+        let wait = if srtt.is_zero() {
+            WITHOUT_SAMPLE
+        } else if self.board.pipe() <= u64::from(self.segment_size) {
+            srtt * 2 + ACK_DELAY
+        } else {
+            srtt * 2
+        };
+        // Not later than the timeout, which then does the work.
+        self.tail.timer = (now + wait).min(self.deadline);
+    }
+
+    /// The probe's time has come (§7.3): new data if there is any, else the last segment again.
+    pub(super) fn probe_tail(&mut self, now: Instant, config: &Config, account: &mut Account) -> Option<Chunk> {
+        self.tail.stop();
+        let chunk = match self.next_new(u64::MAX) {
+            Ok(chunk) => {
+                self.tail.probe = Some((chunk.start + u64::from(chunk.len) + u64::from(chunk.fin), false));
+                self.send_new(now, chunk, config)
+            }
+            Err(_) => {
+                let last = self.board.last_unsacked()?;
+                let chunk = self.retransmit(now, last, config, account);
+                self.tail.probe = Some((self.board.nxt(), true));
+                chunk
+            }
+        };
+        account.statistics.tail_probes += 1;
+        self.tail.stop();
+        self.deadline = now + self.rtt.rto(&config.rto);
+        Some(chunk)
+    }
+
+    /// What an ACK says about the probe (§7.4). A probe that repaired a loss costs what a loss costs.
+    pub(super) fn judge_probe(&mut self, now: Instant, arrived: &Acknowledgement<'_>, account: &mut Account) {
+        let Some((end, repeated)) = self.tail.probe else { return };
+        if arrived.ack < end {
+            return;
+        }
+        if !repeated || arrived.dsack.is_some_and(|twice| twice.end == end) {
+            self.tail.probe = None;
+            return;
+        }
+        if arrived.ack > end || arrived.ack > self.board.una() {
+            return self.answer_repaired_tail(now, arrived.ack > end, account);
+        }
+        if arrived.sacked.is_empty() {
+            // A duplicate without a report: both copies arrived.
+            self.tail.probe = None;
+        }
+    }
+
+    /// Only an ACK of more than the probe shows that nothing else will tell whether one copy was lost.
+    fn answer_repaired_tail(&mut self, now: Instant, beyond: bool, account: &mut Account) {
+        if !beyond {
+            return;
+        }
+        self.tail.probe = None;
+        let flight = self.board.flight();
+        let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
+        if self.recovery.phase() == Phase::Open
+            && let Some(congestion) = &mut self.congestion
+        {
+            congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
+            congestion.on_recovered(now);
+            account.statistics.recoveries += 1;
+            self.copy_window(now, account);
+        }
+    }
+}
