@@ -5,7 +5,7 @@
 
 use crate::record::Recorder;
 use lightlag_core::{Entity, EventQueue, Instant};
-use lightlag_net::{Link, LinkId, NodeId, Packet, Routes};
+use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, Routes};
 use lightlag_tcp::{Connection, Segment, State};
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -91,9 +91,13 @@ impl World {
     #[inline]
     fn packet_arrives(&mut self, now: Instant, at: usize) {
         let hop = &mut self.hops[at];
-        let packet = hop.link.receive();
+        let (packet, next) = hop.link.receive(now);
         let node = hop.to;
-        self.queue.settle(Entity(at as u32), hop.link.next_arrival());
+        self.queue.settle(Entity(at as u32), next);
+        if let Link::Queued(link) = &mut hop.link {
+            self.recorder.drops_of_queue(at, link.dropped());
+        }
+        let Some(packet) = packet else { return };
         if packet.corrupted {
             self.recorder.drop_error(now, at, &packet);
         } else if packet.destination == node {
@@ -106,15 +110,25 @@ impl World {
 
     #[inline]
     fn transmit(&mut self, now: Instant, on: LinkId, packet: Packet<Segment>) {
-        let link = &mut self.hops[on.0 as usize].link;
-        let was_idle = link.in_flight() == 0;
-        match link.send(now, packet) {
-            Ok(()) => {
-                if was_idle && let Some(arrival) = link.next_arrival() {
-                    self.queue.arm(Entity(on.0), arrival);
+        match &mut self.hops[on.0 as usize].link {
+            Link::Computed(link) => {
+                let was_idle = link.in_flight() == 0;
+                match link.send(now, packet) {
+                    Ok(()) => {
+                        if was_idle && let Some(arrival) = link.next_arrival() {
+                            self.queue.arm(Entity(on.0), arrival);
+                        }
+                    }
+                    Err(_) => self.recorder.drop_queue(now, on.0 as usize, &packet),
                 }
             }
-            Err(_) => self.recorder.drop_queue(now, on.0 as usize, &packet),
+            Link::Queued(link) => {
+                link.send(now, packet);
+                if let Some(wake) = link.next_wake() {
+                    self.queue.arm(Entity(on.0), wake);
+                }
+                self.recorder.drops_of_queue(on.0 as usize, link.dropped());
+            }
         }
     }
 
@@ -188,8 +202,14 @@ impl World {
         debug_assert!(node != destination);
         while let Some(segment) = self.endpoints[at].connection.poll_segment(now) {
             let size = IPV4_HEADER + segment.header_len() + u32::from(segment.len);
-            let packet =
-                Packet { destination, flow: at as u32 ^ 1, size: size as u16, corrupted: false, body: segment };
+            let packet = Packet {
+                destination,
+                flow: at as u32 ^ 1,
+                size: size as u16,
+                corrupted: false,
+                ecn: Ecn::NotEct,
+                body: segment,
+            };
             self.sent += 1;
             self.transmit(now, out, packet);
         }
@@ -212,19 +232,26 @@ impl World {
         self.queue.settle(entity, Some(now + self.recorder.interval()));
     }
 
-    /// Every packet is delivered, dropped with a cause, or in flight.
+    /// Ends the run: queues decide what is due, and then every packet is delivered, dropped with a cause, or in flight.
     ///
     /// # Panics
     /// If one is not: then the simulator is wrong, and so would be its results.
-    pub(crate) fn assert_conserved(&self) {
-        let (mut dropped, mut in_flight) = (0, 0);
-        for Hop { link, .. } in &self.hops {
+    pub(crate) fn finish(&mut self, end: Instant) {
+        let (mut made, mut dropped, mut in_flight) = (self.sent, 0, 0);
+        for (at, Hop { link, .. }) in self.hops.iter_mut().enumerate() {
+            if let Link::Queued(link) = link {
+                link.catch_up(end);
+                self.recorder.drops_of_queue(at, link.dropped());
+            }
             let c = link.counters();
+            let lost = c.dropped_queue + c.dropped_aqm + c.dropped_error;
             let on_link = link.in_flight() as u64;
-            assert_eq!(c.offered, c.dropped_queue + c.dropped_error + c.delivered + on_link, "a link lost count");
-            dropped += c.dropped_queue + c.dropped_error;
+            assert_eq!(c.offered + c.duplicated, lost + c.delivered + on_link, "a link lost count");
+            made += c.duplicated;
+            dropped += lost;
             in_flight += on_link;
         }
-        assert_eq!(self.sent, self.received + dropped + in_flight, "packets are conserved");
+        assert_eq!(made, self.received + dropped + in_flight, "packets are conserved");
+        self.recorder.sort_drops();
     }
 }
