@@ -4,7 +4,8 @@
 //! packet's departure is known when it arrives. [`QueuedLink`] asks a [`Discipline`](crate::queue::Discipline) each
 //! time its transmitter is free, and may hold packets back or deliver them twice.
 //!
-//! Both cost one event a packet, its arrival at the far end.
+//! Both cost one event a packet, its arrival at the far end. Whoever drives links sends and receives on each kind by
+//! itself, so that the kind is looked at once a packet.
 
 mod computed;
 mod disturbance;
@@ -14,7 +15,6 @@ pub use computed::ComputedLink;
 pub use disturbance::{Disturbance, Reordering};
 pub use queued::QueuedLink;
 
-use crate::Packet;
 use crate::queue::{Backlog, QueueLimit};
 use lightlag_core::{Duration, Instant, Rate};
 
@@ -108,17 +108,6 @@ impl<B: Copy> Link<B> {
         match self {
             Self::Computed(link) => link.backlog(now),
             Self::Queued(link) => link.backlog(now),
-        }
-    }
-
-    /// The packet that arrives at the far end now, if one does, and when to call again.
-    ///
-    /// A packet that is `corrupted` is dropped there.
-    #[inline]
-    pub fn receive(&mut self, now: Instant) -> (Option<Packet<B>>, Option<Instant>) {
-        match self {
-            Self::Computed(link) => (Some(link.receive()), link.next_arrival()),
-            Self::Queued(link) => (link.receive(now), link.next_wake()),
         }
     }
 
