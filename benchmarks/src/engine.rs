@@ -2,7 +2,7 @@
 
 use crate::measure::{Sample, cpu_seconds, max_rss_kib};
 use lightlag_core::{Duration, Entity, EventQueue, Instant, RandomStream, Rate};
-use lightlag_net::{Link, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
+use lightlag_net::{ComputedLink, Ecn, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
 use std::hint::black_box;
 
 /// A body as large as a TCP segment.
@@ -14,7 +14,7 @@ const OPERATIONS: u64 = 2_000_000;
 /// Links, each with as many packets on the way: every packet that arrives is sent on over the next link of its own
 /// way round.
 struct Roundabout {
-    links: Vec<Link<Body>>,
+    links: Vec<ComputedLink<Body>>,
     queue: EventQueue,
 }
 
@@ -31,12 +31,19 @@ impl Roundabout {
         let mut random = RandomStream::new(1, "roundabout");
         let mut world = Self { links: Vec::new(), queue: EventQueue::new(links as usize) };
         for id in 0..links {
-            let mut link = Link::new(config, LossProcess::new(&Loss::None, RandomStream::new(1, "no loss")));
+            let mut link = ComputedLink::new(config, LossProcess::new(&Loss::None, RandomStream::new(1, "no loss")));
             let mut now = Instant::from_nanos(random.bits() % 1_000_000);
             for _ in 0..packets {
                 // Its stride: how many links further on it goes each time.
                 let flow = 1 + (random.bits() % u64::from(links.max(2) - 1)) as u32;
-                let packet = Packet { destination: NodeId(0), flow, size: SIZE, corrupted: false, body: [flow; 13] };
+                let packet = Packet {
+                    destination: NodeId(0),
+                    flow,
+                    size: SIZE,
+                    corrupted: false,
+                    ecn: Ecn::NotEct,
+                    body: [flow; 13],
+                };
                 link.send(now, packet).expect("the queue takes everything");
                 now += serialisation * 2;
             }
@@ -72,7 +79,7 @@ pub fn measure(side: u32) -> Sample {
     let begin = cpu_seconds();
     world.run(OPERATIONS);
     let cpu_s = cpu_seconds() - begin;
-    black_box(world.links.iter().map(Link::in_flight).sum::<usize>());
+    black_box(world.links.iter().map(ComputedLink::in_flight).sum::<usize>());
     Sample { packet_hops: OPERATIONS, cpu_s, entities: u64::from(side), max_rss_kib: max_rss_kib() }
 }
 

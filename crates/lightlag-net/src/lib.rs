@@ -2,15 +2,18 @@
 //!
 //! - [`packet`]: the envelope, with a body of any type.
 //! - [`link`]: queue, serialisation, errors and propagation of one direction; one pending event a link.
+//! - [`queue`]: which packet leaves next, and which is dropped or marked.
 //! - [`loss`]: which packets arrive corrupted.
 //! - [`routing`]: the next link towards a destination.
 
 pub mod link;
 pub mod loss;
 pub mod packet;
+pub mod queue;
 pub mod routing;
 
-pub use link::{Link, LinkConfig, QueueFull, QueueLimit};
+pub use link::{ComputedLink, Disturbance, Link, LinkConfig, QueueFull, QueuedLink, Reordering};
 pub use loss::{Loss, LossProcess};
-pub use packet::{NodeId, Packet};
+pub use packet::{Ecn, NodeId, Packet};
+pub use queue::QueueLimit;
 pub use routing::{Edge, LinkId, Routes};

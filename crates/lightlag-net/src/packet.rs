@@ -4,6 +4,28 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not understand marks: a queue can only drop.
+    #[default]
+    NotEct = 0b00,
+    /// ECT(1): understands marks and asks for the low-latency treatment of L4S (RFC 9331 §2).
+    Ect1 = 0b01,
+    /// ECT(0): understands marks.
+    Ect0 = 0b10,
+    /// A queue on the way has marked the packet.
+    Ce = 0b11,
+}
+
+impl Ecn {
+    /// Whether a queue may mark the packet in place of dropping it.
+    pub fn is_capable(self) -> bool {
+        self != Self::NotEct
+    }
+}
+
 /// A packet: an envelope of 12 bytes and a body that the network never opens.
 ///
 /// Packets are copied from ring to ring, so a body should leave the whole at no more than 64 bytes.
@@ -17,6 +39,19 @@ pub struct Packet<B> {
     pub size: u16,
     /// Damaged on the way; the interface that receives it drops it.
     pub corrupted: bool,
+    /// What the transport can be told by marks, and whether a queue has marked the packet.
+    pub ecn: Ecn,
     /// What it carries.
     pub body: B,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_envelope_has_twelve_bytes() {
+        assert_eq!(size_of::<Packet<()>>(), 12);
+        assert_eq!(size_of::<Packet<[u32; 13]>>(), 64);
+    }
 }

@@ -5,7 +5,7 @@
 //! probability `1−ρ`. With room for n packets to wait it is M/D/1/n+1, solved here from its embedded chain.
 
 use lightlag_core::{Duration, Instant, RandomStream};
-use lightlag_net::{Link, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
+use lightlag_net::{ComputedLink, Ecn, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
 
 /// 1000 B at 8 Mbit/s.
 const SERVICE: Duration = Duration::from_millis(1);
@@ -35,10 +35,10 @@ fn batches(rho: f64, limit: u64) -> Vec<Batch> {
         header: 0,
     };
     let random = |name| RandomStream::new(1, name);
-    let mut link = Link::new(config, LossProcess::new(&Loss::None, random("errors")));
+    let mut link = ComputedLink::new(config, LossProcess::new(&Loss::None, random("errors")));
     let mut arrivals = random("arrivals");
     let mean_gap = Duration::from_secs_f64(SERVICE.as_secs_f64() / rho);
-    let packet = Packet { destination: NodeId(1), flow: 0, size: 1000, corrupted: false, body: () };
+    let packet = Packet { destination: NodeId(1), flow: 0, size: 1000, corrupted: false, ecn: Ecn::NotEct, body: () };
     let (mut now, mut before) = (Instant::ZERO, link.totals(Instant::ZERO));
     let mut batches = Vec::with_capacity(BATCHES);
     for _ in 0..BATCHES {

@@ -65,7 +65,11 @@ fn link_table(links: &[LinkSummary]) -> RecordBatch {
         ("carried_bytes", counts(links, |link| link.carried_bytes)),
         ("utilisation", numbers(links, |link| link.utilisation)),
         ("dropped_queue", counts(links, |link| link.dropped_queue)),
+        ("dropped_aqm", counts(links, |link| link.dropped_aqm)),
         ("dropped_error", counts(links, |link| link.dropped_error)),
+        ("marked", counts(links, |link| link.marked)),
+        ("duplicated", counts(links, |link| link.duplicated)),
+        ("reordered", counts(links, |link| link.reordered)),
         ("mean_queue_packets", numbers(links, |link| link.mean_queue_packets)),
         ("max_queue_packets", counts(links, |link| link.max_queue_packets)),
     ])
@@ -99,7 +103,7 @@ fn queue_table(queue: QueueSamples, links: &Arc<StringArray>) -> RecordBatch {
 }
 
 fn drop_table(drops: Drops, links: &Arc<StringArray>, flows: &Arc<StringArray>) -> RecordBatch {
-    let causes = [DropCause::Queue, DropCause::Error];
+    let causes = [DropCause::Queue, DropCause::Error, DropCause::Aqm];
     let cause =
         |cause: &DropCause| causes.iter().position(|other| other == cause).expect("every cause is listed") as u8;
     let names = Arc::new(StringArray::from_iter_values(causes.map(DropCause::name)));

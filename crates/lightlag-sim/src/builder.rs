@@ -4,7 +4,7 @@ use crate::record::Recorder;
 use crate::scenario::{Flow, LinkDirection, Network, Record};
 use crate::world::{Endpoint, Hop, Outcome, Task, World};
 use lightlag_core::{EventQueue, RandomStream};
-use lightlag_net::{Link, LinkConfig, LossProcess};
+use lightlag_net::{ComputedLink, Link, LinkConfig, LossProcess};
 use lightlag_tcp::{Connection, segment::SeqNumber};
 
 /// Builds the world of a network that has been checked.
@@ -47,7 +47,7 @@ fn hop(direction: &LinkDirection, seed: u64) -> Hop {
     let config =
         LinkConfig { rate: direction.rate, delay: direction.delay, queue: direction.queue, header: direction.header.0 };
     let random = RandomStream::new(seed, &format!("link {} loss", direction.name));
-    Hop { link: Link::new(config, LossProcess::new(&direction.loss, random)), to: direction.to }
+    Hop { link: Link::Computed(ComputedLink::new(config, LossProcess::new(&direction.loss, random))), to: direction.to }
 }
 
 /// The two connections of a flow and what their applications have to do.

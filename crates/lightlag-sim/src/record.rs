@@ -2,7 +2,8 @@
 
 use crate::scenario::{Record, TraceMode};
 use lightlag_core::{Duration, Instant};
-use lightlag_net::{Packet, link::Backlog};
+use lightlag_net::Packet;
+use lightlag_net::queue::{Backlog, Cause, Dropped};
 use lightlag_tcp::{Segment, Snapshot, congestion::Phase};
 
 /// The state of senders over time. All columns are equally long; a row is one flow at one time. What is not known
@@ -57,6 +58,8 @@ pub enum DropCause {
     Queue,
     /// It was corrupted on the link.
     Error,
+    /// The queue discipline dropped it, although there was room.
+    Aqm,
 }
 
 impl DropCause {
@@ -65,6 +68,7 @@ impl DropCause {
         match self {
             Self::Queue => "queue",
             Self::Error => "error",
+            Self::Aqm => "aqm",
         }
     }
 }
@@ -193,6 +197,33 @@ impl Recorder {
         self.drop(now, link, packet, DropCause::Error);
     }
 
+    /// Writes what a queue discipline has dropped, perhaps a while ago.
+    pub(crate) fn drops_of_queue(&mut self, link: usize, dropped: impl Iterator<Item = Dropped<Segment>>) {
+        for Dropped { at, packet, cause } in dropped {
+            let cause = match cause {
+                Cause::Full => DropCause::Queue,
+                Cause::Early => DropCause::Aqm,
+            };
+            self.drop(at, link, &packet, cause);
+        }
+    }
+
+    /// Brings the drops into the order of time, which those of queue disciplines may have missed.
+    pub(crate) fn sort_drops(&mut self) {
+        let drops = &mut self.drops;
+        if drops.time_s.is_sorted() {
+            return;
+        }
+        let mut order: Vec<usize> = (0..drops.time_s.len()).collect();
+        order.sort_by(|a, b| drops.time_s[*a].total_cmp(&drops.time_s[*b]));
+        reorder(&mut drops.time_s, &order);
+        reorder(&mut drops.link, &order);
+        reorder(&mut drops.flow, &order);
+        reorder(&mut drops.backward, &order);
+        reorder(&mut drops.bytes, &order);
+        reorder(&mut drops.cause, &order);
+    }
+
     fn drop(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, cause: DropCause) {
         if self.record_drops {
             self.drops.time_s.push(now.as_secs_f64());
@@ -204,4 +235,9 @@ impl Recorder {
             self.drops.cause.push(cause);
         }
     }
+}
+
+/// The entries of a column in another order.
+fn reorder<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
+    *column = order.iter().map(|at| column[*at]).collect();
 }

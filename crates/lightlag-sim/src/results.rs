@@ -116,8 +116,16 @@ pub struct LinkSummary {
     pub utilisation: f64,
     /// Packets dropped by the full queue.
     pub dropped_queue: u64,
+    /// Packets that the queue discipline dropped, although there was room.
+    pub dropped_aqm: u64,
     /// Packets dropped because they were corrupted.
     pub dropped_error: u64,
+    /// Packets that the queue discipline marked (ECN).
+    pub marked: u64,
+    /// Copies that the link made of packets.
+    pub duplicated: u64,
+    /// Packets that the link held back, so that later ones could pass.
+    pub reordered: u64,
     /// Packets that waited, averaged over time, without the one in transmission.
     pub mean_queue_packets: f64,
     /// The most packets that waited at once.
@@ -177,7 +185,11 @@ impl RunResult {
                     carried_bytes: totals.carried_bytes,
                     utilisation: totals.busy as f64 / elapsed,
                     dropped_queue: counters.dropped_queue,
+                    dropped_aqm: counters.dropped_aqm,
                     dropped_error: counters.dropped_error,
+                    marked: counters.marked,
+                    duplicated: counters.duplicated,
+                    reordered: counters.reordered,
                     mean_queue_packets: totals.queued as f64 / elapsed,
                     max_queue_packets: counters.max_queue,
                 }
@@ -224,6 +236,11 @@ impl RunResult {
             hash.text(&link.name);
             hash.numbers([link.carried_bytes, link.dropped_queue, link.dropped_error, link.max_queue_packets]);
             hash.numbers([link.utilisation.to_bits(), link.mean_queue_packets.to_bits()]);
+            // Only of links that can have them: what a plain link gives keeps its hash.
+            let of_disciplines = [link.dropped_aqm, link.marked, link.duplicated, link.reordered];
+            if of_disciplines != [0; 4] {
+                hash.numbers(of_disciplines);
+            }
         }
         let t = &self.trace;
         for column in [&t.time_s, &t.cwnd_segments] {

@@ -71,7 +71,7 @@ impl Simulation {
             }
         };
         observer(Progress { now, end: self.end, events });
-        self.world.assert_conserved();
+        self.world.finish(end);
         RunResult::new(self.world, self.provenance, end, events, stopped)
     }
 }

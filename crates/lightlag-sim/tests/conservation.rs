@@ -153,7 +153,11 @@ fn check(result: &RunResult) {
         let most = asked.rate.as_bps() as f64 * result.summary.simulated_s / 8.0 + 65_535.0;
         assert!(link.carried_bytes as f64 <= most, "{link:?}");
         let recorded = result.drops.link.iter().filter(|at| **at as usize == index).count() as u64;
-        assert_eq!(recorded, link.dropped_queue + link.dropped_error, "every drop is in the table: {link:?}");
+        assert_eq!(
+            recorded,
+            link.dropped_queue + link.dropped_aqm + link.dropped_error,
+            "every drop is in the table: {link:?}"
+        );
     }
     check_repairs(result, &network);
     check_trace(result, &network);

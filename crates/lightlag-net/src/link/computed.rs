@@ -1,4 +1,4 @@
-//! One direction of a link: drop-tail queue, serialisation, errors, propagation.
+//! The drop-tail link that computes its departures.
 //!
 //! The queue is first in, first out and the rate is constant, so a packet's departure is known when it arrives:
 //! the link computes it instead of simulating it, and a packet costs one event a hop, its arrival at the far
@@ -6,49 +6,20 @@
 //!
 //! `max(now, end of the previous transmission) + 8·(size + header) / rate + delay`
 
+use super::{LinkConfig, LinkCounters, LinkTotals, QueueFull};
+use crate::queue::{Backlog, QueueLimit};
 use crate::{LossProcess, Packet};
-use lightlag_core::{Duration, Instant, Rate};
+use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum QueueLimit {
-    /// Packets, at least 1.
-    Packets(u64),
-    /// Bytes at the network layer. An idle link takes a packet of any size.
-    Bytes(u64),
-}
-
-/// The constants of a link direction.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LinkConfig {
-    /// How fast bits leave.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Duration,
-    /// The drop-tail limit.
-    pub queue: QueueLimit,
-    /// Bytes of link-layer header and trailer on every packet: they take time and can be hit by bit errors.
-    pub header: u64,
-}
-
-/// A packet was refused because the queue is full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct QueueFull;
-
-/// What a link direction has counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LinkCounters {
-    /// Packets that came to the queue.
-    pub offered: u64,
-    /// Of those, refused by the full queue.
-    pub dropped_queue: u64,
-    /// Packets that arrived corrupted.
-    pub dropped_error: u64,
-    /// Packets handed over intact at the far end.
-    pub delivered: u64,
-    /// The most packets that ever waited at once.
-    pub max_queue: u64,
+/// What the link counts itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    offered: u64,
+    dropped_queue: u64,
+    dropped_error: u64,
+    delivered: u64,
+    max_queue: u64,
     /// Bytes put on the link, headers included, those of packets still waiting too.
     sent_bytes: u64,
     /// Time that every packet so far waits for its transmission to start.
@@ -62,8 +33,8 @@ struct InFlight<B> {
     packet: Packet<B>,
 }
 
-/// One direction of a link.
-pub struct Link<B> {
+/// One direction of a link with a drop-tail queue.
+pub struct ComputedLink<B> {
     config: LinkConfig,
     /// When the last accepted packet has left the transmitter.
     busy_until: Instant,
@@ -78,19 +49,10 @@ pub struct Link<B> {
     /// Bytes at the network layer of `ring[departed..]`.
     undeparted_bytes: u64,
     loss: LossProcess,
-    counters: LinkCounters,
+    counters: Counts,
 }
 
-/// What waits at one moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Backlog {
-    /// Packets, without the one in transmission.
-    pub packets: u64,
-    /// Their bytes at the network layer.
-    pub bytes: u64,
-}
-
-impl<B: Copy> Link<B> {
+impl<B: Copy> ComputedLink<B> {
     /// An idle link.
     pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
         Self {
@@ -101,7 +63,7 @@ impl<B: Copy> Link<B> {
             departed: 0,
             undeparted_bytes: 0,
             loss,
-            counters: LinkCounters::default(),
+            counters: Counts::default(),
         }
     }
 
@@ -111,8 +73,9 @@ impl<B: Copy> Link<B> {
     }
 
     /// What has been counted so far.
-    pub fn counters(&self) -> &LinkCounters {
-        &self.counters
+    pub fn counters(&self) -> LinkCounters {
+        let Counts { offered, dropped_queue, dropped_error, delivered, max_queue, .. } = self.counters;
+        LinkCounters { offered, dropped_queue, dropped_error, delivered, max_queue, ..LinkCounters::default() }
     }
 
     /// Packets between the queue and the far end.
@@ -244,17 +207,6 @@ impl<B: Copy> Link<B> {
         }
         totals
     }
-}
-
-/// What a link direction did up to the end of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LinkTotals {
-    /// Bytes whose transmission had begun, headers included.
-    pub carried_bytes: u64,
-    /// Nanoseconds of transmission.
-    pub busy: u128,
-    /// Nanoseconds that packets waited, all together: divided by the run's length, the mean queue (Little's law).
-    pub queued: u128,
 }
 
 #[cfg(test)]

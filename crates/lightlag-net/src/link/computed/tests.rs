@@ -1,15 +1,15 @@
 use super::*;
-use crate::{Loss, NodeId};
-use lightlag_core::{Probability, RandomStream};
+use crate::{Ecn, Loss, NodeId};
+use lightlag_core::{Probability, RandomStream, Rate};
 use proptest::prelude::*;
 
 fn packet(size: u16) -> Packet<u32> {
-    Packet { destination: NodeId(1), flow: 0, size, corrupted: false, body: 0 }
+    Packet { destination: NodeId(1), flow: 0, size, corrupted: false, ecn: Ecn::NotEct, body: 0 }
 }
 
-fn link(rate: &str, delay: Duration, queue: QueueLimit, loss: &Loss) -> Link<u32> {
+fn link(rate: &str, delay: Duration, queue: QueueLimit, loss: &Loss) -> ComputedLink<u32> {
     let config = LinkConfig { rate: rate.parse().unwrap(), delay, queue, header: 0 };
-    Link::new(config, LossProcess::new(loss, RandomStream::new(1, "link")))
+    ComputedLink::new(config, LossProcess::new(loss, RandomStream::new(1, "link")))
 }
 
 fn nanos(n: u64) -> Instant {
@@ -81,7 +81,7 @@ fn a_queue_in_bytes_counts_bytes() {
 fn the_link_header_takes_time() {
     let config =
         LinkConfig { rate: Rate::from_mbps(5), delay: Duration::ZERO, queue: QueueLimit::Packets(1), header: 7 };
-    let mut link = Link::new(config, LossProcess::new(&Loss::None, RandomStream::new(1, "link")));
+    let mut link = ComputedLink::new(config, LossProcess::new(&Loss::None, RandomStream::new(1, "link")));
     link.send(nanos(0), packet(1064)).unwrap();
     // (1064 + 7) · 8 / 5 Mbit/s = 1713.6 µs
     assert_eq!(link.next_arrival(), Some(nanos(1_713_600)));

@@ -1,0 +1,121 @@
+//! One direction of a link: queue, serialisation, errors, propagation.
+//!
+//! There are two kinds behind one interface. [`ComputedLink`] has a drop-tail queue and nothing overtakes on it: a
+//! packet's departure is known when it arrives. [`QueuedLink`] asks a [`Discipline`](crate::queue::Discipline) each
+//! time its transmitter is free, and may hold packets back or deliver them twice.
+//!
+//! Both cost one event a packet, its arrival at the far end. Whoever drives links sends and receives on each kind by
+//! itself, so that the kind is looked at once a packet.
+
+mod computed;
+mod disturbance;
+mod queued;
+
+pub use computed::ComputedLink;
+pub use disturbance::{Disturbance, Reordering};
+pub use queued::QueuedLink;
+
+use crate::queue::{Backlog, QueueLimit};
+use lightlag_core::{Duration, Instant, Rate};
+
+/// The constants of a link direction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LinkConfig {
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// How much may wait.
+    pub queue: QueueLimit,
+    /// Bytes of link-layer header and trailer on every packet: they take time and can be hit by bit errors.
+    pub header: u64,
+}
+
+/// A packet was refused because the queue is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueueFull;
+
+/// What a link direction has counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkCounters {
+    /// Packets that came to the queue.
+    pub offered: u64,
+    /// Packets dropped because the queue was full.
+    pub dropped_queue: u64,
+    /// Packets that the queue discipline dropped, although they would have fitted.
+    pub dropped_aqm: u64,
+    /// Packets that the queue discipline marked.
+    pub marked: u64,
+    /// Packets that arrived corrupted.
+    pub dropped_error: u64,
+    /// Packets handed over intact at the far end.
+    pub delivered: u64,
+    /// Copies that the link made.
+    pub duplicated: u64,
+    /// Packets held back, so that later ones could pass.
+    pub reordered: u64,
+    /// The most packets that ever waited at once.
+    pub max_queue: u64,
+}
+
+/// What a link direction did up to the end of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkTotals {
+    /// Bytes whose transmission had begun, headers included.
+    pub carried_bytes: u64,
+    /// Nanoseconds of transmission.
+    pub busy: u128,
+    /// Nanoseconds that packets waited, all together: divided by the run's length, the mean queue (Little's law).
+    pub queued: u128,
+}
+
+/// One direction of a link.
+#[expect(clippy::large_enum_variant, reason = "nearly every link is a computed one, by value in the list of links")]
+pub enum Link<B> {
+    /// Drop-tail and in order.
+    Computed(ComputedLink<B>),
+    /// With a queue discipline, and perhaps out of order.
+    Queued(Box<QueuedLink<B>>),
+}
+
+impl<B: Copy> Link<B> {
+    /// The constants of the link.
+    pub fn config(&self) -> &LinkConfig {
+        match self {
+            Self::Computed(link) => link.config(),
+            Self::Queued(link) => link.config(),
+        }
+    }
+
+    /// What has been counted so far.
+    pub fn counters(&self) -> LinkCounters {
+        match self {
+            Self::Computed(link) => link.counters(),
+            Self::Queued(link) => link.counters(),
+        }
+    }
+
+    /// Packets between the queue and the far end.
+    pub fn in_flight(&self) -> usize {
+        match self {
+            Self::Computed(link) => link.in_flight(),
+            Self::Queued(link) => link.in_flight(),
+        }
+    }
+
+    /// What waits now.
+    pub fn backlog(&mut self, now: Instant) -> Backlog {
+        match self {
+            Self::Computed(link) => link.backlog(now),
+            Self::Queued(link) => link.backlog(now),
+        }
+    }
+
+    /// The totals of a run that ended at `end`.
+    pub fn totals(&self, end: Instant) -> LinkTotals {
+        match self {
+            Self::Computed(link) => link.totals(end),
+            Self::Queued(link) => link.totals(end),
+        }
+    }
+}

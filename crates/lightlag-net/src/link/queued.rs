@@ -1,0 +1,199 @@
+//! The link with a queue discipline, and with packets that overtake or arrive twice.
+//!
+//! What leaves is decided when the transmitter is free, never earlier. Those moments need no events: nobody can tell a
+//! decision made at its time from one made when the link is next asked about anything, as long as decisions are made
+//! in the order of time. So the link catches up with the clock whenever it is called, and wakes only for arrivals.
+
+use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals};
+use crate::queue::{Backlog, Discipline, Dropped, Verdicts};
+use crate::{LossProcess, Packet};
+use lightlag_core::Instant;
+use std::collections::VecDeque;
+
+struct OnTheWay<B> {
+    arrival: Instant,
+    packet: Packet<B>,
+}
+
+/// One direction of a link with a queue discipline.
+pub struct QueuedLink<B> {
+    config: LinkConfig,
+    discipline: Box<dyn Discipline<B>>,
+    verdicts: Verdicts<B>,
+    /// Whether a packet is in transmission; it ends at `busy_until`.
+    transmitting: bool,
+    busy_until: Instant,
+    /// The fraction of a nanosecond by which `busy_until` was rounded down, in units of 1/rate.
+    remainder: u64,
+    /// In transmission or in propagation, in order of arrival.
+    on_the_way: VecDeque<OnTheWay<B>>,
+    loss: LossProcess,
+    disturbance: Disturbance,
+    /// All but what the verdicts count.
+    counters: LinkCounters,
+    totals: LinkTotals,
+    /// Up to when `totals.queued` is counted.
+    queued_until: Instant,
+}
+
+impl<B: Copy> QueuedLink<B> {
+    /// An idle link.
+    pub fn new(
+        config: LinkConfig,
+        discipline: Box<dyn Discipline<B>>,
+        loss: LossProcess,
+        disturbance: Disturbance,
+    ) -> Self {
+        Self {
+            config,
+            discipline,
+            verdicts: Verdicts::default(),
+            transmitting: false,
+            busy_until: Instant::ZERO,
+            remainder: 0,
+            on_the_way: VecDeque::new(),
+            loss,
+            disturbance,
+            counters: LinkCounters::default(),
+            totals: LinkTotals::default(),
+            queued_until: Instant::ZERO,
+        }
+    }
+
+    /// The constants of the link.
+    pub fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// What has been counted so far.
+    pub fn counters(&self) -> LinkCounters {
+        let Verdicts { marked, full, early, .. } = self.verdicts;
+        LinkCounters { marked, dropped_queue: full, dropped_aqm: early, ..self.counters }
+    }
+
+    /// Packets between the queue and the far end.
+    pub fn in_flight(&self) -> usize {
+        self.on_the_way.len() + self.discipline.backlog().packets as usize
+    }
+
+    /// When to call [`receive`](Self::receive) next: at the first arrival that is known, or before one that is not
+    /// known yet could happen.
+    pub fn next_wake(&self) -> Option<Instant> {
+        let first = self.on_the_way.front().map(|first| first.arrival);
+        if self.discipline.backlog().packets == 0 {
+            return first;
+        }
+        // What waits leaves after the packet in transmission; it may pass one that was held back.
+        let unknown = self.busy_until + self.config.delay;
+        Some(first.map_or(unknown, |first| first.min(unknown)))
+    }
+
+    /// Offers a packet to the queue. What is dropped, this packet or another, is in [`dropped`](Self::dropped).
+    pub fn send(&mut self, now: Instant, packet: Packet<B>) {
+        self.catch_up(now);
+        self.count_waiting(now);
+        self.counters.offered += 1;
+        self.discipline.enqueue(now, packet, &mut self.verdicts);
+        if !self.transmitting {
+            if self.busy_until < now {
+                self.remainder = 0;
+            }
+            self.transmit_next(now);
+        }
+        self.counters.max_queue = self.counters.max_queue.max(self.discipline.backlog().packets);
+    }
+
+    /// Takes the packet that arrives at the far end now, if one does.
+    pub fn receive(&mut self, now: Instant) -> Option<Packet<B>> {
+        self.catch_up(now);
+        if self.on_the_way.front().is_none_or(|first| first.arrival > now) {
+            return None;
+        }
+        let packet = self.on_the_way.pop_front()?.packet;
+        if packet.corrupted {
+            self.counters.dropped_error += 1;
+        } else {
+            self.counters.delivered += 1;
+        }
+        Some(packet)
+    }
+
+    /// What waits now.
+    pub fn backlog(&mut self, now: Instant) -> Backlog {
+        self.catch_up(now);
+        self.discipline.backlog()
+    }
+
+    /// What the queue has dropped since the last call, with the time of each drop, in the order of time.
+    pub fn dropped(&mut self) -> impl Iterator<Item = Dropped<B>> + '_ {
+        self.verdicts.dropped.drain(..)
+    }
+
+    /// Makes every decision that is due by now.
+    pub fn catch_up(&mut self, now: Instant) {
+        while self.transmitting && self.busy_until <= now {
+            let free = self.busy_until;
+            self.count_waiting(free);
+            self.transmit_next(free);
+        }
+    }
+
+    /// Begins the next transmission, if the discipline has a packet.
+    fn transmit_next(&mut self, start: Instant) {
+        let next = self.discipline.dequeue(start, &mut self.verdicts);
+        self.transmitting = next.is_some();
+        let Some(mut packet) = next else { return };
+        let frame = u64::from(packet.size) + self.config.header;
+        // At most 2^16 · 8 · 10^9 + rate, well inside 64 bits.
+        let work = frame * 8 * 1_000_000_000 + self.remainder;
+        let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
+        self.remainder = remainder;
+        self.busy_until = start + lightlag_core::Duration::from_nanos(nanos);
+        self.totals.carried_bytes += frame;
+        self.totals.busy += u128::from(nanos);
+        packet.corrupted |= self.loss.corrupts(start, frame);
+        let copies = self.disturbance.duplicates() && !packet.corrupted;
+        self.propagate(packet);
+        if copies {
+            self.counters.duplicated += 1;
+            self.propagate(packet);
+        }
+    }
+
+    /// Puts a packet on its way to the far end, perhaps held back.
+    fn propagate(&mut self, packet: Packet<B>) {
+        let mut arrival = self.busy_until + self.config.delay;
+        if let Some(extra) = self.disturbance.held_back() {
+            self.counters.reordered += 1;
+            arrival += extra;
+        }
+        let sent = OnTheWay { arrival, packet };
+        if self.on_the_way.back().is_none_or(|last| last.arrival <= arrival) {
+            self.on_the_way.push_back(sent);
+        } else {
+            let at = self.on_the_way.partition_point(|other| other.arrival <= arrival);
+            self.on_the_way.insert(at, sent);
+        }
+    }
+
+    /// Adds what has waited since the queue last changed.
+    fn count_waiting(&mut self, now: Instant) {
+        let elapsed = now.since(self.queued_until).as_nanos();
+        self.totals.queued += u128::from(self.discipline.backlog().packets) * u128::from(elapsed);
+        self.queued_until = now;
+    }
+
+    /// The totals of a run that ended at `end`, to which the link has caught up.
+    pub fn totals(&self, end: Instant) -> LinkTotals {
+        let mut totals = self.totals;
+        if self.transmitting {
+            totals.busy -= u128::from(self.busy_until.since(end).as_nanos());
+        }
+        let elapsed = end.since(self.queued_until).as_nanos();
+        totals.queued += u128::from(self.discipline.backlog().packets) * u128::from(elapsed);
+        totals
+    }
+}
+
+#[cfg(test)]
+mod tests;

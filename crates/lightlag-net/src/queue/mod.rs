@@ -1,0 +1,169 @@
+//! Queue disciplines: which packet leaves next, and which is dropped or marked instead.
+//!
+//! A [`Discipline`] is asked when a packet comes and when the transmitter is free, in the order of time. One file each:
+//!
+//! - [`drop_tail`]: first in, first out, up to a limit.
+
+pub mod drop_tail;
+
+use crate::{Ecn, Packet};
+use lightlag_core::Instant;
+use std::collections::VecDeque;
+
+pub use drop_tail::DropTail;
+
+/// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// Packets, at least 1.
+    Packets(u64),
+    /// Bytes at the network layer. An idle link takes a packet of any size.
+    Bytes(u64),
+}
+
+/// What waits at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Packets, without the one in transmission.
+    pub packets: u64,
+    /// Their bytes at the network layer.
+    pub bytes: u64,
+}
+
+/// A queue discipline. Calls come in the order of time.
+pub trait Discipline<B>: Send {
+    /// Takes a packet that comes now. A packet that is not kept, this one or another, goes to `verdicts`.
+    fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>);
+
+    /// The packet to transmit now; `None` leaves the link idle until the next packet comes.
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>>;
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+}
+
+/// Why a queue has dropped a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// There was no room.
+    Full,
+    /// The discipline wants senders to slow down.
+    Early,
+}
+
+/// A packet that a queue has dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropped<B> {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub packet: Packet<B>,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// What a discipline has decided about packets.
+#[derive(Clone, Debug)]
+pub struct Verdicts<B> {
+    /// Dropped and not yet fetched, in the order of time.
+    pub(crate) dropped: Vec<Dropped<B>>,
+    /// Packets dropped for want of room so far.
+    pub(crate) full: u64,
+    /// Packets dropped by the discipline so far.
+    pub(crate) early: u64,
+    /// Packets marked so far.
+    pub(crate) marked: u64,
+}
+
+impl<B> Default for Verdicts<B> {
+    fn default() -> Self {
+        Self { dropped: Vec::new(), full: 0, early: 0, marked: 0 }
+    }
+}
+
+impl<B: Copy> Verdicts<B> {
+    /// Drops a packet for want of room.
+    pub fn full(&mut self, at: Instant, packet: Packet<B>) {
+        self.full += 1;
+        self.dropped.push(Dropped { at, packet, cause: Cause::Full });
+    }
+
+    /// Drops a packet that would have had room.
+    pub fn drop_early(&mut self, at: Instant, packet: Packet<B>) {
+        self.early += 1;
+        self.dropped.push(Dropped { at, packet, cause: Cause::Early });
+    }
+
+    /// Marks a packet whose transport understands marks; false leaves it as it is.
+    #[must_use]
+    pub fn mark(&mut self, packet: &mut Packet<B>) -> bool {
+        if packet.ecn.is_capable() {
+            packet.ecn = Ecn::Ce;
+            self.marked += 1;
+        }
+        packet.ecn.is_capable()
+    }
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting<B> {
+    /// Since when.
+    pub since: Instant,
+    /// What.
+    pub packet: Packet<B>,
+}
+
+/// Packets in the order in which they came.
+#[derive(Clone, Debug)]
+pub struct Fifo<B> {
+    packets: VecDeque<Waiting<B>>,
+    bytes: u64,
+}
+
+impl<B> Default for Fifo<B> {
+    fn default() -> Self {
+        Self { packets: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<B: Copy> Fifo<B> {
+    /// Appends a packet.
+    pub fn push(&mut self, now: Instant, packet: Packet<B>) {
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back(Waiting { since: now, packet });
+    }
+
+    /// Takes the packet that has waited longest.
+    pub fn pop(&mut self) -> Option<Waiting<B>> {
+        let first = self.packets.pop_front()?;
+        self.bytes -= u64::from(first.packet.size);
+        Some(first)
+    }
+
+    /// The packet that has waited longest.
+    pub fn first(&self) -> Option<&Waiting<B>> {
+        self.packets.front()
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// What waits.
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+}
+
+impl QueueLimit {
+    /// Whether a packet of `size` bytes may join what waits. An empty queue takes a packet of any size.
+    pub fn admits(self, backlog: Backlog, size: u16) -> bool {
+        match self {
+            _ if backlog.packets == 0 => true,
+            Self::Packets(limit) => backlog.packets < limit,
+            Self::Bytes(limit) => backlog.bytes + u64::from(size) <= limit,
+        }
+    }
+}
