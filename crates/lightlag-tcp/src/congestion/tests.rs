@@ -131,6 +131,8 @@ pub(super) fn assert_within(what: &str, value: f64, expected: f64, tolerance: f6
 
 /// Every algorithm, in every variant.
 pub(super) const ALL: &[&str] = &[
+    r#""tahoe""#,
+    r#""reno""#,
     r#""newreno""#,
     r#"{ "algorithm": "newreno", "increase": "whole" }"#,
     r#""cubic""#,
