@@ -42,7 +42,7 @@ pub struct Reno;
 pub struct Config<M = Reno> {
     /// How congestion avoidance adds its segment a round.
     pub increase: Increase,
-    /// Slow start's early end, off by default.
+    /// Slow start.
     pub hystart: hystart::Config,
     member: PhantomData<M>,
 }
@@ -169,7 +169,7 @@ impl<M: Member> Algorithm for Config<M> {
                 write: |config, word| config.increase = [Increase::Fraction, Increase::Whole][word],
             },
         };
-        [vec![increase], hystart::settings("false")].concat()
+        [vec![increase], hystart::settings("standard")].concat()
     }
 
     fn check(&self) -> Result<(), String> {

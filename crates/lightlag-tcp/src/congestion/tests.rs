@@ -135,12 +135,13 @@ pub(super) const ALL: &[&str] = &[
     r#""reno""#,
     r#""newreno""#,
     r#"{ "algorithm": "newreno", "increase": "whole" }"#,
+    r#"{ "algorithm": "newreno", "slow_start": "hystart++" }"#,
     r#""cubic""#,
     r#"{ "algorithm": "cubic", "variant": "rfc8312" }"#,
     r#"{ "algorithm": "cubic", "variant": "paper2008" }"#,
     r#"{ "algorithm": "cubic", "variant": "inet2023" }"#,
     r#""hybla""#,
-    r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "hystart": true }"#,
+    r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
 
 #[test]
