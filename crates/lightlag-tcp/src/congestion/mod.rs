@@ -7,12 +7,14 @@
 //! ones share a [`Window`] and may take [`hystart`] for their slow start.
 
 pub mod cubic;
+pub mod highspeed;
 pub mod hybla;
 pub mod hystart;
 pub mod new_reno;
 mod parameters;
 pub mod registry;
 pub mod reno;
+pub mod scalable;
 pub mod slow_start;
 pub mod tahoe;
 mod window;

@@ -1,7 +1,7 @@
 //! The algorithms by name: what a scenario may say, and what is built from it.
 
 use super::parameters::{self, Parameter, Setting, Value};
-use super::{CongestionControl, Start, cubic, hybla, new_reno, reno, tahoe};
+use super::{CongestionControl, Start, cubic, highspeed, hybla, new_reno, reno, scalable, tahoe};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -116,6 +116,8 @@ algorithms! {
     Reno, "reno", reno::Config;
     NewReno, "newreno", new_reno::Config;
     Cubic, "cubic", cubic::Config;
+    HighSpeed, "highspeed", highspeed::Config;
+    Scalable, "scalable", scalable::Config;
     Hybla, "hybla", hybla::Config;
 }
 

@@ -140,6 +140,10 @@ pub(super) const ALL: &[&str] = &[
     r#"{ "algorithm": "cubic", "variant": "rfc8312" }"#,
     r#"{ "algorithm": "cubic", "variant": "paper2008" }"#,
     r#"{ "algorithm": "cubic", "variant": "inet2023" }"#,
+    r#""highspeed""#,
+    r#"{ "algorithm": "highspeed", "response": "table" }"#,
+    r#"{ "algorithm": "highspeed", "response": "linux" }"#,
+    r#""scalable""#,
     r#""hybla""#,
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
