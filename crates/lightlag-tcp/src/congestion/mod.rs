@@ -6,8 +6,10 @@
 //! An algorithm is one file and one line of the [`registry`]: [`reno`], [`cubic`], [`hybla`], … The window-based
 //! ones share a [`Window`] and may take [`hystart`] for their slow start.
 
+pub mod bic;
 pub mod cubic;
 pub mod highspeed;
+pub mod htcp;
 pub mod hybla;
 pub mod hystart;
 pub mod new_reno;

@@ -136,6 +136,8 @@ pub(super) const ALL: &[&str] = &[
     r#""newreno""#,
     r#"{ "algorithm": "newreno", "increase": "whole" }"#,
     r#"{ "algorithm": "newreno", "slow_start": "hystart++" }"#,
+    r#""bic""#,
+    r#"{ "algorithm": "bic", "variant": "linux" }"#,
     r#""cubic""#,
     r#"{ "algorithm": "cubic", "variant": "rfc8312" }"#,
     r#"{ "algorithm": "cubic", "variant": "paper2008" }"#,
@@ -144,6 +146,7 @@ pub(super) const ALL: &[&str] = &[
     r#"{ "algorithm": "highspeed", "response": "table" }"#,
     r#"{ "algorithm": "highspeed", "response": "linux" }"#,
     r#""scalable""#,
+    r#""htcp""#,
     r#""hybla""#,
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
