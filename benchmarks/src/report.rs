@@ -51,7 +51,7 @@ pub fn print_all() {
 /// One flow with up to 100,000 segments in flight. Without HyStart its slow start overshoots the queue: every other
 /// segment is lost for a round trip, and the holes stay open for seconds.
 fn long_fat(dumbbell: Sample, verdicts: &mut Verdicts) {
-    let overshoot = "topology.flow.congestion={ algorithm = \"cubic\", hystart = false }";
+    let overshoot = "topology.flow.congestion={ algorithm = \"cubic\", slow_start = \"standard\" }";
     for (name, arguments) in
         [("long-fat-1", &["once", "long-fat-1"][..]), ("long-fat-1, overshoot", &["once", "long-fat-1", overshoot])]
     {

@@ -111,7 +111,7 @@ fn hybla_avoidance_adds_rho_squared_segments_a_round() {
 /// K = ∛(Wmax·(1−β)/C) (RFC 9438 §4.2; C = 0.4).
 fn assert_cubic(variant: &str, beta: f64) {
     let tcp = format!(
-        r#"congestion = {{ algorithm = "cubic", variant = "{variant}", hystart = false }}, delayed_ack = false"#
+        r#"congestion = {{ algorithm = "cubic", variant = "{variant}", slow_start = "standard" }}, delayed_ack = false"#
     );
     let result = one_flow(&tcp, r#""0.45 s""#, "12 s");
     let trace = &result.trace;

@@ -133,7 +133,7 @@ fn cubic_response(p: f64) -> f64 {
     (1.0538 * libm::pow(0.1 / p, 0.75)).max((1.5 / p).sqrt())
 }
 
-const CUBIC: &str = r#"{ algorithm = "cubic", variant = "rfc9438", hystart = false }"#;
+const CUBIC: &str = r#"{ algorithm = "cubic", variant = "rfc9438", slow_start = "standard" }"#;
 
 #[test]
 fn cubic_obeys_its_response_function() {

@@ -20,10 +20,11 @@
 //! Wstart is the window when avoidance begins. Without a loss before it, or after a timeout, K = 0 and
 //! Wmax = Wstart (RFC 9438 §4.8, §4.10). Time in which the sender did not use its window does not count for t
 //! (RFC 9438 §4.2, §5.8). The window never shrinks on an ACK: RFC 9438 §4.3 sets it to Wreno, here it is
-//! raised to it. Of the slow starts that §4.10 names this is HyStart, not HyStart++. The fourth variant,
+//! raised to it. Of the slow starts that §4.10 names HyStart is the
+//! default, as in Linux; `slow_start = "hystart++"` is the other. The fourth variant,
 //! [`inet2023`], is a published program, with its arithmetic.
 
-use super::hystart;
+use super::hystart::{self, Policy};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::{Ack, Cause, Congestion, CongestionControl, Epoch, SlowStart, Start, Window};
@@ -70,7 +71,7 @@ pub struct Config {
     pub fast_convergence: bool,
     /// Be at least as fast as Reno (RFC 9438 §4.3).
     pub reno_friendly: bool,
-    /// Slow start's early end, on in the two RFCs.
+    /// Slow start, HyStart in the two RFCs.
     pub hystart: hystart::Config,
 }
 
@@ -83,7 +84,7 @@ impl Config {
             c: 0.4,
             fast_convergence: true,
             reno_friendly: variant != Variant::Inet2023,
-            hystart: hystart::Config { on: variant.is_rfc(), ..hystart::Config::default() },
+            hystart: hystart::Config::of(if variant.is_rfc() { Policy::HyStart } else { Policy::Standard }),
         }
     }
 }
@@ -348,7 +349,7 @@ impl Algorithm for Config {
                 place: Place::Flag(|config| &mut config.reno_friendly),
             },
         ];
-        [own, hystart::settings("true; false in paper2008 and inet2023")].concat()
+        [own, hystart::settings("hystart; standard in paper2008 and inet2023")].concat()
     }
 
     fn check(&self) -> Result<(), String> {
@@ -356,12 +357,12 @@ impl Algorithm for Config {
         if self.variant != Variant::Inet2023 {
             return Ok(());
         }
-        for (key, on) in [("hystart", self.hystart.on), ("reno_friendly", self.reno_friendly)] {
-            if on {
-                return Err(format!(
-                    "{key}: true does not go with variant = \"inet2023\", which has none: leave it out"
-                ));
-            }
+        let has_none = "does not go with variant = \"inet2023\", which has none: leave it out";
+        if self.hystart.policy != Policy::Standard {
+            return Err(format!("slow_start: {:?} {has_none}", self.hystart.policy.name()));
+        }
+        if self.reno_friendly {
+            return Err(format!("reno_friendly: true {has_none}"));
         }
         Ok(())
     }

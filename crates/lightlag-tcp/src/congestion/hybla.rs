@@ -32,7 +32,7 @@ pub struct Config {
     pub rho_source: RhoSource,
     /// What adds its increment.
     pub count: Count,
-    /// Slow start's early end, off by default.
+    /// Slow start.
     pub hystart: hystart::Config,
 }
 
@@ -209,7 +209,7 @@ impl Algorithm for Config {
                 },
             },
         ];
-        [own, hystart::settings("false")].concat()
+        [own, hystart::settings("standard")].concat()
     }
 
     fn check(&self) -> Result<(), String> {

@@ -8,46 +8,89 @@
 //! - delay: after 8 samples, the smallest RTT of the round exceeds RTTmin by more than
 //!   clamp(RTTmin/8, `delay_min`, `delay_max`).
 //!
-//! A round ends when what was sent last at its begin is acknowledged. RFC 9406 (HyStart++) keeps only the second
-//! sign and then slows down in steps; that is another policy.
+//! A round ends when what was sent last at its begin is acknowledged. [`plus_plus`] is the other policy with this
+//! name, RFC 9406's.
 
 use super::parameters::{Place, Setting};
 use super::{Ack, Window};
 use lightlag_core::{Duration, Instant};
+
+pub mod plus_plus;
 
 /// Linux's bound for how much later an ACK may come than it must.
 const ACK_DELAY: Duration = Duration::from_millis(1);
 /// Samples of a round before its smallest counts.
 const SAMPLES: u32 = 8;
 
-/// Parameters of [`HyStart`].
+/// When slow start ends before a loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// Never (RFC 5681 §3.1).
+    #[default]
+    Standard,
+    /// At a train of ACKs or a rise of the round-trip time: [`HyStart`].
+    HyStart,
+    /// In steps after a rise of the round-trip time: [`plus_plus`].
+    PlusPlus,
+}
+
+impl Policy {
+    const ALL: [Self; 3] = [Self::Standard, Self::HyStart, Self::PlusPlus];
+    const NAMES: [&'static str; 3] = ["standard", "hystart", "hystart++"];
+
+    /// Its name in a scenario.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// Parameters of a slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Whether slow start ends early at all.
-    pub on: bool,
-    /// The window in segments from which on it looks, 16.
+    /// When it ends before a loss.
+    pub policy: Policy,
+    /// HyStart: the window in segments from which on it looks, 16.
     pub low_window: f64,
-    /// The most between two ACKs of a train, 2 ms.
+    /// HyStart: the most between two ACKs of a train, 2 ms.
     pub ack_spacing: Duration,
-    /// Smallest rise of the RTT that ends slow start, 4 ms.
+    /// Both: smallest rise of the RTT that counts, 4 ms.
     pub delay_min: Duration,
-    /// Largest rise of the RTT that is needed, 16 ms.
+    /// Both: largest rise of the RTT that is needed, 16 ms.
     pub delay_max: Duration,
+    /// HyStart++: L, the most segments that one ACK counts for, 8.
+    pub limit: f64,
+    /// HyStart++: the part of slow start's growth that conservative slow start has is one over this, 4.
+    pub css_divisor: f64,
+    /// HyStart++: the rounds of conservative slow start, 5.
+    pub css_rounds: f64,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
-            on: false,
+            policy: Policy::Standard,
             low_window: 16.0,
             ack_spacing: Duration::from_millis(2),
             delay_min: Duration::from_millis(4),
             delay_max: Duration::from_millis(16),
+            limit: 8.0,
+            css_divisor: 4.0,
+            css_rounds: 5.0,
         }
     }
 }
 
 impl Config {
+    /// The defaults of `policy`.
+    pub fn of(policy: Policy) -> Self {
+        Self { policy, ..Self::default() }
+    }
+
+    /// The rise over `rtt` that counts: an eighth of it, within the two bounds.
+    fn rise(&self, rtt: Duration) -> Duration {
+        (rtt / 8).max(self.delay_min).min(self.delay_max)
+    }
+
     /// What the ranges of single parameters do not show.
     pub(super) fn check(&self) -> Result<(), String> {
         let Self { delay_min, delay_max, .. } = self;
@@ -69,20 +112,27 @@ pub struct HyStart {
 }
 
 impl HyStart {
-    /// A watch, if `config` wants one.
-    pub fn new(config: &Config) -> Option<Self> {
-        config.on.then_some(Self {
+    /// Before the first ACK.
+    pub fn new(config: &Config) -> Self {
+        Self {
             config: *config,
             round_end: None,
             round_start: Instant::ZERO,
             last_ack: Instant::ZERO,
             round_rtt: Duration::MAX,
             samples: 0,
-        })
+        }
+    }
+
+    /// Ends the slow start of `window` if this ACK shows a full path.
+    pub fn watch(&mut self, ack: &Ack, window: &mut Window) {
+        if self.ends_slow_start(ack, window.segments()) {
+            window.leave_slow_start();
+        }
     }
 
     /// Whether slow start should end with this ACK, at a window of `segments`.
-    pub fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
+    fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
         let Some(rtt) = ack.rtt.filter(|_| segments >= self.config.low_window) else { return false };
         if self.round_end.is_none_or(|end| ack.snd_una > end) {
             self.begin_round(ack);
@@ -113,64 +163,79 @@ impl HyStart {
             self.samples += 1;
             return false;
         }
-        let rise = (min_rtt / 8).max(self.config.delay_min).min(self.config.delay_max);
-        self.round_rtt > min_rtt + rise
+        self.round_rtt > min_rtt + self.config.rise(min_rtt)
     }
 }
 
-/// Ends the slow start of `window` if this ACK shows a full path.
-pub fn watch(hystart: &mut Option<HyStart>, ack: &Ack, window: &mut Window) {
-    if let Some(hystart) = hystart
-        && window.in_slow_start()
-        && hystart.ends_slow_start(ack, window.segments())
-    {
-        window.leave_slow_start();
-    }
-}
-
-/// The configuration of an algorithm that takes this policy.
+/// The configuration of an algorithm that has a slow start.
 pub(super) trait Choosable {
     fn hystart(&mut self) -> &mut Config;
 }
 
-/// The parameters, for an algorithm that takes this policy.
-pub(super) fn settings<C: Choosable>(default: &'static str) -> Vec<Setting<C>> {
+/// The parameters, for an algorithm that has a slow start; `default` is its policy.
+pub(super) fn settings<C: Choosable + Clone>(default: &'static str) -> Vec<Setting<C>> {
     let most = Duration::from_secs(60);
     vec![
         Setting {
-            name: "hystart",
+            name: "slow_start",
             default,
             unit: "",
-            meaning: "End slow start early, at a train of ACKs or a rise of the round-trip time (HyStart of Linux).",
-            place: Place::Flag(|config| &mut config.hystart().on),
+            meaning: "When slow start ends before a loss: never in standard, at a train of ACKs or a rise of the \
+                      round-trip time in hystart (Linux), in steps after such a rise in hystart++ (RFC 9406).",
+            place: Place::Word {
+                words: &Policy::NAMES,
+                read: |config| config.clone().hystart().policy as usize,
+                write: |config, word| config.hystart().policy = Policy::ALL[word],
+            },
         },
         Setting {
             name: "hystart_low_window",
             default: "16",
             unit: "segments",
-            meaning: "The window from which on HyStart looks.",
+            meaning: "HyStart: the window from which on it looks.",
             place: Place::Number { at: |config| &mut config.hystart().low_window, least: 1.0, most: 1e6 },
         },
         Setting {
             name: "hystart_ack_spacing",
             default: "2 ms",
             unit: "time",
-            meaning: "The most between two ACKs of a train; 0 s looks for no train.",
+            meaning: "HyStart: the most between two ACKs of a train; 0 s looks for no train.",
             place: Place::Time { at: |config| &mut config.hystart().ack_spacing, most },
         },
         Setting {
             name: "hystart_delay_min",
             default: "4 ms",
             unit: "time",
-            meaning: "The smallest rise of the round-trip time that ends slow start.",
+            meaning: "Both: the smallest rise of the round-trip time that counts.",
             place: Place::Time { at: |config| &mut config.hystart().delay_min, most },
         },
         Setting {
             name: "hystart_delay_max",
             default: "16 ms",
             unit: "time",
-            meaning: "The largest rise of the round-trip time that is needed; between the two it is RTTmin/8.",
+            meaning: "Both: the largest rise of the round-trip time that is needed; between the two it is an eighth.",
             place: Place::Time { at: |config| &mut config.hystart().delay_max, most },
+        },
+        Setting {
+            name: "hystart_limit",
+            default: "8",
+            unit: "segments",
+            meaning: "HyStart++: L, the most that one ACK counts for; RFC 9406 has none for a sender that paces.",
+            place: Place::Number { at: |config| &mut config.hystart().limit, least: 1.0, most: 1e9 },
+        },
+        Setting {
+            name: "hystart_css_divisor",
+            default: "4",
+            unit: "",
+            meaning: "HyStart++: conservative slow start grows by one part in so many of what slow start does.",
+            place: Place::Number { at: |config| &mut config.hystart().css_divisor, least: 1.0, most: 1000.0 },
+        },
+        Setting {
+            name: "hystart_css_rounds",
+            default: "5",
+            unit: "round trips",
+            meaning: "HyStart++: so many rounds of conservative slow start end it.",
+            place: Place::Number { at: |config| &mut config.hystart().css_rounds, least: 1.0, most: 1000.0 },
         },
     ]
 }

@@ -3,16 +3,22 @@
 //! Recovery ([`crate::recovery`]) decides what was lost and announces episodes; an algorithm here only answers
 //! with a window and, if it paces, a rate. It never transmits, and nothing else changes its window.
 //!
-//! An algorithm is one file and one line of the [`registry`]: [`new_reno`], [`cubic`], [`hybla`]. The window-based
+//! An algorithm is one file and one line of the [`registry`]: [`reno`], [`cubic`], [`hybla`], … The window-based
 //! ones share a [`Window`] and may take [`hystart`] for their slow start.
 
+pub mod bic;
 pub mod cubic;
+pub mod highspeed;
+pub mod htcp;
 pub mod hybla;
 pub mod hystart;
 pub mod new_reno;
 mod parameters;
 pub mod registry;
+pub mod reno;
+pub mod scalable;
 pub mod slow_start;
+pub mod tahoe;
 mod window;
 
 pub use parameters::Parameter;

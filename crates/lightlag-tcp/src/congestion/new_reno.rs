@@ -1,115 +1,19 @@
-//! NewReno: additive increase, multiplicative decrease.
+//! NewReno: the window of [`reno`](super::reno), with a repair that survives several losses in a window.
 //!
-//! RFC 5681 §3.1, §3.2; RFC 6582 for the repair, which is [`crate::recovery`]'s. With W and ssthresh in segments:
-//!
-//! - slow start, for each counted segment: W += 1 (equation 2);
-//! - congestion avoidance, for each counted segment: W += 1/W (equation 3), or W += 1 after W segments
-//!   (the byte counting that §3.1 recommends);
-//! - loss: ssthresh = max(FlightSize/2, 2), W = ssthresh (equation 4);
-//! - mark: as a loss, or with ABE ssthresh = max(0.8 FlightSize, 2) (RFC 8511 §3);
-//! - timeout: the same ssthresh, unless it is for the same data again; W = 1.
-//!
-//! What an ACK counts is the connection's choice: one segment, those it acknowledges, or those up to a limit
-//! (RFC 3465).
+//! RFC 5681 §3.1, §3.2 and RFC 6582, whose part is the repair and so [`crate::recovery`]'s: `newreno` goes with
+//! `recovery = "newreno"`, or with SACK (RFC 6675 §5 has the same window).
 
-use super::hystart;
-use super::parameters::{Place, Setting};
-use super::registry::{About, Algorithm};
-use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::Instant;
+use super::registry::About;
+use super::reno::{self, Member};
 
-/// What a congestion mark keeps with ABE (RFC 8511 §3).
-const ABE_KEPT: f64 = 0.8;
-
-/// Parameters of [`NewReno`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Config {
-    /// How congestion avoidance adds its segment a round.
-    pub increase: Increase,
-    /// Slow start's early end, off by default.
-    pub hystart: hystart::Config,
-}
-
-/// How congestion avoidance adds its segment a round.
+/// `newreno`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Increase {
-    /// 1/W for each counted segment (RFC 5681 equation 3).
-    #[default]
-    Fraction,
-    /// A whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1).
-    Whole,
-}
+pub struct NewReno;
 
-/// RFC 5681's window.
-pub struct NewReno {
-    window: Window,
-    increase: Increase,
-    counted: f64,
-    /// The fraction of FlightSize that a congestion mark keeps.
-    mark_kept: f64,
-    slow_start: SlowStart,
-}
+/// Parameters of NewReno.
+pub type Config = reno::Config<NewReno>;
 
-impl NewReno {
-    /// In slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
-        Self {
-            window: Window::new(start),
-            increase: config.increase,
-            counted: 0.0,
-            mark_kept: if start.abe { ABE_KEPT } else { 0.5 },
-            slow_start: SlowStart::new(&config.hystart),
-        }
-    }
-
-    fn avoid_congestion(&mut self, acked: f64) {
-        if self.increase == Increase::Fraction {
-            self.window.grow(acked / self.window.segments());
-            return;
-        }
-        self.counted += acked;
-        if self.counted >= self.window.segments() {
-            self.counted -= self.window.segments();
-            self.window.grow(1.0);
-        }
-    }
-}
-
-impl CongestionControl for NewReno {
-    fn on_ack(&mut self, ack: &Ack) {
-        if !ack.may_grow() {
-            return;
-        }
-        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
-        if left > 0.0 {
-            self.avoid_congestion(left);
-        }
-    }
-
-    fn on_congestion(&mut self, event: &Congestion) {
-        self.counted = 0.0;
-        let kept = if event.cause == Cause::Mark { self.mark_kept } else { 0.5 };
-        self.window.react(event, kept * self.window.in_segments(event.flight));
-    }
-
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
-    }
-}
-
-impl Algorithm for Config {
+impl Member for NewReno {
     const ABOUT: About = About {
         about: "The standard TCP: one segment more each round trip, half the window after a loss. Its rate falls \
                 with the round-trip time and with the square root of the loss rate, so that long or lossy paths \
@@ -123,37 +27,5 @@ impl Algorithm for Config {
         ],
         source: "RFC 5681, RFC 6582; the mean window: Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997",
     };
-
-    fn settings() -> Vec<Setting<Self>> {
-        let increase: Setting<Self> = Setting {
-            name: "increase",
-            default: "fraction",
-            unit: "",
-            meaning: "How avoidance adds its segment a round: fraction adds 1/W for each counted segment, whole \
-                      adds one segment after W of them.",
-            place: Place::Word {
-                words: &["fraction", "whole"],
-                read: |config| config.increase as usize,
-                write: |config, word| config.increase = [Increase::Fraction, Increase::Whole][word],
-            },
-        };
-        [vec![increase], hystart::settings("false")].concat()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        self.hystart.check()
-    }
-
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
-        Box::new(NewReno::new(self, start))
-    }
+    const RESTARTS: bool = false;
 }
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,7 @@
 //! The algorithms by name: what a scenario may say, and what is built from it.
 
 use super::parameters::{self, Parameter, Setting, Value};
-use super::{CongestionControl, Start, cubic, hybla, new_reno};
+use super::{CongestionControl, Start, bic, cubic, highspeed, htcp, hybla, new_reno, reno, scalable, tahoe};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -112,8 +112,14 @@ macro_rules! algorithms {
 
 // One line an algorithm: its variant of `Choice`, its name in a scenario, its parameters.
 algorithms! {
+    Tahoe, "tahoe", tahoe::Config;
+    Reno, "reno", reno::Config;
     NewReno, "newreno", new_reno::Config;
+    Bic, "bic", bic::Config;
     Cubic, "cubic", cubic::Config;
+    HighSpeed, "highspeed", highspeed::Config;
+    Scalable, "scalable", scalable::Config;
+    Htcp, "htcp", htcp::Config;
     Hybla, "hybla", hybla::Config;
 }
 

@@ -1,26 +1,44 @@
 //! Slow start as a policy that every window-based algorithm can take: how fast the window doubles, and when it
 //! stops before a loss.
 //!
-//! RFC 5681 §3.1 ends slow start only at the threshold; [`hystart`] looks for signs of a full path before.
+//! RFC 5681 §3.1 ends slow start only at the threshold; the policies of [`hystart`] look for signs of a full path
+//! before.
 
-use super::hystart::{self, HyStart};
+use super::hystart::plus_plus::PlusPlus;
+use super::hystart::{self, HyStart, Policy};
 use super::{Ack, Window};
 
 /// The slow start of one connection.
-pub struct SlowStart {
-    hystart: Option<HyStart>,
+pub enum SlowStart {
+    /// RFC 5681's.
+    Standard,
+    /// That of Linux.
+    HyStart(HyStart),
+    /// RFC 9406's.
+    PlusPlus(PlusPlus),
 }
 
 impl SlowStart {
     /// The policy that `config` wants.
     pub fn new(config: &hystart::Config) -> Self {
-        Self { hystart: HyStart::new(config) }
+        match config.policy {
+            Policy::Standard => Self::Standard,
+            Policy::HyStart => Self::HyStart(HyStart::new(config)),
+            Policy::PlusPlus => Self::PlusPlus(PlusPlus::new(config)),
+        }
     }
 
     /// Lets `window` grow by `each` for every one of `acked` segments while it is below its threshold, and
     /// returns how many of `acked` are left for congestion avoidance.
     pub fn grow(&mut self, ack: &Ack, window: &mut Window, acked: f64, each: f64) -> f64 {
-        hystart::watch(&mut self.hystart, ack, window);
+        if !window.in_slow_start() {
+            return acked;
+        }
+        match self {
+            Self::Standard => {}
+            Self::HyStart(hystart) => hystart.watch(ack, window),
+            Self::PlusPlus(plus_plus) => return plus_plus.grow(ack, window, acked, each),
+        }
         window.slow_start(acked, each)
     }
 }

@@ -131,14 +131,24 @@ pub(super) fn assert_within(what: &str, value: f64, expected: f64, tolerance: f6
 
 /// Every algorithm, in every variant.
 pub(super) const ALL: &[&str] = &[
+    r#""tahoe""#,
+    r#""reno""#,
     r#""newreno""#,
     r#"{ "algorithm": "newreno", "increase": "whole" }"#,
+    r#"{ "algorithm": "newreno", "slow_start": "hystart++" }"#,
+    r#""bic""#,
+    r#"{ "algorithm": "bic", "variant": "linux" }"#,
     r#""cubic""#,
     r#"{ "algorithm": "cubic", "variant": "rfc8312" }"#,
     r#"{ "algorithm": "cubic", "variant": "paper2008" }"#,
     r#"{ "algorithm": "cubic", "variant": "inet2023" }"#,
+    r#""highspeed""#,
+    r#"{ "algorithm": "highspeed", "response": "table" }"#,
+    r#"{ "algorithm": "highspeed", "response": "linux" }"#,
+    r#""scalable""#,
+    r#""htcp""#,
     r#""hybla""#,
-    r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "hystart": true }"#,
+    r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
 
 #[test]

@@ -179,7 +179,7 @@ fn hystart_begins_the_curve_at_the_window() {
 #[test]
 fn the_window_follows_the_curve() {
     for (variant, beta) in [("rfc9438", 0.7), ("rfc8312", 0.7), ("paper2008", 0.8)] {
-        let choice = format!(r#"{{ "algorithm": "cubic", "variant": "{variant}", "hystart": false }}"#);
+        let choice = format!(r#"{{ "algorithm": "cubic", "variant": "{variant}", "slow_start": "standard" }}"#);
         let mut path = Path::new(&choice, RTT);
         while path.window() < 400.0 {
             path.acknowledge();
@@ -216,7 +216,8 @@ fn mean_under_regular_loss(choice: &str, p: f64, w_max: f64) -> f64 {
 
 #[test]
 fn the_mean_window_follows_the_response_function() {
-    let pure = r#"{ "algorithm": "cubic", "reno_friendly": false, "fast_convergence": false, "hystart": false }"#;
+    let pure =
+        r#"{ "algorithm": "cubic", "reno_friendly": false, "fast_convergence": false, "slow_start": "standard" }"#;
     for (p, expected) in [(1e-3, 33.3), (1e-4, 187.4)] {
         assert_within("the response function", mean_window(0.7, 0.1, p), expected, 0.002);
         // The mean of an epoch that ends at its plateau is (1 − 0.3/4)·Wmax.
@@ -229,7 +230,8 @@ fn the_mean_window_follows_the_response_function() {
 fn random_losses_let_the_window_grow_by_a_quarter_more() {
     // The response function is of regular losses. Long gaps between random ones lead far up the convex part: a
     // model of the curve alone, with exponential gaps, has a mean 1.24 times as large at both rates.
-    let pure = r#"{ "algorithm": "cubic", "reno_friendly": false, "fast_convergence": false, "hystart": false }"#;
+    let pure =
+        r#"{ "algorithm": "cubic", "reno_friendly": false, "fast_convergence": false, "slow_start": "standard" }"#;
     for p in [1e-3, 1e-4] {
         let (mean, p) = Path::new(pure, RTT).lose_at_random(p, 4000);
         assert_within(&format!("random losses at {p:.2e}"), mean, 1.24 * mean_window(0.7, 0.1, p), 0.1);
@@ -239,7 +241,7 @@ fn random_losses_let_the_window_grow_by_a_quarter_more() {
 #[test]
 fn with_many_losses_the_mean_window_is_that_of_reno() {
     // RFC 9438 §5.1, RTT 0.1 s: 12 and 38 where the curve alone has 6 and 33.
-    let friendly = r#"{ "algorithm": "cubic", "fast_convergence": false, "hystart": false }"#;
+    let friendly = r#"{ "algorithm": "cubic", "fast_convergence": false, "slow_start": "standard" }"#;
     for (p, expected) in [(1e-2, 12.0), (1e-3, 38.0)] {
         let mean = mean_under_regular_loss(friendly, p, expected);
         assert_within(&format!("regular losses at {p}"), mean, expected, 0.1);

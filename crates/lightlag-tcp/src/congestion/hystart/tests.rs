@@ -6,7 +6,7 @@ const fn ms(millis: u64) -> Duration {
 }
 
 fn hystart() -> HyStart {
-    HyStart::new(&Config { on: true, ..Config::default() }).unwrap()
+    HyStart::new(&Config::of(Policy::HyStart))
 }
 
 /// An ACK within the round that ends at offset 1,000,000.
@@ -79,15 +79,10 @@ fn a_small_window_is_left_alone() {
 #[test]
 fn slow_start_ends_at_the_window() {
     let mut window = Window::new(&crate::congestion::tests::start(20));
-    let mut watching = Some(hystart());
+    let mut watching = hystart();
     for n in 1..=9 {
-        watch(&mut watching, &ack(10 * n, ms(200), ms(100)), &mut window);
+        watching.watch(&ack(10 * n, ms(200), ms(100)), &mut window);
     }
     assert_eq!((window.threshold(), window.segments()), (20.0, 20.0));
     assert!(!window.in_slow_start());
-}
-
-#[test]
-fn nothing_watches_where_it_is_off() {
-    assert!(HyStart::new(&Config::default()).is_none());
 }

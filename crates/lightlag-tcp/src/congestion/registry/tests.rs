@@ -1,4 +1,5 @@
 use super::*;
+use crate::congestion::hystart::Policy;
 use lightlag_core::Duration;
 
 fn choice(json: &str) -> Choice {
@@ -28,11 +29,13 @@ fn a_table_changes_what_it_names() {
         panic!("cubic is chosen");
     };
     assert_eq!(config, cubic::Config { beta: 0.75, ..cubic::Config::of(cubic::Variant::Rfc8312) });
-    let Choice::Hybla(config) = choice(r#"{ "algorithm": "hybla", "reference_rtt": "50 ms", "hystart": true }"#) else {
+    let Choice::Hybla(config) =
+        choice(r#"{ "algorithm": "hybla", "reference_rtt": "50 ms", "slow_start": "hystart" }"#)
+    else {
         panic!("hybla is chosen");
     };
     assert_eq!(config.reference_rtt, Duration::from_millis(50));
-    assert!(config.hystart.on);
+    assert_eq!(config.hystart.policy, Policy::HyStart);
 }
 
 #[test]
@@ -41,7 +44,7 @@ fn the_variant_brings_its_own_defaults_wherever_it_stands() {
         let Choice::Cubic(config) = choice(&format!(r#"{{ "algorithm": "cubic", "variant": "{variant}" }}"#)) else {
             panic!("cubic is chosen");
         };
-        assert_eq!((config.beta, config.hystart.on), (0.8, false));
+        assert_eq!((config.beta, config.hystart.policy), (0.8, Policy::Standard));
     }
     let Choice::Cubic(config) = choice(r#"{ "beta": 0.7, "algorithm": "cubic", "variant": "paper2008" }"#) else {
         panic!("cubic is chosen");
@@ -72,8 +75,8 @@ fn choices_survive_a_round_trip_in_short() {
 #[test]
 fn what_does_not_fit_is_refused_with_key_value_and_range() {
     for (json, parts) in [
-        (r#""qubic""#, ["`qubic`", "`newreno`, `cubic`, `hybla`"]),
-        (r#"{ "algorithm": "qubic" }"#, ["`qubic`", "`newreno`, `cubic`, `hybla`"]),
+        (r#""qubic""#, ["`qubic`", "expected one of `tahoe`, `reno`, `newreno`, `bic`"]),
+        (r#"{ "algorithm": "qubic" }"#, ["`qubic`", "expected one of `tahoe`, `reno`, `newreno`, `bic`"]),
         (r#"{ "algorithm": 3 }"#, ["algorithm: 3", "a name in quotes"]),
         (r#"{ "variant": "rfc9438" }"#, ["missing field", "algorithm"]),
         ("3", ["3", "the name of an algorithm"]),
@@ -87,7 +90,10 @@ fn what_does_not_fit_is_refused_with_key_value_and_range() {
         (r#"{ "algorithm": "cubic", "hystart_delay_max": "2 h" }"#, ["hystart_delay_max", "up to 60 s"]),
         (r#"{ "algorithm": "cubic", "c": [1] }"#, ["c: this table, list or nothing", "a number"]),
         (r#"{ "algorithm": "cubic", "gamma": 2 }"#, ["`gamma`", "`beta`"]),
-        (r#"{ "algorithm": "cubic", "variant": "inet2023", "hystart": true }"#, ["hystart: true", "inet2023"]),
+        (
+            r#"{ "algorithm": "cubic", "variant": "inet2023", "slow_start": "hystart" }"#,
+            ["slow_start: \"hystart\"", "inet2023"],
+        ),
         (r#"{ "algorithm": "hybla", "reference_rtt": "0 s" }"#, ["reference_rtt: 0 s", "1 ms"]),
         (r#"{ "algorithm": "hybla", "rho_source": "rtt" }"#, ["rho_source: \"rtt\"", "\"min_rtt\" or \"srtt\""]),
         (r#"{ "algorithm": "hybla", "hystart_delay_min": "9 ms", "hystart_delay_max": "5 ms" }"#, ["9 ms", "5 ms"]),
@@ -114,9 +120,12 @@ fn the_catalog_says_everything_about_every_algorithm() {
     assert_eq!(names, NAMES);
     for entry in catalog() {
         assert!(entry.about.len() > 80 && entry.equations.len() >= 5 && entry.source.len() > 30, "{}", entry.name);
-        assert!(entry.parameters.iter().any(|parameter| parameter.name == "hystart"));
         for parameter in &entry.parameters {
             assert!(parameter.meaning.ends_with('.') && !parameter.default.is_empty() && !parameter.range.is_empty());
+            if parameter.name == "slow_start" {
+                let word = parameter.default.split(';').next().unwrap();
+                assert!(parameter.range.contains(&format!("{word:?}")), "{}: {word}", entry.name);
+            }
         }
     }
 }

@@ -1,20 +1,20 @@
 use super::*;
 use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
-use crate::congestion::{Cause, Phase};
+use crate::congestion::{Cause, Choice, Phase, build};
 use lightlag_core::{Duration, Instant};
 
 const RTT: Duration = Duration::from_millis(100);
 
-/// NewReno in congestion avoidance at `window` segments.
-fn avoiding(increase: Increase, window: f64) -> NewReno {
-    let mut reno = NewReno::new(&Config { increase, ..Config::default() }, &start(10));
+/// Reno in congestion avoidance at `window` segments.
+fn avoiding(increase: Increase, window: f64) -> Additive {
+    let mut reno = Additive::new(&Config::<Reno> { increase, ..Config::default() }, &start(10));
     reno.on_congestion(&congestion(Cause::Loss, 2.0 * window));
     reno
 }
 
 #[test]
 fn slow_start_adds_what_the_ack_counts() {
-    let mut reno = NewReno::new(&Config::default(), &start(10));
+    let mut reno = Additive::new(&Config::<Reno>::default(), &start(10));
     reno.on_ack(&ack(Instant::ZERO, RTT));
     assert_eq!(reno.window(), 11 * SEGMENT);
     reno.on_ack(&Ack { growth: 2.0, ..ack(Instant::ZERO, RTT) });
@@ -61,7 +61,7 @@ fn slow_start_follows_a_timeout_up_to_the_threshold() {
 #[test]
 fn every_nth_loss_makes_a_sawtooth_between_half_and_whole() {
     // A tooth from W/2 to W takes W/2 rounds of 3W/4 segments: n = 3W²/8. W = 40: 600.
-    let mut path = Path::new(r#""newreno""#, RTT);
+    let mut path = Path::new(r#""reno""#, RTT);
     path.avoid_from(20.0);
     let mut peaks = Vec::new();
     for n in 1..=20 * 600 {
@@ -79,8 +79,20 @@ fn every_nth_loss_makes_a_sawtooth_between_half_and_whole() {
 #[test]
 fn the_mean_window_under_random_loss_follows_the_square_root() {
     for p in [1e-2, 1e-3, 1e-4] {
-        let (mean, p) = Path::new(r#""newreno""#, RTT).lose_at_random(p, 4000);
+        let (mean, p) = Path::new(r#""reno""#, RTT).lose_at_random(p, 4000);
         // Mathis 1997 with one ACK a segment: √(3/(2p)) for regular losses.
         assert_within(&format!("mean window at {p:.2e}"), mean, (1.5 / p).sqrt(), 0.1);
+    }
+}
+
+#[test]
+fn with_abe_a_mark_keeps_four_fifths_and_a_loss_half() {
+    // RFC 8511 §3.
+    for name in ["reno", "newreno", "tahoe"] {
+        for (abe, cause, left) in [(true, Cause::Mark, 8), (false, Cause::Mark, 5), (true, Cause::Loss, 5)] {
+            let mut algorithm = build(&Choice::named(name), &Start { abe, ..start(10) });
+            algorithm.on_congestion(&congestion(cause, 10.0));
+            assert_eq!(algorithm.ssthresh(), left * SEGMENT, "{name}, {abe}, {cause:?}");
+        }
     }
 }

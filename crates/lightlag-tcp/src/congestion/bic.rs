@@ -1,0 +1,305 @@
+//! BIC: a binary search for the window of the last loss.
+//!
+//! Xu, Harfoush, Rhee, "Binary increase congestion control (BIC) for fast long-distance networks", IEEE INFOCOM
+//! 2004. W in segments, Wmax the window of the last loss, β the fraction that a loss keeps. A round trip adds S(W):
+//!
+//! - W below 14 segments: 1, as the standard TCP;
+//! - W below Wmax: to the middle between them, (Wmax − W)/2, within Smin = 0.01 and Smax = 32;
+//! - W from Wmax on: 1, 2, 4, … each time that much has been added, up to Smax: the slow start of the search for a
+//!   new Wmax;
+//! - no Wmax: Smax;
+//! - loss, mark: Wmax = W, or W·(1 + β)/2 where W has not reached the last Wmax (fast convergence); ssthresh = β·W
+//!   with β = 0.875. Below 14 segments ssthresh = W/2, and Wmax stays.
+//!
+//! The variant `linux` has β = 0.8, Smax = 16 and a quarter in place of the half; 4/20 is its S for the last 4
+//! segments below Wmax and the first 4 above; then (W − Wmax)/3 up to Wmax + 3·Smax, and Smax. Without a Wmax it
+//! takes 0 for it, and S is at least W/20. A window of 14 still counts as small, and a loss there sets Wmax, too. A
+//! timeout forgets Wmax in both, as in Linux; the paper does not say. W is the window, not FlightSize, in both. Slow
+//! start and the window after a timeout are NewReno's. Linux's compensation of delayed ACKs is left to what an ACK
+//! counts.
+//!
+//! The paper's rules are those of its pseudo-code as generally known, Linux's those of tcp_bic.c; neither text was
+//! at hand.
+
+use super::hystart;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
+use lightlag_core::Instant;
+
+/// Linux: S for the first segments above Wmax is its search's part of as many rounds.
+const LINUX_FIRST: f64 = 4.0;
+/// Linux: without a loss, S is at least this part of W.
+const LINUX_SEARCH: f64 = 1.0 / 20.0;
+
+/// Whose numbers, and whose way on above Wmax.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// Xu, Harfoush, Rhee 2004.
+    #[default]
+    Paper,
+    /// Linux.
+    Linux,
+}
+
+/// Parameters of [`Bic`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Whose numbers, and whose way on above Wmax.
+    pub variant: Variant,
+    /// The fraction of the window that a loss keeps, 0.875.
+    pub beta: f64,
+    /// Smax: the most segments that a round trip adds, 32.
+    pub largest_step: f64,
+    /// Smin: the fewest segments that the search adds, 0.01.
+    pub smallest_step: f64,
+    /// The part of the way to Wmax that a round trip goes is one over this, 2.
+    pub search_divisor: f64,
+    /// The window in segments below which the standard TCP holds, 14.
+    pub low_window: f64,
+    /// Release bandwidth to newcomers.
+    pub fast_convergence: bool,
+    /// Slow start.
+    pub hystart: hystart::Config,
+}
+
+impl Config {
+    /// The numbers of `variant`.
+    pub fn of(variant: Variant) -> Self {
+        let (beta, largest_step, smallest_step, search_divisor) = match variant {
+            Variant::Paper => (0.875, 32.0, 0.01, 2.0),
+            Variant::Linux => (0.8, 16.0, 0.2, 4.0),
+        };
+        Self {
+            variant,
+            beta,
+            largest_step,
+            smallest_step,
+            search_divisor,
+            low_window: 14.0,
+            fast_convergence: true,
+            hystart: hystart::Config::default(),
+        }
+    }
+
+    /// Whether the standard TCP holds.
+    fn is_low(&self, window: f64) -> bool {
+        window < self.low_window || (self.variant == Variant::Linux && window <= self.low_window)
+    }
+
+    /// S: what a round trip adds to `window`.
+    fn step(&self, window: f64, w_max: Option<f64>) -> f64 {
+        if self.is_low(window) {
+            return 1.0;
+        }
+        match (w_max, self.variant) {
+            (Some(w_max), _) if window < w_max => {
+                let way = (w_max - window) / self.search_divisor;
+                // Linux: the last segment of the way is walked in its smallest steps.
+                let smallest = self.variant == Variant::Linux && way <= 1.0;
+                if smallest { self.smallest_step } else { way.max(self.smallest_step).min(self.largest_step) }
+            }
+            (Some(w_max), Variant::Paper) => doubling(window - w_max).min(self.largest_step),
+            (Some(w_max), Variant::Linux) => self.linux_step_above(window - w_max),
+            (None, Variant::Paper) => self.largest_step,
+            (None, Variant::Linux) => self.linux_step_above(window).max(window * LINUX_SEARCH),
+        }
+    }
+
+    /// Wmax after a loss at `window`.
+    fn next_w_max(&self, window: f64, last: Option<f64>) -> Option<f64> {
+        if self.variant == Variant::Paper && self.is_low(window) {
+            return last;
+        }
+        let missed = self.fast_convergence && last.is_some_and(|last| window < last);
+        Some(if missed { window * (1.0 + self.beta) / 2.0 } else { window })
+    }
+
+    fn linux_step_above(&self, above: f64) -> f64 {
+        if above < LINUX_FIRST {
+            self.smallest_step
+        } else if above < 3.0 * self.largest_step {
+            above / 3.0
+        } else {
+            self.largest_step
+        }
+    }
+}
+
+/// 1 for the first segment above, 2 for the next two, 4 for the next four.
+fn doubling(above: f64) -> f64 {
+    let steps = (above as u64).saturating_add(1);
+    (1_u64 << steps.ilog2()) as f64
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(Variant::default())
+    }
+}
+
+/// BIC's window.
+pub struct Bic {
+    config: Config,
+    window: Window,
+    slow_start: SlowStart,
+    /// The window of the last loss, unless a timeout followed.
+    w_max: Option<f64>,
+    /// That, as it was before the last reaction.
+    before: Option<f64>,
+}
+
+impl Bic {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            config: config.clone(),
+            window: Window::new(start),
+            slow_start: SlowStart::new(&config.hystart),
+            w_max: None,
+            before: None,
+        }
+    }
+}
+
+impl CongestionControl for Bic {
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            let window = self.window.segments();
+            self.window.grow(left * self.config.step(window, self.w_max) / window);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let window = self.window.segments();
+        if event.cause != Cause::RepeatedTimeout {
+            self.before = self.w_max;
+        }
+        self.w_max = match event.cause {
+            Cause::Timeout | Cause::RepeatedTimeout => None,
+            Cause::Loss | Cause::Mark => self.config.next_w_max(window, self.w_max),
+        };
+        let kept = if self.config.is_low(window) { 0.5 } else { self.config.beta };
+        self.window.react(event, kept * window);
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+        self.w_max = self.before;
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "After a loss the window goes back by halves of the way: fast while far from the window of that loss, \
+                slow near it, then faster and faster beyond. What CUBIC has smoothed; the default of Linux before it.",
+        equations: &[
+            "avoidance, per counted segment:   W += S/W",
+            "W < 14:  S = 1",
+            "W < Wmax:   S = (Wmax - W)/2, within 0.01 and 32      linux: (Wmax - W)/4, within 1 and 16; last 4: 0.2",
+            "W >= Wmax:  S = 1, 2, 4, ... each for S segments, to 32  linux: 0.2 up to +4, (W - Wmax)/3 up to +48, 16",
+            "no Wmax:    S = 32                                    linux: as Wmax = 0, and at least W/20",
+            "loss:     Wmax = W, or W (1 + beta)/2 if W < last Wmax;  ssthresh = beta W, W/2 if W < 14, at least 2",
+            "timeout:  the same ssthresh, W = 1, no Wmax",
+        ],
+        source: "Xu, Harfoush, Rhee, \"Binary increase congestion control (BIC) for fast long-distance networks\", \
+                 IEEE INFOCOM 2004; linux: the numbers of Linux",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "variant",
+                default: "paper",
+                unit: "",
+                meaning: "Whose numbers, and whose steps near and above Wmax: the paper's or those of Linux.",
+                place: Place::Word {
+                    words: &["paper", "linux"],
+                    read: |config| config.variant as usize,
+                    write: |config, word| *config = Self::of([Variant::Paper, Variant::Linux][word]),
+                },
+            },
+            Setting {
+                name: "beta",
+                default: "0.875; 0.8 in linux",
+                unit: "",
+                meaning: "The fraction of the window that a loss keeps.",
+                place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
+            },
+            Setting {
+                name: "largest_step",
+                default: "32; 16 in linux",
+                unit: "segments/RTT",
+                meaning: "Smax: the most that a round trip adds.",
+                place: Place::Number { at: |config| &mut config.largest_step, least: 1.0, most: 10_000.0 },
+            },
+            Setting {
+                name: "smallest_step",
+                default: "0.01; 0.2 in linux",
+                unit: "segments/RTT",
+                meaning: "Smin: the least that the search adds (ns-3: 0.8).",
+                place: Place::Number { at: |config| &mut config.smallest_step, least: 0.0001, most: 1.0 },
+            },
+            Setting {
+                name: "search_divisor",
+                default: "2; 4 in linux",
+                unit: "",
+                meaning: "A round trip goes one part in so many of the way to Wmax.",
+                place: Place::Number { at: |config| &mut config.search_divisor, least: 1.0, most: 100.0 },
+            },
+            Setting {
+                name: "low_window",
+                default: "14",
+                unit: "segments",
+                meaning: "Below this window it grows and reacts as NewReno.",
+                place: Place::Number { at: |config| &mut config.low_window, least: 0.0, most: 1e6 },
+            },
+            Setting {
+                name: "fast_convergence",
+                default: "true",
+                unit: "",
+                meaning: "After a loss below the last Wmax, aim lower, so that new flows get their share.",
+                place: Place::Flag(|config| &mut config.fast_convergence),
+            },
+        ];
+        [own, hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.hystart.check()?;
+        let Self { smallest_step, largest_step, .. } = self;
+        if smallest_step <= largest_step {
+            return Ok(());
+        }
+        Err(format!("smallest_step: {smallest_step} is above largest_step, which is {largest_step}: make it smaller"))
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Bic::new(self, start))
+    }
+}
+
+impl hystart::Choosable for Config {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! HighSpeed TCP: increase and decrease that depend on the window, by a response function.
+//!
+//! RFC 3649. With w in segments, up to 38 the standard TCP: a = 1, b = 1/2. Above, §5:
+//!
+//! - p(w) is a straight line in logarithms from (38, 10⁻³) to (83,000, 10⁻⁷), about 0.078/w^1.2;
+//! - b(w) = (0.1 − 0.5)·(ln w − ln 38)/(ln 83,000 − ln 38) + 0.5;
+//! - a(w) = w²·p(w)·2·b(w)/(2 − b(w));
+//! - avoidance, for each counted segment: w += a(w)/w; loss, mark, timeout: ssthresh = (1 − b(w))·w, of the
+//!   window, not of FlightSize.
+//!
+//! a is never below 1, b never below 0.1. The `table` is that of appendix B, built from 0.078/w^1.2 in whole steps
+//! of a, which a window reaches at its entry; `linux` takes the next entry instead, as Linux and ns-3 do, so that
+//! a = 2 from 38 on. Slow start and the window after a timeout are NewReno's. Limited slow start (RFC 3742), which
+//! §3 recommends, is not modelled.
+
+use super::hystart;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
+use lightlag_core::Instant;
+
+/// Appendix B: from this window on, this increase and this decrease.
+#[rustfmt::skip]
+const TABLE: [(f64, f64, f64); 73] = [
+    (38.0, 1.0, 0.5), (118.0, 2.0, 0.44), (221.0, 3.0, 0.41), (347.0, 4.0, 0.38), (495.0, 5.0, 0.37),
+    (663.0, 6.0, 0.35), (851.0, 7.0, 0.34), (1058.0, 8.0, 0.33), (1284.0, 9.0, 0.32), (1529.0, 10.0, 0.31),
+    (1793.0, 11.0, 0.3), (2076.0, 12.0, 0.29), (2378.0, 13.0, 0.28), (2699.0, 14.0, 0.28), (3039.0, 15.0, 0.27),
+    (3399.0, 16.0, 0.27), (3778.0, 17.0, 0.26), (4177.0, 18.0, 0.26), (4596.0, 19.0, 0.25), (5036.0, 20.0, 0.25),
+    (5497.0, 21.0, 0.24), (5979.0, 22.0, 0.24), (6483.0, 23.0, 0.23), (7009.0, 24.0, 0.23), (7558.0, 25.0, 0.22),
+    (8130.0, 26.0, 0.22), (8726.0, 27.0, 0.22), (9346.0, 28.0, 0.21), (9991.0, 29.0, 0.21), (10_661.0, 30.0, 0.21),
+    (11_358.0, 31.0, 0.2), (12_082.0, 32.0, 0.2), (12_834.0, 33.0, 0.2), (13_614.0, 34.0, 0.19),
+    (14_424.0, 35.0, 0.19), (15_265.0, 36.0, 0.19), (16_137.0, 37.0, 0.19), (17_042.0, 38.0, 0.18),
+    (17_981.0, 39.0, 0.18), (18_955.0, 40.0, 0.18), (19_965.0, 41.0, 0.17), (21_013.0, 42.0, 0.17),
+    (22_101.0, 43.0, 0.17), (23_230.0, 44.0, 0.17), (24_402.0, 45.0, 0.16), (25_618.0, 46.0, 0.16),
+    (26_881.0, 47.0, 0.16), (28_193.0, 48.0, 0.16), (29_557.0, 49.0, 0.15), (30_975.0, 50.0, 0.15),
+    (32_450.0, 51.0, 0.15), (33_986.0, 52.0, 0.15), (35_586.0, 53.0, 0.14), (37_253.0, 54.0, 0.14),
+    (38_992.0, 55.0, 0.14), (40_808.0, 56.0, 0.14), (42_707.0, 57.0, 0.13), (44_694.0, 58.0, 0.13),
+    (46_776.0, 59.0, 0.13), (48_961.0, 60.0, 0.13), (51_258.0, 61.0, 0.13), (53_677.0, 62.0, 0.12),
+    (56_230.0, 63.0, 0.12), (58_932.0, 64.0, 0.12), (61_799.0, 65.0, 0.12), (64_851.0, 66.0, 0.11),
+    (68_113.0, 67.0, 0.11), (71_617.0, 68.0, 0.11), (75_401.0, 69.0, 0.1), (79_517.0, 70.0, 0.1),
+    (84_035.0, 71.0, 0.1), (89_053.0, 72.0, 0.1), (94_717.0, 73.0, 0.09),
+];
+
+/// Parameters of [`HighSpeed`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Where a and b come from.
+    pub response: Response,
+    /// Low_Window in segments, 38.
+    pub low_window: f64,
+    /// Low_P, losses a segment at Low_Window, 10⁻³.
+    pub low_p: f64,
+    /// High_Window in segments, 83,000.
+    pub high_window: f64,
+    /// High_P, losses a segment at High_Window, 10⁻⁷.
+    pub high_p: f64,
+    /// High_Decrease, b at High_Window, 0.1.
+    pub high_decrease: f64,
+    /// Slow start.
+    pub hystart: hystart::Config,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            response: Response::default(),
+            low_window: 38.0,
+            low_p: 1e-3,
+            high_window: 83_000.0,
+            high_p: 1e-7,
+            high_decrease: 0.1,
+            hystart: hystart::Config::default(),
+        }
+    }
+}
+
+/// Where a and b come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Response {
+    /// The equations of §5.
+    #[default]
+    Formula,
+    /// The table of appendix B: the last entry that the window has reached.
+    Table,
+    /// The table as Linux and ns-3 read it: the first entry that the window has not passed.
+    Linux,
+}
+
+impl Config {
+    /// a(w) in segments a round, and b(w).
+    fn response(&self, window: f64) -> (f64, f64) {
+        match self.response {
+            Response::Formula => self.formula(window),
+            Response::Table => entry(TABLE.partition_point(|row| row.0 <= window).saturating_sub(1)),
+            Response::Linux => entry(TABLE.partition_point(|row| row.0 < window)),
+        }
+    }
+
+    fn formula(&self, window: f64) -> (f64, f64) {
+        if window <= self.low_window {
+            return (1.0, 0.5);
+        }
+        let share = libm::log(window / self.low_window) / libm::log(self.high_window / self.low_window);
+        let p = self.low_p * libm::exp(share * libm::log(self.high_p / self.low_p));
+        let b = (0.5 + share * (self.high_decrease - 0.5)).max(self.high_decrease);
+        ((window * window * p * 2.0 * b / (2.0 - b)).max(1.0), b)
+    }
+}
+
+/// A row of the table; the last one for every larger window.
+fn entry(row: usize) -> (f64, f64) {
+    let (_, a, b) = TABLE[row.min(TABLE.len() - 1)];
+    (a, b)
+}
+
+/// HighSpeed TCP's window.
+pub struct HighSpeed {
+    config: Config,
+    window: Window,
+    slow_start: SlowStart,
+    /// The window that made `a`, and how much one may differ from it.
+    at: f64,
+    a: f64,
+}
+
+impl HighSpeed {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            config: config.clone(),
+            window: Window::new(start),
+            slow_start: SlowStart::new(&config.hystart),
+            at: 0.0,
+            a: 1.0,
+        }
+    }
+
+    /// a(w), computed again where the window has changed by a segment.
+    fn increase(&mut self) -> f64 {
+        let window = self.window.segments();
+        if (window - self.at).abs() >= 1.0 {
+            self.at = window;
+            self.a = self.config.response(window).0;
+        }
+        self.a
+    }
+}
+
+impl CongestionControl for HighSpeed {
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            let a = self.increase();
+            self.window.grow(left * a / self.window.segments());
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let window = self.window.segments();
+        let (_, b) = self.config.response(window);
+        self.window.react(event, (1.0 - b) * window);
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "The standard TCP up to 38 segments; above, the larger the window, the more a round trip adds and the \
+                less a loss takes, so that 10 Gbit/s at 100 ms needs one loss in ten million segments, not in five \
+                billion.",
+        equations: &[
+            "p(w) = exp( ln(w/38)/ln(83000/38) ln(1e-7/1e-3) + ln 1e-3 ),  about 0.078/w^1.2",
+            "b(w) = (0.1 - 0.5) ln(w/38)/ln(83000/38) + 0.5;  a(w) = w^2 p(w) 2 b(w)/(2 - b(w));  w <= 38: 1/2 and 1",
+            "avoidance, per counted segment:   W += a(W)/W",
+            "loss:     ssthresh = (1 - b(W)) W, at least 2;  W = ssthresh",
+            "timeout:  the same ssthresh, W = 1",
+            "mean window with loss p < 1e-3:   0.12/p^0.835 segments",
+        ],
+        source: "RFC 3649 (Floyd, 2003), §5 and appendix B",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let response: Setting<Self> = Setting {
+            name: "response",
+            default: "formula",
+            unit: "",
+            meaning: "Where a and b come from: the formula, the RFC's table, or the table as linux reads it, which is \
+                      an entry ahead. The tables are those of the other parameters' defaults.",
+            place: Place::Word {
+                words: &["formula", "table", "linux"],
+                read: |config| config.response as usize,
+                write: |config, word| config.response = [Response::Formula, Response::Table, Response::Linux][word],
+            },
+        };
+        [vec![response], formula_settings(), hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.hystart.check()?;
+        let Self { low_window, high_window, low_p, high_p, .. } = self;
+        if low_window >= high_window {
+            return Err(format!("low_window: {low_window} is not below high_window, which is {high_window}"));
+        }
+        if high_p >= low_p {
+            return Err(format!("high_p: {high_p} is not below low_p, which is {low_p}"));
+        }
+        let formula = Self { response: self.response, hystart: self.hystart, ..Self::default() };
+        if self.response != Response::Formula && *self != formula {
+            return Err("response: the tables have fixed numbers: leave the other parameters out".to_owned());
+        }
+        Ok(())
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(HighSpeed::new(self, start))
+    }
+}
+
+impl hystart::Choosable for Config {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+fn formula_settings() -> Vec<Setting<Config>> {
+    vec![
+        Setting {
+            name: "low_window",
+            default: "38",
+            unit: "segments",
+            meaning: "Low_Window: up to here it grows and reacts as NewReno.",
+            place: Place::Number { at: |config| &mut config.low_window, least: 2.0, most: 1e6 },
+        },
+        Setting {
+            name: "low_p",
+            default: "0.001",
+            unit: "losses/segment",
+            meaning: "Low_P: the loss rate that goes with low_window.",
+            place: Place::Number { at: |config| &mut config.low_p, least: 1e-9, most: 0.1 },
+        },
+        Setting {
+            name: "high_window",
+            default: "83000",
+            unit: "segments",
+            meaning: "High_Window: the window that high_p shall allow.",
+            place: Place::Number { at: |config| &mut config.high_window, least: 3.0, most: 1e8 },
+        },
+        Setting {
+            name: "high_p",
+            default: "0.0000001",
+            unit: "losses/segment",
+            meaning: "High_P: the loss rate that goes with high_window.",
+            place: Place::Number { at: |config| &mut config.high_p, least: 1e-12, most: 0.1 },
+        },
+        Setting {
+            name: "high_decrease",
+            default: "0.1",
+            unit: "",
+            meaning: "High_Decrease: the part of the window that a loss takes at high_window and above.",
+            place: Place::Number { at: |config| &mut config.high_decrease, least: 0.01, most: 0.5 },
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests;

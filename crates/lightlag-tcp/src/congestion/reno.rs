@@ -1,0 +1,191 @@
+//! Reno, and the window that Tahoe, Reno and NewReno share: additive increase, multiplicative decrease.
+//!
+//! RFC 5681 §3.1, §3.2; Jacobson, "Modified TCP congestion avoidance algorithm", end2end-interest, 30 April 1990.
+//! With W and ssthresh in segments:
+//!
+//! - slow start, for each counted segment: W += 1 (equation 2);
+//! - congestion avoidance, for each counted segment: W += 1/W (equation 3), or W += 1 after W segments
+//!   (the byte counting that §3.1 recommends);
+//! - loss: ssthresh = max(FlightSize/2, 2), W = ssthresh (equation 4);
+//! - mark: as a loss, or with ABE ssthresh = max(0.8 FlightSize, 2) (RFC 8511 §3);
+//! - timeout: the same ssthresh, unless it is for the same data again; W = 1.
+//!
+//! What an ACK counts is the connection's choice: one segment, those it acknowledges, or those up to a limit
+//! (RFC 3465). What `reno` and `newreno` do differently, the repair and the window during it, is
+//! [`crate::recovery`]'s: `reno` goes with `recovery = "reno"`, which leaves fast recovery at the first ACK of new
+//! data (§3.2 step 6).
+
+use super::hystart;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
+use lightlag_core::Instant;
+use std::marker::PhantomData;
+
+/// What a congestion mark keeps with ABE (RFC 8511 §3).
+const ABE_KEPT: f64 = 0.8;
+
+/// One of the algorithms that share this window.
+pub(super) trait Member: Clone + Default + PartialEq {
+    const ABOUT: About;
+
+    /// Whether a loss costs the whole window, and everything outstanding leaves again.
+    const RESTARTS: bool;
+}
+
+/// `reno`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reno;
+
+/// Parameters of the algorithm `M`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config<M = Reno> {
+    /// How congestion avoidance adds its segment a round.
+    pub increase: Increase,
+    /// Slow start.
+    pub hystart: hystart::Config,
+    member: PhantomData<M>,
+}
+
+/// How congestion avoidance adds its segment a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Increase {
+    /// 1/W for each counted segment (RFC 5681 equation 3).
+    #[default]
+    Fraction,
+    /// A whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1).
+    Whole,
+}
+
+/// RFC 5681's window.
+pub struct Additive {
+    window: Window,
+    increase: Increase,
+    counted: f64,
+    /// The fraction of FlightSize that a congestion mark keeps.
+    mark_kept: f64,
+    restarts: bool,
+    slow_start: SlowStart,
+}
+
+impl Additive {
+    /// In slow start, at the initial window.
+    fn new<M: Member>(config: &Config<M>, start: &Start) -> Self {
+        Self {
+            window: Window::new(start),
+            increase: config.increase,
+            counted: 0.0,
+            mark_kept: if start.abe { ABE_KEPT } else { 0.5 },
+            restarts: M::RESTARTS,
+            slow_start: SlowStart::new(&config.hystart),
+        }
+    }
+
+    fn avoid_congestion(&mut self, acked: f64) {
+        if self.increase == Increase::Fraction {
+            self.window.grow(acked / self.window.segments());
+            return;
+        }
+        self.counted += acked;
+        if self.counted >= self.window.segments() {
+            self.counted -= self.window.segments();
+            self.window.grow(1.0);
+        }
+    }
+}
+
+impl CongestionControl for Additive {
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            self.avoid_congestion(left);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        self.counted = 0.0;
+        let kept = if event.cause == Cause::Mark { self.mark_kept } else { 0.5 };
+        self.window.react(event, kept * self.window.in_segments(event.flight));
+        if self.restarts && event.cause == Cause::Loss {
+            self.window.clamp_to(1.0);
+        }
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { restart_on_loss: self.restarts, ..Needs::default() }
+    }
+}
+
+impl Member for Reno {
+    const ABOUT: About = About {
+        about: "The standard TCP of 1990: one segment more each round trip, half the window after a loss. The window \
+                is that of newreno; with recovery = \"reno\" several losses in a window cost several halvings, or a \
+                timeout.",
+        equations: &[
+            "slow start, per counted segment:  W += 1",
+            "avoidance, per counted segment:   W += 1/W",
+            "loss:     ssthresh = max(FlightSize/2, 2), W = ssthresh",
+            "timeout:  ssthresh = max(FlightSize/2, 2), W = 1",
+            "mean window with random loss p:   sqrt(3/(2p)) segments",
+        ],
+        source: "RFC 5681 §3.2; Jacobson, end2end-interest, 30 April 1990; the mean window: Mathis, Semke, Mahdavi, \
+                 Ott, CCR 27(3), 1997",
+    };
+    const RESTARTS: bool = false;
+}
+
+impl<M: Member> Algorithm for Config<M> {
+    const ABOUT: About = M::ABOUT;
+
+    fn settings() -> Vec<Setting<Self>> {
+        let increase: Setting<Self> = Setting {
+            name: "increase",
+            default: "fraction",
+            unit: "",
+            meaning: "How avoidance adds its segment a round: fraction adds 1/W for each counted segment, whole \
+                      adds one segment after W of them.",
+            place: Place::Word {
+                words: &["fraction", "whole"],
+                read: |config| config.increase as usize,
+                write: |config, word| config.increase = [Increase::Fraction, Increase::Whole][word],
+            },
+        };
+        [vec![increase], hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.hystart.check()
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Additive::new(self, start))
+    }
+}
+
+impl<M> hystart::Choosable for Config<M> {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+#[cfg(test)]
+mod tests;

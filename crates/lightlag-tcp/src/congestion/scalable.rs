@@ -1,0 +1,150 @@
+//! Scalable TCP: a fixed step for each ACK, so that a loss takes as many round trips to recover at any window.
+//!
+//! Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM CCR 33(2), 2003. With W in
+//! segments, a = 0.01 and b = 1/8:
+//!
+//! - avoidance, for each counted segment: W += a;
+//! - loss, mark, timeout: ssthresh = (1 − b)·W, of the window, not of FlightSize, as the paper has it;
+//! - up to the legacy window of 16 segments, where the paper leaves the standard TCP in place: W += 1/W, and half
+//!   of W after a loss.
+//!
+//! W then doubles in ln 2/ln(1 + a) = 70 round trips, and recovers from a loss in −ln(1 − b)/ln(1 + a) = 13.4.
+//! Slow start and the window after a timeout are NewReno's. Flows with different windows that lose together keep
+//! their ratio: that they do not become fair is the algorithm, not this model.
+
+use super::hystart;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
+use lightlag_core::Instant;
+
+/// Parameters of [`Scalable`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// a: segments added for each counted one, 0.01.
+    pub increase: f64,
+    /// 1 − b: the fraction of the window that a loss keeps, 0.875.
+    pub beta: f64,
+    /// The window in segments up to which the standard TCP holds, 16.
+    pub legacy_window: f64,
+    /// Slow start.
+    pub hystart: hystart::Config,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { increase: 0.01, beta: 0.875, legacy_window: 16.0, hystart: hystart::Config::default() }
+    }
+}
+
+/// Scalable TCP's window.
+pub struct Scalable {
+    config: Config,
+    window: Window,
+    slow_start: SlowStart,
+}
+
+impl Scalable {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self { config: config.clone(), window: Window::new(start), slow_start: SlowStart::new(&config.hystart) }
+    }
+
+    fn is_legacy(&self) -> bool {
+        self.window.segments() <= self.config.legacy_window
+    }
+}
+
+impl CongestionControl for Scalable {
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            let each = if self.is_legacy() { 1.0 / self.window.segments() } else { self.config.increase };
+            self.window.grow(left * each);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let kept = if self.is_legacy() { 0.5 } else { self.config.beta };
+        self.window.react(event, kept * self.window.segments());
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "Every ACK adds the same, a hundredth of a segment, and a loss takes an eighth of the window: the time \
+                to recover, 13.4 round trips, does not depend on the rate. Flows that lose at the same time do not \
+                become fair.",
+        equations: &[
+            "slow start, per counted segment:  W += 1",
+            "avoidance, per counted segment:   W += 0.01;  1/W while W <= 16",
+            "loss:     ssthresh = 0.875 W, W/2 while W <= 16, at least 2;  W = ssthresh",
+            "timeout:  the same ssthresh, W = 1",
+            "mean window over segments with loss p:  a/(b p) = 0.08/p;  over time 0.075/p",
+        ],
+        source: "Kelly, \"Scalable TCP: improving performance in highspeed wide area networks\", ACM CCR 33(2), 2003",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "increase",
+                default: "0.01",
+                unit: "segments",
+                meaning: "a: what each counted segment adds to the window (older Linux and ns-3: 0.02).",
+                place: Place::Number { at: |config| &mut config.increase, least: 0.0001, most: 1.0 },
+            },
+            Setting {
+                name: "beta",
+                default: "0.875",
+                unit: "",
+                meaning: "1 - b: the fraction of the window that a loss keeps.",
+                place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
+            },
+            Setting {
+                name: "legacy_window",
+                default: "16",
+                unit: "segments",
+                meaning: "Up to this window it grows and reacts as NewReno.",
+                place: Place::Number { at: |config| &mut config.legacy_window, least: 0.0, most: 1e6 },
+            },
+        ];
+        [own, hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.hystart.check()
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Scalable::new(self, start))
+    }
+}
+
+impl hystart::Choosable for Config {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+#[cfg(test)]
+mod tests;
