@@ -15,6 +15,7 @@ mod parameters;
 pub mod registry;
 pub mod round;
 pub mod slow_start;
+pub mod vegas;
 mod window;
 
 pub use parameters::Parameter;

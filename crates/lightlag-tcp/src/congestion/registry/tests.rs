@@ -114,7 +114,8 @@ fn the_catalog_says_everything_about_every_algorithm() {
     assert_eq!(names, NAMES);
     for entry in catalog() {
         assert!(entry.about.len() > 80 && entry.equations.len() >= 5 && entry.source.len() > 30, "{}", entry.name);
-        assert!(entry.parameters.iter().any(|parameter| parameter.name == "hystart"));
+        let own_slow_start = ["vegas"].contains(&entry.name);
+        assert!(own_slow_start != entry.parameters.iter().any(|parameter| parameter.name == "hystart"));
         for parameter in &entry.parameters {
             assert!(parameter.meaning.ends_with('.') && !parameter.default.is_empty() && !parameter.range.is_empty());
         }
