@@ -17,6 +17,7 @@ pub mod round;
 pub mod slow_start;
 pub mod vegas;
 mod window;
+pub mod yeah;
 
 pub use parameters::Parameter;
 pub use registry::{Choice, Entry, UnknownAlgorithm, build, catalog};

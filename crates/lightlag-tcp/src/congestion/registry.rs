@@ -1,7 +1,7 @@
 //! The algorithms by name: what a scenario may say, and what is built from it.
 
 use super::parameters::{self, Parameter, Setting, Value};
-use super::{CongestionControl, Start, cubic, hybla, illinois, new_reno, vegas};
+use super::{CongestionControl, Start, cubic, hybla, illinois, new_reno, vegas, yeah};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -116,6 +116,7 @@ algorithms! {
     Cubic, "cubic", cubic::Config;
     Illinois, "illinois", illinois::Config;
     Vegas, "vegas", vegas::Config;
+    Yeah, "yeah", yeah::Config;
     Hybla, "hybla", hybla::Config;
 }
 

@@ -142,6 +142,7 @@ pub(super) const ALL: &[&str] = &[
     r#""illinois""#,
     r#""vegas""#,
     r#"{ "algorithm": "vegas", "variant": "linux", "rebase": 8 }"#,
+    r#""yeah""#,
     r#""hybla""#,
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "hystart": true }"#,
 ];
