@@ -3,8 +3,8 @@
 //! Recovery ([`crate::recovery`]) decides what was lost and announces episodes; an algorithm here only answers
 //! with a window and, if it paces, a rate. It never transmits, and nothing else changes its window.
 //!
-//! An algorithm is one file and one line of the [`registry`]: [`reno`], [`cubic`], [`hybla`], … The window-based
-//! ones share a [`Window`] and may take [`hystart`] for their slow start.
+//! An algorithm is one file and one line of the [`registry`]. The window-based ones share a [`Window`] and may take
+//! [`hystart`] for their slow start; those that decide once a round trip share a [`round::Round`].
 
 pub mod bic;
 pub mod cubic;
@@ -12,14 +12,18 @@ pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
 pub mod hystart;
+pub mod illinois;
 pub mod new_reno;
 mod parameters;
 pub mod registry;
 pub mod reno;
+pub mod round;
 pub mod scalable;
 pub mod slow_start;
 pub mod tahoe;
+pub mod vegas;
 mod window;
+pub mod yeah;
 
 pub use parameters::Parameter;
 pub use registry::{Choice, Entry, UnknownAlgorithm, build, catalog};

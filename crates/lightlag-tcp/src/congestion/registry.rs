@@ -1,7 +1,10 @@
 //! The algorithms by name: what a scenario may say, and what is built from it.
 
 use super::parameters::{self, Parameter, Setting, Value};
-use super::{CongestionControl, Start, bic, cubic, highspeed, htcp, hybla, new_reno, reno, scalable, tahoe};
+use super::{
+    CongestionControl, Start, bic, cubic, highspeed, htcp, hybla, illinois, new_reno, reno, scalable, tahoe, vegas,
+    yeah,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -120,6 +123,9 @@ algorithms! {
     HighSpeed, "highspeed", highspeed::Config;
     Scalable, "scalable", scalable::Config;
     Htcp, "htcp", htcp::Config;
+    Illinois, "illinois", illinois::Config;
+    Vegas, "vegas", vegas::Config;
+    Yeah, "yeah", yeah::Config;
     Hybla, "hybla", hybla::Config;
 }
 

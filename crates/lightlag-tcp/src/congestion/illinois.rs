@@ -1,0 +1,320 @@
+//! Illinois: losses decide when the window shrinks, the queueing delay how fast it grows and how much it loses.
+//!
+//! Liu, Başar, Srikant, "TCP-Illinois: a loss- and delay-based congestion control algorithm for high-speed
+//! networks", Performance Evaluation 65(6-7), 2008. With d the mean queueing delay of a round trip, dm the largest
+//! of the connection, and di = ηi·dm for η = 0.01, 0.1, 0.8:
+//!
+//! - α = αmax where d ≤ d1, else κ1/(κ2 + d), from αmax = 10 at d1 down to αmin = 0.3 at dm;
+//! - β = βmin = 1/8 where d ≤ d2, βmax = 1/2 where d ≥ d3, a straight line between;
+//! - avoidance, for each counted segment: W += α/W; loss, timeout: ssthresh = (1 − β)·FlightSize;
+//! - below 15 segments α = 1 and β = 1/2, and after a timeout until the round ends.
+//!
+//! α, once d was above d1, returns to αmax only after θ = 5 round trips at or below it. α and β change when a round
+//! trip ends, and begin at αmax and βmax. Queueing delay is the RTT above the connection's smallest, of any size:
+//! Linux cuts its samples at 3.3 s. The paper reduces the window, this reduces what is in flight (RFC 5681
+//! equation 4): the two differ only where the window was not filled. Slow start and the window after a timeout are
+//! NewReno's.
+
+use super::hystart;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::round::{Round, Samples};
+use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
+use lightlag_core::{Duration, Instant};
+
+/// Parameters of [`Illinois`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// αmin in segments a round, 0.3.
+    pub alpha_min: f64,
+    /// αmax in segments a round, 10.
+    pub alpha_max: f64,
+    /// βmin: the least that a loss takes, 0.125.
+    pub decrease_min: f64,
+    /// βmax: the most that a loss takes, 0.5.
+    pub decrease_max: f64,
+    /// η1: the part of dm up to which α is αmax, 0.01.
+    pub eta1: f64,
+    /// η2: the part of dm up to which β is βmin, 0.1.
+    pub eta2: f64,
+    /// η3: the part of dm from which on β is βmax, 0.8.
+    pub eta3: f64,
+    /// Wthresh in segments: below it the standard TCP holds, 15.
+    pub low_window: f64,
+    /// θ: rounds at or below d1 before α returns to αmax, 5.
+    pub theta: f64,
+    /// Slow start's early end, off by default.
+    pub hystart: hystart::Config,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            alpha_min: 0.3,
+            alpha_max: 10.0,
+            decrease_min: 0.125,
+            decrease_max: 0.5,
+            eta1: 0.01,
+            eta2: 0.1,
+            eta3: 0.8,
+            low_window: 15.0,
+            theta: 5.0,
+            hystart: hystart::Config::default(),
+        }
+    }
+}
+
+impl Config {
+    /// α above d1, where the largest delay is `d_m`: κ1/(κ2 + d), both extended by (αmax − αmin).
+    fn alpha(&self, delay: f64, d_m: f64) -> f64 {
+        let Self { alpha_min, alpha_max, eta1, .. } = *self;
+        let (span, above) = (d_m * (1.0 - eta1), delay - eta1 * d_m);
+        span * alpha_max * alpha_min / (span * alpha_min + above * (alpha_max - alpha_min))
+    }
+
+    /// β.
+    fn decrease(&self, delay: f64, d_m: f64) -> f64 {
+        let Self { decrease_min, decrease_max, eta2, eta3, .. } = *self;
+        if delay <= eta2 * d_m {
+            return decrease_min;
+        }
+        if delay >= eta3 * d_m {
+            return decrease_max;
+        }
+        decrease_min + (decrease_max - decrease_min) * (delay - eta2 * d_m) / ((eta3 - eta2) * d_m)
+    }
+}
+
+/// What the delays have led to.
+#[derive(Clone, Copy)]
+struct Slopes {
+    alpha: f64,
+    decrease: f64,
+    /// Whether d has been above d1 since α was αmax.
+    was_above: bool,
+    /// Rounds at or below d1 since.
+    low_rounds: f64,
+}
+
+/// Illinois' window.
+pub struct Illinois {
+    config: Config,
+    window: Window,
+    slow_start: SlowStart,
+    slopes: Slopes,
+    /// Those before the last reaction.
+    before: Slopes,
+    /// The largest sample of the connection.
+    max_rtt: Duration,
+    round: Round,
+}
+
+impl Illinois {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        let slopes =
+            Slopes { alpha: config.alpha_max, decrease: config.decrease_max, was_above: false, low_rounds: 0.0 };
+        Self {
+            config: config.clone(),
+            window: Window::new(start),
+            slow_start: SlowStart::new(&config.hystart),
+            slopes,
+            before: slopes,
+            max_rtt: Duration::ZERO,
+            round: Round::default(),
+        }
+    }
+
+    /// α and β of the next round, from the mean delay of the one that ended and the largest.
+    fn adapt(&mut self, round: &Samples, min_rtt: Duration) {
+        let Some(mean) = round.mean() else { return };
+        let (delay, d_m) = (mean.saturating_sub(min_rtt), self.max_rtt.saturating_sub(min_rtt));
+        let (delay, d_m) = (delay.as_secs_f64(), d_m.as_secs_f64());
+        self.slopes.decrease = self.config.decrease(delay, d_m);
+        if delay > self.config.eta1 * d_m {
+            self.slopes.alpha = self.config.alpha(delay, d_m);
+            self.slopes.was_above = true;
+            self.slopes.low_rounds = 0.0;
+            return;
+        }
+        self.slopes.low_rounds += 1.0;
+        if !self.slopes.was_above || self.slopes.low_rounds >= self.config.theta {
+            self.slopes.alpha = self.config.alpha_max;
+            self.slopes.was_above = false;
+        }
+    }
+
+    fn is_small(&self) -> bool {
+        self.window.segments() < self.config.low_window
+    }
+}
+
+impl CongestionControl for Illinois {
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.max_rtt = self.max_rtt.max(rtt);
+        }
+        if let Some(samples) = self.round.on_ack(ack) {
+            self.adapt(&samples, ack.min_rtt);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            let alpha = if self.is_small() { 1.0 } else { self.slopes.alpha };
+            self.window.grow(left * alpha / self.window.segments());
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let decrease = if self.is_small() { 0.5 } else { self.slopes.decrease };
+        self.window.react(event, (1.0 - decrease) * self.window.in_segments(event.flight));
+        if event.cause != Cause::RepeatedTimeout {
+            self.before = self.slopes;
+        }
+        if matches!(event.cause, Cause::Timeout | Cause::RepeatedTimeout) {
+            self.slopes = Slopes { alpha: 1.0, decrease: 0.5, was_above: false, low_rounds: 0.0 };
+            self.round.forget();
+        }
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+        self.slopes = self.before;
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "A loss still decides when to slow down, the queueing delay by how much and how fast to grow: ten \
+                segments a round trip and an eighth off while the queue is empty, three tenths and a half when it is \
+                as long as ever. Losses that are not congestion therefore cost little.",
+        equations: &[
+            "d = mean RTT of the round - RTTmin, dm = largest RTT - RTTmin, d1 = 0.01 dm, d2 = 0.1 dm, d3 = 0.8 dm",
+            "alpha = 10 if d <= d1, else k1/(k2 + d): 0.3 at dm;  back to 10 after 5 rounds at or below d1",
+            "k1 = (dm - d1) 0.3 10/(10 - 0.3),  k2 = (dm - d1) 0.3/(10 - 0.3) - d1",
+            "beta = 1/8 if d <= d2, 1/2 if d >= d3, a straight line between;  W < 15: alpha = 1, beta = 1/2",
+            "avoidance, per counted segment:   W += alpha/W",
+            "loss:     ssthresh = max((1 - beta) FlightSize, 2), W = ssthresh",
+            "timeout:  the same ssthresh, W = 1;  alpha = 1, beta = 1/2 until the round ends",
+        ],
+        source: "Liu, Başar, Srikant, \"TCP-Illinois: a loss- and delay-based congestion control algorithm for \
+                 high-speed networks\", Performance Evaluation 65(6-7), 2008",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        [slopes(), marks(), hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for (low, least, high, most) in [
+            ("alpha_min", self.alpha_min, "alpha_max", self.alpha_max),
+            ("decrease_min", self.decrease_min, "decrease_max", self.decrease_max),
+            ("eta2", self.eta2, "eta3", self.eta3),
+        ] {
+            if least > most {
+                return Err(format!("{low}: {least} is above {high}, which is {most}: make it smaller"));
+            }
+        }
+        self.hystart.check()
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Illinois::new(self, start))
+    }
+}
+
+impl hystart::Choosable for Config {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+fn slopes() -> Vec<Setting<Config>> {
+    vec![
+        Setting {
+            name: "alpha_min",
+            default: "0.3",
+            unit: "segments/RTT",
+            meaning: "What a round adds at the largest delay.",
+            place: Place::Number { at: |config| &mut config.alpha_min, least: 0.01, most: 1000.0 },
+        },
+        Setting {
+            name: "alpha_max",
+            default: "10",
+            unit: "segments/RTT",
+            meaning: "What a round adds without a queue.",
+            place: Place::Number { at: |config| &mut config.alpha_max, least: 0.01, most: 1000.0 },
+        },
+        Setting {
+            name: "decrease_min",
+            default: "0.125",
+            unit: "",
+            meaning: "The part of the window that a loss takes without a queue.",
+            place: Place::Number { at: |config| &mut config.decrease_min, least: 0.01, most: 0.9 },
+        },
+        Setting {
+            name: "decrease_max",
+            default: "0.5",
+            unit: "",
+            meaning: "The part of the window that a loss takes at a large delay.",
+            place: Place::Number { at: |config| &mut config.decrease_max, least: 0.01, most: 0.9 },
+        },
+    ]
+}
+
+fn marks() -> Vec<Setting<Config>> {
+    vec![
+        Setting {
+            name: "eta1",
+            default: "0.01",
+            unit: "",
+            meaning: "Up to this part of the largest delay a round adds alpha_max.",
+            place: Place::Number { at: |config| &mut config.eta1, least: 0.0, most: 0.99 },
+        },
+        Setting {
+            name: "eta2",
+            default: "0.1",
+            unit: "",
+            meaning: "Up to this part of the largest delay a loss takes decrease_min.",
+            place: Place::Number { at: |config| &mut config.eta2, least: 0.0, most: 1.0 },
+        },
+        Setting {
+            name: "eta3",
+            default: "0.8",
+            unit: "",
+            meaning: "From this part of the largest delay on a loss takes decrease_max.",
+            place: Place::Number { at: |config| &mut config.eta3, least: 0.0, most: 1.0 },
+        },
+        Setting {
+            name: "low_window",
+            default: "15",
+            unit: "segments",
+            meaning: "Below this window it grows and reacts as NewReno.",
+            place: Place::Number { at: |config| &mut config.low_window, least: 0.0, most: 1e6 },
+        },
+        Setting {
+            name: "theta",
+            default: "5",
+            unit: "RTTs",
+            meaning: "Rounds of a small delay before alpha_max returns.",
+            place: Place::Number { at: |config| &mut config.theta, least: 1.0, most: 1000.0 },
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests;

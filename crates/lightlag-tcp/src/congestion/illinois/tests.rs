@@ -1,0 +1,119 @@
+use super::*;
+use crate::congestion::Phase;
+use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+
+/// Illinois in avoidance at `window` segments.
+fn avoiding(window: f64) -> Illinois {
+    let mut illinois = Illinois::new(&Config::default(), &start(10));
+    illinois.on_congestion(&congestion(Cause::Loss, 2.0 * window));
+    illinois
+}
+
+/// Rounds of one sample each, in multiples of `base`, that do not grow the window.
+fn rounds(illinois: &mut Illinois, base: Duration, multiples: &[f64]) {
+    for multiple in multiples {
+        let rtt = Duration::from_secs_f64(base.as_secs_f64() * multiple);
+        illinois.on_ack(&Ack { min_rtt: base, cwnd_limited: false, ..ack(Instant::ZERO, rtt) });
+    }
+}
+
+#[test]
+fn alpha_and_beta_have_their_values() {
+    // Also where the queue is 20 minutes long: no sample is cut.
+    for base in [Duration::from_millis(100), Duration::from_secs(1200)] {
+        for (delay, alpha, beta) in [
+            (0.0, 10.0, 0.125),
+            (0.02, 7.538, 0.125),
+            (0.05, 4.336, 0.125),
+            (0.1, 2.5385, 0.125),
+            (0.2, 1.3879, 0.1786),
+            (0.5, 0.5881, 0.3393),
+            (0.8, 0.3731, 0.5),
+            (1.0, 0.3, 0.5),
+        ] {
+            let mut illinois = avoiding(40.0);
+            // The largest delay is that of the base; then α must return to its maximum, for the vector at 0.
+            rounds(&mut illinois, base, &[1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + delay]);
+            assert_within(&format!("alpha at {delay}"), illinois.slopes.alpha, alpha, 2e-4);
+            assert_within(&format!("beta at {delay}"), illinois.slopes.decrease, beta, 4e-4);
+        }
+    }
+}
+
+#[test]
+fn the_delay_of_a_round_is_the_mean_of_its_samples() {
+    let mut illinois = avoiding(40.0);
+    let base = Duration::from_millis(100);
+    rounds(&mut illinois, base, &[1.0, 2.0]);
+    let sample = |rtt, snd_una| {
+        let rtt = Duration::from_millis(rtt);
+        Ack { min_rtt: base, cwnd_limited: false, snd_una, snd_nxt: 9000, ..ack(Instant::ZERO, rtt) }
+    };
+    // The first ends the round that began at 0 and begins one up to 9000; 20 and 80 % of the largest delay follow.
+    for (rtt, una) in [(200, 1000), (120, 5000), (180, 9000)] {
+        illinois.on_ack(&sample(rtt, una));
+    }
+    assert_within("alpha at the mean", illinois.slopes.alpha, 0.5881, 2e-4);
+    assert_within("beta at the mean", illinois.slopes.decrease, 0.3393, 4e-4);
+}
+
+#[test]
+fn alpha_is_its_maximum_until_there_was_a_queue_and_five_rounds_after_it() {
+    let base = Duration::from_millis(100);
+    let mut illinois = avoiding(40.0);
+    rounds(&mut illinois, base, &[1.0; 4]);
+    assert_eq!(illinois.slopes.alpha, 10.0);
+    rounds(&mut illinois, base, &[2.0]);
+    assert_within("alpha at the largest delay", illinois.slopes.alpha, 0.3, 1e-9);
+    rounds(&mut illinois, base, &[1.0; 4]);
+    assert_within("alpha after 4 rounds", illinois.slopes.alpha, 0.3, 1e-9);
+    rounds(&mut illinois, base, &[1.005]);
+    assert_eq!(illinois.slopes.alpha, 10.0);
+}
+
+#[test]
+fn a_round_adds_alpha_and_a_loss_takes_beta() {
+    // W² grows by 2α an ACK: 40 ACKs at 40 and α = 10, √(1600 + 800) = 48.99.
+    let mut illinois = avoiding(40.0);
+    for _ in 0..40 {
+        illinois.on_ack(&ack(Instant::ZERO, Duration::from_millis(100)));
+    }
+    assert_within("the window after a round", illinois.window.segments(), 49.0, 0.01);
+    assert_eq!(illinois.slopes.decrease, 0.125);
+    illinois.on_congestion(&congestion(Cause::Loss, 48.0));
+    assert_eq!((illinois.window(), illinois.ssthresh()), (42 * SEGMENT, 42 * SEGMENT));
+}
+
+#[test]
+fn a_small_window_is_newreno_s() {
+    let mut illinois = avoiding(10.0);
+    rounds(&mut illinois, Duration::from_millis(100), &[1.0; 3]);
+    let before = illinois.window.segments();
+    illinois.on_ack(&ack(Instant::ZERO, Duration::from_millis(100)));
+    assert!((illinois.window.segments() - before - 1.0 / before).abs() < 1e-12);
+    illinois.on_congestion(&congestion(Cause::Loss, 10.0));
+    assert_eq!(illinois.window(), 5 * SEGMENT);
+}
+
+#[test]
+fn a_timeout_makes_a_newreno_of_it_until_the_round_ends_and_can_be_undone() {
+    let base = Duration::from_millis(100);
+    let mut illinois = avoiding(40.0);
+    rounds(&mut illinois, base, &[1.0; 3]);
+    illinois.on_congestion(&congestion(Cause::Timeout, 40.0));
+    assert_eq!((illinois.window(), illinois.ssthresh()), (SEGMENT, 35 * SEGMENT));
+    assert_eq!((illinois.slopes.alpha, illinois.slopes.decrease), (1.0, 0.5));
+    illinois.on_undo(Instant::ZERO);
+    assert_eq!((illinois.window(), illinois.ssthresh()), (40 * SEGMENT, 40 * SEGMENT));
+    assert_eq!((illinois.slopes.alpha, illinois.slopes.decrease), (10.0, 0.125));
+    illinois.on_congestion(&congestion(Cause::Timeout, 40.0));
+    illinois.on_ack(&Ack { phase: Phase::Loss, ..ack(Instant::ZERO, base) });
+    assert_eq!((illinois.slopes.alpha, illinois.slopes.decrease), (10.0, 0.125));
+}
+
+#[test]
+fn without_a_queue_random_losses_leave_the_window_of_ten_segments_a_round_and_an_eighth() {
+    // AIMD(α = 10, kept 7/8): √(α(1 + 7/8)/(2p/8)) (RFC 9438 §4.3 equation 3) = 274 segments at p = 1e-3.
+    let (mean, p) = Path::new(r#""illinois""#, Duration::from_millis(100)).lose_at_random(1e-3, 3000);
+    assert_within("mean window", mean, (10.0 * 1.875 / (0.25 * p)).sqrt(), 0.1);
+}

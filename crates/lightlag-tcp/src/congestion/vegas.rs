@@ -1,0 +1,299 @@
+//! Vegas: keep a few segments in the queue, and no more.
+//!
+//! Brakmo, Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", IEEE Journal on Selected
+//! Areas in Communications 13(8), 1995, §3.2 and §3.3. With base the smallest RTT, the expected rate is W/base and
+//! the actual one W/RTT; their difference times base is what waits in queues, in segments:
+//!
+//! - diff = W·(1 − base/RTT);
+//! - avoidance, once a round: W += 1 where diff < α = 2, W −= 1 where diff > β = 4;
+//! - slow start: W doubles every other round, and ends with W −= W/8 where diff > γ = 1 after a round in which it
+//!   was held;
+//! - loss: ssthresh = ¾ FlightSize; timeout: ssthresh = FlightSize/2, W = 2.
+//!
+//! RTT is here the mean of a round. The paper takes that of one segment a round, the authors' program the mean; the
+//! eighth, the three quarters and the 2 are also from that program, as ns-2 and INET carry it on. The paper's
+//! retransmissions at the first duplicate ACK (§3.1) are not modelled: what was lost is not decided here.
+//!
+//! The variant `linux` is that of tcp_vegas.c: diff = W·(RTT − base)/base, RTT the smallest of a round, which takes
+//! three samples, NewReno's growth without them; W doubles every round, ends slow start at
+//! min(W, W·base/RTT + 1), halves after a loss; an idle time forgets base.
+//!
+//! Both are NewReno while a loss is repaired. A base that never rises starves a sender whose route became longer,
+//! as a satellite hand-over can make it. With `rebase` = n, after n rounds in a row with diff > β, which all took a
+//! segment and did not help, the smallest RTT in them becomes base (the idea of La, Walrand, Anantharam, "Issues in
+//! TCP Vegas", UCB/ERL M99/3, 1999; the rule is this file's own). Persistent queues of others look the same.
+
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::round::{Round, Samples};
+use super::{Ack, Cause, Congestion, CongestionControl, Phase, Start, Window};
+use lightlag_core::{Duration, Instant};
+
+/// W is at least this while Vegas decides.
+const LEAST_WINDOW: f64 = 2.0;
+/// Linux: a round with as many samples or fewer may have only delayed ACKs.
+const TOO_FEW_SAMPLES: u32 = 2;
+
+/// Parameters of [`Vegas`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Whose Vegas.
+    pub variant: Variant,
+    /// α in segments, 2.
+    pub alpha: f64,
+    /// β in segments, 4.
+    pub beta: f64,
+    /// γ in segments, 1.
+    pub gamma: f64,
+    /// Rounds of decrease after which base is measured again; 0 is never.
+    pub rebase: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { variant: Variant::default(), alpha: 2.0, beta: 4.0, gamma: 1.0, rebase: 0.0 }
+    }
+}
+
+/// Whose Vegas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// Brakmo and Peterson, 1995.
+    #[default]
+    Original,
+    /// tcp_vegas.c.
+    Linux,
+}
+
+/// Vegas' window.
+pub struct Vegas {
+    config: Config,
+    window: Window,
+    round: Round,
+    /// The smallest RTT.
+    base: Duration,
+    /// Whether slow start grows in this round.
+    grows: bool,
+    /// Rounds in a row with diff > β, and the smallest RTT in them.
+    crowded: (f64, Duration),
+}
+
+impl Vegas {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            config: config.clone(),
+            window: Window::new(start),
+            round: Round::default(),
+            base: Duration::MAX,
+            grows: true,
+            crowded: (0.0, Duration::MAX),
+        }
+    }
+
+    fn is_linux(&self) -> bool {
+        self.config.variant == Variant::Linux
+    }
+
+    /// What waits in queues, in segments, and base/RTT; nothing if the round had too few samples.
+    fn waiting(&self, round: &Samples) -> Option<(f64, f64)> {
+        let rtt = if self.is_linux() { (round.count > TOO_FEW_SAMPLES).then_some(round.min)? } else { round.mean()? };
+        let (excess, w) = (rtt.saturating_sub(self.base), self.window.segments());
+        let diff = w * (excess / if self.is_linux() { self.base } else { rtt });
+        Some((diff, self.base / rtt))
+    }
+
+    fn end_round(&mut self, round: &Samples, ack: &Ack) {
+        let Some((diff, ratio)) = self.waiting(round) else {
+            if ack.may_grow() && !self.window.in_slow_start() {
+                self.grow_as_newreno(ack.growth);
+            }
+            return;
+        };
+        if self.window.in_slow_start() {
+            self.end_slow_start_round(diff, ratio);
+            return;
+        }
+        if diff > self.config.beta {
+            self.window.clamp_to((self.window.segments() - 1.0).max(LEAST_WINDOW));
+            if self.window.in_slow_start() {
+                self.window.leave_slow_start();
+            }
+            self.watch_route(round.min);
+            return;
+        }
+        self.forget_route();
+        if diff < self.config.alpha && ack.may_grow() {
+            self.window.grow(1.0);
+        }
+    }
+
+    fn end_slow_start_round(&mut self, diff: f64, ratio: f64) {
+        // Only a round in which W was held tells what W does.
+        let tells = self.is_linux() || !self.grows;
+        self.grows = !self.grows;
+        if !tells || diff <= self.config.gamma {
+            return;
+        }
+        let w = self.window.segments();
+        let end = if self.is_linux() { w * ratio + 1.0 } else { w - w / 8.0 };
+        self.window.clamp_to(end.max(LEAST_WINDOW));
+        self.window.leave_slow_start();
+    }
+
+    /// Measures base again, if the rounds in which W fell are as many as the route may take.
+    fn watch_route(&mut self, smallest: Duration) {
+        self.crowded = (self.crowded.0 + 1.0, self.crowded.1.min(smallest));
+        if self.config.rebase > 0.0 && self.crowded.0 >= self.config.rebase {
+            self.base = self.crowded.1;
+            self.forget_route();
+        }
+    }
+
+    fn forget_route(&mut self) {
+        self.crowded = (0.0, Duration::MAX);
+    }
+
+    fn grow_as_newreno(&mut self, acked: f64) {
+        let left = self.window.slow_start(acked, 1.0);
+        if left > 0.0 {
+            self.window.grow(left / self.window.segments());
+        }
+    }
+}
+
+impl CongestionControl for Vegas {
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.base = self.base.min(rtt);
+        }
+        let ended = self.round.on_ack(ack);
+        if ack.phase != Phase::Open {
+            self.round.forget();
+            if ack.may_grow() {
+                self.grow_as_newreno(ack.growth);
+            }
+            return;
+        }
+        if ack.may_grow() && (self.is_linux() || self.grows) {
+            self.window.slow_start(ack.growth, 1.0);
+        }
+        if let Some(samples) = ended {
+            self.end_round(&samples, ack);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let timeout = matches!(event.cause, Cause::Timeout | Cause::RepeatedTimeout);
+        let kept = if timeout || self.is_linux() { 0.5 } else { 0.75 };
+        self.window.react(event, kept * self.window.in_segments(event.flight));
+        if timeout && !self.is_linux() {
+            self.window.raise_to(2.0);
+        }
+        self.grows = true;
+        self.round.forget();
+        self.forget_route();
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+        self.round = Round::default();
+        self.grows = true;
+        self.forget_route();
+        if self.is_linux() {
+            self.base = Duration::MAX;
+        }
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "Watches the round-trip time and keeps two to four segments in the queue of the bottleneck: no losses \
+                and short queues among its like. Algorithms that fill queues take the path from it, and a route that \
+                becomes longer looks like a queue to it, unless rebase is set.",
+        equations: &[
+            "diff = W (1 - base/RTT): what waits in queues;  base = smallest RTT, RTT = mean of the round",
+            "avoidance, per round:  W += 1 if diff < alpha, W -= 1 if diff > beta",
+            "slow start:  W doubles every other round;  ends with W -= W/8 if diff > gamma",
+            "loss:     ssthresh = max(3/4 FlightSize, 2), W = ssthresh",
+            "timeout:  ssthresh = max(FlightSize/2, 2), W = 2",
+            "linux:    diff = W (RTT - base)/base, RTT = smallest of the round;  slow start as newreno, ends at",
+            "          min(W, W base/RTT + 1);  loss and timeout as newreno",
+            "window of one flow on a path of mu segments/s:  mu base + alpha <= W <= mu base + beta",
+        ],
+        source: "Brakmo, Peterson, \"TCP Vegas: end to end congestion avoidance on a global Internet\", IEEE JSAC \
+                 13(8), 1995; the variant linux: tcp_vegas.c",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let variant: Setting<Self> = Setting {
+            name: "variant",
+            default: "original",
+            unit: "",
+            meaning: "Whose Vegas: that of the paper, or Linux's.",
+            place: Place::Word {
+                words: &["original", "linux"],
+                read: |config| config.variant as usize,
+                write: |config, word| config.variant = [Variant::Original, Variant::Linux][word],
+            },
+        };
+        vec![
+            variant,
+            Setting {
+                name: "alpha",
+                default: "2",
+                unit: "segments",
+                meaning: "The window grows while fewer segments wait.",
+                place: Place::Number { at: |config| &mut config.alpha, least: 0.0, most: 1e6 },
+            },
+            Setting {
+                name: "beta",
+                default: "4",
+                unit: "segments",
+                meaning: "The window shrinks while more segments wait.",
+                place: Place::Number { at: |config| &mut config.beta, least: 0.0, most: 1e6 },
+            },
+            Setting {
+                name: "gamma",
+                default: "1",
+                unit: "segments",
+                meaning: "Slow start ends when more segments wait.",
+                place: Place::Number { at: |config| &mut config.gamma, least: 0.0, most: 1e6 },
+            },
+            Setting {
+                name: "rebase",
+                default: "0",
+                unit: "RTTs",
+                meaning: "After so many rounds in a row that shrank the window, the path counts as a longer one and \
+                          its smallest RTT is measured again; 0 never does that.",
+                place: Place::Number { at: |config| &mut config.rebase, least: 0.0, most: 1000.0 },
+            },
+        ]
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.alpha <= self.beta {
+            return Ok(());
+        }
+        Err(format!("alpha: {} is above beta, which is {}: make it smaller", self.alpha, self.beta))
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Vegas::new(self, start))
+    }
+}
+
+#[cfg(test)]
+mod tests;

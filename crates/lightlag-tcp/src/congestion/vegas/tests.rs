@@ -1,0 +1,189 @@
+use super::*;
+use crate::congestion::tests::bottleneck::Bottleneck;
+use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
+
+const BASE: Duration = Duration::from_millis(100);
+const VARIANTS: [Variant; 2] = [Variant::Original, Variant::Linux];
+
+fn vegas(variant: Variant) -> Vegas {
+    Vegas::new(&Config { variant, ..Config::default() }, &start(10))
+}
+
+/// In avoidance at `window` segments, with the base known.
+fn avoiding(variant: Variant, window: f64) -> Vegas {
+    let mut vegas = vegas(variant);
+    let kept = if variant == Variant::Linux { 0.5 } else { 0.75 };
+    vegas.on_congestion(&congestion(Cause::Loss, window / kept));
+    vegas.on_ack(&Ack { snd_nxt: 1, ..ack(Instant::ZERO, BASE) });
+    vegas
+}
+
+/// A round of four samples of `rtt_ms`.
+fn round(vegas: &mut Vegas, rtt_ms: u64, template: Ack) {
+    for (snd_una, snd_nxt) in [(0, 1), (0, 1), (0, 1), (1, 1)] {
+        let rtt = Some(Duration::from_millis(rtt_ms));
+        vegas.on_ack(&Ack { snd_una, snd_nxt, rtt, ..template });
+    }
+}
+
+#[test]
+fn a_round_adds_or_takes_a_segment_by_what_waits() {
+    // diff is 0, 2.14 and 4.6 (Linux: 0, 2.4 and 6).
+    for variant in VARIANTS {
+        for (rtt, expected) in [(100, 21), (109, 21), (112, 20), (118, 20), (130, 19)] {
+            let mut vegas = avoiding(variant, 20.0);
+            round(&mut vegas, rtt, ack(Instant::ZERO, BASE));
+            assert_eq!(vegas.window(), expected * SEGMENT, "{variant:?} at {rtt} ms");
+        }
+    }
+    let diff = |variant, rtt| {
+        let mut vegas = avoiding(variant, 20.0);
+        vegas.round = Round::default();
+        vegas.round.on_ack(&Ack { snd_nxt: 4, ..ack(Instant::ZERO, BASE) });
+        (1..4).for_each(|snd_una| assert_eq!(vegas.round.on_ack(&Ack { snd_una, ..ack(Instant::ZERO, rtt) }), None));
+        let samples = vegas.round.on_ack(&Ack { snd_una: 4, ..ack(Instant::ZERO, rtt) }).unwrap();
+        vegas.waiting(&samples).unwrap().0
+    };
+    for (rtt, original, linux) in [(100, 0.0, 0.0), (112, 2.1429, 2.4), (130, 4.6154, 6.0)] {
+        for (variant, expected) in [(Variant::Original, original), (Variant::Linux, linux)] {
+            let value = diff(variant, Duration::from_millis(rtt));
+            assert!((value - expected).abs() < 1e-4, "{variant:?}: {value}, expected {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_held_back_sender_shrinks_but_does_not_grow() {
+    for variant in VARIANTS {
+        for (rtt, expected) in [(100, 20), (130, 19)] {
+            let mut vegas = avoiding(variant, 20.0);
+            round(&mut vegas, rtt, Ack { cwnd_limited: false, ..ack(Instant::ZERO, BASE) });
+            assert_eq!(vegas.window(), expected * SEGMENT);
+        }
+    }
+}
+
+#[test]
+fn slow_start_doubles_every_other_round_or_with_linux_every_round() {
+    // So fast a path that bursts do not wait. A round ends before the ACK that ends it lets new data go: the first
+    // of these count for the next round.
+    for (name, expected) in [("original", [20.0, 20.0, 40.0, 40.0, 80.0]), ("linux", [20.0, 40.0, 80.0, 160.0, 320.0])]
+    {
+        let mut path = Bottleneck::new(1e6, BASE);
+        path.add(&format!(r#"{{ "algorithm": "vegas", "variant": "{name}" }}"#));
+        path.run(Duration::from_millis(50));
+        for window in expected {
+            path.run(BASE);
+            let segments = path.flows[0].algorithm.window() as f64 / SEGMENT as f64;
+            assert_within(name, segments, window, 0.2);
+        }
+    }
+}
+
+#[test]
+fn slow_start_ends_when_more_than_gamma_waits() {
+    let mut original = vegas(Variant::Original);
+    original.on_ack(&Ack { snd_nxt: 1, growth: 30.0, ..ack(Instant::ZERO, BASE) });
+    round(&mut original, 150, Ack { growth: 0.0, ..ack(Instant::ZERO, BASE) });
+    assert_eq!((original.window(), original.ssthresh()), (40 * SEGMENT, u64::MAX), "this round grew");
+    round(&mut original, 102, ack(Instant::ZERO, BASE));
+    assert_eq!((original.window(), original.ssthresh()), (40 * SEGMENT, u64::MAX), "diff is 0.78");
+    round(&mut original, 150, Ack { growth: 0.0, ..ack(Instant::ZERO, BASE) });
+    round(&mut original, 103, ack(Instant::ZERO, BASE));
+    assert_eq!((original.window(), original.ssthresh()), (35 * SEGMENT, 35 * SEGMENT), "diff is 1.17");
+    let mut linux = vegas(Variant::Linux);
+    linux.on_ack(&Ack { snd_nxt: 1, growth: 30.0, ..ack(Instant::ZERO, BASE) });
+    round(&mut linux, 125, Ack { growth: 0.0, ..ack(Instant::ZERO, BASE) });
+    assert_eq!((linux.window(), linux.ssthresh()), (33 * SEGMENT, 33 * SEGMENT), "40 * 100/125 + 1");
+}
+
+#[test]
+fn linux_grows_as_newreno_on_a_round_of_two_samples() {
+    let mut linux = avoiding(Variant::Linux, 20.0);
+    let slow = ack(Instant::ZERO, Duration::from_millis(300));
+    linux.on_ack(&Ack { snd_nxt: 1, ..slow });
+    linux.on_ack(&Ack { snd_una: 1, snd_nxt: 2, ..slow });
+    assert_eq!(linux.window(), 20 * SEGMENT + SEGMENT / 20);
+}
+
+#[test]
+fn losses_and_timeouts_cost_what_the_variant_says() {
+    for (variant, loss, timeout) in [(Variant::Original, 30, 2), (Variant::Linux, 20, 1)] {
+        let mut vegas = avoiding(variant, 40.0);
+        vegas.on_congestion(&congestion(Cause::Loss, 40.0));
+        assert_eq!((vegas.window(), vegas.ssthresh()), (loss * SEGMENT, loss * SEGMENT));
+        vegas.on_undo(Instant::ZERO);
+        assert_eq!(vegas.window(), 40 * SEGMENT);
+        vegas.on_congestion(&congestion(Cause::Timeout, 40.0));
+        assert_eq!((vegas.window(), vegas.ssthresh()), (timeout * SEGMENT, 20 * SEGMENT));
+        // Slow start repairs it, in every round.
+        for _ in 0..5 {
+            vegas.on_ack(&Ack { phase: Phase::Loss, ..ack(Instant::ZERO, BASE) });
+        }
+        assert_eq!(vegas.window(), (timeout + 5) * SEGMENT);
+    }
+}
+
+#[test]
+fn an_idle_time_makes_linux_forget_the_base() {
+    for (variant, base) in [(Variant::Original, BASE), (Variant::Linux, Duration::MAX)] {
+        let mut vegas = avoiding(variant, 40.0);
+        vegas.on_idle(Instant::ZERO, 10 * SEGMENT, 30 * SEGMENT);
+        assert_eq!((vegas.window(), vegas.base), (10 * SEGMENT, base));
+    }
+}
+
+/// μ = 1000 segments/s and 100 ms: 100 segments without a queue.
+fn bottleneck(variant: &str, flows: usize) -> Bottleneck {
+    let mut path = Bottleneck::new(1000.0, BASE);
+    for _ in 0..flows {
+        path.add(&format!(r#"{{ "algorithm": "vegas", "variant": "{variant}" }}"#));
+        // The first bursts do not meet: each flow sees the path without a queue.
+        path.run(Duration::from_millis(100 / flows as u64));
+    }
+    path
+}
+
+#[test]
+fn one_flow_keeps_alpha_to_beta_segments_in_the_queue() {
+    for variant in ["original", "linux"] {
+        let mut path = bottleneck(variant, 1);
+        path.warm_up(Duration::from_secs(60));
+        path.run(Duration::from_secs(60));
+        let window = path.flows[0].mean_window();
+        assert!((102.0..=104.0).contains(&window), "{variant}: {window}");
+        let queue = path.mean_queue();
+        assert!((2.0..=4.0).contains(&queue), "{variant}: {queue}");
+        assert_within("utilisation", path.utilisation(Duration::from_secs(60)), 1.0, 0.001);
+    }
+}
+
+#[test]
+fn equal_flows_keep_as_many_each() {
+    for variant in ["original", "linux"] {
+        let mut path = bottleneck(variant, 4);
+        path.warm_up(Duration::from_secs(120));
+        path.run(Duration::from_secs(60));
+        let queue = path.mean_queue();
+        assert!((8.0..=16.0).contains(&queue), "{variant}: {queue}");
+        // 2 to 4 segments of each: from 2 of 14 to 4 of 10 of all.
+        for flow in &path.flows {
+            let share = flow.delivered as f64 / 60_000.0;
+            assert!((2.0 / 14.0..=4.0 / 10.0).contains(&share), "{variant}: {share}");
+        }
+    }
+}
+
+#[test]
+fn a_longer_route_starves_it_unless_the_base_is_measured_again() {
+    for (rebase, least, most) in [(0, 0.0, 0.15), (8, 0.99, 1.0)] {
+        let mut path = Bottleneck::new(1000.0, BASE);
+        path.add(&format!(r#"{{ "algorithm": "vegas", "rebase": {rebase} }}"#));
+        path.run(Duration::from_secs(30));
+        path.lengthen(Duration::from_millis(100));
+        path.warm_up(Duration::from_secs(120));
+        path.run(Duration::from_secs(60));
+        let used = path.utilisation(Duration::from_secs(60));
+        assert!((least..=most).contains(&used), "rebase {rebase}: {used}");
+    }
+}
