@@ -3,10 +3,11 @@
 //! Recovery ([`crate::recovery`]) decides what was lost and announces episodes; an algorithm here only answers
 //! with a window and, if it paces, a rate. It never transmits, and nothing else changes its window.
 //!
-//! An algorithm is one file and one line of the [`registry`]: [`new_reno`], [`cubic`], [`hybla`]. The window-based
+//! An algorithm is one file and one line of the [`registry`]: [`new_reno`], [`cubic`], [`dctcp`], [`hybla`]. The window-based
 //! ones share a [`Window`] and may take [`hystart`] for their slow start.
 
 pub mod cubic;
+pub mod dctcp;
 pub mod hybla;
 pub mod hystart;
 pub mod new_reno;

@@ -1,7 +1,7 @@
 //! The algorithms by name: what a scenario may say, and what is built from it.
 
 use super::parameters::{self, Parameter, Setting, Value};
-use super::{CongestionControl, Start, cubic, hybla, new_reno};
+use super::{CongestionControl, Start, cubic, dctcp, hybla, new_reno};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -114,6 +114,7 @@ macro_rules! algorithms {
 algorithms! {
     NewReno, "newreno", new_reno::Config;
     Cubic, "cubic", cubic::Config;
+    Dctcp, "dctcp", dctcp::Config;
     Hybla, "hybla", hybla::Config;
 }
 

@@ -137,6 +137,7 @@ pub(super) const ALL: &[&str] = &[
     r#"{ "algorithm": "cubic", "variant": "rfc8312" }"#,
     r#"{ "algorithm": "cubic", "variant": "paper2008" }"#,
     r#"{ "algorithm": "cubic", "variant": "inet2023" }"#,
+    r#""dctcp""#,
     r#""hybla""#,
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "hystart": true }"#,
 ];
