@@ -5,7 +5,7 @@
 //!
 //! - [`segment`]: a segment and its options, with sizes as on the wire.
 //! - [`connection`]: the state machine, which joins the sending half and the [`receiver`].
-//! - [`scoreboard`] and [`rtt`]: what the sender knows about its segments and about the path.
+//! - [`scoreboard`], [`rtt`] and [`delivery_rate`]: what the sender knows about its segments and about the path.
 //! - [`recovery`]: what is lost, and when an episode of repair begins and ends.
 //! - [`congestion`]: how much may be in flight.
 //! - [`config`] and [`profile`]: what an endpoint does, and whose behaviour that is.
@@ -14,6 +14,7 @@ pub mod account;
 pub mod config;
 pub mod congestion;
 pub mod connection;
+pub mod delivery_rate;
 pub mod profile;
 pub mod receiver;
 pub mod recovery;

@@ -8,6 +8,7 @@
 
 pub mod bic;
 pub mod cubic;
+pub mod dctcp;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;

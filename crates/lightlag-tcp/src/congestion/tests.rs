@@ -153,6 +153,7 @@ pub(super) const ALL: &[&str] = &[
     r#""vegas""#,
     r#"{ "algorithm": "vegas", "variant": "linux", "rebase": 8 }"#,
     r#""yeah""#,
+    r#""dctcp""#,
     r#""hybla""#,
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];

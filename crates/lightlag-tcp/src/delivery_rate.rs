@@ -1,0 +1,196 @@
+//! How fast the network delivers: the sampler of draft-ietf-ccwg-bbr §4.1.2.
+//!
+//! Each segment keeps what the connection had delivered, and when, at the moment it left. Its ACK gives a sample:
+//! the data delivered meanwhile, over the longer of the time to send that data and the time to have it acknowledged,
+//! so that neither a burst of ACKs nor a burst of segments looks like bandwidth:
+//!
+//! ```text
+//! send_elapsed = P.send_time - P.first_send_time      first_send_time: of the segment delivered last before P left
+//! ack_elapsed  = now         - P.delivered_time       delivered_time:  when that was delivered
+//! rate         = (delivered - P.delivered) / max(send_elapsed, ack_elapsed)
+//! ```
+//!
+//! P is the segment of an ACK that was sent last. An interval below the smallest round-trip time is no sample: the
+//! ACK was that of an earlier copy.
+//!
+//! Only a connection whose algorithm [needs](crate::congestion::Needs) it has a sampler. Segments have the running
+//! numbers of the [scoreboard](crate::scoreboard), and the snapshots are a ring beside its records. The sender calls
+//!
+//! 1. [`RateSampler::check_application_limited`] when the application writes, at the begin of an ACK and of a timer;
+//! 2. [`RateSampler::sent`] for each segment that leaves, new or again, once its pacing lets it go;
+//! 3. [`RateSampler::delivered`] for each segment acknowledged or SACKed for the first time, and
+//!    [`RateSampler::lost`] for each marked lost;
+//! 4. [`RateSampler::finish`] once all of an ACK is taken in, losses included.
+
+use crate::congestion::{Lost, RateSample, Sent};
+use lightlag_core::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// What the connection had delivered when a segment left (the draft's per-packet state).
+#[derive(Clone, Copy, Debug)]
+struct Snapshot {
+    sent: Instant,
+    first_sent: Instant,
+    delivered_at: Instant,
+    delivered: u64,
+    lost: u64,
+    /// Bytes in flight, the segment included.
+    in_flight: u64,
+    application_limited: bool,
+    retransmitted: bool,
+}
+
+/// The segment of an ACK that was sent last.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    number: u64,
+    of: Snapshot,
+    ack_elapsed: Duration,
+}
+
+/// Whether the sender has run out of data (the draft's CheckIfApplicationLimited).
+#[derive(Clone, Copy, Debug)]
+pub struct Supply {
+    /// Bytes written and not sent yet.
+    pub unsent: u64,
+    /// Bytes in flight (RFC 6675 pipe).
+    pub in_flight: u64,
+    /// The congestion window.
+    pub window: u64,
+    /// Bytes marked lost that were not sent again.
+    pub to_repair: u64,
+}
+
+/// The delivery-rate sampler of one connection. Its sizes are in bytes.
+#[derive(Debug)]
+pub struct RateSampler {
+    snapshots: VecDeque<Snapshot>,
+    /// Number of the first snapshot.
+    first: u64,
+    delivered: u64,
+    delivered_at: Instant,
+    /// When the segment delivered last was sent, or the first one after an idle time.
+    first_sent: Instant,
+    lost: u64,
+    /// Samples are application-limited until more than this is delivered; 0 while the supply lasts.
+    limited_until: u64,
+    newest: Option<Newest>,
+}
+
+impl RateSampler {
+    /// Nothing was sent; the first segment has the number `first`.
+    pub fn new(first: u64) -> Self {
+        Self {
+            snapshots: VecDeque::new(),
+            first,
+            delivered: 0,
+            delivered_at: Instant::ZERO,
+            first_sent: Instant::ZERO,
+            lost: 0,
+            limited_until: 0,
+            newest: None,
+        }
+    }
+
+    /// Bytes acknowledged or SACKed so far.
+    pub fn total_delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Whether the samples of what leaves now say what the application wrote, not what the path can carry.
+    pub fn is_application_limited(&self) -> bool {
+        self.limited_until > 0
+    }
+
+    /// Notes a gap in the supply: nothing unsent, nothing to repair, and room in the window. What is in flight then,
+    /// and what follows until the gap has left the path, gives application-limited samples.
+    pub fn check_application_limited(&mut self, supply: &Supply) {
+        if supply.unsent == 0 && supply.to_repair == 0 && supply.in_flight < supply.window {
+            self.limited_until = (self.delivered + supply.in_flight).max(1);
+        }
+    }
+
+    /// The segment `number` leaves, for the first time or again, with `in_flight` bytes outstanding before it.
+    ///
+    /// # Panics
+    /// If it is neither outstanding nor the next one.
+    pub fn sent(&mut self, now: Instant, number: u64, bytes: u64, in_flight: u64) -> Sent {
+        if in_flight == 0 {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        let at = (number - self.first) as usize;
+        let snapshot = Snapshot {
+            sent: now,
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered,
+            lost: self.lost,
+            in_flight: in_flight + bytes,
+            application_limited: self.is_application_limited(),
+            retransmitted: at < self.snapshots.len(),
+        };
+        match self.snapshots.get_mut(at) {
+            Some(earlier) => *earlier = snapshot,
+            None => {
+                assert_eq!(at, self.snapshots.len(), "segments leave in order");
+                self.snapshots.push_back(snapshot);
+            }
+        }
+        let app_limited = in_flight == 0 && self.is_application_limited();
+        Sent { now, bytes, prior_inflight: in_flight, app_limited }
+    }
+
+    /// `bytes` of the segment `number`, all or the rest of it, were acknowledged or SACKed for the first time.
+    pub fn delivered(&mut self, now: Instant, number: u64, bytes: u64) {
+        let of = self.snapshots[(number - self.first) as usize];
+        self.delivered += bytes;
+        self.delivered_at = now;
+        let newer = self
+            .newest
+            .is_none_or(|newest| of.sent > self.first_sent || (of.sent == self.first_sent && number > newest.number));
+        if newer {
+            self.newest = Some(Newest { number, of, ack_elapsed: now.since(of.delivered_at) });
+            self.first_sent = of.sent;
+        }
+    }
+
+    /// The last copy of the segment `number`, of `bytes`, was marked lost.
+    pub fn lost(&mut self, now: Instant, number: u64, bytes: u64) -> Lost {
+        let of = &self.snapshots[(number - self.first) as usize];
+        self.lost += bytes;
+        Lost {
+            now,
+            bytes,
+            tx_in_flight: of.in_flight,
+            lost_since: self.lost - of.lost,
+            app_limited: of.application_limited,
+        }
+    }
+
+    /// All of an ACK is taken in; the segments below the number `first` are acknowledged cumulatively. Gives its
+    /// sample if it delivered anything.
+    pub fn finish(&mut self, first: u64, min_rtt: Duration) -> Option<RateSample> {
+        let gone = first.saturating_sub(self.first) as usize;
+        self.snapshots.drain(..gone.min(self.snapshots.len()));
+        self.first = self.first.max(first);
+        if self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
+        let Newest { of, ack_elapsed, .. } = self.newest.take()?;
+        let interval = of.sent.since(of.first_sent).max(ack_elapsed);
+        Some(RateSample {
+            delivered: self.delivered - of.delivered,
+            interval: if interval < min_rtt { Duration::ZERO } else { interval },
+            prior_delivered: of.delivered,
+            total_delivered: self.delivered,
+            lost: self.lost - of.lost,
+            tx_in_flight: of.in_flight,
+            app_limited: of.application_limited,
+            retransmitted: of.retransmitted,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! The rules of draft-ietf-ccwg-bbr §4.1, one by one.
+
+use super::*;
+
+const SIZE: u64 = 1000;
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+const RTT: Duration = Duration::from_millis(100);
+
+/// A sender on a path of 100 ms: its segments by number, its pipe.
+struct Flow {
+    sampler: RateSampler,
+    next: u64,
+    first: u64,
+    pipe: u64,
+}
+
+impl Flow {
+    fn new() -> Self {
+        Self { sampler: RateSampler::new(0), next: 0, first: 0, pipe: 0 }
+    }
+
+    fn send(&mut self, ms: u64) -> Sent {
+        self.next += 1;
+        let sent = self.sampler.sent(at(ms), self.next - 1, SIZE, self.pipe);
+        self.pipe += SIZE;
+        sent
+    }
+
+    /// An ACK for these segments; everything below `first` is then acknowledged.
+    fn ack(&mut self, ms: u64, segments: impl IntoIterator<Item = u64>, first: u64) -> RateSample {
+        for number in segments {
+            self.sampler.delivered(at(ms), number, SIZE);
+            self.pipe -= SIZE;
+        }
+        self.first = first;
+        self.sampler.finish(first, RTT).expect("a sample")
+    }
+}
+
+fn rate(sample: &RateSample) -> f64 {
+    sample.bytes_per_second().expect("a valid sample")
+}
+
+#[test]
+fn a_steady_flow_is_measured_at_its_rate() {
+    // A segment every 10 ms, acknowledged 100 ms later: 100 kB/s from the second round trip on.
+    let mut flow = Flow::new();
+    (0..10).for_each(|n| {
+        flow.send(10 * n);
+    });
+    for n in 0..30 {
+        let sample = flow.ack(100 + 10 * n, [n], n + 1);
+        flow.send(100 + 10 * n);
+        if n >= 10 {
+            assert_eq!(sample.delivered, 10 * SIZE, "{n}");
+            assert_eq!(sample.interval, RTT);
+            assert_eq!(sample.tx_in_flight, 10 * SIZE);
+            assert!((rate(&sample) - 100_000.0).abs() < 1e-6);
+        }
+        assert_eq!(sample.total_delivered, (n + 1) * SIZE);
+    }
+}
+
+#[test]
+fn the_first_segment_after_idle_starts_the_interval() {
+    let mut flow = Flow::new();
+    flow.send(0);
+    flow.ack(100, [0], 1);
+    flow.send(5000);
+    let sample = flow.ack(5100, [1], 2);
+    assert_eq!((sample.delivered, sample.interval), (SIZE, RTT));
+    assert_eq!(sample.prior_delivered, SIZE);
+}
+
+#[test]
+fn compressed_acks_are_measured_by_the_time_to_send() {
+    // Sent over 90 ms, acknowledged at once, by one ACK: 10 segments in 100 ms, not in nothing.
+    let mut flow = Flow::new();
+    (0..10).for_each(|n| {
+        flow.send(10 * n);
+    });
+    flow.ack(100, [0], 1);
+    (10..20).for_each(|n| {
+        flow.send(10 * n);
+    });
+    flow.ack(200, 1..10, 10);
+    // The ACKs of the second ten arrive together at 290 ms: their sending took 190 ms from the first's on.
+    let sample = flow.ack(290, 10..20, 20);
+    assert_eq!(sample.interval, Duration::from_millis(190), "from 0 to 190 ms on the sending side");
+    assert_eq!(sample.delivered, 19 * SIZE);
+}
+
+#[test]
+fn a_burst_is_measured_by_the_time_to_acknowledge() {
+    // 10 segments leave at once; the bottleneck delivers one every 20 ms.
+    let mut flow = Flow::new();
+    (0..10).for_each(|_| {
+        flow.send(0);
+    });
+    for n in 0..10 {
+        let sample = flow.ack(100 + 20 * n, [n], n + 1);
+        assert_eq!(sample.interval, Duration::from_millis(100 + 20 * n));
+        assert_eq!(sample.delivered, (n + 1) * SIZE);
+    }
+}
+
+#[test]
+fn the_newest_segment_of_an_ack_gives_the_sample() {
+    let mut flow = Flow::new();
+    flow.send(0);
+    flow.ack(100, [0], 1);
+    for n in 1..5 {
+        flow.send(100 + 5 * n);
+    }
+    // Whatever the order in which the scoreboard reports them.
+    let sample = flow.ack(220, [4, 1, 3, 2], 5);
+    assert_eq!(sample.tx_in_flight, 4 * SIZE);
+    assert_eq!(sample.delivered, 4 * SIZE);
+}
+
+#[test]
+fn segments_of_one_instant_are_ordered_by_their_number() {
+    let mut flow = Flow::new();
+    (0..4).for_each(|_| {
+        flow.send(0);
+    });
+    assert_eq!(flow.ack(100, [2, 3, 0, 1], 4).tx_in_flight, 4 * SIZE);
+}
+
+#[test]
+fn an_interval_below_the_smallest_rtt_is_no_sample() {
+    // Taken for lost and sent again at 150 ms; the first copy's ACK arrives at 160 ms.
+    let mut flow = Flow::new();
+    flow.send(0);
+    flow.send(0);
+    flow.ack(100, [1], 0);
+    flow.sampler.lost(at(150), 0, SIZE);
+    flow.pipe = 0;
+    flow.sampler.sent(at(150), 0, SIZE, 0);
+    flow.pipe = SIZE;
+    let sample = flow.ack(160, [0], 2);
+    assert!(sample.retransmitted);
+    assert_eq!(sample.bytes_per_second(), None);
+    assert_eq!((sample.delivered, sample.total_delivered), (SIZE, 2 * SIZE));
+}
+
+#[test]
+fn losses_are_counted_from_the_sending_of_a_segment() {
+    let mut flow = Flow::new();
+    (0..10).for_each(|_| {
+        flow.send(0);
+    });
+    let lost = flow.sampler.lost(at(110), 3, SIZE);
+    assert_eq!((lost.lost_since, lost.tx_in_flight), (SIZE, 4 * SIZE));
+    let lost = flow.sampler.lost(at(110), 6, SIZE);
+    assert_eq!((lost.lost_since, lost.tx_in_flight), (2 * SIZE, 7 * SIZE));
+    flow.pipe -= 2 * SIZE;
+    flow.send(115);
+    assert_eq!(flow.ack(120, [9], 0).lost, 2 * SIZE);
+    // The segment that left after both losses has seen none.
+    assert_eq!(flow.ack(220, [10], 0).lost, 0);
+}
+
+#[test]
+fn a_gap_in_the_supply_marks_samples_for_a_round_trip() {
+    let mut flow = Flow::new();
+    (0..4).for_each(|_| {
+        flow.send(0);
+    });
+    let supply = Supply { unsent: 0, in_flight: flow.pipe, window: 10 * SIZE, to_repair: 0 };
+    flow.sampler.check_application_limited(&Supply { unsent: 1, ..supply });
+    flow.sampler.check_application_limited(&Supply { to_repair: SIZE, ..supply });
+    flow.sampler.check_application_limited(&Supply { window: flow.pipe, ..supply });
+    assert!(!flow.sampler.is_application_limited());
+    flow.sampler.check_application_limited(&supply);
+    assert!(flow.sampler.is_application_limited());
+    // Sent before the gap: no. After it: yes, until the four in flight then and one more are delivered.
+    let sent = flow.send(50);
+    assert!(!sent.app_limited, "data was in flight");
+    assert!(!flow.ack(100, 0..4, 4).app_limited);
+    assert!(flow.sampler.is_application_limited());
+    assert!(flow.ack(150, [4], 5).app_limited);
+    assert!(!flow.sampler.is_application_limited());
+    flow.send(160);
+    assert!(!flow.ack(260, [5], 6).app_limited);
+}
+
+#[test]
+fn a_start_from_idle_says_so() {
+    let mut flow = Flow::new();
+    flow.sampler.check_application_limited(&Supply { unsent: 0, in_flight: 0, window: SIZE, to_repair: 0 });
+    assert!(flow.send(10).app_limited);
+    assert!(!flow.send(10).app_limited);
+}
+
+#[test]
+fn an_ack_of_nothing_new_gives_no_sample() {
+    let mut flow = Flow::new();
+    flow.send(0);
+    assert_eq!(flow.sampler.finish(0, RTT), None);
+    flow.ack(100, [0], 1);
+    assert_eq!(flow.sampler.finish(1, RTT), None);
+}
+
+#[test]
+fn parts_of_a_segment_count_once_each() {
+    let mut flow = Flow::new();
+    flow.send(0);
+    flow.sampler.delivered(at(100), 0, 400);
+    assert_eq!(flow.sampler.finish(0, RTT).expect("a sample").delivered, 400);
+    flow.sampler.delivered(at(110), 0, 600);
+    assert_eq!(flow.sampler.finish(1, RTT).expect("a sample").total_delivered, SIZE);
+    assert!(flow.sampler.snapshots.is_empty());
+}
