@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from lightlag import _engine
 from lightlag.reproduce import PAPERS, Verdict
-from lightlag.reproduce.inet_tcp import bit_errors, model
+from lightlag.reproduce.inet_tcp import bit_errors, model, sack_option
 from lightlag.reproduce.paper import Effort
 
 SEGMENT_S = 0.0012
@@ -45,6 +48,36 @@ def test_the_model_repairs_a_single_loss_without_a_timeout() -> None:
         assert sender.timeouts == 0
         assert 22.5 <= sender.ssthresh <= 23
         assert sender.cwnd > sender.ssthresh
+
+
+def test_the_sack_option_of_the_first_figure_is_byte_exact() -> None:
+    acks = sack_option.run()
+    assert [ack.number for ack in acks] == [1000, 2000, 3000, 4000, 5000, 6000, 6000, 8000]
+    assert [ack.hex for ack in acks[:6]] == [""] * 6
+    assert acks[6].options == bytes([1, 1, 5, 10, 0, 0, 0x1B, 0x58, 0, 0, 0x1F, 0x40])
+    assert acks[7].options == b""
+    verdicts = [row.verdict for row in sack_option.rows(acks)]
+    assert verdicts == [Verdict.REPRODUCED] * 3 + [Verdict.NOT_JUDGED]
+
+
+def test_a_receiver_without_sack_reports_nothing() -> None:
+    answers = _engine.answers('{"profile": "inet"}', [(0, 1000), (2000, 1000)])
+    assert [(number, options) for number, _, options in answers] == [(1000, b""), (1000, b"")]
+
+
+def test_a_receiver_reports_the_newest_block_first_beside_timestamps() -> None:
+    tcp = json.dumps({"profile": "linux"})
+    *_, (number, _, options) = _engine.answers(tcp, [(0, 100), (200, 100), (400, 100)])
+    assert number == 100
+    assert options[:4] == bytes([1, 1, 8, 10])
+    assert options[12:] == sack_option.option((400, 500), (200, 300))
+
+
+def test_answers_refuse_what_is_no_tcp() -> None:
+    with pytest.raises(ValueError, match="sacks"):
+        _engine.answers('{"sacks": true}', [])
+    with pytest.raises(ValueError, match="mss"):
+        _engine.answers('{"mss": "1 B"}', [])
 
 
 def test_a_full_frame_is_lost_as_often_as_the_reference_says() -> None:

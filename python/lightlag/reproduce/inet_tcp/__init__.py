@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from lightlag.reproduce.inet_tcp import bit_errors, figures
+from lightlag.reproduce.inet_tcp import bit_errors, figures, sack_option
 from lightlag.reproduce.paper import Effort, Picture, Reproduction
 
 NOTES = (
+    "**Fig. 1** sends segments one by one to a receiver of the profile `inet` with SACK, whose peer's first byte has "
+    "the number 0, and shows the bytes of the options of its ACKs.",
     "**Chosen, because the paper does not say:** the values of the example that the authors ship with INET: a delay of "
     "0.565 µs, a receive window of 65,535 B, every segment acknowledged, Nagle, no limited transmit, an initial window "
     "of one segment, neither scaling nor timestamps, a queue of 100 packets, 100 MiB and an end after 60 s, and the "
@@ -23,6 +25,11 @@ NOTES = (
 
 def reproduce(reproduction: Reproduction, effort: Effort) -> None:
     """Fill a reproduction with every item."""
+    effort.progress("Fig. 1: the SACK option")
+    acks = sack_option.run()
+    reproduction.add(sack_option.rows(acks))
+    reproduction.layouts.append(sack_option.layout(acks))
+
     effort.progress("Fig. 3: throughput under bit errors")
     run = bit_errors.BitErrors.run(effort)
     caption = (
