@@ -1,9 +1,11 @@
 //! The door to Python: JSON in, columns out, nothing else.
 //!
 //! - `run`: a run, its progress and Ctrl-C.
+//! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `folder`: a results folder on disk.
 
+mod answers;
 mod columns;
 mod folder;
 mod run;
@@ -92,6 +94,8 @@ fn catalog() -> String {
 mod _engine {
     #[pymodule_export]
     use super::{ScenarioError, catalog, check, parse, schema, seconds};
+    #[pymodule_export]
+    use crate::answers::answers;
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
 

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+mod wire;
+
 /// A sequence number: 32 bits that wrap (RFC 9293 §3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct SeqNumber(pub u32);

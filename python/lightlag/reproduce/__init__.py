@@ -1,7 +1,7 @@
 """Papers, run again: their figures and tables beside ours, each with a verdict.
 
 >>> sorted(PAPERS)
-['cubic-inet']
+['cubic-inet', 'inet-tcp']
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ def _cubic_inet(reproduction: Reproduction, effort: Effort) -> None:
     cubic_inet.reproduce(reproduction, effort)
 
 
+def _inet_tcp(reproduction: Reproduction, effort: Effort) -> None:
+    from lightlag.reproduce import inet_tcp
+
+    inet_tcp.reproduce(reproduction, effort)
+
+
 PAPERS: dict[str, Paper] = {
     paper.name: paper
     for paper in (
@@ -27,6 +33,13 @@ PAPERS: dict[str, Paper] = {
             reference="I. Angelis, A. Tsipis, E. Christopoulou, K. Oikonomou, 2023",
             items=("Fig. 1", "Fig. 4", "Table 1", "Fig. 5", "Fig. 7"),
             work=_cubic_inet,
+        ),
+        Paper(
+            name="inet-tcp",
+            title="Enhancement of the TCP Module in the OMNeT++/INET Framework",
+            reference="T. Reschka, T. Dreibholz, J. Pulinthanath, M. Becke, E. P. Rathgeb, 2010",
+            items=("Fig. 1", "Fig. 3"),
+            work=_inet_tcp,
         ),
     )
 }
