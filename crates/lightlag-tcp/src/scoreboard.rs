@@ -13,11 +13,13 @@ use lightlag_core::Instant;
 use std::collections::VecDeque;
 
 mod delivery;
+mod log;
 mod overdue;
 #[cfg(test)]
 mod tests;
 
 pub use delivery::Delivery;
+pub use log::Log;
 
 /// Counts a loop step in tests; nothing otherwise.
 macro_rules! count_step {
@@ -113,6 +115,8 @@ pub struct Scoreboard {
     sacked_bytes: u64,
     /// Bytes marked as lost so far.
     lost_bytes: u64,
+    /// What happened to which record, for those who ask.
+    log: Option<Box<Log>>,
     /// Number of the record above the highest SACKed range, if there is one.
     above_top: u64,
     /// No lost record with a smaller number waits for retransmission (HighRxt as a number).
@@ -140,6 +144,7 @@ impl Scoreboard {
             sacked: 0,
             sacked_bytes: 0,
             lost_bytes: 0,
+            log: None,
             above_top: 0,
             cursor: 0,
             segment_size,
@@ -210,6 +215,7 @@ impl Scoreboard {
                         self.sacked_bytes -= u64::from(cut.len);
                     } else {
                         delivery.bytes += u64::from(cut.len);
+                        log::delivered(&mut self.log, self.first, cut.len);
                     }
                     head.start = ack;
                     head.len -= cut.len;
@@ -222,6 +228,7 @@ impl Scoreboard {
             } else {
                 self.pipe -= head.in_pipe();
                 delivery.add(head);
+                log::delivered(&mut self.log, self.first, head.len);
             }
             self.records.pop_front();
             self.first += 1;
@@ -279,6 +286,7 @@ impl Scoreboard {
             }
             self.pipe -= record.in_pipe();
             delivery.add(record);
+            log::delivered(&mut self.log, self.first + at as u64, record.len);
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
             self.sacked_bytes += u64::from(record.len);
@@ -308,6 +316,7 @@ impl Scoreboard {
             }
             self.pipe -= record.in_pipe();
             delivery.add(record);
+            log::delivered(&mut self.log, self.first + at as u64, record.len);
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
             self.sacked_bytes += u64::from(record.len);
@@ -364,6 +373,21 @@ impl Scoreboard {
         self.records.partition_point(|record| record.start < offset)
     }
 
+    /// Keeps a log from now on.
+    pub fn keep_log(&mut self) {
+        self.log = Some(Box::default());
+    }
+
+    /// The log, emptied by whoever reads it.
+    pub fn log(&mut self) -> Option<&mut Log> {
+        self.log.as_deref_mut()
+    }
+
+    /// Number of the first record, and of the one that a new segment gets.
+    pub fn numbers(&self) -> (u64, u64) {
+        (self.first, self.first + self.records.len() as u64)
+    }
+
     /// Records that are SACKed.
     pub fn sacked(&self) -> u32 {
         self.sacked
@@ -405,6 +429,7 @@ impl Scoreboard {
                 if !record.has(SACKED) {
                     self.pipe -= record.in_pipe();
                     self.lost_bytes += record.newly_lost();
+                    log::lost(&mut self.log, self.lost_edge, record.newly_lost());
                     record.flags |= LOST;
                     self.pipe += record.in_pipe();
                 }
@@ -420,6 +445,7 @@ impl Scoreboard {
         {
             self.pipe -= head.in_pipe();
             self.lost_bytes += head.newly_lost();
+            log::lost(&mut self.log, self.first, head.newly_lost());
             head.flags |= LOST;
             self.pipe += head.in_pipe();
             self.lost_edge = self.lost_edge.max(self.first + 1);
@@ -452,6 +478,7 @@ impl Scoreboard {
                 continue;
             }
             self.lost_bytes += record.newly_lost();
+            log::lost(&mut self.log, number, record.newly_lost());
             record.flags = record.flags & (FIN | AMBIGUOUS) | LOST;
         }
     }

@@ -3,6 +3,7 @@
 use crate::account::{Account, Limit};
 use crate::config::{Config, PartialAcks, Scheme};
 use crate::congestion::{self, Congestion, CongestionControl, Needs, Phase};
+use crate::delivery_rate::RateSampler;
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Scoreboard};
@@ -14,6 +15,7 @@ mod acks;
 mod handshake;
 mod idle;
 mod pacing;
+mod rates;
 mod tail;
 
 pub(crate) use acks::Acknowledgement;
@@ -68,6 +70,8 @@ pub(crate) struct Sender {
     rtt: RttEstimator,
     congestion: Option<Box<dyn CongestionControl>>,
     needs: Needs,
+    /// Delivery rates, for an algorithm that needs them.
+    rates: Option<Box<RateSampler>>,
     /// Payload of a full segment.
     segment_size: u32,
     timer: Timer,
@@ -117,6 +121,7 @@ impl Sender {
             rtt: RttEstimator::new(config.rto.initial),
             congestion: None,
             needs: Needs::default(),
+            rates: None,
             segment_size,
             timer: Timer::Retransmission,
             limit: Limit::Application,
@@ -149,6 +154,10 @@ impl Sender {
 
     fn adopt(&mut self, congestion: Box<dyn CongestionControl>) {
         self.needs = congestion.needs();
+        if self.needs.rate {
+            self.board.keep_log();
+            self.rates = Some(Box::new(RateSampler::new(self.board.numbers().1)));
+        }
         self.congestion = Some(congestion);
         self.tell_recovery();
     }
@@ -184,6 +193,7 @@ impl Sender {
 
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.closing, "nothing is written after the close");
+        self.check_supply();
         // Offsets stay below 2⁶³, so that sums never wrap.
         self.written = self.written.saturating_add(bytes).min(u64::MAX >> 1);
     }
@@ -315,6 +325,7 @@ impl Sender {
         self.tail = Tail::new();
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         let (cause, flight) = self.recovery.on_timeout(now, &mut self.board, self.cwnd, srtt);
+        self.note_lost(now);
         if let Some(algorithm) = &mut self.congestion {
             algorithm.on_congestion(&Congestion { now, cause, flight, srtt, min_rtt });
         }
@@ -455,7 +466,9 @@ impl Sender {
     }
 
     fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
+        let (number, in_flight) = (self.board.numbers().1, self.board.pipe());
         self.board.sent(now, chunk.len, chunk.fin);
+        self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, false, config);
         self.override_small = false;
         if self.timer == Timer::Persist {
@@ -471,7 +484,9 @@ impl Sender {
     }
 
     fn retransmit(&mut self, now: Instant, number: u64, config: &Config, account: &mut Account) -> Chunk {
+        let in_flight = self.board.pipe();
         let chunk = self.board.retransmit(number, now);
+        self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, true, config);
         account.statistics.retransmitted_segments += u64::from(chunk.len > 0);
         let head_again = self.recovery.uses_sack() && chunk.start == self.board.una();

@@ -4,7 +4,7 @@
 //! First copies leave in the order of their offsets, so the lost edge walks over them once. Retransmissions stand
 //! in a queue of their own, in the order of time. Each segment is therefore looked at a constant number of times.
 
-use super::{LOST, RETRANSMITTED, Record, SACKED, Scoreboard};
+use super::{LOST, RETRANSMITTED, Record, SACKED, Scoreboard, log};
 use lightlag_core::{Duration, Instant};
 
 impl Scoreboard {
@@ -35,6 +35,7 @@ impl Scoreboard {
                     return record.sent + allowance;
                 }
                 self.lost_bytes += u64::from(record.len);
+                log::lost(&mut self.log, self.lost_edge, u64::from(record.len));
                 self.pipe -= u64::from(record.len);
                 record.flags |= LOST;
             }
@@ -56,6 +57,7 @@ impl Scoreboard {
                     return sent + allowance;
                 }
                 self.lost_bytes += u64::from(record.len);
+                log::lost(&mut self.log, number, u64::from(record.len));
                 self.pipe -= record.in_pipe();
                 record.flags = record.flags & !RETRANSMITTED | LOST;
                 self.lost_again.push_back(number);

@@ -40,6 +40,7 @@ impl Sender {
         config: &Config,
         account: &mut Account,
     ) {
+        self.check_supply();
         let una = self.board.una();
         let prior_inflight = self.board.pipe();
         let prior_lost = self.board.lost_bytes();
@@ -67,6 +68,7 @@ impl Sender {
             self.restart_timer(now, config);
         }
         let newly_lost = self.board.lost_bytes() - prior_lost;
+        let rate = self.sample_rate(now);
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
             let ack = Ack {
                 now,
@@ -88,7 +90,7 @@ impl Sender {
                 snd_una: self.board.una(),
                 snd_nxt: self.board.nxt(),
                 cwnd_limited: self.is_cwnd_limited(),
-                rate: None,
+                rate,
             };
             let growth = self.growth(newly_acked, delivery.bytes, ack.phase, config.growth);
             self.inform(Ack { growth, ..ack }, verdict, account);
@@ -125,6 +127,7 @@ impl Sender {
             min_rtt: self.rtt.min(),
         };
         let verdict = self.recovery.on_timer(&mut self.board, &news);
+        self.note_lost(now);
         self.resend_head |= verdict.resend_head;
         self.begin_episode(now, verdict, account);
         self.copy_window(now, account);

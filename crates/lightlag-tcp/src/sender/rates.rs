@@ -1,0 +1,51 @@
+//! Feeds the delivery-rate sampler, where there is one.
+
+use super::Sender;
+use crate::congestion::RateSample;
+use crate::delivery_rate::Supply;
+use crate::scoreboard::Chunk;
+use lightlag_core::Instant;
+
+impl Sender {
+    /// Whether the application leaves the window unused (draft-ietf-ccwg-bbr §4.1.2.4).
+    pub(super) fn check_supply(&mut self) {
+        if let Some(rates) = &mut self.rates {
+            let unsent = self.written.saturating_sub(self.board.nxt());
+            let to_repair = u64::from(self.board.next_lost().is_some());
+            let (in_flight, window) = (self.board.pipe(), self.cwnd);
+            rates.check_application_limited(&Supply { unsent, in_flight, window, to_repair });
+        }
+    }
+
+    /// The record with this number left, with `in_flight` bytes outstanding before it.
+    pub(super) fn note_sent(&mut self, now: Instant, number: u64, chunk: Chunk, in_flight: u64) {
+        let Some(rates) = &mut self.rates else { return };
+        let bytes = u64::from(chunk.len) + u64::from(chunk.fin);
+        let sent = rates.sent(now, number, bytes, in_flight);
+        if let Some(congestion) = &mut self.congestion {
+            congestion.on_sent(&sent);
+        }
+    }
+
+    /// Tells the algorithm what was marked lost.
+    pub(super) fn note_lost(&mut self, now: Instant) {
+        let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return };
+        for (number, bytes) in log.lost.drain(..) {
+            let lost = rates.lost(now, number, bytes);
+            if let Some(congestion) = &mut self.congestion {
+                congestion.on_lost(&lost);
+            }
+        }
+    }
+
+    /// The sample of an ACK that the scoreboard has taken in.
+    pub(super) fn sample_rate(&mut self, now: Instant) -> Option<RateSample> {
+        let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return None };
+        for (number, bytes) in log.delivered.drain(..) {
+            rates.delivered(now, number, bytes);
+        }
+        self.note_lost(now);
+        let (first, min_rtt) = (self.board.numbers().0, self.rtt.min());
+        self.rates.as_mut()?.finish(first, min_rtt)
+    }
+}
