@@ -98,6 +98,8 @@ class Tcp:
     """Value of the MSS option; a segment's payload is that minus its options."""
     sack: bool | None = None
     """Selective acknowledgements (RFC 2018)."""
+    dsack: bool | None = None
+    """Reports of data that arrived twice (D-SACK, RFC 2883), where SACK is used."""
     timestamps: bool | None = None
     """Timestamps (RFC 7323)."""
     window_scaling: bool | None = None

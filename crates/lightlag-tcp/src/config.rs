@@ -22,6 +22,8 @@ pub struct Config {
     pub mss_is_payload: bool,
     /// Offer and use SACK (RFC 2018).
     pub sack: bool,
+    /// Report data that arrived twice (D-SACK, RFC 2883), where SACK is used.
+    pub dsack: bool,
     /// Offer and use timestamps (RFC 7323).
     pub timestamps: bool,
     /// Offer and use window scaling (RFC 7323).

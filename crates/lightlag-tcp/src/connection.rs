@@ -285,8 +285,9 @@ impl Connection {
             return;
         }
         self.receiver.acknowledge_now();
-        let end = start + u64::from(segment.len);
-        self.account.statistics.duplicate_bytes += end.min(self.receiver.nxt()).saturating_sub(start);
+        let end = (start + u64::from(segment.len)).min(self.receiver.received());
+        self.receiver.note_duplicate(Range { start, end });
+        self.account.statistics.duplicate_bytes += end.saturating_sub(start);
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.linger = now + self.config.time_wait;
         }
@@ -404,7 +405,7 @@ impl Connection {
             return Some(self.pure_ack(now, 0));
         }
         // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it.
-        if self.receiver.ack_due() && self.receiver.has_holes() {
+        if self.receiver.ack_due() && self.receiver.has_report() {
             return Some(self.pure_ack(now, 0));
         }
         if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.account) {
@@ -442,15 +443,16 @@ impl Connection {
         self.account.statistics.acks_sent += 1;
         let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());
         let segment = self.acknowledging(now, seq);
-        if !self.sack || !self.receiver.has_holes() {
+        if !self.sack || !self.receiver.has_report() {
             return segment;
         }
         let mut blocks = [SackBlock::default(); MAX_BLOCKS];
-        let ranges = self.receiver.sack_ranges();
-        for (block, range) in blocks.iter_mut().zip(ranges) {
+        let mut ranges = [Range::default(); MAX_BLOCKS];
+        let count = self.receiver.report(&mut ranges);
+        for (block, range) in blocks.iter_mut().zip(&ranges[..count]) {
             *block = SackBlock { start: self.remote.plus(range.start as u32), end: self.remote.plus(range.end as u32) };
         }
-        segment.with_sack(&blocks[..ranges.len()])
+        segment.with_sack(&blocks[..count])
     }
 
     fn acknowledging(&mut self, now: Instant, seq: SeqNumber) -> Segment {

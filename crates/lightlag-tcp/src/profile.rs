@@ -63,6 +63,7 @@ fn linux() -> Config {
         mss: 1460,
         mss_is_payload: false,
         sack: true,
+        dsack: true,
         timestamps: true,
         window_scaling: true,
         initial_window: 10,
@@ -125,6 +126,7 @@ fn inet() -> Config {
         mss: 536,
         mss_is_payload: true,
         sack: false,
+        dsack: false,
         timestamps: false,
         window_scaling: false,
         initial_window: 1,
@@ -163,6 +165,7 @@ fn ns3() -> Config {
     Config {
         profile: Profile::Ns3,
         congestion: Choice::named("cubic"),
+        dsack: false,
         mss: 536,
         mss_is_payload: true,
         receive_buffer: Bytes(128 << 10),

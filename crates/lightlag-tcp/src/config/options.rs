@@ -27,6 +27,9 @@ pub struct Options {
     /// Selective acknowledgements (RFC 2018).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
+    /// Reports of data that arrived twice (D-SACK, RFC 2883), where SACK is used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
     /// Timestamps (RFC 7323).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
@@ -199,6 +202,7 @@ impl Options {
             congestion: over.congestion.clone().or_else(|| self.congestion.clone()),
             mss: over.mss.or(self.mss),
             sack: over.sack.or(self.sack),
+            dsack: over.dsack.or(self.dsack),
             timestamps: over.timestamps.or(self.timestamps),
             window_scaling: over.window_scaling.or(self.window_scaling),
             initial_window: over.initial_window.or(self.initial_window),
@@ -237,6 +241,7 @@ impl Options {
         }
         set(&mut config.congestion, &self.congestion);
         set(&mut config.sack, &self.sack);
+        set(&mut config.dsack, &self.dsack);
         set(&mut config.timestamps, &self.timestamps);
         set(&mut config.window_scaling, &self.window_scaling);
         set(&mut config.rtt_samples, &self.rtt_samples);

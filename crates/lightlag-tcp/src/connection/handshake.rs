@@ -54,6 +54,9 @@ impl Connection {
         self.remote = segment.seq.plus(1);
         let offer = segment.syn_options();
         self.sack &= offer.sack_permitted;
+        if self.sack && self.config.dsack {
+            self.receiver.report_duplicates();
+        }
         self.timestamps &= segment.timestamps().is_some();
         if let Some(stamps) = segment.timestamps() {
             self.receiver.set_ts_recent(stamps.value);
