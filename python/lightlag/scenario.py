@@ -90,7 +90,7 @@ class Rto:
 class Tcp:
     """What TCP does differently from its profile. Everywhere a mapping of the same keys serves as well."""
 
-    profile: Literal["linux", "rfc", "inet", "ns3"] | None = None
+    profile: Literal["linux", "rfc", "inet", "ns3", "ns2-linux"] | None = None
     """A complete set of behaviours, of which every other key changes one."""
     congestion: Congestion | None = None
     """The congestion control."""

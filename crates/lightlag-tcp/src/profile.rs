@@ -19,11 +19,14 @@ pub enum Profile {
     Inet,
     /// ns-3 with its defaults.
     Ns3,
+    /// The TCP-Linux agent of ns-2.35 with its SACK1 sink.
+    #[serde(rename = "ns2-linux")]
+    Ns2Linux,
 }
 
 impl Profile {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Linux, Self::Rfc, Self::Inet, Self::Ns3];
+    pub const ALL: [Self; 5] = [Self::Linux, Self::Rfc, Self::Inet, Self::Ns3, Self::Ns2Linux];
 
     /// The name in a scenario.
     pub fn name(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Profile {
             Self::Rfc => "rfc",
             Self::Inet => "inet",
             Self::Ns3 => "ns3",
+            Self::Ns2Linux => "ns2-linux",
         }
     }
 
@@ -42,6 +46,7 @@ impl Profile {
             Self::Rfc => rfc(),
             Self::Inet => inet(),
             Self::Ns3 => ns3(),
+            Self::Ns2Linux => ns2_linux(),
         }
     }
 }
@@ -192,6 +197,38 @@ fn ns3() -> Config {
     }
 }
 
+/// ns-2.35's agent TCP/Linux and its sink Sack1, by `ns-default.tcl`: payload of 1000 bytes whatever the options, two
+/// segments to begin with, every segment acknowledged, no delayed ACK, timestamps off, minimum timeout 200 ms on the
+/// clock's 10 ms ticks, no limit of tries. Its window is counted in packets at the sender, so no 16 bits bound it; the
+/// default there, 20 packets, is one that every study replaces, and here `receive_buffer` says it.
+fn ns2_linux() -> Config {
+    Config {
+        profile: Profile::Ns2Linux,
+        congestion: Choice::named("newreno"),
+        mss: 1000,
+        mss_is_payload: true,
+        dsack: false,
+        timestamps: false,
+        initial_window: 2,
+        receive_buffer: Bytes(64 << 20),
+        delayed_ack: None,
+        rto: Rto {
+            initial: seconds(3),
+            syn: seconds(3),
+            min: ms(200),
+            max: seconds(120),
+            variance_floor: ms(10),
+            variance_gain: VarianceGain::Quarter,
+        },
+        rtt_samples: RttSamples::OnePerRound,
+        growth: Growth::PerAck,
+        syn_retries: u8::MAX,
+        retries: u8::MAX,
+        time_wait: Duration::ZERO,
+        ..linux()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +247,13 @@ mod tests {
         assert!(!(config.sack || config.timestamps || config.window_scaling || config.limited_transmit));
         assert_eq!((config.delayed_ack, config.initial_window, config.recovery), (None, 1, Scheme::NewReno));
         assert_eq!((config.rto.initial, config.rto.min), (Duration::from_secs(3), Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn ns2_acknowledges_everything_and_begins_with_two_segments() {
+        let config = Profile::Ns2Linux.config();
+        assert_eq!((config.delayed_ack, config.initial_window, config.recovery), (None, 2, Scheme::Sack));
+        assert!(config.sack && config.window_scaling && !config.timestamps);
     }
 
     #[test]
