@@ -102,6 +102,12 @@ class Tcp:
     """Reports of data that arrived twice (D-SACK, RFC 2883), where SACK is used."""
     timestamps: bool | None = None
     """Timestamps (RFC 7323)."""
+    ecn: Literal["off", "classic", "accecn"] | None = None
+    """Explicit congestion notification: classic (RFC 3168) or accecn (RFC 9768)."""
+    ect: Literal["ect0", "ect1"] | None = None
+    """What packets that can be marked carry: ect0, or ect1 (L4S, RFC 9331)."""
+    abe: bool | None = None
+    """A congestion mark costs less than a loss (ABE, RFC 8511)."""
     window_scaling: bool | None = None
     """Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight."""
     initial_window: int | None = None

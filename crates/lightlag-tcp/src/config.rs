@@ -1,6 +1,7 @@
 //! What one end of a connection does: the resolved [`Config`], and the [`Options`] of a scenario that lead to it.
 
 use crate::congestion::Choice;
+use crate::ecn::{Ect, Mode};
 use crate::profile::Profile;
 use lightlag_core::{Bytes, Duration};
 use serde::Serialize;
@@ -26,6 +27,12 @@ pub struct Config {
     pub dsack: bool,
     /// Offer and use timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Offer and use explicit congestion notification.
+    pub ecn: Mode,
+    /// What packets that can be marked carry.
+    pub ect: Ect,
+    /// A mark costs less than a loss (ABE, RFC 8511).
+    pub abe: bool,
     /// Offer and use window scaling (RFC 7323).
     pub window_scaling: bool,
     /// Initial window in segments (RFC 5681 §3.1, RFC 6928).

@@ -6,6 +6,7 @@
 use crate::account::{Account, Failure, Limited, Snapshot, Statistics};
 use crate::config::Config;
 use crate::congestion::CongestionControl;
+use crate::ecn::Ecn;
 use crate::receiver::{MAX_BLOCKS, Receiver};
 use crate::scoreboard::{Chunk, Range};
 use crate::segment::{Flags, SackBlock, Segment, SeqNumber, Timestamps};
@@ -14,6 +15,7 @@ use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
 
 mod handshake;
+mod marks;
 #[cfg(test)]
 mod tests;
 
@@ -66,6 +68,8 @@ pub struct Connection {
     linger: Instant,
     /// When the first SYN or SYN-ACK left.
     syn_sent: Instant,
+    /// `None` where ECN is off or the peer knows none.
+    ecn: Option<Box<Ecn>>,
     config: Arc<Config>,
     account: Box<Account>,
 }
@@ -96,6 +100,7 @@ impl Connection {
             window_from: (0, 0),
             linger: Instant::MAX,
             syn_sent: Instant::MAX,
+            ecn: Self::ecn_of(&config),
             config,
             account: Box::default(),
         }
@@ -268,6 +273,9 @@ impl Connection {
         if !self.take_ack(now, segment, start, stamps.map(|stamps| stamps.echo)) {
             return;
         }
+        if self.ecn.is_some() {
+            self.take_mark(segment);
+        }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             self.take_data(now, segment, start);
         }
@@ -303,8 +311,12 @@ impl Connection {
             self.receiver.acknowledge_now();
             return false;
         }
+        let greeting = self.state == State::SynReceived && segment.len == 0;
         if self.state == State::SynReceived {
             self.establish(now, segment, u64::from(segment.window) << self.peer_scale);
+        }
+        if greeting && let Some(ecn) = &mut self.ecn {
+            ecn.take_greeting(segment.flags);
         }
         if ack < una {
             return true;
@@ -321,6 +333,8 @@ impl Connection {
             // Both clocks tick in milliseconds; their offset is a constant.
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
         });
+        let (ece, marks) =
+            if greeting || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
         let arrived = Acknowledgement {
             ack,
             sacked,
@@ -328,8 +342,8 @@ impl Connection {
             occupies: segment.sequence_len() > 0,
             moved_window,
             dsack,
-            ece: false,
-            marked: 0,
+            ece,
+            marks,
             one_way,
         };
         self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
@@ -404,12 +418,18 @@ impl Connection {
         if std::mem::take(&mut self.handshake_due) {
             return Some(self.pure_ack(now, 0));
         }
+        if self.ecn.is_some()
+            && let Some(ack) = self.prior_ack(now)
+        {
+            return Some(ack);
+        }
         // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it.
         if self.receiver.ack_due() && self.receiver.has_report() {
             return Some(self.pure_ack(now, 0));
         }
+        let nxt = self.sender.board().nxt();
         if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.account) {
-            return Some(self.data(now, chunk));
+            return Some(self.data(now, chunk, chunk.start >= nxt));
         }
         if self.sender.take_probe(now, &self.config) {
             self.account.statistics.probes += 1;
@@ -419,7 +439,7 @@ impl Connection {
         self.receiver.ack_due().then(|| self.pure_ack(now, 0))
     }
 
-    fn data(&mut self, now: Instant, chunk: Chunk) -> Segment {
+    fn data(&mut self, now: Instant, chunk: Chunk, new: bool) -> Segment {
         let statistics = &mut self.account.statistics;
         if chunk.len > 0 {
             statistics.sent_segments += 1;
@@ -428,6 +448,12 @@ impl Connection {
         }
         let mut segment = self.acknowledging(now, self.local.plus(chunk.start as u32));
         segment.len = chunk.len as u16;
+        if new
+            && chunk.len > 0
+            && let Some(ecn) = &mut self.ecn
+        {
+            segment.flags = segment.flags.with(ecn.new_data(self.sender.take_reduced()));
+        }
         if chunk.fin {
             segment.flags = segment.flags.with(Flags::FIN);
             self.state = match self.state {
@@ -458,7 +484,8 @@ impl Connection {
     fn acknowledging(&mut self, now: Instant, seq: SeqNumber) -> Segment {
         let ack = self.remote.plus(self.receiver.nxt() as u32);
         let window = self.receiver.acknowledged(false);
-        self.stamp(now, Segment::new(seq, ack, window, Flags::ACK))
+        let flags = self.ecn.as_mut().map_or(Flags::ACK, |ecn| Flags::ACK.with(ecn.echo()));
+        self.stamp(now, Segment::new(seq, ack, window, flags))
     }
 
     fn stamp(&self, now: Instant, segment: Segment) -> Segment {

@@ -2,6 +2,7 @@
 
 use crate::config::{Config, DelayedAck, Growth, IdleRestart, PartialAcks, Rto, RttSamples, Scheme, VarianceGain};
 use crate::congestion::Choice;
+use crate::ecn::{Ect, Mode};
 use lightlag_core::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,9 @@ fn linux() -> Config {
         sack: true,
         dsack: true,
         timestamps: true,
+        ecn: Mode::Off,
+        ect: Ect::Ect0,
+        abe: false,
         window_scaling: true,
         initial_window: 10,
         receive_buffer: Bytes(16 << 20),
@@ -133,6 +137,9 @@ fn inet() -> Config {
         sack: false,
         dsack: false,
         timestamps: false,
+        ecn: Mode::Off,
+        ect: Ect::Ect0,
+        abe: false,
         window_scaling: false,
         initial_window: 1,
         receive_buffer: Bytes(65_535),
@@ -221,6 +228,11 @@ fn ns2_linux() -> Config {
             variance_gain: VarianceGain::Quarter,
         },
         rtt_samples: RttSamples::OnePerRound,
+        recovery: Scheme::Sack,
+        tlp: false,
+        frto: false,
+        eifel: false,
+        dsack_undo: false,
         growth: Growth::PerAck,
         syn_retries: u8::MAX,
         retries: u8::MAX,

@@ -252,6 +252,11 @@ impl Receiver {
         self.advertise(if syn { 0 } else { self.scale.unwrap_or(0) })
     }
 
+    /// The window field of an ACK that acknowledges less than what was received, up to the right edge.
+    pub fn window_from(&self, nxt: u64) -> u16 {
+        ((self.edge - nxt) >> self.scale.unwrap_or(0)).min(65_535) as u16
+    }
+
     /// The window field, rounded so that the right edge never moves back (RFC 9293 §3.8.6.2.2).
     fn advertise(&mut self, scale: u8) -> u16 {
         let occupied = self.holes.as_ref().map_or(0, |holes| holes.bytes);

@@ -174,7 +174,7 @@ impl Sender {
                 segment_size: u64::from(self.segment_size),
                 initial_window: u64::from(self.initial_window),
                 rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()),
-                abe: false,
+                abe: config.abe,
                 seed: self.seed,
             };
             self.adopt(congestion::build(&config.congestion, &start));

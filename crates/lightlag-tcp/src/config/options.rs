@@ -1,7 +1,8 @@
 //! What a scenario's `tcp = { ... }` may say, and how it becomes a [`Config`].
 
 use super::{Config, DelayedAck, Growth, IdleRestart, PartialAcks, RttSamples, Scheme, VarianceGain};
-use crate::congestion::Choice;
+use crate::congestion::{Choice, wants_exact_marks};
+use crate::ecn::{Ect, Mode};
 use crate::profile::Profile;
 use lightlag_core::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -33,6 +34,16 @@ pub struct Options {
     /// Timestamps (RFC 7323).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
+    /// Explicit congestion notification: off, classic (RFC 3168) or accecn (RFC 9768). Default: off, or classic with
+    /// a congestion control that lives on marks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<Mode>,
+    /// What packets that can be marked carry: ect0, or ect1 (L4S, RFC 9331).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ect: Option<Ect>,
+    /// A congestion mark costs less than a loss (ABE, RFC 8511).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abe: Option<bool>,
     /// Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scaling: Option<bool>,
@@ -204,6 +215,9 @@ impl Options {
             sack: over.sack.or(self.sack),
             dsack: over.dsack.or(self.dsack),
             timestamps: over.timestamps.or(self.timestamps),
+            ecn: over.ecn.or(self.ecn),
+            ect: over.ect.or(self.ect),
+            abe: over.abe.or(self.abe),
             window_scaling: over.window_scaling.or(self.window_scaling),
             initial_window: over.initial_window.or(self.initial_window),
             receive_buffer: over.receive_buffer.or(self.receive_buffer),
@@ -243,6 +257,8 @@ impl Options {
         set(&mut config.sack, &self.sack);
         set(&mut config.dsack, &self.dsack);
         set(&mut config.timestamps, &self.timestamps);
+        set(&mut config.ect, &self.ect);
+        set(&mut config.abe, &self.abe);
         set(&mut config.window_scaling, &self.window_scaling);
         set(&mut config.rtt_samples, &self.rtt_samples);
         set(&mut config.recovery, &self.recovery);
@@ -270,6 +286,7 @@ impl Options {
         if let Some(rto) = self.rto {
             apply_rto(rto, &mut config)?;
         }
+        config.ecn = ecn(self.ecn, &config)?;
         if let Growth::Abc(limit) = config.growth {
             in_range("growth.abc", limit.into(), 1, 255, " segments")?;
         }
@@ -336,6 +353,18 @@ fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<
             }
             Ok(Some(DelayedAck { segments, timeout, quick: options.quick.unwrap_or(base.quick) }))
         }
+    }
+}
+
+/// An algorithm that lives on marks asks for them by itself, as Linux does.
+fn ecn(mode: Option<Mode>, config: &Config) -> Result<Mode, OptionError> {
+    let exact = wants_exact_marks(&config.congestion);
+    match mode {
+        Some(Mode::Off) if exact => {
+            error("ecn", format!("{} lives on congestion marks: leave ecn out", config.congestion.name()))
+        }
+        None if exact => Ok(Mode::Classic),
+        mode => Ok(mode.unwrap_or(config.ecn)),
     }
 }
 
@@ -472,6 +501,14 @@ mod tests {
         assert_eq!(delayed(r#"{ "profile": "inet", "delayed_ack": true }"#).unwrap().segments, 2);
         assert!(refused(r#"{ "delayed_ack": 3 }"#).contains("segments = 2"));
         assert!(refused(r#"{ "delayed_ack": { "count": 3 } }"#).contains("segments"));
+    }
+
+    #[test]
+    fn ecn_has_two_forms() {
+        let ecn = |json| options(json).resolve().unwrap().ecn;
+        assert_eq!((ecn("{}"), ecn(r#"{ "ecn": "classic" }"#)), (Mode::Off, Mode::Classic));
+        assert_eq!(ecn(r#"{ "ecn": "accecn", "ect": "ect1", "abe": true }"#), Mode::Accecn);
+        assert!(refused(r#"{ "ecn": "on" }"#).contains("accecn"));
     }
 
     #[test]

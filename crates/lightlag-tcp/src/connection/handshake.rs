@@ -2,6 +2,7 @@
 
 use super::{Connection, State};
 use crate::account::Failure;
+use crate::ecn::Ecn;
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
 use crate::sender::{Agreed, Expiry};
@@ -52,6 +53,7 @@ impl Connection {
     /// Reads what the peer's SYN offers. Options that only one end offers are not used.
     fn take_syn(&mut self, segment: &Segment) {
         self.remote = segment.seq.plus(1);
+        self.agree_on_ecn(segment.flags);
         let offer = segment.syn_options();
         self.sack &= offer.sack_permitted;
         if self.sack && self.config.dsack {
@@ -101,8 +103,9 @@ impl Connection {
                 .then(|| Receiver::scale_for(self.config.receive_buffer.0)),
             sack_permitted: self.sack,
         };
-        let (ack, flags) =
-            if answer { (self.remote, Flags::SYN.with(Flags::ACK)) } else { (SeqNumber::default(), Flags::SYN) };
+        let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { ecn.offer() };
+        let syn = Flags::SYN.with(self.ecn.as_mut().map_or(Flags::default(), marks));
+        let (ack, flags) = if answer { (self.remote, syn.with(Flags::ACK)) } else { (SeqNumber::default(), syn) };
         let segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
         Some(self.stamp(now, segment.with_syn_options(offer)))
     }
@@ -124,6 +127,10 @@ impl Connection {
         if self.state != State::SynReceived || !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
             self.receiver.acknowledge_now();
             return;
+        }
+        if !flags.has(Flags::ACK) {
+            // The peer may have repeated its SYN without asking for ECN.
+            self.agree_on_ecn(flags);
         }
         if flags.has(Flags::ACK) && segment.ack == self.local {
             self.establish(now, segment, u64::from(segment.window));
