@@ -87,6 +87,28 @@ class Rto:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ChallengeAcks:
+    """How many challenge ACKs may leave, for each connection (RFC 5961 §7)."""
+
+    count: int
+    """So many,"""
+    every: Time
+    """in so much time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepAlive:
+    """Probes of an idle connection (RFC 9293 §3.8.4)."""
+
+    idle: Time | None = None
+    """The first leaves after so much silence of the peer."""
+    interval: Time | None = None
+    """Time from one to the next."""
+    probes: int | None = None
+    """After so many without an answer the connection is given up."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tcp:
     """What TCP does differently from its profile. Everywhere a mapping of the same keys serves as well."""
 
@@ -128,6 +150,18 @@ class Tcp:
     """New data on the first two duplicate ACKs (RFC 3042)."""
     nagle: bool | None = None
     """Hold back a small segment while data is in flight (RFC 9293 §3.7.4)."""
+    syn_retries: int | None = None
+    """Retransmissions of a SYN before the connection is given up."""
+    retries: int | None = None
+    """Timeouts in a row before the connection is given up (RFC 9293 §3.8.3 R2)."""
+    time_wait: Time | None = None
+    """How long TIME-WAIT lasts (2 MSL)."""
+    fin_wait: Time | None = None
+    """How long FIN-WAIT-2 lasts once the application is gone."""
+    challenge_acks: ChallengeAcks | Mapping[str, Any] | None = None
+    """How many challenge ACKs may leave, for each connection (RFC 5961 §7)."""
+    keep_alive: KeepAlive | Mapping[str, Any] | None = None
+    """Probes of an idle connection (RFC 9293 §3.8.4)."""
 
 
 TcpLike: TypeAlias = Tcp | Mapping[str, Any]

@@ -78,6 +78,42 @@ pub struct Config {
     pub retries: u8,
     /// How long TIME-WAIT lasts (2 MSL).
     pub time_wait: Duration,
+    /// How long FIN-WAIT-2 lasts once the application is gone; `None` waits for the peer.
+    pub fin_wait: Option<Duration>,
+    /// How many challenge ACKs may leave (RFC 5961 §7); `None` does not limit them.
+    pub challenge_acks: Option<ChallengeAcks>,
+    /// Probes of an idle connection (RFC 9293 §3.8.4); `None` sends none.
+    pub keep_alive: Option<KeepAlive>,
+}
+
+/// The limit of challenge ACKs, for each connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChallengeAcks {
+    /// So many, 1 to 1,000,
+    #[schemars(range(min = 1, max = 1000))]
+    pub count: u16,
+    /// in so much time.
+    pub every: Duration,
+}
+
+/// Probes of an idle connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct KeepAlive {
+    /// The first leaves after so much silence of the peer (RFC 9293: at least 2 h by default).
+    pub idle: Duration,
+    /// Time from one to the next.
+    pub interval: Duration,
+    /// After so many without an answer the connection is given up.
+    pub probes: u16,
+}
+
+impl Default for KeepAlive {
+    /// As Linux.
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(7_200), interval: Duration::from_secs(75), probes: 9 }
+    }
 }
 
 /// Delayed ACKs.

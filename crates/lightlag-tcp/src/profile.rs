@@ -1,6 +1,8 @@
 //! Profiles: complete sets of behaviour, as one table of data.
 
-use crate::config::{Config, DelayedAck, Growth, IdleRestart, PartialAcks, Rto, RttSamples, Scheme, VarianceGain};
+use crate::config::{
+    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, PartialAcks, Rto, RttSamples, Scheme, VarianceGain,
+};
 use crate::congestion::Choice;
 use crate::ecn::{Ect, Mode};
 use lightlag_core::{Bytes, Duration};
@@ -103,6 +105,9 @@ fn linux() -> Config {
         syn_retries: 6,
         retries: 15,
         time_wait: seconds(60),
+        fin_wait: Some(seconds(60)),
+        challenge_acks: Some(ChallengeAcks { count: 1, every: ms(500) }),
+        keep_alive: None,
     }
 }
 
@@ -123,6 +128,8 @@ fn rfc() -> Config {
         idle_restart: IdleRestart::Rfc5681,
         growth: Growth::Abc(2),
         time_wait: seconds(240),
+        fin_wait: None,
+        challenge_acks: Some(ChallengeAcks { count: 10, every: seconds(5) }),
         ..linux()
     }
 }
@@ -169,6 +176,9 @@ fn inet() -> Config {
         syn_retries: 12,
         retries: 12,
         time_wait: seconds(240),
+        fin_wait: Some(seconds(600)),
+        challenge_acks: None,
+        keep_alive: None,
     }
 }
 
@@ -200,6 +210,8 @@ fn ns3() -> Config {
         syn_retries: 6,
         retries: 6,
         time_wait: seconds(240),
+        fin_wait: None,
+        challenge_acks: None,
         ..linux()
     }
 }
@@ -237,6 +249,8 @@ fn ns2_linux() -> Config {
         syn_retries: u8::MAX,
         retries: u8::MAX,
         time_wait: Duration::ZERO,
+        fin_wait: None,
+        challenge_acks: None,
         ..linux()
     }
 }

@@ -141,6 +141,11 @@ impl Receiver {
         (value.wrapping_sub(self.ts_recent) as i32) < 0
     }
 
+    /// Whether the timestamp is younger than all seen.
+    pub fn is_newer(&self, value: u32) -> bool {
+        value.wrapping_sub(self.ts_recent) as i32 > 0
+    }
+
     /// Takes TSval of an acceptable segment that begins at `start`, if it is the one to echo: the earliest that
     /// is not acknowledged yet (RFC 7323 §4.3).
     pub fn note_timestamp(&mut self, start: u64, value: u32) {

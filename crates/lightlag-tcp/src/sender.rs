@@ -234,6 +234,11 @@ impl Sender {
         self.peer_edge
     }
 
+    /// The largest window that the peer advertised (MAX.SND.WND, RFC 5961 §5).
+    pub(crate) fn max_window(&self) -> u64 {
+        self.max_window
+    }
+
     /// Bytes of payload below `offset`, which may lie beyond the FIN.
     pub(crate) fn payload(&self, offset: u64) -> u64 {
         offset.min(self.written)

@@ -16,7 +16,11 @@ const TIMESTAMPS_LEN: u32 = 12;
 
 impl Connection {
     pub(super) fn listen(&mut self, now: Instant, segment: &Segment) {
-        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
+        // RFC 9293 §3.10.7.2.
+        if segment.flags.has(Flags::ACK) {
+            return self.refuse(segment);
+        }
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::RST) {
             return;
         }
         self.account.open(now);
@@ -28,11 +32,12 @@ impl Connection {
     pub(super) fn answer_to_syn(&mut self, now: Instant, segment: &Segment) {
         let acknowledges = segment.flags.has(Flags::ACK);
         if acknowledges && segment.ack != self.local {
-            return;
+            // RFC 9293 §3.10.7.3: the peer means a connection of the past.
+            return self.refuse(segment);
         }
         if segment.flags.has(Flags::RST) {
             if acknowledges {
-                self.finish(Some(Failure::Reset));
+                self.finish(Some(Failure::Refused));
             }
             return;
         }
@@ -85,11 +90,16 @@ impl Connection {
         };
         self.sender.establish(now, agreed, &self.config, &mut self.account);
         self.state = State::Established;
+        self.start_keep_alive(now);
     }
 
     pub(super) fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
+        if self.answer.is_some() {
+            return self.poll_answer();
+        }
         if !self.handshake_due {
-            return None;
+            let due = self.state == State::SynReceived && self.receiver.ack_due();
+            return due.then(|| self.pure_ack(now, 0));
         }
         self.handshake_due = false;
         self.syn_sent = self.syn_sent.min(now);
@@ -125,8 +135,7 @@ impl Connection {
             return;
         }
         if self.state != State::SynReceived || !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
-            self.receiver.acknowledge_now();
-            return;
+            return self.challenge(now);
         }
         if !flags.has(Flags::ACK) {
             // The peer may have repeated its SYN without asking for ECN.

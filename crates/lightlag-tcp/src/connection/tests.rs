@@ -4,6 +4,9 @@ use crate::config::Scheme;
 use crate::segment::SynOptions;
 use proptest::prelude::*;
 
+mod closing;
+mod resets;
+
 const LOCAL: SeqNumber = SeqNumber(1_000);
 const REMOTE: SeqNumber = SeqNumber(9_000);
 
