@@ -122,7 +122,7 @@ def test_list_prints_a_name_a_line(call: CliRunner) -> None:
     assert [line.split()[0] for line in lines] == congestion_names()
     assert all(len(line.split()) > 3 for line in lines)
     profiles = call.invoke(app, ["list", "profiles"]).stdout.splitlines()
-    assert [line.split()[0] for line in profiles] == ["linux", "rfc", "inet", "ns3"]
+    assert [line.split()[0] for line in profiles] == ["linux", "rfc", "inet", "ns3", "ns2-linux"]
     scenarios = call.invoke(app, ["list", "scenarios"]).stdout.splitlines()
     assert [line.split()[0] for line in scenarios] == list(presets.PRESETS)
     assert "cubic-inet" in call.invoke(app, ["list", "papers"]).stdout
@@ -170,7 +170,7 @@ def test_a_closed_pipe_is_no_error(lightlag: Lightlag) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
 
 
-@pytest.mark.parametrize("name", [*congestion_names(), "linux", "rfc", "inet", "ns3", *presets.PRESETS])
+@pytest.mark.parametrize("name", [*congestion_names(), "linux", "rfc", "inet", "ns3", "ns2-linux", *presets.PRESETS])
 def test_everything_with_a_name_is_explained(call: CliRunner, name: str) -> None:
     done = call.invoke(app, ["explain", name])
     assert done.exit_code == 0

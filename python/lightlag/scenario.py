@@ -87,10 +87,32 @@ class Rto:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ChallengeAcks:
+    """How many challenge ACKs may leave, for each connection (RFC 5961 §7)."""
+
+    count: int
+    """So many,"""
+    every: Time
+    """in so much time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepAlive:
+    """Probes of an idle connection (RFC 9293 §3.8.4)."""
+
+    idle: Time | None = None
+    """The first leaves after so much silence of the peer."""
+    interval: Time | None = None
+    """Time from one to the next."""
+    probes: int | None = None
+    """After so many without an answer the connection is given up."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tcp:
     """What TCP does differently from its profile. Everywhere a mapping of the same keys serves as well."""
 
-    profile: Literal["linux", "rfc", "inet", "ns3"] | None = None
+    profile: Literal["linux", "rfc", "inet", "ns3", "ns2-linux"] | None = None
     """A complete set of behaviours, of which every other key changes one."""
     congestion: Congestion | None = None
     """The congestion control."""
@@ -98,8 +120,16 @@ class Tcp:
     """Value of the MSS option; a segment's payload is that minus its options."""
     sack: bool | None = None
     """Selective acknowledgements (RFC 2018)."""
+    dsack: bool | None = None
+    """Reports of data that arrived twice (D-SACK, RFC 2883), where SACK is used."""
     timestamps: bool | None = None
     """Timestamps (RFC 7323)."""
+    ecn: Literal["off", "classic", "accecn"] | None = None
+    """Explicit congestion notification: classic (RFC 3168) or accecn (RFC 9768)."""
+    ect: Literal["ect0", "ect1"] | None = None
+    """What packets that can be marked carry: ect0, or ect1 (L4S, RFC 9331)."""
+    abe: bool | None = None
+    """A congestion mark costs less than a loss (ABE, RFC 8511)."""
     window_scaling: bool | None = None
     """Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight."""
     initial_window: int | None = None
@@ -120,6 +150,18 @@ class Tcp:
     """New data on the first two duplicate ACKs (RFC 3042)."""
     nagle: bool | None = None
     """Hold back a small segment while data is in flight (RFC 9293 §3.7.4)."""
+    syn_retries: int | None = None
+    """Retransmissions of a SYN before the connection is given up."""
+    retries: int | None = None
+    """Timeouts in a row before the connection is given up (RFC 9293 §3.8.3 R2)."""
+    time_wait: Time | None = None
+    """How long TIME-WAIT lasts (2 MSL)."""
+    fin_wait: Time | None = None
+    """How long FIN-WAIT-2 lasts once the application is gone."""
+    challenge_acks: ChallengeAcks | Mapping[str, Any] | None = None
+    """How many challenge ACKs may leave, for each connection (RFC 5961 §7)."""
+    keep_alive: KeepAlive | Mapping[str, Any] | None = None
+    """Probes of an idle connection (RFC 9293 §3.8.4)."""
 
 
 TcpLike: TypeAlias = Tcp | Mapping[str, Any]

@@ -77,7 +77,7 @@ fn generated() -> impl Strategy<Value = String> {
 
 /// The `tcp` table of a flow.
 fn tcp() -> impl Strategy<Value = String> {
-    let profile = prop::sample::select(vec!["linux", "rfc", "inet", "ns3"]);
+    let profile = prop::sample::select(vec!["linux", "rfc", "inet", "ns3", "ns2-linux"]);
     let congestion = prop::sample::select(vec![
         r#""newreno""#,
         r#""cubic""#,

@@ -1,5 +1,6 @@
 //! What a connection reports about itself: counters, where its time went, and its state at one moment.
 
+use crate::config::ChallengeAcks;
 use crate::congestion::{Epoch, Phase};
 use lightlag_core::{Duration, Instant};
 
@@ -58,8 +59,34 @@ pub enum Failure {
     SynTimeout,
     /// Data was not acknowledged.
     Timeout,
+    /// The peer answered the SYN with a reset.
+    Refused,
     /// The peer reset the connection.
     Reset,
+    /// The application aborted it, or was gone when data arrived.
+    Aborted,
+    /// Probes of an idle connection were not answered.
+    KeepAlive,
+    /// The window stayed closed, and the probes of it were not answered.
+    ProbeTimeout,
+    /// The peer never closed, and nobody waited for it (FIN-WAIT-2).
+    FinWait,
+}
+
+impl Failure {
+    /// What happened, in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::SynTimeout => "the SYN was not answered",
+            Self::Timeout => "data was not acknowledged",
+            Self::Refused => "the peer refused the connection",
+            Self::Reset => "the peer reset the connection",
+            Self::Aborted => "the application aborted the connection",
+            Self::KeepAlive => "keep-alive probes were not answered",
+            Self::ProbeTimeout => "probes of a closed window were not answered",
+            Self::FinWait => "the peer did not close in time",
+        }
+    }
 }
 
 /// Counters since the connection was opened.
@@ -144,9 +171,23 @@ pub(crate) struct Account {
     limited: Limited,
     limited_since: Instant,
     opened: bool,
+    /// When the current interval of challenge ACKs began, and how many left in it.
+    challenged: Option<(Instant, u16)>,
 }
 
 impl Account {
+    /// Whether one more challenge ACK may leave (RFC 5961 §7); it does.
+    pub(crate) fn may_challenge(&mut self, now: Instant, limit: Option<ChallengeAcks>) -> bool {
+        let Some(limit) = limit else { return true };
+        let (since, count) = match self.challenged {
+            Some((since, count)) if now.since(since) < limit.every => (since, count),
+            _ => (now, 0),
+        };
+        let may = count < limit.count;
+        self.challenged = Some((since, count + u16::from(may)));
+        may
+    }
+
     pub(crate) fn open(&mut self, now: Instant) {
         if !self.opened {
             self.opened = true;

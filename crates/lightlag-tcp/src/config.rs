@@ -1,6 +1,7 @@
 //! What one end of a connection does: the resolved [`Config`], and the [`Options`] of a scenario that lead to it.
 
 use crate::congestion::Choice;
+use crate::ecn::{Ect, Mode};
 use crate::profile::Profile;
 use lightlag_core::{Bytes, Duration};
 use serde::Serialize;
@@ -22,8 +23,16 @@ pub struct Config {
     pub mss_is_payload: bool,
     /// Offer and use SACK (RFC 2018).
     pub sack: bool,
+    /// Report data that arrived twice (D-SACK, RFC 2883), where SACK is used.
+    pub dsack: bool,
     /// Offer and use timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Offer and use explicit congestion notification.
+    pub ecn: Mode,
+    /// What packets that can be marked carry.
+    pub ect: Ect,
+    /// A mark costs less than a loss (ABE, RFC 8511).
+    pub abe: bool,
     /// Offer and use window scaling (RFC 7323).
     pub window_scaling: bool,
     /// Initial window in segments (RFC 5681 §3.1, RFC 6928).
@@ -69,6 +78,42 @@ pub struct Config {
     pub retries: u8,
     /// How long TIME-WAIT lasts (2 MSL).
     pub time_wait: Duration,
+    /// How long FIN-WAIT-2 lasts once the application is gone; `None` waits for the peer.
+    pub fin_wait: Option<Duration>,
+    /// How many challenge ACKs may leave (RFC 5961 §7); `None` does not limit them.
+    pub challenge_acks: Option<ChallengeAcks>,
+    /// Probes of an idle connection (RFC 9293 §3.8.4); `None` sends none.
+    pub keep_alive: Option<KeepAlive>,
+}
+
+/// The limit of challenge ACKs, for each connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChallengeAcks {
+    /// So many, 1 to 1,000,
+    #[schemars(range(min = 1, max = 1000))]
+    pub count: u16,
+    /// in so much time.
+    pub every: Duration,
+}
+
+/// Probes of an idle connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct KeepAlive {
+    /// The first leaves after so much silence of the peer (RFC 9293: at least 2 h by default).
+    pub idle: Duration,
+    /// Time from one to the next.
+    pub interval: Duration,
+    /// After so many without an answer the connection is given up.
+    pub probes: u16,
+}
+
+impl Default for KeepAlive {
+    /// As Linux.
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(7_200), interval: Duration::from_secs(75), probes: 9 }
+    }
 }
 
 /// Delayed ACKs.

@@ -6,6 +6,7 @@
 use crate::account::{Account, Failure, Limited, Snapshot, Statistics};
 use crate::config::Config;
 use crate::congestion::CongestionControl;
+use crate::ecn::Ecn;
 use crate::receiver::{MAX_BLOCKS, Receiver};
 use crate::scoreboard::{Chunk, Range};
 use crate::segment::{Flags, SackBlock, Segment, SeqNumber, Timestamps};
@@ -13,9 +14,14 @@ use crate::sender::{Acknowledgement, Expiry, Sender, timestamp};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
 
+mod closing;
 mod handshake;
+mod marks;
+mod resets;
 #[cfg(test)]
 mod tests;
+
+use closing::KeepAlive;
 
 /// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -62,10 +68,20 @@ pub struct Connection {
     peer_scale: u8,
     /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
     window_from: (u64, u64),
-    /// When TIME-WAIT ends.
+    /// When TIME-WAIT ends, or FIN-WAIT-2 of an orphan; when an idle connection is looked after.
     linger: Instant,
     /// When the first SYN or SYN-ACK left.
     syn_sent: Instant,
+    /// Whether it began in LISTEN.
+    passive: bool,
+    /// Whether the application is gone.
+    orphan: bool,
+    /// A reset that must leave.
+    answer: Option<Box<Segment>>,
+    /// `None` where it is off.
+    keep_alive: Option<Box<KeepAlive>>,
+    /// `None` where ECN is off or the peer knows none.
+    ecn: Option<Box<Ecn>>,
     config: Arc<Config>,
     account: Box<Account>,
 }
@@ -96,6 +112,11 @@ impl Connection {
             window_from: (0, 0),
             linger: Instant::MAX,
             syn_sent: Instant::MAX,
+            passive: state == State::Listen,
+            orphan: false,
+            answer: None,
+            keep_alive: None,
+            ecn: Self::ecn_of(&config),
             config,
             account: Box::default(),
         }
@@ -146,7 +167,7 @@ impl Connection {
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         self.sender.begin_event(&self.config);
         match self.state {
-            State::Closed => {}
+            State::Closed => self.refuse(segment),
             State::Listen => self.listen(now, segment),
             State::SynSent => self.answer_to_syn(now, segment),
             _ => self.synchronized(now, segment),
@@ -157,8 +178,7 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Instant) {
         self.sender.begin_event(&self.config);
         if self.linger <= now {
-            self.linger = Instant::MAX;
-            self.finish(None);
+            self.linger_ended(now);
         }
         if self.receiver.deadline() <= now {
             self.receiver.handle_timeout();
@@ -181,7 +201,7 @@ impl Connection {
     /// The next segment to send, until there is none.
     pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
-            State::Closed | State::Listen => None,
+            State::Closed | State::Listen => self.poll_answer(),
             State::SynSent | State::SynReceived => self.poll_syn(now),
             _ => self.poll_synchronized(now),
         }
@@ -230,6 +250,9 @@ impl Connection {
     }
 
     fn synchronized(&mut self, now: Instant, segment: &Segment) {
+        if self.state == State::TimeWait && self.reopened(now, segment) {
+            return;
+        }
         let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else {
             return self.repeated_syn(now, segment);
         };
@@ -246,18 +269,13 @@ impl Connection {
             return self.unacceptable(now, segment, start);
         }
         if segment.flags.has(Flags::RST) {
-            // RFC 5961 §3: only the exact number resets, others are challenged.
-            if start == self.receiver.nxt() {
-                self.finish(Some(Failure::Reset))
-            } else {
-                self.receiver.acknowledge_now()
-            }
-            return;
+            return self.take_reset(now, start);
         }
         if segment.flags.has(Flags::SYN) {
-            // RFC 5961 §4.
-            self.receiver.acknowledge_now();
-            return;
+            return self.take_strange_syn(now);
+        }
+        if self.keep_alive.is_some() {
+            self.heard(now);
         }
         if !segment.flags.has(Flags::ACK) {
             return;
@@ -267,6 +285,9 @@ impl Connection {
         }
         if !self.take_ack(now, segment, start, stamps.map(|stamps| stamps.echo)) {
             return;
+        }
+        if self.ecn.is_some() {
+            self.take_mark(segment);
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             self.take_data(now, segment, start);
@@ -284,9 +305,16 @@ impl Connection {
         if segment.flags.has(Flags::RST) {
             return;
         }
-        self.receiver.acknowledge_now();
-        let end = start + u64::from(segment.len);
-        self.account.statistics.duplicate_bytes += end.min(self.receiver.nxt()).saturating_sub(start);
+        if segment.len > 0 || segment.flags.has(Flags::FIN) {
+            self.receiver.acknowledge_now();
+        } else {
+            // Two ends that disagree would answer each other for ever (as Linux).
+            self.challenge(now);
+            self.heard(now);
+        }
+        let end = (start + u64::from(segment.len)).min(self.receiver.received());
+        self.receiver.note_duplicate(Range { start, end });
+        self.account.statistics.duplicate_bytes += end.saturating_sub(start);
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.linger = now + self.config.time_wait;
         }
@@ -296,14 +324,22 @@ impl Connection {
     fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
         let board = self.sender.board();
         let (una, nxt) = (board.una(), board.nxt());
-        let Some(ack) = segment.ack.expand(self.local, una) else { return self.state != State::SynReceived };
-        if ack > nxt {
-            // Nothing of the kind was sent.
-            self.receiver.acknowledge_now();
+        let acceptable = |ack: &u64| *ack <= nxt && ack + self.sender.max_window() >= una;
+        let Some(ack) = segment.ack.expand(self.local, una).filter(acceptable) else {
+            // What was never sent, or is too old (RFC 5961 §5).
+            if self.state == State::SynReceived {
+                self.refuse(segment)
+            } else {
+                self.challenge(now)
+            }
             return false;
-        }
+        };
+        let greeting = self.state == State::SynReceived && segment.len == 0;
         if self.state == State::SynReceived {
             self.establish(now, segment, u64::from(segment.window) << self.peer_scale);
+        }
+        if greeting && let Some(ecn) = &mut self.ecn {
+            ecn.take_greeting(segment.flags);
         }
         if ack < una {
             return true;
@@ -320,6 +356,8 @@ impl Connection {
             // Both clocks tick in milliseconds; their offset is a constant.
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
         });
+        let (ece, marks) =
+            if greeting || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
         let arrived = Acknowledgement {
             ack,
             sacked,
@@ -327,8 +365,8 @@ impl Connection {
             occupies: segment.sequence_len() > 0,
             moved_window,
             dsack,
-            ece: false,
-            marked: 0,
+            ece,
+            marks,
             one_way,
         };
         self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
@@ -364,61 +402,47 @@ impl Connection {
             self.receiver.acknowledge_now();
             return;
         }
+        if self.orphan && segment.len > 0 && start + u64::from(segment.len) > self.receiver.nxt() {
+            // Nobody will read it (RFC 9293 §3.6.1, RFC 1122 §4.2.2.13).
+            self.reset_peer();
+            return self.finish(Some(Failure::Aborted));
+        }
         let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags.has(Flags::FIN));
         self.account.statistics.duplicate_bytes += duplicate;
         if self.receiver.fin_consumed() {
-            self.state = match self.state {
-                State::Established => State::CloseWait,
-                State::FinWait1 => State::Closing,
-                _ => self.wait(now),
-            };
+            self.peer_fin(now);
         }
-    }
-
-    fn fin_acknowledged(&mut self, now: Instant) {
-        self.state = match self.state {
-            State::FinWait1 => State::FinWait2,
-            State::Closing => self.wait(now),
-            State::LastAck => return self.finish(None),
-            other => other,
-        };
-    }
-
-    fn wait(&mut self, now: Instant) -> State {
-        self.linger = now + self.config.time_wait;
-        State::TimeWait
-    }
-
-    /// The connection is no more.
-    fn finish(&mut self, failure: Option<Failure>) {
-        self.state = State::Closed;
-        self.account.statistics.failure = failure;
-        self.sender.stop();
-        self.receiver.stop();
-        self.linger = Instant::MAX;
-        self.handshake_due = false;
     }
 
     fn poll_synchronized(&mut self, now: Instant) -> Option<Segment> {
         if std::mem::take(&mut self.handshake_due) {
             return Some(self.pure_ack(now, 0));
         }
+        if self.ecn.is_some()
+            && let Some(ack) = self.prior_ack(now)
+        {
+            return Some(ack);
+        }
         // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it.
-        if self.receiver.ack_due() && self.receiver.has_holes() {
+        if self.receiver.ack_due() && self.receiver.has_report() {
             return Some(self.pure_ack(now, 0));
         }
+        let nxt = self.sender.board().nxt();
         if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.account) {
-            return Some(self.data(now, chunk));
+            return Some(self.data(now, chunk, chunk.start >= nxt));
         }
         if self.sender.take_probe(now, &self.config) {
             self.account.statistics.probes += 1;
             // As Linux: an old number, which the peer must answer.
             return Some(self.pure_ack(now, 1));
         }
-        self.receiver.ack_due().then(|| self.pure_ack(now, 0))
+        if self.receiver.ack_due() {
+            return Some(self.pure_ack(now, 0));
+        }
+        self.poll_keep_alive(now)
     }
 
-    fn data(&mut self, now: Instant, chunk: Chunk) -> Segment {
+    fn data(&mut self, now: Instant, chunk: Chunk, new: bool) -> Segment {
         let statistics = &mut self.account.statistics;
         if chunk.len > 0 {
             statistics.sent_segments += 1;
@@ -427,6 +451,12 @@ impl Connection {
         }
         let mut segment = self.acknowledging(now, self.local.plus(chunk.start as u32));
         segment.len = chunk.len as u16;
+        if new
+            && chunk.len > 0
+            && let Some(ecn) = &mut self.ecn
+        {
+            segment.flags = segment.flags.with(ecn.new_data(self.sender.take_reduced()));
+        }
         if chunk.fin {
             segment.flags = segment.flags.with(Flags::FIN);
             self.state = match self.state {
@@ -442,21 +472,23 @@ impl Connection {
         self.account.statistics.acks_sent += 1;
         let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());
         let segment = self.acknowledging(now, seq);
-        if !self.sack || !self.receiver.has_holes() {
+        if !self.sack || !self.receiver.has_report() {
             return segment;
         }
         let mut blocks = [SackBlock::default(); MAX_BLOCKS];
-        let ranges = self.receiver.sack_ranges();
-        for (block, range) in blocks.iter_mut().zip(ranges) {
+        let mut ranges = [Range::default(); MAX_BLOCKS];
+        let count = self.receiver.report(&mut ranges);
+        for (block, range) in blocks.iter_mut().zip(&ranges[..count]) {
             *block = SackBlock { start: self.remote.plus(range.start as u32), end: self.remote.plus(range.end as u32) };
         }
-        segment.with_sack(&blocks[..ranges.len()])
+        segment.with_sack(&blocks[..count])
     }
 
     fn acknowledging(&mut self, now: Instant, seq: SeqNumber) -> Segment {
         let ack = self.remote.plus(self.receiver.nxt() as u32);
         let window = self.receiver.acknowledged(false);
-        self.stamp(now, Segment::new(seq, ack, window, Flags::ACK))
+        let flags = self.ecn.as_mut().map_or(Flags::ACK, |ecn| Flags::ACK.with(ecn.echo()));
+        self.stamp(now, Segment::new(seq, ack, window, flags))
     }
 
     fn stamp(&self, now: Instant, segment: Segment) -> Segment {

@@ -8,6 +8,7 @@
 //! - [`scoreboard`], [`rtt`] and [`delivery_rate`]: what the sender knows about its segments and about the path.
 //! - [`recovery`]: what is lost, and when an episode of repair begins and ends.
 //! - [`congestion`]: how much may be in flight.
+//! - [`ecn`]: congestion marks and how they travel back.
 //! - [`config`] and [`profile`]: what an endpoint does, and whose behaviour that is.
 
 pub mod account;
@@ -15,6 +16,7 @@ pub mod config;
 pub mod congestion;
 pub mod connection;
 pub mod delivery_rate;
+pub mod ecn;
 pub mod profile;
 pub mod receiver;
 pub mod recovery;

@@ -1,7 +1,10 @@
 //! Profiles: complete sets of behaviour, as one table of data.
 
-use crate::config::{Config, DelayedAck, Growth, IdleRestart, PartialAcks, Rto, RttSamples, Scheme, VarianceGain};
+use crate::config::{
+    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, PartialAcks, Rto, RttSamples, Scheme, VarianceGain,
+};
 use crate::congestion::Choice;
+use crate::ecn::{Ect, Mode};
 use lightlag_core::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,11 +22,14 @@ pub enum Profile {
     Inet,
     /// ns-3 with its defaults.
     Ns3,
+    /// The TCP-Linux agent of ns-2.35 with its SACK1 sink.
+    #[serde(rename = "ns2-linux")]
+    Ns2Linux,
 }
 
 impl Profile {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Linux, Self::Rfc, Self::Inet, Self::Ns3];
+    pub const ALL: [Self; 5] = [Self::Linux, Self::Rfc, Self::Inet, Self::Ns3, Self::Ns2Linux];
 
     /// The name in a scenario.
     pub fn name(self) -> &'static str {
@@ -32,6 +38,7 @@ impl Profile {
             Self::Rfc => "rfc",
             Self::Inet => "inet",
             Self::Ns3 => "ns3",
+            Self::Ns2Linux => "ns2-linux",
         }
     }
 
@@ -42,6 +49,7 @@ impl Profile {
             Self::Rfc => rfc(),
             Self::Inet => inet(),
             Self::Ns3 => ns3(),
+            Self::Ns2Linux => ns2_linux(),
         }
     }
 }
@@ -63,7 +71,11 @@ fn linux() -> Config {
         mss: 1460,
         mss_is_payload: false,
         sack: true,
+        dsack: true,
         timestamps: true,
+        ecn: Mode::Off,
+        ect: Ect::Ect0,
+        abe: false,
         window_scaling: true,
         initial_window: 10,
         receive_buffer: Bytes(16 << 20),
@@ -93,6 +105,9 @@ fn linux() -> Config {
         syn_retries: 6,
         retries: 15,
         time_wait: seconds(60),
+        fin_wait: Some(seconds(60)),
+        challenge_acks: Some(ChallengeAcks { count: 1, every: ms(500) }),
+        keep_alive: None,
     }
 }
 
@@ -113,6 +128,8 @@ fn rfc() -> Config {
         idle_restart: IdleRestart::Rfc5681,
         growth: Growth::Abc(2),
         time_wait: seconds(240),
+        fin_wait: None,
+        challenge_acks: Some(ChallengeAcks { count: 10, every: seconds(5) }),
         ..linux()
     }
 }
@@ -125,7 +142,11 @@ fn inet() -> Config {
         mss: 536,
         mss_is_payload: true,
         sack: false,
+        dsack: false,
         timestamps: false,
+        ecn: Mode::Off,
+        ect: Ect::Ect0,
+        abe: false,
         window_scaling: false,
         initial_window: 1,
         receive_buffer: Bytes(65_535),
@@ -155,6 +176,9 @@ fn inet() -> Config {
         syn_retries: 12,
         retries: 12,
         time_wait: seconds(240),
+        fin_wait: Some(seconds(600)),
+        challenge_acks: None,
+        keep_alive: None,
     }
 }
 
@@ -163,6 +187,7 @@ fn ns3() -> Config {
     Config {
         profile: Profile::Ns3,
         congestion: Choice::named("cubic"),
+        dsack: false,
         mss: 536,
         mss_is_payload: true,
         receive_buffer: Bytes(128 << 10),
@@ -185,6 +210,47 @@ fn ns3() -> Config {
         syn_retries: 6,
         retries: 6,
         time_wait: seconds(240),
+        fin_wait: None,
+        challenge_acks: None,
+        ..linux()
+    }
+}
+
+/// ns-2.35's agent TCP/Linux and its sink Sack1, by `ns-default.tcl`: payload of 1000 bytes whatever the options, two
+/// segments to begin with, every segment acknowledged, no delayed ACK, timestamps off, minimum timeout 200 ms on the
+/// clock's 10 ms ticks, no limit of tries. Its window is counted in packets at the sender, so no 16 bits bound it; the
+/// default there, 20 packets, is one that every study replaces, and here `receive_buffer` says it.
+fn ns2_linux() -> Config {
+    Config {
+        profile: Profile::Ns2Linux,
+        congestion: Choice::named("newreno"),
+        mss: 1000,
+        mss_is_payload: true,
+        dsack: false,
+        timestamps: false,
+        initial_window: 2,
+        receive_buffer: Bytes(64 << 20),
+        delayed_ack: None,
+        rto: Rto {
+            initial: seconds(3),
+            syn: seconds(3),
+            min: ms(200),
+            max: seconds(120),
+            variance_floor: ms(10),
+            variance_gain: VarianceGain::Quarter,
+        },
+        rtt_samples: RttSamples::OnePerRound,
+        recovery: Scheme::Sack,
+        tlp: false,
+        frto: false,
+        eifel: false,
+        dsack_undo: false,
+        growth: Growth::PerAck,
+        syn_retries: u8::MAX,
+        retries: u8::MAX,
+        time_wait: Duration::ZERO,
+        fin_wait: None,
+        challenge_acks: None,
         ..linux()
     }
 }
@@ -207,6 +273,13 @@ mod tests {
         assert!(!(config.sack || config.timestamps || config.window_scaling || config.limited_transmit));
         assert_eq!((config.delayed_ack, config.initial_window, config.recovery), (None, 1, Scheme::NewReno));
         assert_eq!((config.rto.initial, config.rto.min), (Duration::from_secs(3), Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn ns2_acknowledges_everything_and_begins_with_two_segments() {
+        let config = Profile::Ns2Linux.config();
+        assert_eq!((config.delayed_ack, config.initial_window, config.recovery), (None, 2, Scheme::Sack));
+        assert!(config.sack && config.window_scaling && !config.timestamps);
     }
 
     #[test]

@@ -6,27 +6,17 @@
 use crate::config::DelayedAck;
 use crate::scoreboard::Range;
 use lightlag_core::{Duration, Instant};
-use std::collections::VecDeque;
 
+mod reassembly;
 #[cfg(test)]
 mod tests;
+
+use reassembly::Reassembly;
 
 /// Ranges that a SACK option can report beside nothing else (RFC 2018 §3).
 pub const MAX_BLOCKS: usize = 4;
 
 const NO_FIN: u64 = u64::MAX;
-
-/// Data above a hole.
-#[derive(Debug, Default)]
-struct Reassembly {
-    /// Disjoint, sorted, never touching.
-    ranges: VecDeque<Range>,
-    /// Their bytes.
-    bytes: u64,
-    /// What was reported, the newest first (RFC 2018 §4).
-    recent: [Range; MAX_BLOCKS],
-    recent_len: usize,
-}
 
 /// The receiving half of a connection.
 #[derive(Debug)]
@@ -51,6 +41,8 @@ pub struct Receiver {
     /// Segments still acknowledged at once.
     quick: u16,
     ack_now: bool,
+    /// Whether duplicates are reported (RFC 2883).
+    dsack: bool,
     /// Shift of the windows advertised; `None` where window scaling was not agreed on.
     scale: Option<u8>,
 }
@@ -73,6 +65,7 @@ impl Receiver {
             every: delayed.segments,
             quick: delayed.quick,
             ack_now: false,
+            dsack: false,
             scale: None,
         }
     }
@@ -85,6 +78,11 @@ impl Receiver {
     /// Window scaling was agreed on.
     pub fn set_scale(&mut self, scale: u8) {
         self.scale = Some(scale);
+    }
+
+    /// Reports duplicates from now on (RFC 2883); the peer agreed to SACK.
+    pub fn report_duplicates(&mut self) {
+        self.dsack = true;
     }
 
     /// Shift of the windows advertised, if window scaling was agreed on.
@@ -118,6 +116,11 @@ impl Receiver {
         self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty())
     }
 
+    /// Whether the next ACK has something for a SACK option.
+    pub fn has_report(&self) -> bool {
+        self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty() || holes.duplicate.is_some())
+    }
+
     /// The right edge: data from here on is not accepted.
     pub fn edge(&self) -> u64 {
         self.edge
@@ -138,6 +141,11 @@ impl Receiver {
         (value.wrapping_sub(self.ts_recent) as i32) < 0
     }
 
+    /// Whether the timestamp is younger than all seen.
+    pub fn is_newer(&self, value: u32) -> bool {
+        value.wrapping_sub(self.ts_recent) as i32 > 0
+    }
+
     /// Takes TSval of an acceptable segment that begins at `start`, if it is the one to echo: the earliest that
     /// is not acknowledged yet (RFC 7323 §4.3).
     pub fn note_timestamp(&mut self, start: u64, value: u32) {
@@ -156,23 +164,35 @@ impl Receiver {
         let range = Range { start: start.max(self.nxt), end: end.min(self.edge).min(self.fin_at) };
         let old = end.min(self.nxt).saturating_sub(start);
         let fresh = range.start < range.end;
-        if start <= self.nxt && !self.has_holes() && (fresh || self.fin_at == self.nxt) {
+        if start == self.nxt && !self.has_holes() && (fresh || self.fin_at == self.nxt) {
             self.nxt = range.end.max(self.nxt);
             let fin = self.consume_fin();
             self.count(now, fin);
-            return old;
+            return 0;
         }
+        self.note_duplicate(Range { start, end: end.min(self.nxt) });
         // RFC 5681 §4.2: at once for what is out of order, fills a hole or is a duplicate.
         self.ack_now = true;
         if !fresh {
             self.consume_fin();
             return old;
         }
-        let known = self.holes.get_or_insert_default().insert(range);
+        let (known, first) = self.holes.get_or_insert_default().insert(range);
+        if old == 0 {
+            self.note_duplicate(first);
+        }
         if range.start == self.nxt {
             self.advance();
         }
         old + known
+    }
+
+    /// What arrived again, if anything, is the first block of the next SACK option. RFC 2883 §4: of several parts of
+    /// one segment the first counts, and each is reported once.
+    pub fn note_duplicate(&mut self, range: Range) {
+        if self.dsack && range.start < range.end {
+            self.holes.get_or_insert_default().duplicate = Some(range);
+        }
     }
 
     /// Everything up to the first hole is in order now.
@@ -237,6 +257,11 @@ impl Receiver {
         self.advertise(if syn { 0 } else { self.scale.unwrap_or(0) })
     }
 
+    /// The window field of an ACK that acknowledges less than what was received, up to the right edge.
+    pub fn window_from(&self, nxt: u64) -> u16 {
+        ((self.edge - nxt) >> self.scale.unwrap_or(0)).min(65_535) as u16
+    }
+
     /// The window field, rounded so that the right edge never moves back (RFC 9293 §3.8.6.2.2).
     fn advertise(&mut self, scale: u8) -> u16 {
         let occupied = self.holes.as_ref().map_or(0, |holes| holes.bytes);
@@ -247,76 +272,9 @@ impl Receiver {
         window as u16
     }
 
-    /// What a SACK option reports, the newest first.
-    pub fn sack_ranges(&self) -> &[Range] {
-        self.holes.as_ref().map_or(&[], |holes| &holes.recent[..holes.recent_len])
-    }
-}
-
-impl Reassembly {
-    /// Adds a range; returns how many of its bytes were there before.
-    fn insert(&mut self, range: Range) -> u64 {
-        let (from, to) = self.touching(range);
-        let mut merged = range;
-        let mut before = 0;
-        let mut known = 0;
-        for old in self.ranges.range(from..to) {
-            known += old.end.min(range.end).saturating_sub(old.start.max(range.start));
-            before += old.end - old.start;
-            merged = Range { start: merged.start.min(old.start), end: merged.end.max(old.end) };
-        }
-        if from == to {
-            self.ranges.insert(from, merged);
-        } else {
-            self.ranges[from] = merged;
-            if to - from > 1 {
-                self.ranges.drain(from + 1..to);
-            }
-        }
-        self.bytes += merged.end - merged.start - before;
-        self.report(merged);
-        known
-    }
-
-    /// Indices of the ranges that overlap or touch this one. Most data is new, so the end comes first.
-    fn touching(&self, range: Range) -> (usize, usize) {
-        let n = self.ranges.len();
-        let from = match self.ranges.back() {
-            None => 0,
-            Some(last) if last.end < range.start => n,
-            Some(_) if n == 1 || self.ranges[n - 2].end < range.start => n - 1,
-            Some(_) => self.ranges.partition_point(|old| old.end < range.start),
-        };
-        let mut to = from;
-        while to < n && self.ranges[to].start <= range.end {
-            to += 1;
-        }
-        (from, to)
-    }
-
-    /// Puts `merged` first and drops what it swallowed (RFC 2018 §4).
-    fn report(&mut self, merged: Range) {
-        let mut recent = [merged; MAX_BLOCKS];
-        let mut len = 1;
-        for old in &self.recent[..self.recent_len] {
-            let swallowed = merged.start <= old.start && old.end <= merged.end;
-            if !swallowed && len < MAX_BLOCKS {
-                recent[len] = *old;
-                len += 1;
-            }
-        }
-        (self.recent, self.recent_len) = (recent, len);
-    }
-
-    /// Everything below `nxt` is acknowledged.
-    fn forget_below(&mut self, nxt: u64) {
-        let mut len = 0;
-        for at in 0..self.recent_len {
-            if self.recent[at].end > nxt {
-                self.recent[len] = self.recent[at];
-                len += 1;
-            }
-        }
-        self.recent_len = len;
+    /// What a SACK option reports: what arrived twice (RFC 2883 §4), then the blocks above the holes, the newest
+    /// first (RFC 2018 §4). The duplicate is reported once only, with this call. Returns how many ranges there are.
+    pub fn report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
+        self.holes.as_mut().map_or(0, |holes| holes.take_report(ranges))
     }
 }

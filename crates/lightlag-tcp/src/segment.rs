@@ -33,7 +33,7 @@ impl fmt::Debug for SeqNumber {
 
 /// Control bits of the header (RFC 9293 §3.1).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash, Debug)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// The sender has no more data.
@@ -46,10 +46,26 @@ impl Flags {
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
+    /// A congestion mark is echoed (RFC 3168 §6.1).
+    pub const ECE: Self = Self(0x40);
+    /// The congestion window was reduced (RFC 3168 §6.1).
+    pub const CWR: Self = Self(0x80);
+    /// The highest bit of the ACE counter (RFC 9768 §3.1).
+    pub const AE: Self = Self(0x100);
 
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// AE, CWR and ECE as one number: the ACE field (RFC 9768 §3.2.2).
+    pub const fn ace(self) -> u8 {
+        (self.0 >> 6 & 0b111) as u8
+    }
+
+    /// The flags of an ACE field.
+    pub const fn from_ace(count: u8) -> Self {
+        Self((count as u16 & 0b111) << 6)
     }
 
     /// Both.
@@ -207,9 +223,16 @@ impl Segment {
 
 impl fmt::Debug for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (bit, letter) in
-            [(Flags::SYN, 'S'), (Flags::FIN, 'F'), (Flags::RST, 'R'), (Flags::PSH, 'P'), (Flags::ACK, '.')]
-        {
+        for (bit, letter) in [
+            (Flags::SYN, 'S'),
+            (Flags::FIN, 'F'),
+            (Flags::RST, 'R'),
+            (Flags::PSH, 'P'),
+            (Flags::AE, 'A'),
+            (Flags::CWR, 'W'),
+            (Flags::ECE, 'E'),
+            (Flags::ACK, '.'),
+        ] {
             if self.flags.has(bit) {
                 write!(f, "{letter}")?;
             }

@@ -183,7 +183,7 @@ impl Sender {
                 segment_size: u64::from(self.segment_size),
                 initial_window: u64::from(self.initial_window),
                 rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()),
-                abe: false,
+                abe: config.abe,
                 seed: self.seed,
             };
             self.adopt(congestion::build(&config.congestion, &start));
@@ -242,6 +242,11 @@ impl Sender {
 
     pub(crate) fn peer_edge(&self) -> u64 {
         self.peer_edge
+    }
+
+    /// The largest window that the peer advertised (MAX.SND.WND, RFC 5961 §5).
+    pub(crate) fn max_window(&self) -> u64 {
+        self.max_window
     }
 
     /// Bytes of payload below `offset`, which may lie beyond the FIN.

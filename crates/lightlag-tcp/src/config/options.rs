@@ -1,7 +1,10 @@
 //! What a scenario's `tcp = { ... }` may say, and how it becomes a [`Config`].
 
-use super::{Config, DelayedAck, Growth, IdleRestart, PartialAcks, RttSamples, Scheme, VarianceGain};
-use crate::congestion::Choice;
+use super::{
+    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, PartialAcks, RttSamples, Scheme, VarianceGain,
+};
+use crate::congestion::{Choice, wants_exact_marks};
+use crate::ecn::{Ect, Mode};
 use crate::profile::Profile;
 use lightlag_core::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -27,9 +30,22 @@ pub struct Options {
     /// Selective acknowledgements (RFC 2018).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
+    /// Reports of data that arrived twice (D-SACK, RFC 2883), where SACK is used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
     /// Timestamps (RFC 7323).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
+    /// Explicit congestion notification: off, classic (RFC 3168) or accecn (RFC 9768). Default: off, or classic with
+    /// a congestion control that lives on marks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<Mode>,
+    /// What packets that can be marked carry: ect0, or ect1 (L4S, RFC 9331).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ect: Option<Ect>,
+    /// A congestion mark costs less than a loss (ABE, RFC 8511).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abe: Option<bool>,
     /// Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scaling: Option<bool>,
@@ -93,6 +109,26 @@ pub struct Options {
     /// Hold back a small segment while data is in flight (RFC 9293 §3.7.4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
+    /// Retransmissions of a SYN before the connection is given up, at most 255.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn_retries: Option<u8>,
+    /// Timeouts in a row, or probes of a closed window without an answer, before the connection is given up
+    /// (RFC 9293 §3.8.3 R2), at most 255.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retries: Option<u8>,
+    /// How long TIME-WAIT lasts (2 MSL).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_wait: Option<Duration>,
+    /// How long FIN-WAIT-2 lasts once the application is gone. Default: of the profile, where rfc, ns3 and ns2-linux
+    /// wait for the peer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fin_wait: Option<Duration>,
+    /// How many challenge ACKs may leave, for each connection: `{ count = 10, every = "5 s" }` (RFC 5961 §7).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub challenge_acks: Option<ChallengeAcks>,
+    /// Probes of an idle connection (RFC 9293 §3.8.4): any of `idle`, `interval`, `probes`. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_alive: Option<KeepAlive>,
 }
 
 /// Delayed ACKs, or none.
@@ -199,7 +235,11 @@ impl Options {
             congestion: over.congestion.clone().or_else(|| self.congestion.clone()),
             mss: over.mss.or(self.mss),
             sack: over.sack.or(self.sack),
+            dsack: over.dsack.or(self.dsack),
             timestamps: over.timestamps.or(self.timestamps),
+            ecn: over.ecn.or(self.ecn),
+            ect: over.ect.or(self.ect),
+            abe: over.abe.or(self.abe),
             window_scaling: over.window_scaling.or(self.window_scaling),
             initial_window: over.initial_window.or(self.initial_window),
             receive_buffer: over.receive_buffer.or(self.receive_buffer),
@@ -219,6 +259,12 @@ impl Options {
             growth: over.growth.or(self.growth),
             limited_transmit: over.limited_transmit.or(self.limited_transmit),
             nagle: over.nagle.or(self.nagle),
+            syn_retries: over.syn_retries.or(self.syn_retries),
+            retries: over.retries.or(self.retries),
+            time_wait: over.time_wait.or(self.time_wait),
+            fin_wait: over.fin_wait.or(self.fin_wait),
+            challenge_acks: over.challenge_acks.or(self.challenge_acks),
+            keep_alive: over.keep_alive.or(self.keep_alive),
         }
     }
 
@@ -237,7 +283,10 @@ impl Options {
         }
         set(&mut config.congestion, &self.congestion);
         set(&mut config.sack, &self.sack);
+        set(&mut config.dsack, &self.dsack);
         set(&mut config.timestamps, &self.timestamps);
+        set(&mut config.ect, &self.ect);
+        set(&mut config.abe, &self.abe);
         set(&mut config.window_scaling, &self.window_scaling);
         set(&mut config.rtt_samples, &self.rtt_samples);
         set(&mut config.recovery, &self.recovery);
@@ -259,12 +308,20 @@ impl Options {
         set(&mut config.growth, &self.growth);
         set(&mut config.limited_transmit, &self.limited_transmit);
         set(&mut config.nagle, &self.nagle);
+        set(&mut config.syn_retries, &self.syn_retries);
+        set(&mut config.retries, &self.retries);
+        set(&mut config.time_wait, &self.time_wait);
+        config.fin_wait = self.fin_wait.or(config.fin_wait);
+        config.challenge_acks = self.challenge_acks.or(config.challenge_acks);
+        config.keep_alive = self.keep_alive.or(config.keep_alive);
         if let Some(switch) = self.delayed_ack {
             config.delayed_ack = delayed_ack(switch, config.delayed_ack)?;
         }
         if let Some(rto) = self.rto {
             apply_rto(rto, &mut config)?;
         }
+        config.ecn = ecn(self.ecn, &config)?;
+        check_closing(&config)?;
         if let Growth::Abc(limit) = config.growth {
             in_range("growth.abc", limit.into(), 1, 255, " segments")?;
         }
@@ -332,6 +389,39 @@ fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<
             Ok(Some(DelayedAck { segments, timeout, quick: options.quick.unwrap_or(base.quick) }))
         }
     }
+}
+
+/// An algorithm that lives on marks asks for them by itself, as Linux does.
+fn ecn(mode: Option<Mode>, config: &Config) -> Result<Mode, OptionError> {
+    let exact = wants_exact_marks(&config.congestion);
+    match mode {
+        Some(Mode::Off) if exact => {
+            error("ecn", format!("{} lives on congestion marks: leave ecn out", config.congestion.name()))
+        }
+        None if exact => Ok(Mode::Classic),
+        mode => Ok(mode.unwrap_or(config.ecn)),
+    }
+}
+
+/// Waiting times and limits of challenges and keep-alive.
+fn check_closing(config: &Config) -> Result<(), OptionError> {
+    let most = Duration::from_secs(7 * 86_400);
+    let keep = config.keep_alive.unwrap_or_default();
+    let challenge = config.challenge_acks.unwrap_or(ChallengeAcks { count: 1, every: most });
+    in_range("challenge_acks.count", challenge.count.into(), 1, 1_000, "")?;
+    in_range("keep_alive.probes", keep.probes.into(), 1, 1_000, "")?;
+    for (key, value, least) in [
+        ("time_wait", config.time_wait, Duration::ZERO),
+        ("fin_wait", config.fin_wait.unwrap_or_default(), Duration::ZERO),
+        ("challenge_acks.every", challenge.every, Duration::from_millis(1)),
+        ("keep_alive.idle", keep.idle, Duration::from_millis(1)),
+        ("keep_alive.interval", keep.interval, Duration::from_millis(1)),
+    ] {
+        if value < least || value > most {
+            return error(key, format!("{value} is not between {least} and 7 days"));
+        }
+    }
+    Ok(())
 }
 
 fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError> {
@@ -432,82 +522,4 @@ impl JsonSchema for Growth {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn options(json: &str) -> Options {
-        serde_json::from_str(json).unwrap()
-    }
-
-    fn refused(json: &str) -> String {
-        serde_json::from_str::<Options>(json).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn nothing_said_is_linux() {
-        assert_eq!(Options::default().resolve().unwrap(), Profile::Linux.config());
-    }
-
-    #[test]
-    fn a_later_table_overrides_key_by_key() {
-        let base = options(r#"{ "profile": "inet", "mss": "1024 B", "rto": { "min": "2 s" }, "delayed_ack": {} }"#);
-        let over = options(r#"{ "sack": true, "rto": { "max": "90 s" }, "delayed_ack": { "segments": 3 } }"#);
-        let config = base.merge(&over).resolve().unwrap();
-        assert_eq!((config.mss, config.sack, config.profile), (1024, true, Profile::Inet));
-        assert_eq!((config.rto.min, config.rto.max), (Duration::from_secs(2), Duration::from_secs(90)));
-        let delayed = config.delayed_ack.unwrap();
-        assert_eq!((delayed.segments, delayed.timeout), (3, Duration::from_millis(200)));
-    }
-
-    #[test]
-    fn delayed_acks_can_be_switched_off_and_on() {
-        let delayed = |json| options(json).resolve().unwrap().delayed_ack;
-        assert_eq!(delayed(r#"{ "delayed_ack": false }"#), None);
-        assert_eq!(delayed(r#"{ "delayed_ack": true }"#), Profile::Linux.config().delayed_ack);
-        assert_eq!(delayed(r#"{ "profile": "inet", "delayed_ack": true }"#).unwrap().segments, 2);
-        assert!(refused(r#"{ "delayed_ack": 3 }"#).contains("segments = 2"));
-        assert!(refused(r#"{ "delayed_ack": { "count": 3 } }"#).contains("segments"));
-    }
-
-    #[test]
-    fn growth_is_a_name_or_a_table() {
-        let growth = |json| options(json).growth.unwrap();
-        assert_eq!(growth(r#"{ "growth": "per_ack" }"#), Growth::PerAck);
-        assert_eq!(growth(r#"{ "growth": { "abc": 2 } }"#), Growth::Abc(2));
-        assert!(refused(r#"{ "growth": "abc" }"#).contains("{ abc = 2 }"));
-    }
-
-    #[test]
-    fn values_that_cannot_work_are_refused_with_their_key() {
-        for (json, key) in [
-            (r#"{ "mss": "10 B" }"#, "mss"),
-            (r#"{ "mss": "1 MB" }"#, "mss"),
-            (r#"{ "initial_window": 0 }"#, "initial_window"),
-            (r#"{ "receive_buffer": "1 B" }"#, "receive_buffer"),
-            (r#"{ "receive_buffer": "2 GB" }"#, "receive_buffer"),
-            (r#"{ "delayed_ack": { "segments": 0 } }"#, "delayed_ack.segments"),
-            (r#"{ "delayed_ack": { "timeout": "0 s" } }"#, "delayed_ack.timeout"),
-            (r#"{ "rto": { "min": "9 min" } }"#, "rto.min"),
-            (r#"{ "rto": { "initial": "9 min" } }"#, "rto.max"),
-            (r#"{ "rto": { "min": "0 s", "variance_floor": "0 s" } }"#, "rto.min"),
-            (r#"{ "growth": { "abc": 0 } }"#, "growth.abc"),
-        ] {
-            let error = options(json).resolve().unwrap_err();
-            assert_eq!(error.key, key, "{error}");
-        }
-    }
-
-    #[test]
-    fn unknown_keys_are_refused() {
-        assert!(refused(r#"{ "sacks": true }"#).contains("sacks"));
-        assert!(refused(r#"{ "rto": { "minimum": "1 s" } }"#).contains("minimum"));
-    }
-
-    #[test]
-    fn options_survive_a_round_trip() {
-        let json =
-            r#"{"profile":"ns3","mss":"1448 B","delayed_ack":false,"rto":{"variance_gain":"1/8"},"growth":{"abc":2}}"#;
-        let there = serde_json::to_string(&options(json)).unwrap();
-        assert_eq!(options(&there), options(json));
-    }
-}
+mod tests;

@@ -130,6 +130,12 @@ algorithms! {
     Hybla, "hybla", hybla::Config;
 }
 
+/// Whether the algorithm lives on exact marks (RFC 8257).
+pub fn wants_exact_marks(choice: &Choice) -> bool {
+    let start = Start { segment_size: 1_460, initial_window: 10, rtt: None, abe: false, seed: 0 };
+    build(choice, &start).needs().exact_marks
+}
+
 fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {
     let config: C = parameters::read(&C::settings(), table)?;
     config.check()?;

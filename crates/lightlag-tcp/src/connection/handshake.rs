@@ -2,6 +2,7 @@
 
 use super::{Connection, State};
 use crate::account::Failure;
+use crate::ecn::Ecn;
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
 use crate::sender::{Agreed, Expiry};
@@ -15,7 +16,11 @@ const TIMESTAMPS_LEN: u32 = 12;
 
 impl Connection {
     pub(super) fn listen(&mut self, now: Instant, segment: &Segment) {
-        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
+        // RFC 9293 §3.10.7.2.
+        if segment.flags.has(Flags::ACK) {
+            return self.refuse(segment);
+        }
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::RST) {
             return;
         }
         self.account.open(now);
@@ -27,11 +32,12 @@ impl Connection {
     pub(super) fn answer_to_syn(&mut self, now: Instant, segment: &Segment) {
         let acknowledges = segment.flags.has(Flags::ACK);
         if acknowledges && segment.ack != self.local {
-            return;
+            // RFC 9293 §3.10.7.3: the peer means a connection of the past.
+            return self.refuse(segment);
         }
         if segment.flags.has(Flags::RST) {
             if acknowledges {
-                self.finish(Some(Failure::Reset));
+                self.finish(Some(Failure::Refused));
             }
             return;
         }
@@ -52,8 +58,12 @@ impl Connection {
     /// Reads what the peer's SYN offers. Options that only one end offers are not used.
     fn take_syn(&mut self, segment: &Segment) {
         self.remote = segment.seq.plus(1);
+        self.agree_on_ecn(segment.flags);
         let offer = segment.syn_options();
         self.sack &= offer.sack_permitted;
+        if self.sack && self.config.dsack {
+            self.receiver.report_duplicates();
+        }
         self.timestamps &= segment.timestamps().is_some();
         if let Some(stamps) = segment.timestamps() {
             self.receiver.set_ts_recent(stamps.value);
@@ -80,11 +90,16 @@ impl Connection {
         };
         self.sender.establish(now, agreed, &self.config, &mut self.account);
         self.state = State::Established;
+        self.start_keep_alive(now);
     }
 
     pub(super) fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
+        if self.answer.is_some() {
+            return self.poll_answer();
+        }
         if !self.handshake_due {
-            return None;
+            let due = self.state == State::SynReceived && self.receiver.ack_due();
+            return due.then(|| self.pure_ack(now, 0));
         }
         self.handshake_due = false;
         self.syn_sent = self.syn_sent.min(now);
@@ -98,8 +113,9 @@ impl Connection {
                 .then(|| Receiver::scale_for(self.config.receive_buffer.0)),
             sack_permitted: self.sack,
         };
-        let (ack, flags) =
-            if answer { (self.remote, Flags::SYN.with(Flags::ACK)) } else { (SeqNumber::default(), Flags::SYN) };
+        let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { ecn.offer() };
+        let syn = Flags::SYN.with(self.ecn.as_mut().map_or(Flags::default(), marks));
+        let (ack, flags) = if answer { (self.remote, syn.with(Flags::ACK)) } else { (SeqNumber::default(), syn) };
         let segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
         Some(self.stamp(now, segment.with_syn_options(offer)))
     }
@@ -119,8 +135,11 @@ impl Connection {
             return;
         }
         if self.state != State::SynReceived || !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
-            self.receiver.acknowledge_now();
-            return;
+            return self.challenge(now);
+        }
+        if !flags.has(Flags::ACK) {
+            // The peer may have repeated its SYN without asking for ECN.
+            self.agree_on_ecn(flags);
         }
         if flags.has(Flags::ACK) && segment.ack == self.local {
             self.establish(now, segment, u64::from(segment.window));

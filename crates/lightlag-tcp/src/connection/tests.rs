@@ -4,6 +4,9 @@ use crate::config::Scheme;
 use crate::segment::SynOptions;
 use proptest::prelude::*;
 
+mod closing;
+mod resets;
+
 const LOCAL: SeqNumber = SeqNumber(1_000);
 const REMOTE: SeqNumber = SeqNumber(9_000);
 
@@ -278,8 +281,11 @@ proptest! {
                 }
                 _ => {
                     now += Duration::from_millis(u64::from(kind));
+                    if end.poll_timeout().is_some_and(|deadline| deadline <= now) {
+                        end.handle_timeout(now);
+                    }
                     // Mostly plain ACKs and data.
-                    let flags = if kind > 2 { Flags::ACK } else { Flags(flags & 0x1f) };
+                    let flags = if kind > 2 { Flags::ACK } else { Flags(u16::from(flags)) };
                     let blocks: Vec<SackBlock> =
                         blocks.iter().map(|(a, b)| SackBlock { start: LOCAL.plus(*a), end: LOCAL.plus(*b) }).collect();
                     end.handle_segment(now, &segment(seq, ack, len, flags, value).with_sack(&blocks));

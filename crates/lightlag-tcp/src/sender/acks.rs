@@ -4,6 +4,7 @@ use super::{Sender, Timer, end_of_tick, ticks_since};
 use crate::account::Account;
 use crate::config::{Config, Growth, RttSamples};
 use crate::congestion::{Ack, Cause, Congestion, Phase};
+use crate::ecn::Marks;
 use crate::recovery::{News, Verdict};
 use crate::scoreboard::{Delivery, Range};
 use lightlag_core::{Duration, Instant};
@@ -25,8 +26,8 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) dsack: Option<Range>,
     /// Whether it echoes a congestion mark.
     pub(crate) ece: bool,
-    /// Bytes that were marked, of those delivered.
-    pub(crate) marked: u64,
+    /// How many bytes were marked, once it is known how many it delivered.
+    pub(crate) marks: Marks,
     /// How long the newest data took one way, plus a constant, by timestamps.
     pub(crate) one_way: Option<Duration>,
 }
@@ -75,7 +76,7 @@ impl Sender {
                 newly_acked,
                 newly_delivered: delivery.bytes,
                 newly_lost,
-                newly_marked: arrived.marked,
+                newly_marked: arrived.marks.bytes(delivery.bytes, u64::from(self.segment_size)),
                 duplicate,
                 ece: arrived.ece,
                 one_way: arrived.one_way,

@@ -1,0 +1,89 @@
+use super::*;
+
+fn options(json: &str) -> Options {
+    serde_json::from_str(json).unwrap()
+}
+
+fn refused(json: &str) -> String {
+    serde_json::from_str::<Options>(json).unwrap_err().to_string()
+}
+
+#[test]
+fn nothing_said_is_linux() {
+    assert_eq!(Options::default().resolve().unwrap(), Profile::Linux.config());
+}
+
+#[test]
+fn a_later_table_overrides_key_by_key() {
+    let base = options(r#"{ "profile": "inet", "mss": "1024 B", "rto": { "min": "2 s" }, "delayed_ack": {} }"#);
+    let over = options(r#"{ "sack": true, "rto": { "max": "90 s" }, "delayed_ack": { "segments": 3 } }"#);
+    let config = base.merge(&over).resolve().unwrap();
+    assert_eq!((config.mss, config.sack, config.profile), (1024, true, Profile::Inet));
+    assert_eq!((config.rto.min, config.rto.max), (Duration::from_secs(2), Duration::from_secs(90)));
+    let delayed = config.delayed_ack.unwrap();
+    assert_eq!((delayed.segments, delayed.timeout), (3, Duration::from_millis(200)));
+}
+
+#[test]
+fn delayed_acks_can_be_switched_off_and_on() {
+    let delayed = |json| options(json).resolve().unwrap().delayed_ack;
+    assert_eq!(delayed(r#"{ "delayed_ack": false }"#), None);
+    assert_eq!(delayed(r#"{ "delayed_ack": true }"#), Profile::Linux.config().delayed_ack);
+    assert_eq!(delayed(r#"{ "profile": "inet", "delayed_ack": true }"#).unwrap().segments, 2);
+    assert!(refused(r#"{ "delayed_ack": 3 }"#).contains("segments = 2"));
+    assert!(refused(r#"{ "delayed_ack": { "count": 3 } }"#).contains("segments"));
+}
+
+#[test]
+fn ecn_has_two_forms() {
+    let ecn = |json| options(json).resolve().unwrap().ecn;
+    assert_eq!((ecn("{}"), ecn(r#"{ "ecn": "classic" }"#)), (Mode::Off, Mode::Classic));
+    assert_eq!(ecn(r#"{ "ecn": "accecn", "ect": "ect1", "abe": true }"#), Mode::Accecn);
+    assert!(refused(r#"{ "ecn": "on" }"#).contains("accecn"));
+}
+
+#[test]
+fn growth_is_a_name_or_a_table() {
+    let growth = |json| options(json).growth.unwrap();
+    assert_eq!(growth(r#"{ "growth": "per_ack" }"#), Growth::PerAck);
+    assert_eq!(growth(r#"{ "growth": { "abc": 2 } }"#), Growth::Abc(2));
+    assert!(refused(r#"{ "growth": "abc" }"#).contains("{ abc = 2 }"));
+}
+
+#[test]
+fn values_that_cannot_work_are_refused_with_their_key() {
+    for (json, key) in [
+        (r#"{ "mss": "10 B" }"#, "mss"),
+        (r#"{ "mss": "1 MB" }"#, "mss"),
+        (r#"{ "initial_window": 0 }"#, "initial_window"),
+        (r#"{ "receive_buffer": "1 B" }"#, "receive_buffer"),
+        (r#"{ "receive_buffer": "2 GB" }"#, "receive_buffer"),
+        (r#"{ "delayed_ack": { "segments": 0 } }"#, "delayed_ack.segments"),
+        (r#"{ "delayed_ack": { "timeout": "0 s" } }"#, "delayed_ack.timeout"),
+        (r#"{ "rto": { "min": "9 min" } }"#, "rto.min"),
+        (r#"{ "rto": { "initial": "9 min" } }"#, "rto.max"),
+        (r#"{ "rto": { "min": "0 s", "variance_floor": "0 s" } }"#, "rto.min"),
+        (r#"{ "growth": { "abc": 0 } }"#, "growth.abc"),
+        (r#"{ "keep_alive": { "idle": "0 s" } }"#, "keep_alive.idle"),
+        (r#"{ "keep_alive": { "probes": 0 } }"#, "keep_alive.probes"),
+        (r#"{ "challenge_acks": { "count": 0, "every": "5 s" } }"#, "challenge_acks.count"),
+        (r#"{ "time_wait": "9999 h" }"#, "time_wait"),
+    ] {
+        let error = options(json).resolve().unwrap_err();
+        assert_eq!(error.key, key, "{error}");
+    }
+}
+
+#[test]
+fn unknown_keys_are_refused() {
+    assert!(refused(r#"{ "sacks": true }"#).contains("sacks"));
+    assert!(refused(r#"{ "rto": { "minimum": "1 s" } }"#).contains("minimum"));
+}
+
+#[test]
+fn options_survive_a_round_trip() {
+    let json =
+        r#"{"profile":"ns3","mss":"1448 B","delayed_ack":false,"rto":{"variance_gain":"1/8"},"growth":{"abc":2}}"#;
+    let there = serde_json::to_string(&options(json)).unwrap();
+    assert_eq!(options(&there), options(json));
+}

@@ -1,0 +1,127 @@
+//! The end of a connection: FINs from both sides, TIME-WAIT, orphans, keep-alive (RFC 9293 §3.6, §3.8.4).
+
+use super::{Connection, State};
+use crate::account::Failure;
+use crate::segment::Segment;
+use lightlag_core::Instant;
+
+/// Watches over an idle connection (RFC 9293 §3.8.4).
+#[derive(Debug, Default)]
+pub(super) struct KeepAlive {
+    /// When the peer was heard last.
+    heard: Instant,
+    /// Probes without an answer.
+    unanswered: u16,
+    due: bool,
+}
+
+impl Connection {
+    /// The application writes nothing more and is gone: nobody reads. FIN-WAIT-2 ends after a time, and data that
+    /// still arrives is answered by a reset (RFC 9293 §3.6.1; Linux calls such a connection an orphan).
+    pub fn release(&mut self, now: Instant) {
+        self.close();
+        self.orphan = true;
+        if self.state == State::FinWait2 {
+            self.limit_fin_wait(now);
+        }
+    }
+
+    /// Our FIN is acknowledged.
+    pub(super) fn fin_acknowledged(&mut self, now: Instant) {
+        self.state = match self.state {
+            State::FinWait1 => State::FinWait2,
+            State::Closing => self.wait(now),
+            State::LastAck => return self.finish(None),
+            other => other,
+        };
+        if self.state == State::FinWait2 && self.orphan {
+            self.limit_fin_wait(now);
+        }
+    }
+
+    /// The peer's FIN and all before it arrived.
+    pub(super) fn peer_fin(&mut self, now: Instant) {
+        self.state = match self.state {
+            State::Established => State::CloseWait,
+            State::FinWait1 => State::Closing,
+            State::FinWait2 => self.wait(now),
+            other => other,
+        };
+    }
+
+    fn limit_fin_wait(&mut self, now: Instant) {
+        if let Some(timeout) = self.config.fin_wait {
+            self.linger = now + timeout;
+        }
+    }
+
+    fn wait(&mut self, now: Instant) -> State {
+        self.linger = now + self.config.time_wait;
+        State::TimeWait
+    }
+
+    /// The connection is no more.
+    pub(super) fn finish(&mut self, failure: Option<Failure>) {
+        self.state = State::Closed;
+        self.account.statistics.failure = failure;
+        self.sender.stop();
+        self.receiver.stop();
+        self.linger = Instant::MAX;
+        self.handshake_due = false;
+        self.keep_alive = None;
+    }
+
+    /// The timer of the states without data fired: TIME-WAIT, FIN-WAIT-2 of an orphan, or keep-alive.
+    pub(super) fn linger_ended(&mut self, now: Instant) {
+        self.linger = Instant::MAX;
+        match self.state {
+            State::TimeWait => self.finish(None),
+            State::FinWait2 if self.orphan => self.finish(Some(Failure::FinWait)),
+            _ => self.keep_alive_fired(now),
+        }
+    }
+
+    /// The connection is established: from now on it is watched, if the configuration says so.
+    pub(super) fn start_keep_alive(&mut self, now: Instant) {
+        if let Some(timing) = self.config.keep_alive {
+            self.keep_alive = Some(Box::new(KeepAlive { heard: now, unanswered: 0, due: false }));
+            self.linger = now + timing.idle;
+        }
+    }
+
+    /// Something acceptable arrived.
+    pub(super) fn heard(&mut self, now: Instant) {
+        if let Some(keep) = &mut self.keep_alive {
+            keep.heard = now;
+            keep.unanswered = 0;
+        }
+    }
+
+    fn keep_alive_fired(&mut self, now: Instant) {
+        let (Some(keep), Some(timing)) = (&mut self.keep_alive, self.config.keep_alive) else { return };
+        let idle_until = keep.heard + timing.idle;
+        if keep.unanswered == 0 && now < idle_until {
+            self.linger = idle_until;
+        } else if self.sender.deadline() != Instant::MAX {
+            // What is in flight or waits for a window watches the peer better.
+            self.linger = now + timing.idle;
+        } else if keep.unanswered >= timing.probes {
+            self.reset_peer();
+            self.finish(Some(Failure::KeepAlive));
+        } else {
+            keep.unanswered += 1;
+            keep.due = true;
+            self.linger = now + timing.interval;
+        }
+    }
+
+    /// The keep-alive probe that is due, if one is: without data and with an old number, so that the peer answers.
+    pub(super) fn poll_keep_alive(&mut self, now: Instant) -> Option<Segment> {
+        let keep = self.keep_alive.as_mut()?;
+        if !std::mem::take(&mut keep.due) {
+            return None;
+        }
+        self.account.statistics.probes += 1;
+        Some(self.pure_ack(now, 1))
+    }
+}

@@ -1,0 +1,115 @@
+//! Resets and challenges: what a segment gets that belongs to nothing, and what tells a mistake from an attack
+//! (RFC 9293 §3.5.2 and 3.10.7, RFC 5961).
+
+use super::{Connection, State};
+use crate::account::Failure;
+use crate::segment::{Flags, Segment, SeqNumber};
+use lightlag_core::Instant;
+
+impl Connection {
+    /// The application gives up (RFC 9293 §3.10.5): the peer is told by a reset where it knows of the connection,
+    /// and whatever waits is lost.
+    pub fn abort(&mut self) {
+        let known = !matches!(
+            self.state,
+            State::Closed | State::Listen | State::SynSent | State::Closing | State::LastAck | State::TimeWait
+        );
+        let open = self.state != State::Closed;
+        if known {
+            self.reset_peer();
+        }
+        if open {
+            self.finish(Some(Failure::Aborted));
+        }
+    }
+
+    /// A reset of our own accord leaves: at the next number that we would send.
+    pub(super) fn reset_peer(&mut self) {
+        let seq = self.local.plus(self.sender.board().nxt() as u32);
+        let ack = self.remote.plus(self.receiver.nxt() as u32);
+        self.answer = Some(Box::new(Segment::new(seq, ack, 0, Flags::RST.with(Flags::ACK))));
+    }
+
+    /// The segment belongs to nothing here: a reset answers it, unless it is one itself (RFC 9293 §3.10.7.1).
+    pub(super) fn refuse(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        let reset = if segment.flags.has(Flags::ACK) {
+            Segment::new(segment.ack, SeqNumber::default(), 0, Flags::RST)
+        } else {
+            let ack = segment.seq.plus(segment.sequence_len());
+            Segment::new(SeqNumber::default(), ack, 0, Flags::RST.with(Flags::ACK))
+        };
+        self.answer = Some(Box::new(reset));
+    }
+
+    /// The reset that waits, if one does.
+    pub(super) fn poll_answer(&mut self) -> Option<Segment> {
+        let reset = *self.answer.take()?;
+        self.account.statistics.acks_sent += 1;
+        Some(reset)
+    }
+
+    /// A challenge ACK, unless too many left in short time (RFC 5961 §7).
+    pub(super) fn challenge(&mut self, now: Instant) {
+        if self.account.may_challenge(now, self.config.challenge_acks) {
+            self.receiver.acknowledge_now();
+        }
+    }
+
+    /// An acceptable reset arrived: only the exact number counts, others are challenged (RFC 5961 §3).
+    pub(super) fn take_reset(&mut self, now: Instant, start: u64) {
+        if start != self.receiver.nxt() {
+            return self.challenge(now);
+        }
+        match self.state {
+            // RFC 9293 §3.10.7.4: a passive open goes back to LISTEN.
+            State::SynReceived if self.passive => self.listen_again(self.local.plus(u32::MAX)),
+            State::Closing | State::LastAck | State::TimeWait => self.finish(None),
+            _ => self.finish(Some(Failure::Reset)),
+        }
+    }
+
+    /// A SYN inside the window: a passive open goes back to LISTEN, anything else challenges it (RFC 9293 §3.10.7.4,
+    /// RFC 5961 §4).
+    pub(super) fn take_strange_syn(&mut self, now: Instant) {
+        if self.state == State::SynReceived && self.passive {
+            self.listen_again(self.local.plus(u32::MAX));
+        } else {
+            self.challenge(now);
+        }
+    }
+
+    /// A server is as new, with this initial sequence number; its counters go on.
+    pub(super) fn listen_again(&mut self, initial: SeqNumber) {
+        let account = std::mem::take(&mut self.account);
+        *self = Self::server(self.config.clone(), initial);
+        self.account = account;
+    }
+
+    /// A SYN in TIME-WAIT begins a new connection if it is surely a new one: by its timestamp, else by its number
+    /// (RFC 9293 §3.6.1, RFC 6191). Returns whether it does.
+    pub(super) fn reopened(&mut self, now: Instant, segment: &Segment) -> bool {
+        let plain = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST);
+        if self.state != State::TimeWait || !self.passive || !plain {
+            return false;
+        }
+        let beyond = self.remote.plus(self.receiver.nxt() as u32);
+        let newer = segment.seq.0.wrapping_sub(beyond.0) as i32 > 0;
+        let new = match segment.timestamps().filter(|_| self.timestamps) {
+            Some(stamps) => self.receiver.is_newer(stamps.value) || newer && !self.receiver.is_old(stamps.value),
+            None => newer,
+        };
+        if new {
+            // Our numbers go on beyond those of the connection before.
+            self.listen_again(self.local.plus(self.sender.board().nxt() as u32).plus(BETWEEN_INCARNATIONS));
+            self.listen(now, segment);
+        }
+        new
+    }
+}
+
+/// How far the initial sequence number of a connection lies beyond the last number of the one before, at least
+/// 1 (RFC 6191 §2). What Berkeley systems added for a new connection.
+const BETWEEN_INCARNATIONS: u32 = 64_000;

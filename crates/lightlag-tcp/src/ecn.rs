@@ -1,0 +1,343 @@
+//! Explicit congestion notification: what two ends agree on, and how marks travel back.
+//!
+//! - [`Mode::Classic`], RFC 3168: a packet marked CE sets ECE on every ACK until CWR arrives. Where the congestion
+//!   control needs exact marks, ECE follows the marks instead, with an ACK at each change (RFC 8257 §3.2).
+//! - [`Mode::Accecn`], RFC 9768: the three bits AE, CWR and ECE become the counter ACE of packets marked CE. The
+//!   AccECN option with its byte counters is not modelled; without it the safest increase is assumed that the three
+//!   bits and the packets delivered allow (§3.2.2.5.2).
+
+use crate::segment::Flags;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[cfg(test)]
+mod tests;
+
+/// The ECN field of an IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Codepoint {
+    /// The transport does not understand marks.
+    #[default]
+    NotEct,
+    /// It does; in L4S also the request to be marked early (RFC 9331).
+    Ect1,
+    /// It does.
+    Ect0,
+    /// A queue marked the packet.
+    Ce,
+}
+
+/// Which form of ECN an end asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// None.
+    #[default]
+    Off,
+    /// RFC 3168.
+    Classic,
+    /// RFC 9768; RFC 3168 with a peer that knows only that.
+    Accecn,
+}
+
+/// Which codepoint says that a packet can be marked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Ect {
+    /// ECT(0), as everywhere but in L4S.
+    #[default]
+    Ect0,
+    /// ECT(1) (RFC 9331).
+    Ect1,
+}
+
+/// What an ACK says about marks. The bytes follow once it is known what the ACK delivered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Marks {
+    /// Nothing exact.
+    #[default]
+    None,
+    /// What it delivers was marked (RFC 8257 §3.3).
+    All,
+    /// The counter of marked packets moved on by so much modulo 8 (RFC 9768 §3.2.2.5).
+    Counter(u8),
+}
+
+/// Values of the ACE counter.
+const CYCLE: u64 = 8;
+
+/// Where both counters begin (RFC 9768 §3.2.2): not at 0, which a meddling middlebox would write.
+const FIRST_COUNT: u8 = 5;
+
+/// The most packets with CE that wait for an ACK (RFC 9768 §3.2.2.5.1, n).
+const MARKS_AN_ACK: u8 = 2;
+
+impl Marks {
+    /// How many of the `delivered` bytes were marked, in segments of `size`. RFC 9768 appendix A.2.1: where more
+    /// packets were delivered than the counter has values, it wrapped as often as it can have.
+    pub fn bytes(self, delivered: u64, size: u64) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::All => delivered,
+            Self::Counter(moved) => {
+                let (packets, moved) = (delivered.div_ceil(size.max(1)), u64::from(moved));
+                let count = if packets < CYCLE { moved } else { packets - (packets - moved) % CYCLE };
+                (count * size).min(delivered)
+            }
+        }
+    }
+}
+
+/// What the ends agreed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Agreed {
+    /// Nothing yet.
+    Nothing,
+    Classic,
+    /// ECE follows the marks (RFC 8257).
+    Exact,
+    Accurate,
+}
+
+/// ECN at one end of a connection, both as sender and as receiver.
+#[derive(Debug)]
+pub(crate) struct Ecn {
+    agreed: Agreed,
+    mode: Mode,
+    /// The congestion control wants to know each mark, and all packets can carry them (RFC 8257).
+    exact: bool,
+    ect: Codepoint,
+    /// What our last segment left with.
+    leaving: Codepoint,
+    /// What the segment being handled arrived with.
+    arriving: Codepoint,
+    /// Receiver: ECE is due (RFC 3168 §6.1.3), or the last data was marked (DCTCP.CE).
+    echo: bool,
+    /// Receiver: packets with CE, modulo 8 (r.cep).
+    received: u8,
+    /// Receiver: packets with CE that no ACK told of yet.
+    untold: u8,
+    /// Sender: the peer's counter as last seen, modulo 8 (s.cep).
+    seen: u8,
+    /// What the peer's SYN or SYN-ACK arrived with.
+    heard: Codepoint,
+    /// The next ACK ends the handshake: its ACE field tells what was heard (RFC 9768 §3.2.2.1).
+    greet: bool,
+    /// How often our SYN left.
+    offers: u8,
+    /// Something on the path clears the bits: nothing leaves as ECN-capable.
+    mangled: bool,
+    /// An ACK of everything below this offset leaves first, with the state before a change (RFC 8257 §3.2).
+    prior: Option<(u64, bool)>,
+}
+
+/// What a received mark asks of the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Urgency {
+    /// The ACK policy goes on.
+    Usual,
+    /// An ACK leaves now.
+    Now,
+}
+
+impl Ecn {
+    /// An end that asks for `mode`, which is not off.
+    pub(crate) fn new(mode: Mode, ect: Ect, exact: bool) -> Self {
+        Self {
+            agreed: Agreed::Nothing,
+            mode,
+            exact,
+            ect: match ect {
+                Ect::Ect0 => Codepoint::Ect0,
+                Ect::Ect1 => Codepoint::Ect1,
+            },
+            leaving: Codepoint::NotEct,
+            arriving: Codepoint::NotEct,
+            echo: false,
+            received: FIRST_COUNT,
+            untold: 0,
+            seen: FIRST_COUNT,
+            heard: Codepoint::NotEct,
+            greet: false,
+            offers: 0,
+            mangled: false,
+            prior: None,
+        }
+    }
+
+    /// A packet came with this codepoint; its segment is about to be handled.
+    pub(crate) fn arrives(&mut self, codepoint: Codepoint) {
+        self.arriving = codepoint;
+    }
+
+    /// What our last segment left with.
+    pub(crate) fn leaving(&self) -> Codepoint {
+        self.leaving
+    }
+
+    /// The flags of our SYN. Its retransmissions ask for less: a path that drops such SYNs shall not refuse the
+    /// connection (RFC 3168 §6.1.1.1; RFC 9768 §3.1.4.1 tries a second time).
+    pub(crate) fn offer(&mut self) -> Flags {
+        self.leaving = self.capable(self.exact);
+        let retries = self.offers;
+        self.offers = self.offers.saturating_add(1);
+        match self.mode {
+            Mode::Classic if retries == 0 => Flags::ECE.with(Flags::CWR),
+            Mode::Accecn if retries <= 1 => Flags::ECE.with(Flags::CWR).with(Flags::AE),
+            _ => Flags::default(),
+        }
+    }
+
+    /// Reads the peer's SYN (RFC 3168 §6.1.1, RFC 9768 §3.1.2 and table 2). False if there will be no ECN.
+    pub(crate) fn take_syn(&mut self, flags: Flags) -> bool {
+        self.agreed = match (flags.ace(), self.mode) {
+            (0b000, _) => return false,
+            // AE is a reserved bit to who knows RFC 3168 alone.
+            (bits, Mode::Classic) if bits & 0b011 != 0b011 => return false,
+            (0b011, _) | (_, Mode::Classic) => self.classic(),
+            // Any other combination counts as 111, for what may come later (RFC 9768 §3.1.3).
+            _ => Agreed::Accurate,
+        };
+        self.hear();
+        true
+    }
+
+    fn hear(&mut self) {
+        self.heard = self.arriving;
+        self.received = FIRST_COUNT + u8::from(self.heard == Codepoint::Ce);
+    }
+
+    /// The flags of our SYN-ACK.
+    pub(crate) fn answer(&mut self) -> Flags {
+        self.leaving = self.capable(self.exact);
+        match self.agreed {
+            Agreed::Nothing => Flags::default(),
+            Agreed::Classic | Agreed::Exact => Flags::ECE,
+            Agreed::Accurate => Flags::from_ace(encoded(self.heard)),
+        }
+    }
+
+    /// Reads the peer's SYN-ACK (RFC 9768 table 2). False if there will be no ECN.
+    pub(crate) fn take_answer(&mut self, flags: Flags) -> bool {
+        self.agreed = match (flags.ace(), self.mode) {
+            (0b010 | 0b011 | 0b100 | 0b110, Mode::Accecn) => Agreed::Accurate,
+            (0b001 | 0b101, _) => self.classic(),
+            _ => return false,
+        };
+        if self.agreed == Agreed::Accurate {
+            self.hear();
+            self.greet = true;
+            self.seen = FIRST_COUNT + u8::from(flags.ace() == 0b110);
+        }
+        true
+    }
+
+    /// Reads the ACE field of the ACK that ended the handshake, if that carried no data (RFC 9768 table 4).
+    pub(crate) fn take_greeting(&mut self, flags: Flags) {
+        if self.agreed == Agreed::Accurate {
+            self.mangled = flags.ace() == 0;
+            self.seen = FIRST_COUNT + u8::from(flags.ace() == 0b110);
+        }
+    }
+
+    fn classic(&self) -> Agreed {
+        if self.exact { Agreed::Exact } else { Agreed::Classic }
+    }
+
+    fn capable(&self, capable: bool) -> Codepoint {
+        if capable && !self.mangled { self.ect } else { Codepoint::NotEct }
+    }
+
+    /// The flags of a segment that acknowledges. It leaves without ECT, unless the congestion control wants it on
+    /// every packet.
+    pub(crate) fn echo(&mut self) -> Flags {
+        self.leaving = self.capable(self.exact);
+        self.untold = 0;
+        match self.agreed {
+            Agreed::Classic | Agreed::Exact if self.echo => Flags::ECE,
+            Agreed::Accurate if std::mem::take(&mut self.greet) => Flags::from_ace(encoded(self.heard)),
+            Agreed::Accurate => Flags::from_ace(self.received),
+            _ => Flags::default(),
+        }
+    }
+
+    /// The segment has new data: it leaves with ECT, and if the window was `reduced`, with CWR (RFC 3168 §6.1.2). In
+    /// AccECN that bit is part of the counter.
+    pub(crate) fn new_data(&mut self, reduced: bool) -> Flags {
+        self.leaving = self.capable(true);
+        if reduced && self.agreed != Agreed::Accurate { Flags::CWR } else { Flags::default() }
+    }
+
+    /// Receiver: an acceptable segment with `len` bytes of data arrived while an ACK of what came before `nxt` was
+    /// or was not delayed.
+    pub(crate) fn received(&mut self, flags: Flags, len: u16, nxt: u64, delayed: bool) -> Urgency {
+        let marked = self.arriving == Codepoint::Ce;
+        let urgent = match self.agreed {
+            Agreed::Accurate => self.count(marked, len),
+            // Pure ACKs are not ECN-capable (RFC 3168 §6.1.4).
+            _ if len == 0 => false,
+            Agreed::Exact => self.follow(marked, nxt, delayed),
+            _ => {
+                // CWR ends the echo; a mark on that very packet begins it again (RFC 3168 §6.1.3).
+                let told = self.echo && !flags.has(Flags::CWR);
+                self.echo = told || marked;
+                marked && !told
+            }
+        };
+        if urgent { Urgency::Now } else { Urgency::Usual }
+    }
+
+    /// RFC 8257 §3.2: at a change what came before is acknowledged with the state before it.
+    fn follow(&mut self, marked: bool, nxt: u64, delayed: bool) -> bool {
+        let changed = marked != self.echo;
+        if changed {
+            self.prior = delayed.then_some((nxt, self.echo));
+            self.echo = marked;
+        }
+        changed
+    }
+
+    /// RFC 9768 §3.2.2.5.1: an ACK at once for the first mark after none, and for every second.
+    fn count(&mut self, marked: bool, len: u16) -> bool {
+        let first = marked && !self.echo;
+        if marked {
+            self.received = (self.received + 1) % 8;
+            self.untold += 1;
+        }
+        if len > 0 {
+            self.echo = marked;
+        }
+        first && len > 0 || self.untold >= MARKS_AN_ACK
+    }
+
+    /// The ACK that must leave before any other: its number, and whether it carries ECE.
+    pub(crate) fn take_prior(&mut self) -> Option<(u64, bool)> {
+        self.prior.take()
+    }
+
+    /// Sender: an ACK arrived that is `newer` than what was seen. Whether it echoes a mark, and what it says exactly.
+    pub(crate) fn echoed(&mut self, flags: Flags, newer: bool) -> (bool, Marks) {
+        match self.agreed {
+            Agreed::Nothing => (false, Marks::None),
+            Agreed::Classic => (flags.has(Flags::ECE), Marks::None),
+            Agreed::Exact if flags.has(Flags::ECE) => (true, Marks::All),
+            Agreed::Exact => (false, Marks::None),
+            Agreed::Accurate if !newer => (false, Marks::None),
+            Agreed::Accurate => {
+                let moved = flags.ace().wrapping_sub(self.seen) % 8;
+                self.seen = flags.ace();
+                (moved > 0, Marks::Counter(moved))
+            }
+        }
+    }
+}
+
+/// How AccECN tells with which codepoint a SYN or SYN-ACK arrived (RFC 9768 tables 2 and 3).
+fn encoded(codepoint: Codepoint) -> u8 {
+    match codepoint {
+        Codepoint::NotEct => 0b010,
+        Codepoint::Ect1 => 0b011,
+        Codepoint::Ect0 => 0b100,
+        Codepoint::Ce => 0b110,
+    }
+}

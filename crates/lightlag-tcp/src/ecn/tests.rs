@@ -1,0 +1,164 @@
+use super::*;
+
+const SYN: Flags = Flags::SYN;
+
+fn end(mode: Mode) -> Ecn {
+    Ecn::new(mode, Ect::Ect0, false)
+}
+
+/// Two ends of these modes after SYN and SYN-ACK, which arrived with these codepoints.
+fn handshake(client: Mode, server: Mode, syn: Codepoint, answer: Codepoint) -> Option<(Ecn, Ecn)> {
+    let (mut client, mut server) = (end(client), end(server));
+    server.arrives(syn);
+    if !server.take_syn(client.offer()) {
+        return None;
+    }
+    client.arrives(answer);
+    client.take_answer(server.answer()).then_some((client, server))
+}
+
+fn agreed(client: Mode, server: Mode) -> Option<Agreed> {
+    let (client, server) = handshake(client, server, Codepoint::NotEct, Codepoint::NotEct)?;
+    assert_eq!(client.agreed, server.agreed);
+    Some(client.agreed)
+}
+
+#[test]
+fn both_ends_settle_on_what_both_know() {
+    // RFC 9768 table 2.
+    assert_eq!(agreed(Mode::Classic, Mode::Classic), Some(Agreed::Classic));
+    assert_eq!(agreed(Mode::Accecn, Mode::Accecn), Some(Agreed::Accurate));
+    assert_eq!(agreed(Mode::Accecn, Mode::Classic), Some(Agreed::Classic));
+    assert_eq!(agreed(Mode::Classic, Mode::Accecn), Some(Agreed::Classic));
+}
+
+#[test]
+fn a_peer_without_ecn_is_believed() {
+    for mode in [Mode::Classic, Mode::Accecn] {
+        assert!(!end(mode).take_syn(SYN));
+        assert!(!end(mode).take_answer(SYN.with(Flags::ACK)));
+        // A peer that only reflects the bits of the SYN: "broken" in table 2, no ECN-setup SYN-ACK in RFC 3168 §6.1.1.
+        assert!(!end(mode).take_answer(end(mode).offer()));
+    }
+    // Bits of the future count as AccECN (RFC 9768 §3.1.3), for RFC 3168 they are no ECN-setup SYN.
+    assert!(end(Mode::Accecn).take_syn(Flags::AE) && !end(Mode::Classic).take_syn(Flags::AE));
+}
+
+#[test]
+fn the_answer_tells_how_the_syn_arrived() {
+    // RFC 9768 table 2: AE, CWR, ECE of the SYN-ACK, and the same code on the ACK that ends the handshake.
+    for (codepoint, code) in
+        [(Codepoint::NotEct, 0b010), (Codepoint::Ect1, 0b011), (Codepoint::Ect0, 0b100), (Codepoint::Ce, 0b110)]
+    {
+        let (mut client, mut server) = handshake(Mode::Accecn, Mode::Accecn, codepoint, codepoint).unwrap();
+        assert_eq!(server.answer().ace(), code);
+        let greeting = client.echo();
+        assert_eq!(greeting.ace(), code);
+        server.take_greeting(greeting);
+        // §3.2.2.1: counters begin at 5, with a mark at 6, and both ends agree on it.
+        let first = if codepoint == Codepoint::Ce { 6 } else { 5 };
+        assert_eq!((client.received, server.seen), (first, first));
+        assert_eq!((server.received, client.seen), (first, first));
+        assert_eq!(client.echo().ace(), first);
+    }
+}
+
+#[test]
+fn a_cleared_greeting_means_that_nothing_can_be_marked() {
+    let (_, mut server) = handshake(Mode::Accecn, Mode::Accecn, Codepoint::NotEct, Codepoint::NotEct).unwrap();
+    server.new_data(false);
+    assert_eq!(server.leaving(), Codepoint::Ect0);
+    server.take_greeting(Flags::ACK);
+    server.new_data(false);
+    assert_eq!(server.leaving(), Codepoint::NotEct);
+}
+
+#[test]
+fn repeated_syns_ask_for_less() {
+    let offers = |mode| {
+        let mut end = end(mode);
+        [end.offer().ace(), end.offer().ace(), end.offer().ace()]
+    };
+    assert_eq!(offers(Mode::Classic), [0b011, 0, 0]);
+    assert_eq!(offers(Mode::Accecn), [0b111, 0b111, 0]);
+}
+
+fn arrives(end: &mut Ecn, codepoint: Codepoint, flags: Flags, nxt: u64, delayed: bool) -> Urgency {
+    end.arrives(codepoint);
+    end.received(flags, 1_000, nxt, delayed)
+}
+
+#[test]
+fn a_mark_is_echoed_until_the_window_was_reduced() {
+    // RFC 3168 §6.1.3.
+    let (_, mut end) = handshake(Mode::Classic, Mode::Classic, Codepoint::NotEct, Codepoint::NotEct).unwrap();
+    assert_eq!(end.echo(), Flags::default());
+    assert_eq!(arrives(&mut end, Codepoint::Ce, Flags::ACK, 0, false), Urgency::Now);
+    for _ in 0..3 {
+        assert_eq!(end.echo(), Flags::ECE);
+        assert_eq!(arrives(&mut end, Codepoint::Ect0, Flags::ACK, 0, false), Urgency::Usual);
+    }
+    // The packet with CWR is marked itself: the echo goes on for that new mark.
+    arrives(&mut end, Codepoint::Ce, Flags::ACK.with(Flags::CWR), 0, false);
+    assert_eq!(end.echo(), Flags::ECE);
+    arrives(&mut end, Codepoint::Ect0, Flags::ACK.with(Flags::CWR), 0, false);
+    assert_eq!(end.echo(), Flags::default());
+    // What has no data is not ECN-capable, whatever its header says.
+    end.arrives(Codepoint::Ce);
+    assert_eq!(end.received(Flags::ACK, 0, 0, false), Urgency::Usual);
+    assert_eq!(end.echo(), Flags::default());
+}
+
+#[test]
+fn exact_echoes_follow_the_marks() {
+    // RFC 8257 §3.2: at a change the delayed ACK leaves with the old state, then one at once with the new.
+    let mut end = Ecn::new(Mode::Classic, Ect::Ect0, true);
+    end.take_syn(SYN.with(Flags::ECE).with(Flags::CWR));
+    assert_eq!(arrives(&mut end, Codepoint::Ect0, Flags::ACK, 0, false), Urgency::Usual);
+    assert_eq!(arrives(&mut end, Codepoint::Ce, Flags::ACK, 1_000, true), Urgency::Now);
+    assert_eq!((end.take_prior(), end.echo()), (Some((1_000, false)), Flags::ECE));
+    assert_eq!(arrives(&mut end, Codepoint::Ce, Flags::ACK, 2_000, false), Urgency::Usual);
+    assert_eq!((end.take_prior(), end.echo()), (None, Flags::ECE));
+    assert_eq!(arrives(&mut end, Codepoint::Ect0, Flags::ACK, 3_000, false), Urgency::Now);
+    assert_eq!((end.take_prior(), end.echo()), (None, Flags::default()), "nothing was delayed");
+    // Every packet can be marked.
+    assert_eq!(end.leaving(), Codepoint::Ect0);
+}
+
+#[test]
+fn the_counter_counts_marked_packets_of_any_kind() {
+    // RFC 9768 §3.2.2, §3.2.2.5.1: an ACK for the first mark after none, and for every second mark.
+    let (mut sender, mut end) = handshake(Mode::Accecn, Mode::Accecn, Codepoint::NotEct, Codepoint::NotEct).unwrap();
+    assert_eq!(arrives(&mut end, Codepoint::Ce, Flags::ACK, 0, false), Urgency::Now);
+    assert_eq!(sender.echoed(end.echo(), true), (true, Marks::Counter(1)));
+    assert_eq!(arrives(&mut end, Codepoint::Ce, Flags::ACK, 0, false), Urgency::Usual);
+    assert_eq!(arrives(&mut end, Codepoint::Ce, Flags::ACK, 0, false), Urgency::Now);
+    let flags = end.echo();
+    assert_eq!(flags.ace(), 0, "5 + 3 wraps");
+    assert_eq!(sender.echoed(flags, false), (false, Marks::None), "an old ACK");
+    assert_eq!(sender.echoed(flags, true), (true, Marks::Counter(2)));
+    assert_eq!(sender.echoed(flags, true), (false, Marks::Counter(0)));
+    end.arrives(Codepoint::Ce);
+    assert_eq!(end.received(Flags::ACK, 0, 0, false), Urgency::Usual);
+    assert_eq!(sender.echoed(end.echo(), true), (true, Marks::Counter(1)));
+}
+
+#[test]
+fn a_counter_that_may_have_wrapped_did() {
+    // RFC 9768 appendix A.2.1: newlyAckedPkt − ((newlyAckedPkt − d.cep) mod 8).
+    for (packets, moved, marked) in [(2, 1, 1), (7, 0, 0), (10, 1, 9), (10, 2, 10), (10, 3, 3), (20, 0, 16)] {
+        assert_eq!(Marks::Counter(moved).bytes(packets * 1_000, 1_000), marked * 1_000, "{packets} {moved}");
+    }
+    // Never more than was delivered.
+    assert_eq!(Marks::Counter(3).bytes(1_500, 1_000), 1_500);
+    assert_eq!((Marks::All.bytes(1_500, 1_000), Marks::None.bytes(1_500, 1_000)), (1_500, 0));
+}
+
+#[test]
+fn cwr_marks_the_first_new_data_after_a_reduction() {
+    let (mut classic, _) = handshake(Mode::Classic, Mode::Classic, Codepoint::NotEct, Codepoint::NotEct).unwrap();
+    assert_eq!((classic.new_data(true), classic.new_data(false)), (Flags::CWR, Flags::default()));
+    // Its bit belongs to the counter in AccECN.
+    let (mut accurate, _) = handshake(Mode::Accecn, Mode::Accecn, Codepoint::NotEct, Codepoint::NotEct).unwrap();
+    assert_eq!(accurate.new_data(true), Flags::default());
+}

@@ -1,0 +1,102 @@
+//! Data above a hole, and what a SACK option says about it (RFC 2018 §4, RFC 2883 §4).
+
+use super::MAX_BLOCKS;
+use crate::scoreboard::Range;
+use std::collections::VecDeque;
+
+/// Data above a hole.
+#[derive(Debug, Default)]
+pub(super) struct Reassembly {
+    /// Disjoint, sorted, never touching.
+    pub(super) ranges: VecDeque<Range>,
+    /// Their bytes.
+    pub(super) bytes: u64,
+    /// What was reported, the newest first (RFC 2018 §4).
+    pub(super) recent: [Range; MAX_BLOCKS],
+    pub(super) recent_len: usize,
+    /// What arrived again, until an ACK says so (RFC 2883).
+    pub(super) duplicate: Option<Range>,
+}
+
+impl Reassembly {
+    /// Adds a range; returns how many of its bytes were there before, and the first run of them.
+    pub(super) fn insert(&mut self, range: Range) -> (u64, Range) {
+        let (from, to) = self.touching(range);
+        let mut merged = range;
+        let mut before = 0;
+        let mut known = 0;
+        let mut first = Range::default();
+        for old in self.ranges.range(from..to) {
+            let common = Range { start: old.start.max(range.start), end: old.end.min(range.end) };
+            if common.start < common.end {
+                first = if known == 0 { common } else { first };
+                known += common.end - common.start;
+            }
+            before += old.end - old.start;
+            merged = Range { start: merged.start.min(old.start), end: merged.end.max(old.end) };
+        }
+        if from == to {
+            self.ranges.insert(from, merged);
+        } else {
+            self.ranges[from] = merged;
+            if to - from > 1 {
+                self.ranges.drain(from + 1..to);
+            }
+        }
+        self.bytes += merged.end - merged.start - before;
+        self.report(merged);
+        (known, first)
+    }
+
+    /// Indices of the ranges that overlap or touch this one. Most data is new, so the end comes first.
+    fn touching(&self, range: Range) -> (usize, usize) {
+        let n = self.ranges.len();
+        let from = match self.ranges.back() {
+            None => 0,
+            Some(last) if last.end < range.start => n,
+            Some(_) if n == 1 || self.ranges[n - 2].end < range.start => n - 1,
+            Some(_) => self.ranges.partition_point(|old| old.end < range.start),
+        };
+        let mut to = from;
+        while to < n && self.ranges[to].start <= range.end {
+            to += 1;
+        }
+        (from, to)
+    }
+
+    /// Puts `merged` first and drops what it swallowed (RFC 2018 §4).
+    fn report(&mut self, merged: Range) {
+        let mut recent = [merged; MAX_BLOCKS];
+        let mut len = 1;
+        for old in &self.recent[..self.recent_len] {
+            let swallowed = merged.start <= old.start && old.end <= merged.end;
+            if !swallowed && len < MAX_BLOCKS {
+                recent[len] = *old;
+                len += 1;
+            }
+        }
+        (self.recent, self.recent_len) = (recent, len);
+    }
+
+    /// Everything below `nxt` is acknowledged.
+    pub(super) fn forget_below(&mut self, nxt: u64) {
+        let mut len = 0;
+        for at in 0..self.recent_len {
+            if self.recent[at].end > nxt {
+                self.recent[len] = self.recent[at];
+                len += 1;
+            }
+        }
+        self.recent_len = len;
+    }
+
+    /// Writes what a SACK option reports, the duplicate only now; returns how many ranges that are.
+    pub(super) fn take_report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
+        let mut len = 0;
+        for range in self.duplicate.take().iter().chain(&self.recent[..self.recent_len]).take(MAX_BLOCKS) {
+            ranges[len] = *range;
+            len += 1;
+        }
+        len
+    }
+}
