@@ -304,14 +304,30 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
     ]
 
 
+def _dropped(link: dict[str, Any]) -> int:
+    """Packets that a link direction dropped, for whatever cause."""
+    return int(link["dropped_queue"] + link["dropped_aqm"] + link["dropped_error"])
+
+
 def link_rows(summary: dict[str, Any]) -> list[Row]:
     """The link directions of a summary as text, for people: those that dropped most or were busiest, at most 8."""
     links = summary["links"]
     by_weight = sorted(
         range(len(links)),
-        key=lambda at: (-links[at]["dropped_queue"] - links[at]["dropped_error"], -links[at]["utilisation"]),
+        key=lambda at: (-_dropped(links[at]), -links[at]["utilisation"]),
     )
     shown = sorted(at for at in by_weight[:_SHOWN_LINKS] if links[at]["carried_bytes"])
+    # What plain links never have is shown where it is.
+    rare = [
+        (key, title)
+        for key, title in (
+            ("dropped_aqm", "dropped (AQM)"),
+            ("marked", "marked"),
+            ("duplicated", "duplicated"),
+            ("reordered", "reordered"),
+        )
+        if any(links[at][key] for at in shown)
+    ]
     return [
         {
             "link": link["name"],
@@ -319,6 +335,7 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
             "carried": size(link["carried_bytes"]),
             "dropped (queue)": str(link["dropped_queue"]),
             "dropped (error)": str(link["dropped_error"]),
+            **{title: str(link[key]) for key, title in rare},
             "mean queue": f"{link['mean_queue_packets']:.4g}",
             "max queue": str(link["max_queue_packets"]),
         }

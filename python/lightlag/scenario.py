@@ -52,6 +52,10 @@ Time: TypeAlias = str
 Rate: TypeAlias = str
 Loss: TypeAlias = float | Mapping[str, Any]
 """A packet error rate, ``{"bit_error_rate": 1e-6}`` or ``{"at": ["2.9 s"]}``."""
+Queue: TypeAlias = str | Mapping[str, Any]
+"""How much may wait, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
+Reorder: TypeAlias = Mapping[str, Any]
+"""``{"probability": 0.01, "delay": "5 ms"}``; ``["1 ms", "10 ms"]`` draws the delay between the two."""
 Congestion: TypeAlias = str | Mapping[str, Any]
 """The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
 
@@ -175,10 +179,15 @@ class Line:
     """How fast bits leave."""
     delay: Time | Directions[Time]
     """Propagation delay."""
-    queue: str | Directions[str] | None = None
-    """How much may wait: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``."""
+    queue: Queue | Directions[Queue] | None = None
+    """How much may wait: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``; or ``{"discipline": "codel"}``
+    and the keys of the discipline."""
     loss: Loss | Directions[Loss] | None = None
     """Which packets arrive corrupted."""
+    reorder: Reorder | Directions[Reorder] | None = None
+    """Which packets are held back: ``{"probability": 0.01, "delay": "5 ms"}``."""
+    duplicate: float | Directions[float] | None = None
+    """How likely a packet arrives twice."""
     header: Size | None = None
     """Link-layer header and trailer of every packet."""
 
@@ -391,12 +400,22 @@ class Network:
         *,
         rate: Rate | Directions[Rate],
         delay: Time | Directions[Time],
-        queue: str | Directions[str] | None = None,
+        queue: Queue | Directions[Queue] | None = None,
         loss: Loss | Directions[Loss] | None = None,
+        reorder: Reorder | Directions[Reorder] | None = None,
+        duplicate: float | Directions[float] | None = None,
         header: Size | None = None,
     ) -> None:
         """Joins two nodes by a full-duplex link; see :class:`Line` for the parameters."""
-        line = {"rate": rate, "delay": delay, "queue": queue, "loss": loss, "header": header}
+        line = {
+            "rate": rate,
+            "delay": delay,
+            "queue": queue,
+            "loss": loss,
+            "reorder": reorder,
+            "duplicate": duplicate,
+            "header": header,
+        }
         self.links.append(Link(between=(first, second), **line))  # type: ignore[arg-type]
 
     def flow(

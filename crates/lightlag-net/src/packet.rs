@@ -24,6 +24,11 @@ impl Ecn {
     pub fn is_capable(self) -> bool {
         self != Self::NotEct
     }
+
+    /// Whether the packet belongs in a low-latency queue: ECT(1), and CE, which may have been that (RFC 9331 §5.1).
+    pub fn is_low_latency(self) -> bool {
+        matches!(self, Self::Ect1 | Self::Ce)
+    }
 }
 
 /// A packet: an envelope of 12 bytes and a body that the network never opens.

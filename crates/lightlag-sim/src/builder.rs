@@ -3,8 +3,9 @@
 use crate::record::Recorder;
 use crate::scenario::{Flow, LinkDirection, Network, Record};
 use crate::world::{Endpoint, Hop, Outcome, Task, World};
-use lightlag_core::{EventQueue, RandomStream};
-use lightlag_net::{ComputedLink, Link, LinkConfig, LossProcess};
+use lightlag_core::{EventQueue, Probability, RandomStream};
+use lightlag_net::queue::DisciplineConfig;
+use lightlag_net::{ComputedLink, Disturbance, Link, LinkConfig, LossProcess, QueuedLink};
 use lightlag_tcp::{Connection, segment::SeqNumber};
 
 /// Builds the world of a network that has been checked.
@@ -44,10 +45,24 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
 }
 
 fn hop(direction: &LinkDirection, seed: u64) -> Hop {
-    let config =
-        LinkConfig { rate: direction.rate, delay: direction.delay, queue: direction.queue, header: direction.header.0 };
-    let random = RandomStream::new(seed, &format!("link {} loss", direction.name));
-    Hop { link: Link::Computed(ComputedLink::new(config, LossProcess::new(&direction.loss, random))), to: direction.to }
+    let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
+    let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
+    let random = |purpose| RandomStream::new(seed, &format!("link {} {purpose}", direction.name));
+    let loss = LossProcess::new(&direction.loss, random("loss"));
+    let link = if discipline == DisciplineConfig::DropTail && reorder.is_none() && duplicate == Probability::ZERO {
+        Link::Computed(ComputedLink::new(config, loss))
+    } else {
+        let mut disturbance = Disturbance::none();
+        if let Some(reordering) = reorder {
+            disturbance = disturbance.reordering(reordering, random("reorder"));
+        }
+        if duplicate != Probability::ZERO {
+            disturbance = disturbance.duplicating(duplicate, random("duplicate"));
+        }
+        let discipline = discipline.build(&config, random("queue"));
+        Link::Queued(Box::new(QueuedLink::new(config, discipline, loss, disturbance)))
+    };
+    Hop { link, to: direction.to }
 }
 
 /// The two connections of a flow and what their applications have to do.

@@ -2,7 +2,9 @@
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::{Loss, NodeId, QueueLimit};
-use lightlag_sim::scenario::{LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml};
+use lightlag_sim::scenario::{
+    Limit, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml,
+};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -35,7 +37,7 @@ fn what_is_left_out_has_a_default() {
     let scenario = scenario(&link(""));
     assert_eq!((scenario.name.as_str(), scenario.seed), ("scenario", 1));
     let line = &scenario.links[0].line;
-    assert_eq!(line.queue.forward, Queue::Packets(1000));
+    assert_eq!(line.queue.forward, Queue::default());
     assert_eq!(line.loss.forward, LossModel::Packet(Probability::ZERO));
     assert_eq!(line.header, Bytes::ZERO);
     assert_eq!((scenario.flows[0].transfer, scenario.flows[0].start), (None, Duration::ZERO));
@@ -265,7 +267,7 @@ fn changes_take_dotted_paths_with_numbers() {
 #[test]
 fn one_direction_can_be_changed_where_one_value_stands_for_both() {
     let changed = parse_toml(&link(""), &[("links.0.queue.forward".to_owned(), "9 packets".to_owned())]).unwrap();
-    assert_eq!(changed.links[0].line.queue.forward, Queue::Packets(9));
+    assert_eq!(changed.links[0].line.queue.forward.limit, Some(Limit::Packets(9)));
     assert_eq!(changed.links[0].line.queue.backward, Queue::default());
 }
 

@@ -55,7 +55,7 @@ fn value() -> impl Strategy<Value = String> {
     prop_oneof![number, quantity, word.prop_map(str::to_owned), "\\PC{0,12}"]
 }
 
-const KEYS: [&str; 30] = [
+const KEYS: [&str; 37] = [
     "name",
     "duration",
     "seed",
@@ -66,6 +66,13 @@ const KEYS: [&str; 30] = [
     "links.0.rate",
     "links.1.delay",
     "links.1.queue",
+    "links.1.queue.discipline",
+    "links.1.queue.forward.discipline",
+    "links.1.queue.limit",
+    "links.1.queue.ecn",
+    "links.1.reorder",
+    "links.0.reorder.forward.delay",
+    "links.0.duplicate",
     "links.1.loss",
     "links.1.loss.forward",
     "links.0.header",

@@ -129,6 +129,24 @@ fn the_schema_refuses_what_the_parser_refuses() {
         "flows": [{ "from": "a", "to": "b", "congestion": "cubic" }]
     });
     assert_eq!(check(&good), Vec::<String>::new());
+    for (key, value) in [
+        (
+            "queue",
+            json!({ "forward": { "discipline": "red", "limit": "1 bdp", "ecn": true }, "backward": "9 packets" }),
+        ),
+        ("queue", json!({ "discipline": "fq_codel", "interval": "600 ms", "flows": 16, "quantum": "300 B" })),
+        ("queue", json!({ "discipline": "pie", "burst": "0 s" })),
+        ("queue", json!({ "discipline": "dualpi2", "coupling": 2, "max_rtt": "600 ms" })),
+        ("queue", json!({ "discipline": "step", "threshold": "20 packets", "drop_not_ect": true })),
+        ("reorder", json!({ "probability": 0.1, "delay": ["1 ms", "2 ms"] })),
+        ("duplicate", json!({ "forward": 0.1 })),
+    ] {
+        let mut other = good.clone();
+        other["links"][0][key] = value;
+        assert_eq!(check(&other), Vec::<String>::new());
+        let read = lightlag_sim::scenario::parse_json(&other.to_string(), &[]).unwrap();
+        assert_eq!(check(&read.to_json()), Vec::<String>::new(), "in full");
+    }
     for (pointer, value) in [
         ("/duration", json!(1)),
         ("/durration", json!("1 s")),
@@ -140,6 +158,13 @@ fn the_schema_refuses_what_the_parser_refuses() {
         ("/links/0/loss", json!(1.5)),
         ("/links/0/loss", json!({ "bit_eror_rate": 0.1 })),
         ("/links/0/queue", json!(3)),
+        ("/links/0/queue", json!({ "discipline": "codle" })),
+        ("/links/0/queue", json!({ "discipline": "codel", "flows": 3 })),
+        ("/links/0/queue", json!({ "discipline": "step" })),
+        ("/links/0/queue", json!({ "limit": "1 bdp" })),
+        ("/links/0/reorder", json!(0.1)),
+        ("/links/0/reorder", json!({ "probability": 0.1 })),
+        ("/links/0/duplicate", json!(1.5)),
         ("/flows/0/form", json!("a")),
         ("/flows/0/tcp", json!({ "mss": 1460 })),
         ("/flows/0/tcp", json!({ "rto": { "mni": "1 s" } })),

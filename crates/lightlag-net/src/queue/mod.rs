@@ -3,14 +3,32 @@
 //! A [`Discipline`] is asked when a packet comes and when the transmitter is free, in the order of time. One file each:
 //!
 //! - [`drop_tail`]: first in, first out, up to a limit.
+//! - [`red`]: by the average length of the queue, at random.
+//! - [`codel`]: by the time that packets wait, at the head.
+//! - [`fq_codel`]: a queue for each flow, with CoDel on each.
+//! - [`pie`]: by the time that packets would wait, at random.
+//! - [`dualpi2`]: a second queue for senders that answer each mark, coupled to the first.
+//! - [`step`]: marks beyond a threshold.
 
+pub mod codel;
 pub mod drop_tail;
+pub mod dualpi2;
+pub mod fq_codel;
+pub mod pie;
+pub mod red;
+pub mod step;
 
-use crate::{Ecn, Packet};
-use lightlag_core::Instant;
-use std::collections::VecDeque;
-
+pub use codel::{CoDel, CoDelConfig};
 pub use drop_tail::DropTail;
+pub use dualpi2::{DualPi2, DualPi2Config};
+pub use fq_codel::{FqCoDel, FqCoDelConfig};
+pub use pie::{Pie, PieConfig};
+pub use red::{Red, RedConfig};
+pub use step::{Step, StepConfig};
+
+use crate::{Ecn, LinkConfig, Packet};
+use lightlag_core::{Instant, RandomStream};
+use std::collections::VecDeque;
 
 /// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +58,42 @@ pub trait Discipline<B>: Send {
 
     /// What waits.
     fn backlog(&self) -> Backlog;
+}
+
+/// A queue discipline and its parameters. How much may wait at most is the link's.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum DisciplineConfig {
+    /// Drop-tail.
+    #[default]
+    DropTail,
+    /// RED.
+    Red(RedConfig),
+    /// CoDel.
+    CoDel(CoDelConfig),
+    /// FQ-CoDel.
+    FqCoDel(FqCoDelConfig),
+    /// PIE.
+    Pie(PieConfig),
+    /// DualPI2.
+    DualPi2(DualPi2Config),
+    /// Step marking.
+    Step(StepConfig),
+}
+
+impl DisciplineConfig {
+    /// An empty queue with this discipline on a link, drawing from `random`.
+    pub fn build<B: Copy + Send + 'static>(&self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
+        let limit = link.queue;
+        match *self {
+            Self::DropTail => Box::new(DropTail::new(limit)),
+            Self::Red(config) => Box::new(Red::new(config, limit, link.rate, random)),
+            Self::CoDel(config) => Box::new(CoDel::new(config, limit)),
+            Self::FqCoDel(config) => Box::new(FqCoDel::new(config, limit, random)),
+            Self::Pie(config) => Box::new(Pie::new(config, limit, link.rate, random)),
+            Self::DualPi2(config) => Box::new(DualPi2::new(config, limit)),
+            Self::Step(config) => Box::new(Step::new(config, limit)),
+        }
+    }
 }
 
 /// Why a queue has dropped a packet.
@@ -94,14 +148,11 @@ impl<B: Copy> Verdicts<B> {
         self.dropped.push(Dropped { at, packet, cause: Cause::Early });
     }
 
-    /// Marks a packet whose transport understands marks; false leaves it as it is.
-    #[must_use]
-    pub fn mark(&mut self, packet: &mut Packet<B>) -> bool {
-        if packet.ecn.is_capable() {
-            packet.ecn = Ecn::Ce;
-            self.marked += 1;
-        }
-        packet.ecn.is_capable()
+    /// Marks a packet whose transport understands marks.
+    pub fn mark(&mut self, packet: &mut Packet<B>) {
+        debug_assert!(packet.ecn.is_capable(), "only ECT can become CE (RFC 3168 §5)");
+        self.marked += u64::from(packet.ecn != Ecn::Ce);
+        packet.ecn = Ecn::Ce;
     }
 }
 
@@ -167,3 +218,6 @@ impl QueueLimit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,11 @@
 //! Links as asked for: rate, delay, queue, loss and header of both directions.
 
+use super::disturbance::{Duplication, Reorder};
 use super::error::{Errors, Path, not_one_of};
+use super::queue::Queue;
 use super::reader::{FromValue, Table, leaf, shown};
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
-use lightlag_net::{Loss, QueueLimit};
+use lightlag_net::Loss;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -15,14 +17,8 @@ pub(super) const LONGEST: Duration = Duration::from_secs(20 * 24 * 3600);
 pub(super) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
 /// The highest rate, 1000 Tbit/s.
 pub(super) const FASTEST: Rate = Rate::from_mbps(1_000_000_000);
-/// The most packets that a queue may hold.
-const LONGEST_QUEUE: u64 = 1_000_000_000_000;
-/// The largest queue in units of the bandwidth-delay product.
-const LARGEST_BDP: f64 = 1e6;
 /// The largest link-layer header.
 const LARGEST_HEADER: Bytes = Bytes(10_000);
-/// A full packet, the least that a queue given in BDP holds.
-const FULL_PACKET: Bytes = Bytes(1500);
 
 /// A full-duplex link between two nodes. The first is where `forward` begins.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -42,12 +38,20 @@ pub struct Line {
     pub rate: PerDirection<Rate>,
     /// Propagation delay.
     pub delay: PerDirection<Duration>,
-    /// How much may wait for transmission: `"1000 packets"`, `"64 kB"` or `"1 bdp"`.
+    /// How much may wait for transmission, `"1000 packets"`, `"64 kB"` or `"1 bdp"`, or a table with a discipline.
     #[schemars(default)]
     pub queue: PerDirection<Queue>,
     /// Which packets arrive corrupted.
     #[schemars(default)]
     pub loss: PerDirection<LossModel>,
+    /// Which packets are held back, so that later ones pass.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub reorder: PerDirection<Reorder>,
+    /// How likely a packet arrives twice.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub duplicate: PerDirection<Duplication>,
     /// Link-layer header and trailer of every packet.
     #[schemars(default)]
     pub header: Bytes,
@@ -60,24 +64,6 @@ pub struct PerDirection<T> {
     pub forward: T,
     /// From the second node to the first.
     pub backward: T,
-}
-
-/// A drop-tail limit as asked for. The packet in transmission does not count.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Queue {
-    /// Packets, at least 1.
-    Packets(u64),
-    /// Bytes at the network layer.
-    Bytes(Bytes),
-    /// Multiples of the link's rate × the longest round trip of the flows that cross it, above 0.
-    Bdp(f64),
-}
-
-impl Default for Queue {
-    /// 1000 packets, the length of a Linux device queue.
-    fn default() -> Self {
-        Self::Packets(1000)
-    }
 }
 
 /// A loss model as asked for.
@@ -98,24 +84,14 @@ impl Default for LossModel {
     }
 }
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 impl<T: Clone> PerDirection<T> {
     /// The same both ways.
     pub fn both(value: T) -> Self {
         Self { forward: value.clone(), backward: value }
-    }
-}
-
-impl Queue {
-    /// The limit of a link of this rate, with the longest round trip of the flows that cross it.
-    pub(super) fn limit(self, rate: Rate, round_trip: Duration) -> QueueLimit {
-        match self {
-            Self::Packets(packets) => QueueLimit::Packets(packets),
-            Self::Bytes(bytes) => QueueLimit::Bytes(bytes.0),
-            Self::Bdp(factor) => {
-                let bytes = (rate * round_trip).0 as f64 * factor;
-                QueueLimit::Bytes((bytes as u64).clamp(FULL_PACKET.0, LARGEST.0))
-            }
-        }
     }
 }
 
@@ -153,9 +129,47 @@ impl Line {
         let delay = table.required("delay", "say how long a bit travels, such as \"300 ms\"", errors);
         let queue = table.optional("queue", errors).unwrap_or_default();
         let loss = table.optional("loss", errors).unwrap_or_default();
+        let reorder = table.optional("reorder", errors).unwrap_or_default();
+        let duplicate = table.optional("duplicate", errors).unwrap_or_default();
         let header = header(table, errors);
-        let line = Self { rate: rate?, delay: delay?, queue, loss, header };
+        let line = Self { rate: rate?, delay: delay?, queue, loss, reorder, duplicate, header };
         (errors.len() == before).then_some(line)
+    }
+}
+
+/// What one direction of a line is like.
+pub(super) struct Side<'a> {
+    pub(super) rate: Rate,
+    pub(super) delay: Duration,
+    pub(super) queue: Queue,
+    pub(super) loss: &'a LossModel,
+    pub(super) reorder: Reorder,
+    pub(super) duplicate: Duplication,
+}
+
+impl Line {
+    /// The direction from the first node to the second.
+    pub(super) fn forward(&self) -> Side<'_> {
+        Side {
+            rate: self.rate.forward,
+            delay: self.delay.forward,
+            queue: self.queue.forward,
+            loss: &self.loss.forward,
+            reorder: self.reorder.forward,
+            duplicate: self.duplicate.forward,
+        }
+    }
+
+    /// The direction from the second node to the first.
+    pub(super) fn backward(&self) -> Side<'_> {
+        Side {
+            rate: self.rate.backward,
+            delay: self.delay.backward,
+            queue: self.queue.backward,
+            loss: &self.loss.backward,
+            reorder: self.reorder.backward,
+            duplicate: self.duplicate.backward,
+        }
     }
 }
 
@@ -256,42 +270,6 @@ impl FromValue for Duration {
     }
 }
 
-impl FromValue for Queue {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let queue = value.as_str().ok_or_else(|| format!("{} is not a queue", shown(value))).and_then(parse_queue);
-        queue
-            .map_err(|reason| {
-                errors.push(at, format!("{reason}; write \"1000 packets\", \"64 kB\" or \"1 bdp\""));
-            })
-            .ok()
-    }
-}
-
-fn parse_queue(text: &str) -> Result<Queue, String> {
-    let shown = shown(&json!(text));
-    let text = text.trim();
-    let number = |unit: &str| text.strip_suffix(unit).map(str::trim);
-    if let Some(packets) = number("packets").or_else(|| number("packet")) {
-        return match packets.parse::<u64>() {
-            Ok(0) => Err(format!("{shown} lets nothing wait: a queue holds at least 1 packet")),
-            Ok(packets) if packets <= LONGEST_QUEUE => Ok(Queue::Packets(packets)),
-            _ => Err(format!("{shown} is not a whole number of packets from 1 to {LONGEST_QUEUE}")),
-        };
-    }
-    if let Some(factor) = number("bdp").or_else(|| number("BDP")) {
-        return match factor.parse::<f64>() {
-            Ok(factor) if factor > 0.0 && factor <= LARGEST_BDP => Ok(Queue::Bdp(factor)),
-            _ => Err(format!("{shown} is not a number above 0, at most {LARGEST_BDP}, of bandwidth-delay products")),
-        };
-    }
-    match text.parse::<Bytes>() {
-        Ok(Bytes(0)) => Err(format!("{shown} lets nothing wait")),
-        Ok(bytes) if bytes <= LARGEST => Ok(Queue::Bytes(bytes)),
-        Ok(_) => Err(format!("{shown} is above {LARGEST}")),
-        Err(_) => Err(format!("{shown} is not a queue")),
-    }
-}
-
 const LOSS_KEYS: [&str; 5] = ["packet_error_rate", "bit_error_rate", "at", "forward", "backward"];
 
 impl FromValue for LossModel {
@@ -319,7 +297,7 @@ impl FromValue for LossModel {
     }
 }
 
-fn probability(value: &Value, at: &Path, errors: &mut Errors) -> Option<Probability> {
+pub(super) fn probability(value: &Value, at: &Path, errors: &mut Errors) -> Option<Probability> {
     let probability = value.as_f64().and_then(Probability::new);
     if probability.is_none() {
         errors.push(at, format!("{} is not a probability between 0 and 1, such as 1e-4", shown(value)));
@@ -356,6 +334,18 @@ impl Omitted for Duration {
 }
 
 impl Omitted for Queue {
+    fn omitted() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+impl Omitted for Reorder {
+    fn omitted() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+impl Omitted for Duplication {
     fn omitted() -> Option<Self> {
         Some(Self::default())
     }
@@ -400,17 +390,6 @@ impl<T: Serialize + PartialEq> Serialize for PerDirection<T> {
     }
 }
 
-impl Serialize for Queue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Packets(1) => serializer.serialize_str("1 packet"),
-            Self::Packets(packets) => serializer.collect_str(&format_args!("{packets} packets")),
-            Self::Bytes(bytes) => bytes.serialize(serializer),
-            Self::Bdp(factor) => serializer.collect_str(&format_args!("{factor} bdp")),
-        }
-    }
-}
-
 impl Serialize for LossModel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -437,19 +416,6 @@ impl<T: JsonSchema> JsonSchema for PerDirection<T> {
                     "additionalProperties": false
                 }
             ]
-        })
-    }
-}
-
-impl JsonSchema for Queue {
-    fn schema_name() -> Cow<'static, str> {
-        "Queue".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "description": "how much may wait: packets, bytes, or multiples of the bandwidth-delay product",
-            "examples": ["1000 packets", "64 kB", "1 bdp"]
         })
     }
 }

@@ -4,22 +4,26 @@
 //! is reported with its place and its remedy (`reader`), and the typed values expand to a network (`network`).
 //! Units are texts, unknown keys are refused, and the serialised form reads back as the same value.
 
+mod disturbance;
 mod error;
 mod flow;
 mod layout;
 mod link;
 mod network;
 mod parts;
+mod queue;
 mod reader;
 mod record;
 mod text;
 mod topology;
 mod warnings;
 
+pub use disturbance::{Duplication, Reorder};
 pub use error::{ScenarioError, Warning};
 pub use flow::{FlowSpec, FlowTemplate};
-pub use link::{Line, LinkSpec, LossModel, PerDirection, Queue};
+pub use link::{Line, LinkSpec, LossModel, PerDirection};
 pub use network::{Flow, LinkDirection, Network};
+pub use queue::{Discipline, Limit, Queue};
 pub use record::{QueueMode, Record, TraceMode};
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
 

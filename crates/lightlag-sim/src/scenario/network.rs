@@ -3,8 +3,9 @@
 use super::Scenario;
 use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
-use lightlag_core::{Bytes, Duration, Instant, Rate};
-use lightlag_net::{Edge, LinkId, Loss, NodeId, QueueLimit, Routes};
+use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
+use lightlag_net::queue::DisciplineConfig;
+use lightlag_net::{Edge, LinkId, Loss, NodeId, QueueLimit, Reordering, Routes};
 use lightlag_tcp::Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,10 +39,16 @@ pub struct LinkDirection {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// The drop-tail limit, in packets or bytes.
+    /// How much may wait, in packets or bytes.
     pub queue: QueueLimit,
+    /// What is dropped or marked, and what leaves next.
+    pub discipline: DisciplineConfig,
     /// Which packets arrive corrupted.
     pub loss: Loss,
+    /// Which packets are held back, if any.
+    pub reorder: Option<Reordering>,
+    /// How likely a packet arrives twice.
+    pub duplicate: Probability,
     /// Link-layer header of every packet.
     pub header: Bytes,
 }
@@ -129,20 +136,20 @@ fn links(layout: &Layout, round_trips: &[Duration]) -> Vec<LinkDirection> {
     for (wire, crossing) in layout.wires.iter().zip(round_trips.chunks_exact(2)) {
         let line = wire.line;
         let [a, b] = wire.ends;
-        let directions = [
-            (a, b, line.rate.forward, line.delay.forward, line.queue.forward, &line.loss.forward),
-            (b, a, line.rate.backward, line.delay.backward, line.queue.backward, &line.loss.backward),
-        ];
-        for ((from, to, rate, delay, queue, loss), crossing) in directions.into_iter().zip(crossing) {
-            let round_trip = if crossing.is_zero() { delay * 2 } else { *crossing };
+        let directions = [(a, b, line.forward()), (b, a, line.backward())];
+        for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
+            let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
             links.push(LinkDirection {
                 name: format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to)),
                 from,
                 to,
-                rate,
-                delay,
-                queue: queue.limit(rate, round_trip),
-                loss: loss.model(),
+                rate: side.rate,
+                delay: side.delay,
+                queue: side.queue.limit(side.rate, round_trip),
+                discipline: side.queue.discipline(side.rate, round_trip),
+                loss: side.loss.model(),
+                reorder: side.reorder.reordering(),
+                duplicate: side.duplicate.0,
                 header: line.header,
             });
         }

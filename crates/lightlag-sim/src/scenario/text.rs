@@ -113,8 +113,13 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
     for (depth, step) in steps.iter().enumerate() {
         let walked = || steps[..depth].join(".");
         let parent = depth.checked_sub(1).map_or("", |parent| steps[parent]);
-        if matches!(*step, "forward" | "backward") && matches!(parent, "rate" | "delay" | "queue" | "loss") {
+        if matches!(*step, "forward" | "backward")
+            && matches!(parent, "rate" | "delay" | "queue" | "loss" | "reorder" | "duplicate")
+        {
             split_directions(at);
+        } else if at.is_string() && is_queue_of_link(&steps[..depth]) {
+            // A queue that was only a limit gets a discipline.
+            *at = json!({ "limit": *at });
         }
         at = match at {
             Value::Object(entries) => entries.entry((*step).to_owned()).or_insert(Value::Null),
@@ -136,6 +141,15 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
         };
     }
     Ok(at)
+}
+
+/// Whether a path leads to the queue of a link, or to that of one of its directions.
+fn is_queue_of_link(path: &[&str]) -> bool {
+    let path = match path {
+        [link @ .., "forward" | "backward"] => link,
+        link => link,
+    };
+    path.last() == Some(&"queue") && path.first() != Some(&"record")
 }
 
 /// Turns one value for both directions of a link into one each.

@@ -102,6 +102,8 @@ fn default_access(bottleneck: &Line) -> Line {
         delay: PerDirection::both(Duration::from_millis(1)),
         queue: PerDirection::default(),
         loss: PerDirection::default(),
+        reorder: PerDirection::default(),
+        duplicate: PerDirection::default(),
         header: Bytes::ZERO,
     }
 }

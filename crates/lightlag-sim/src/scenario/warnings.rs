@@ -4,9 +4,10 @@
 //! bandwidth-delay product at the slowest link. Flows that share a bottleneck are compared with their share.
 
 use super::error::Warning;
-use super::network::{Flow, Network};
+use super::network::{Flow, LinkDirection, Network};
 use super::{Scenario, Topology};
 use lightlag_core::{Bytes, Duration, Rate};
+use lightlag_net::queue::{CoDelConfig, DisciplineConfig, FqCoDelConfig};
 use lightlag_net::{LinkId, QueueLimit};
 use lightlag_tcp::{Config, Scheme};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,8 @@ const TIMESTAMPS: u64 = 12;
 const UNSCALED: u64 = 65_535;
 /// From so many segments in flight on, repairing one loss a round trip takes long.
 const MANY_SEGMENTS: u64 = 20;
+/// Bytes of a full packet.
+const FULL_PACKET: u64 = 1500;
 /// The least useful queue, as a share of the BDP.
 const SMALL_QUEUE: f64 = 0.1;
 
@@ -169,13 +172,19 @@ impl Scenario {
         let mut places = BTreeSet::new();
         for (direction, (round_trip, packet)) in crossing {
             let link = &network.links[direction as usize];
+            let path = self.queue_path(direction as usize);
+            for (key, message) in disciplines(link, round_trip) {
+                let path = format!("{path}.{key}");
+                if places.insert(path.clone()) {
+                    found.warnings.push((Warning { path, message }, 0));
+                }
+            }
             let bdp = link.rate * round_trip;
             let (held, text) = match link.queue {
                 QueueLimit::Packets(packets) => (packets.saturating_mul(packet), format!("{packets} packets")),
                 QueueLimit::Bytes(bytes) => (bytes, Bytes(bytes).to_string()),
             };
             let share = held as f64 / bdp.0.max(1) as f64;
-            let path = self.queue_path(direction as usize);
             if share >= SMALL_QUEUE || !places.insert(path.clone()) {
                 continue;
             }
@@ -192,6 +201,57 @@ impl Scenario {
             found.warnings.push((Warning { path, message }, 0));
         }
     }
+}
+
+/// Parameters of a queue discipline that do not fit the round trip: key and message.
+fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str, String)> {
+    let time = seconds(round_trip);
+    let name = &link.name;
+    let codel = |config: &CoDelConfig| {
+        (config.interval < round_trip).then(|| {
+            let message = format!(
+                "{} on {name} is below the round trip of {time}: CoDel drops again before the sender can have answered \
+                 the last drop, and the link runs empty; RFC 8289 §4.3 has an interval of about the largest round trip",
+                config.interval
+            );
+            ("interval", message)
+        })
+    };
+    let found = match &link.discipline {
+        DisciplineConfig::CoDel(config) | DisciplineConfig::FqCoDel(FqCoDelConfig { codel: config, .. }) => {
+            codel(config)
+        }
+        DisciplineConfig::DualPi2(config) if config.max_rtt < round_trip => {
+            let message = format!(
+                "{} on {name} is below the round trip of {time}: the controller answers faster than the senders can, \
+                 and the queue oscillates; raise it to the largest round trip",
+                config.max_rtt
+            );
+            Some(("max_rtt", message))
+        }
+        DisciplineConfig::Red(config) => {
+            let most = match config.max_threshold {
+                QueueLimit::Packets(packets) => Bytes(packets.saturating_mul(FULL_PACKET)),
+                QueueLimit::Bytes(bytes) => Bytes(bytes),
+            };
+            let bdp = link.rate * round_trip;
+            let share = most.0 as f64 / bdp.0.max(1) as f64;
+            (share < SMALL_QUEUE).then(|| {
+                let message = format!(
+                    "{} on {name} are {} of the bandwidth-delay product of {} ({} × {time}): RED keeps the average \
+                     queue below that, so a window that is cut falls far below what the link carries; try \
+                     max_threshold = \"0.5 bdp\" and a third of it as min_threshold",
+                    bytes(most),
+                    percent(share),
+                    bytes(bdp),
+                    link.rate
+                );
+                ("max_threshold", message)
+            })
+        }
+        _ => None,
+    };
+    found.into_iter().collect()
 }
 
 /// The way of every flow, computed once for each pair of nodes.

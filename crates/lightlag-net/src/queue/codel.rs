@@ -1,0 +1,308 @@
+//! CoDel: drops at the head of the queue once packets have waited longer than a target for an interval.
+//!
+//! RFC 8289 §5. A packet that has waited less than the target, or leaves no more than one packet of the largest size
+//! behind, shows that the queue is good. When the queue has not been good for an interval, a packet is dropped, and from
+//! then on one each `interval / sqrt(count)` until it is good again. A new dropping state that begins within 16 intervals
+//! after the last one goes on from the rate of that one: `count − lastcount` (RFC 8289 §5.6; older texts have
+//! `count − 2`).
+
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use crate::Packet;
+use lightlag_core::{Duration, Instant};
+
+/// Parameters of CoDel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CoDelConfig {
+    /// How long packets may wait all the time.
+    pub target: Duration,
+    /// For how long they may wait longer: about the largest round trip of the flows.
+    pub interval: Duration,
+    /// Whether packets are marked where that is possible.
+    pub ecn: bool,
+}
+
+impl Default for CoDelConfig {
+    /// RFC 8289 §4.2 and §4.3: a target of 5 ms and an interval of 100 ms.
+    fn default() -> Self {
+        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false }
+    }
+}
+
+/// The state of CoDel, apart from its queue.
+#[derive(Clone, Debug)]
+pub struct Control {
+    config: CoDelConfig,
+    /// When packets will have waited too long for an interval; `None` while the queue is good.
+    first_above: Option<Instant>,
+    dropping: bool,
+    /// When the next packet is dropped.
+    drop_next: Instant,
+    /// Packets dropped in this dropping state.
+    count: u64,
+    /// What `count` was when this dropping state began.
+    last_count: u64,
+    /// The largest packet so far.
+    largest: u16,
+}
+
+impl Control {
+    /// The control of an empty queue.
+    pub fn new(config: CoDelConfig) -> Self {
+        Self {
+            config,
+            first_above: None,
+            dropping: false,
+            drop_next: Instant::ZERO,
+            count: 0,
+            last_count: 0,
+            largest: 0,
+        }
+    }
+
+    /// Takes note of a packet that comes.
+    pub fn see(&mut self, size: u16) {
+        self.largest = self.largest.max(size);
+    }
+
+    /// When to drop after a drop at `from`.
+    fn control_law(&self, from: Instant) -> Instant {
+        let interval = self.config.interval.as_secs_f64();
+        from + Duration::from_secs_f64(interval / (self.count as f64).sqrt())
+    }
+
+    /// The next packet of `fifo`, and whether it may be dropped.
+    fn next<B: Copy>(&mut self, now: Instant, fifo: &mut Fifo<B>) -> Option<(Packet<B>, bool)> {
+        let Some(first) = fifo.pop() else {
+            self.first_above = None;
+            return None;
+        };
+        let good = now.since(first.since) < self.config.target || fifo.backlog().bytes <= u64::from(self.largest);
+        let may_drop = if good {
+            self.first_above = None;
+            false
+        } else {
+            let until = *self.first_above.get_or_insert(now + self.config.interval);
+            now >= until
+        };
+        Some((first.packet, may_drop))
+    }
+
+    /// Marks a packet, if it can be marked, or else drops it; returns what is left of it.
+    fn hit<B: Copy>(&self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        if self.config.ecn && packet.ecn.is_capable() {
+            verdicts.mark(&mut packet);
+            return Some(packet);
+        }
+        verdicts.drop_early(now, packet);
+        None
+    }
+
+    /// The packet to transmit now (RFC 8289 §5.6).
+    pub fn dequeue<B: Copy>(
+        &mut self,
+        now: Instant,
+        fifo: &mut Fifo<B>,
+        verdicts: &mut Verdicts<B>,
+    ) -> Option<Packet<B>> {
+        let next = self.next(now, fifo);
+        let may_drop = next.is_some_and(|(_, may_drop)| may_drop);
+        if self.dropping {
+            self.go_on(now, next, fifo, verdicts)
+        } else if may_drop {
+            self.begin(now, next, fifo, verdicts)
+        } else {
+            next.map(|(packet, _)| packet)
+        }
+    }
+
+    /// In the dropping state: drops what is due.
+    fn go_on<B: Copy>(
+        &mut self,
+        now: Instant,
+        mut next: Option<(Packet<B>, bool)>,
+        fifo: &mut Fifo<B>,
+        verdicts: &mut Verdicts<B>,
+    ) -> Option<Packet<B>> {
+        loop {
+            let Some((packet, true)) = next else {
+                self.dropping = false;
+                return next.map(|(packet, _)| packet);
+            };
+            if now < self.drop_next {
+                return Some(packet);
+            }
+            self.count += 1;
+            if let Some(marked) = self.hit(now, packet, verdicts) {
+                self.drop_next = self.control_law(self.drop_next);
+                return Some(marked);
+            }
+            next = self.next(now, fifo);
+            if next.is_some_and(|(_, may_drop)| may_drop) {
+                self.drop_next = self.control_law(self.drop_next);
+            }
+        }
+    }
+
+    /// Enters the dropping state with one drop.
+    fn begin<B: Copy>(
+        &mut self,
+        now: Instant,
+        next: Option<(Packet<B>, bool)>,
+        fifo: &mut Fifo<B>,
+        verdicts: &mut Verdicts<B>,
+    ) -> Option<Packet<B>> {
+        let (packet, _) = next?;
+        let marked = self.hit(now, packet, verdicts);
+        let left = marked.or_else(|| self.next(now, fifo).map(|(packet, _)| packet));
+        self.dropping = true;
+        let dropped_last_time = self.count - self.last_count;
+        let recently = now.since(self.drop_next) < self.config.interval * 16;
+        self.count = if dropped_last_time > 1 && recently { dropped_last_time } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.control_law(now);
+        left
+    }
+}
+
+/// A CoDel queue.
+#[derive(Clone, Debug)]
+pub struct CoDel<B> {
+    limit: QueueLimit,
+    fifo: Fifo<B>,
+    control: Control,
+}
+
+impl<B: Copy> CoDel<B> {
+    /// An empty queue.
+    pub fn new(config: CoDelConfig, limit: QueueLimit) -> Self {
+        Self { limit, fifo: Fifo::default(), control: Control::new(config) }
+    }
+}
+
+impl<B: Copy + Send> Discipline<B> for CoDel<B> {
+    fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
+        if self.limit.admits(self.fifo.backlog(), packet.size) {
+            self.control.see(packet.size);
+            self.fifo.push(now, packet);
+        } else {
+            verdicts.full(now, packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        self.control.dequeue(now, &mut self.fifo, verdicts)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::packet;
+    use super::*;
+    use crate::Ecn;
+
+    fn at(micros: u64) -> Instant {
+        Instant::from_nanos(micros * 1_000)
+    }
+
+    /// A queue that packets of 1000 B leave each millisecond, and in which those of `queued` never end.
+    fn overload(config: CoDelConfig, ecn: Ecn, millis: u64) -> Verdicts<u32> {
+        let (mut codel, mut verdicts) = (CoDel::new(config, QueueLimit::Packets(100_000)), Verdicts::default());
+        for _ in 0..50_000 {
+            codel.enqueue(at(0), packet(0, 1000, ecn), &mut verdicts);
+        }
+        for ms in 0..millis {
+            codel.dequeue(at(ms * 1_000), &mut verdicts);
+        }
+        verdicts
+    }
+
+    #[test]
+    fn drops_follow_the_control_law() {
+        let verdicts = overload(CoDelConfig::default(), Ecn::NotEct, 4_000);
+        // Packets have waited 5 ms at 5 ms, and an interval longer at 105 ms. From there Σ 100 ms/√n, seen at the next
+        // dequeue: 105, 205, 275.7, 333.4, 383.4, …
+        let mut due = 105e3;
+        for (n, dropped) in (1_u32..).zip(&verdicts.dropped) {
+            let seen = (due / 1e3_f64).ceil() * 1e3;
+            assert_eq!(dropped.at.as_nanos() / 1_000, seen as u64, "drop {n}");
+            due += 100e3 / f64::from(n).sqrt();
+        }
+        // 3895 ms = 100 ms · Σ 1/√n ≈ 100 ms · (2 √n − 1.46): n = 410.
+        assert!((405..=415).contains(&verdicts.early), "{}", verdicts.early);
+    }
+
+    #[test]
+    fn marks_come_when_drops_would() {
+        let drops = overload(CoDelConfig::default(), Ecn::NotEct, 2_000);
+        let config = CoDelConfig { ecn: true, ..CoDelConfig::default() };
+        let marks = overload(config, Ecn::Ect0, 2_000);
+        assert_eq!((marks.marked, marks.early), (drops.early, 0));
+        assert_eq!(overload(config, Ecn::NotEct, 2_000).early, drops.early);
+    }
+
+    #[test]
+    fn a_queue_below_the_target_or_of_one_packet_is_good() {
+        let (mut codel, mut verdicts) =
+            (CoDel::new(CoDelConfig::default(), QueueLimit::Packets(100)), Verdicts::default());
+        // One packet always waits, for a second each.
+        for second in 0..100 {
+            codel.enqueue(at(second * 1_000_000), packet(0, 1000, Ecn::NotEct), &mut verdicts);
+            if second > 0 {
+                assert!(codel.dequeue(at(second * 1_000_000), &mut verdicts).is_some());
+            }
+        }
+        // Twenty wait for 4.9 ms each.
+        let (start, step) = (200_000_000, 245);
+        for n in 0..10_000 {
+            codel.enqueue(at(start + n * step), packet(0, 1000, Ecn::NotEct), &mut verdicts);
+            if n >= 19 {
+                codel.dequeue(at(start + n * step), &mut verdicts);
+            }
+        }
+        assert_eq!(verdicts.early, 0);
+    }
+
+    #[test]
+    fn a_second_dropping_state_soon_after_goes_on_at_the_last_rate() {
+        let mut control = Control::new(CoDelConfig::default());
+        let (mut fifo, mut verdicts) = (Fifo::default(), Verdicts::default());
+        control.see(1000);
+        let fill = |fifo: &mut Fifo<u32>, now: Instant| {
+            while fifo.backlog().packets < 5_000 {
+                fifo.push(now, packet(0, 1000, Ecn::NotEct));
+            }
+        };
+        fill(&mut fifo, at(0));
+        let mut ms = 5;
+        while verdicts.early < 30 {
+            control.dequeue(at(ms * 1_000), &mut fifo, &mut verdicts);
+            ms += 1;
+        }
+        assert_eq!((control.count, control.last_count), (30, 1));
+        // The queue empties, which ends the dropping state, and fills again at once.
+        while fifo.pop().is_some() {}
+        assert!(control.dequeue(at(ms * 1_000), &mut fifo, &mut verdicts).is_none());
+        assert!(!control.dropping);
+        fill(&mut fifo, at(ms * 1_000));
+        while !control.dropping {
+            ms += 1;
+            control.dequeue(at(ms * 1_000), &mut fifo, &mut verdicts);
+        }
+        // 30 − 1: not the older rule of 30 − 2, nor 1.
+        assert_eq!(control.count, 29);
+        // Much later it begins anew.
+        while fifo.pop().is_some() {}
+        control.dequeue(at(ms * 1_000), &mut fifo, &mut verdicts);
+        ms += 5_000;
+        fill(&mut fifo, at(ms * 1_000));
+        while !control.dropping {
+            ms += 1;
+            control.dequeue(at(ms * 1_000), &mut fifo, &mut verdicts);
+        }
+        assert_eq!(control.count, 1);
+    }
+}

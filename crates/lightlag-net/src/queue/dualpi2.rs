@@ -1,0 +1,355 @@
+//! DualPI2: a short queue for scalable senders beside the classic one, with coupled probabilities.
+//!
+//! RFC 9332 and its appendix A. Packets marked ECT(1) or CE go to the low-latency queue, all others to the classic one. A
+//! PI controller moves a base probability by the time that the classic queue waits:
+//!
+//! `p' ← p' + α (d − target) + β (d − d_old)`, α = 0.1 T / RTT_max², β = 0.3 / RTT_max, T = min(target, RTT_max / 3)
+//!
+//! Classic packets are hit with `p_C = p'²`, low-latency ones marked with the larger of `p_CL = k p'` and a ramp of the
+//! time that they waited, so that `p_C = (p_CL / k)²` (RFC 9332 §2.1): a Reno window falls with 1/√p, a scalable one
+//! with 1/p, and flows in both queues get like shares. Hits are evenly spaced, not random (appendix A.1: recur).
+//!
+//! Overload (appendix A.2): when p_CL reaches 1, low-latency packets are dropped with p_C too, and from p_C = 1/k² on
+//! classic packets are dropped though they could be marked.
+//!
+//! The RFC leaves the scheduler open: here the low-latency queue goes first, and the classic one gets at least its share
+//! of the bytes while both wait.
+
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
+use crate::Packet;
+use lightlag_core::{Duration, Instant, Probability};
+
+/// Parameters of DualPI2.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DualPi2Config {
+    /// How long classic packets should wait.
+    pub target: Duration,
+    /// RTT_max, the largest round trip to expect; above zero.
+    pub max_rtt: Duration,
+    /// k, at least 1.
+    pub coupling: f64,
+    /// Time from which on waiting low-latency packets are marked, with a probability that grows from 0.
+    pub min_threshold: Duration,
+    /// How much longer until all of them are marked.
+    pub range: Duration,
+    /// The least share of the classic queue while both wait.
+    pub classic_share: Probability,
+}
+
+impl Default for DualPi2Config {
+    /// RFC 9332 appendix A.1; the classic share is that of Linux.
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(15),
+            max_rtt: Duration::from_millis(100),
+            coupling: 2.0,
+            min_threshold: Duration::from_micros(800),
+            range: Duration::from_micros(400),
+            classic_share: Probability::new(0.1).unwrap_or(Probability::ZERO),
+        }
+    }
+}
+
+/// Hits evenly: one each time that the probabilities so far add up to 1 more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recurrence(f64);
+
+impl Recurrence {
+    fn hits(&mut self, probability: f64) -> bool {
+        self.0 += probability;
+        let hits = self.0 > 1.0;
+        if hits {
+            self.0 -= 1.0;
+        }
+        hits
+    }
+}
+
+/// One of the two queues.
+#[derive(Clone, Debug)]
+struct Half<B> {
+    fifo: Fifo<B>,
+    /// Marks, and classic drops.
+    recurrence: Recurrence,
+}
+
+impl<B: Copy> Half<B> {
+    fn new() -> Self {
+        Self { fifo: Fifo::default(), recurrence: Recurrence::default() }
+    }
+
+    /// How long its first packet has waited.
+    fn time(&self, now: Instant) -> Duration {
+        self.fifo.first().map_or(Duration::ZERO, |first| now.since(first.since))
+    }
+}
+
+/// A DualPI2 queue.
+#[derive(Clone, Debug)]
+pub struct DualPi2<B> {
+    config: DualPi2Config,
+    limit: QueueLimit,
+    low: Half<B>,
+    classic: Half<B>,
+    /// Drops of low-latency packets in overload.
+    overload: Recurrence,
+    /// p'.
+    base: f64,
+    last_delay: Duration,
+    period: Duration,
+    next_update: Instant,
+    /// Bytes by which the classic queue is behind its share; it is served while this is above zero.
+    classic_credit: f64,
+}
+
+impl<B: Copy> DualPi2<B> {
+    /// An empty queue.
+    pub fn new(config: DualPi2Config, limit: QueueLimit) -> Self {
+        let period = config.target.min(config.max_rtt / 3).max(Duration::from_nanos(1));
+        Self {
+            config,
+            limit,
+            low: Half::new(),
+            classic: Half::new(),
+            overload: Recurrence::default(),
+            base: 0.0,
+            last_delay: Duration::ZERO,
+            period,
+            next_update: Instant::ZERO + period,
+            classic_credit: 0.0,
+        }
+    }
+
+    /// Makes the updates that are due by now. Nothing has come or gone since the last call.
+    fn catch_up(&mut self, now: Instant) {
+        while self.next_update <= now {
+            if self.base == 0.0 && self.last_delay.is_zero() && self.backlog().packets == 0 {
+                // All later updates change nothing either.
+                let periods = now.since(self.next_update).as_nanos() / self.period.as_nanos() + 1;
+                self.next_update += self.period * periods;
+                return;
+            }
+            let due = self.next_update;
+            self.next_update += self.period;
+            self.update(due);
+        }
+    }
+
+    fn update(&mut self, now: Instant) {
+        let max_rtt = self.config.max_rtt.as_secs_f64();
+        let alpha = 0.1 * self.period.as_secs_f64() / (max_rtt * max_rtt);
+        let beta = 0.3 / max_rtt;
+        // Appendix A.2: of both queues, so that low-latency traffic alone cannot hide an overload.
+        let delay = self.classic.time(now).max(self.low.time(now));
+        let (this, last) = (delay.as_secs_f64(), self.last_delay.as_secs_f64());
+        let change = alpha * (this - self.config.target.as_secs_f64()) + beta * (this - last);
+        self.base = (self.base + change).clamp(0.0, 1.0);
+        self.last_delay = delay;
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (low, classic) = (self.low.fifo.backlog(), self.classic.fifo.backlog());
+        Backlog { packets: low.packets + classic.packets, bytes: low.bytes + classic.bytes }
+    }
+
+    /// The probability of the ramp for a low-latency packet that has waited so long.
+    fn ramp(&self, waited: Duration) -> f64 {
+        let over = waited.saturating_sub(self.config.min_threshold);
+        if over.is_zero() {
+            0.0
+        } else if over >= self.config.range {
+            1.0
+        } else {
+            over / self.config.range
+        }
+    }
+
+    /// Takes the next low-latency packet, unless overload drops it.
+    fn dequeue_low(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        let Waiting { since, mut packet } = self.low.fifo.pop()?;
+        let coupled = self.config.coupling * self.base;
+        let marks = if coupled < 1.0 {
+            // Appendix A.1, Th_len: a queue of one packet has no ramp.
+            let native = if self.low.fifo.is_empty() { 0.0 } else { self.ramp(now.since(since)) };
+            self.low.recurrence.hits(native.max(coupled))
+        } else {
+            if self.overload.hits(self.base * self.base) {
+                verdicts.drop_early(now, packet);
+                return None;
+            }
+            self.low.recurrence.hits(coupled.min(1.0))
+        };
+        if marks {
+            verdicts.mark(&mut packet);
+        }
+        Some(packet)
+    }
+
+    /// Takes the next classic packet, unless it is dropped.
+    fn dequeue_classic(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        let mut packet = self.classic.fifo.pop()?.packet;
+        let probability = self.base * self.base;
+        if self.classic.recurrence.hits(probability) {
+            let too_many = probability >= 1.0 / (self.config.coupling * self.config.coupling);
+            if !packet.ecn.is_capable() || too_many {
+                verdicts.drop_early(now, packet);
+                return None;
+            }
+            verdicts.mark(&mut packet);
+        }
+        Some(packet)
+    }
+
+    /// Whether the low-latency queue is next, while both wait.
+    fn low_first(&mut self) -> bool {
+        let share = self.config.classic_share.value();
+        let low_first = self.classic_credit <= 0.0;
+        if low_first {
+            let size = self.low.fifo.first().map_or(0, |first| first.packet.size);
+            self.classic_credit += share * f64::from(size);
+        } else {
+            let size = self.classic.fifo.first().map_or(0, |first| first.packet.size);
+            self.classic_credit -= (1.0 - share) * f64::from(size);
+        }
+        low_first
+    }
+}
+
+impl<B: Copy + Send> Discipline<B> for DualPi2<B> {
+    fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
+        self.catch_up(now);
+        if !self.limit.admits(self.backlog(), packet.size) {
+            verdicts.full(now, packet);
+        } else if packet.ecn.is_low_latency() {
+            self.low.fifo.push(now, packet);
+        } else {
+            self.classic.fifo.push(now, packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        self.catch_up(now);
+        loop {
+            let next = match (self.low.fifo.is_empty(), self.classic.fifo.is_empty()) {
+                (true, true) => return None,
+                (false, false) => {
+                    if self.low_first() {
+                        self.dequeue_low(now, verdicts)
+                    } else {
+                        self.dequeue_classic(now, verdicts)
+                    }
+                }
+                (false, true) => self.dequeue_low(now, verdicts),
+                (true, false) => self.dequeue_classic(now, verdicts),
+            };
+            if next.is_some() {
+                return next;
+            }
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        DualPi2::backlog(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::packet;
+    use super::*;
+    use crate::Ecn;
+
+    fn queue() -> DualPi2<u32> {
+        DualPi2::new(DualPi2Config::default(), QueueLimit::Packets(1_000_000))
+    }
+
+    fn at(micros: u64) -> Instant {
+        Instant::from_nanos(micros * 1_000)
+    }
+
+    /// The shares of packets that are marked and dropped at a base probability, with the delay at the target.
+    fn rates(base: f64, ecn: Ecn) -> (f64, f64) {
+        let (mut queue, mut verdicts) = (queue(), Verdicts::default());
+        let n = 100_000;
+        for _ in 0..n {
+            queue.enqueue(at(0), packet(0, 1000, ecn), &mut verdicts);
+        }
+        queue.base = base;
+        // No update is due, and nothing has waited long enough for the ramp.
+        while queue.dequeue(at(0), &mut verdicts).is_some() {}
+        (verdicts.marked as f64 / f64::from(n), verdicts.early as f64 / f64::from(n))
+    }
+
+    #[test]
+    fn the_classic_probability_is_the_square_of_the_coupled_one_over_k() {
+        for base in [0.01, 0.1, 0.2, 0.4] {
+            let (p_cl, dropped) = rates(base, Ecn::Ect1);
+            assert!((p_cl - 2.0 * base).abs() < 1e-4 && dropped == 0.0, "{base}: {p_cl}");
+            let (marked, p_c) = rates(base, Ecn::NotEct);
+            assert!((p_c - (p_cl / 2.0).powi(2)).abs() < 1e-4 && marked == 0.0, "{base}: {p_c}");
+            let (marked, dropped) = rates(base, Ecn::Ect0);
+            assert!((marked - p_c).abs() < 1e-4 && dropped == 0.0, "{base}: {marked}");
+        }
+    }
+
+    #[test]
+    fn overload_drops_in_both_queues() {
+        // p' = 0.6: p_CL = 1.2 marks everything, p_C = 0.36 > 1/k² drops.
+        let (marked, dropped) = rates(0.6, Ecn::Ect1);
+        assert!((dropped - 0.36).abs() < 1e-4 && (marked - 0.64).abs() < 1e-4, "{marked} {dropped}");
+        let (marked, dropped) = rates(0.6, Ecn::Ect0);
+        assert!((dropped - 0.36).abs() < 1e-4 && marked == 0.0, "{marked} {dropped}");
+    }
+
+    #[test]
+    fn the_controller_has_the_gains_of_the_rfc() {
+        let (mut queue, mut verdicts) = (queue(), Verdicts::default());
+        queue.enqueue(at(0), packet(0, 1000, Ecn::NotEct), &mut verdicts);
+        // T = min(15 ms, 100/3 ms), α = 0.1 · 0.015/0.01 = 0.15/s, β = 0.3/0.1 = 3/s.
+        assert_eq!(queue.period, Duration::from_millis(15));
+        queue.update(at(40_000));
+        assert!((queue.base - (0.15 * 0.025 + 3.0 * 0.040)).abs() < 1e-12, "{}", queue.base);
+        queue.update(at(50_000));
+        assert!((queue.base - (0.12375 + 0.15 * 0.035 + 3.0 * 0.010)).abs() < 1e-12, "{}", queue.base);
+    }
+
+    #[test]
+    fn the_ramp_marks_between_800_and_1200_microseconds() {
+        let queue = queue();
+        let ramp = |micros| queue.ramp(Duration::from_micros(micros));
+        assert_eq!([ramp(0), ramp(800), ramp(900), ramp(1_000), ramp(1_200)], [0.0, 0.0, 0.25, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn a_low_latency_queue_of_one_packet_has_no_ramp() {
+        let (mut queue, mut verdicts) = (queue(), Verdicts::default());
+        for _ in 0..3 {
+            queue.enqueue(at(0), packet(0, 1000, Ecn::Ect1), &mut verdicts);
+        }
+        let codepoints: Vec<Ecn> = (0..3).map(|_| queue.dequeue(at(2_000), &mut verdicts).unwrap().ecn).collect();
+        // The first 1 adds up to 1, not to more than 1.
+        assert_eq!(codepoints, [Ecn::Ect1, Ecn::Ce, Ecn::Ect1]);
+    }
+
+    #[test]
+    fn the_low_latency_queue_goes_first_and_leaves_the_classic_one_its_share() {
+        let (mut queue, mut verdicts) = (queue(), Verdicts::default());
+        for _ in 0..1_000 {
+            queue.enqueue(at(0), packet(0, 1000, Ecn::NotEct), &mut verdicts);
+            queue.enqueue(at(0), packet(1, 1000, Ecn::Ect1), &mut verdicts);
+        }
+        let flows: Vec<u32> = (0..1_000).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().flow).collect();
+        assert_eq!(flows[0], 1);
+        // One classic packet for nine others.
+        assert_eq!(flows.iter().filter(|flow| **flow == 0).count(), 100);
+    }
+
+    #[test]
+    fn marked_packets_go_to_the_low_latency_queue() {
+        let (mut queue, mut verdicts) = (queue(), Verdicts::default());
+        for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+            queue.enqueue(at(0), packet(0, 1000, ecn), &mut verdicts);
+        }
+        assert_eq!((queue.classic.fifo.backlog().packets, queue.low.fifo.backlog().packets), (2, 2));
+    }
+}

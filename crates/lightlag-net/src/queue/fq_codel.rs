@@ -1,0 +1,294 @@
+//! FQ-CoDel: a queue for each flow, served in turn, with CoDel on each.
+//!
+//! RFC 8290 §4. A packet goes to the queue that its flow hashes to. Queues that were empty come first (new), the others
+//! in a round (old); a queue may send a quantum of bytes each time. A queue that falls empty while it is new goes to the
+//! end of the old ones, so that a flow cannot stay new by sending a little at a time. When there is no room at all, the
+//! queue with most bytes loses half its packets from its head, at most 64.
+
+use super::codel::{CoDelConfig, Control};
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use crate::Packet;
+use lightlag_core::{Bytes, Instant, RandomStream};
+use std::collections::VecDeque;
+
+/// The most packets dropped at once for want of room (RFC 8290 §4.1).
+const DROP_BATCH: u64 = 64;
+
+/// Parameters of FQ-CoDel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FqCoDelConfig {
+    /// CoDel on every queue.
+    pub codel: CoDelConfig,
+    /// Number of queues.
+    pub flows: u32,
+    /// Bytes that a queue may send in its turn.
+    pub quantum: Bytes,
+}
+
+impl Default for FqCoDelConfig {
+    /// RFC 8290 §5.2: 1024 queues and a quantum of 1514 B; marks are on.
+    fn default() -> Self {
+        Self { codel: CoDelConfig { ecn: true, ..CoDelConfig::default() }, flows: 1024, quantum: Bytes(1514) }
+    }
+}
+
+/// Where a queue stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Round {
+    Out,
+    New,
+    Old,
+}
+
+/// One of the queues.
+#[derive(Clone, Debug)]
+struct FlowQueue<B> {
+    fifo: Fifo<B>,
+    control: Control,
+    /// Bytes that it may still send in its turn.
+    credit: i64,
+    round: Round,
+}
+
+/// An FQ-CoDel queue.
+#[derive(Clone, Debug)]
+pub struct FqCoDel<B> {
+    quantum: i64,
+    limit: QueueLimit,
+    queues: Vec<FlowQueue<B>>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    backlog: Backlog,
+    /// Perturbs the hash (RFC 8290 §4.1.1).
+    salt: u64,
+}
+
+impl<B: Copy> FqCoDel<B> {
+    /// An empty queue.
+    pub fn new(config: FqCoDelConfig, limit: QueueLimit, mut random: RandomStream) -> Self {
+        let queue =
+            FlowQueue { fifo: Fifo::default(), control: Control::new(config.codel), credit: 0, round: Round::Out };
+        Self {
+            quantum: i64::try_from(config.quantum.0).unwrap_or(i64::MAX),
+            limit,
+            queues: vec![queue; config.flows as usize],
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            backlog: Backlog::default(),
+            salt: random.bits(),
+        }
+    }
+
+    /// The queue of a flow. RFC 8290 leaves the hash open; this is the finaliser of SplitMix64.
+    fn queue_of(&self, flow: u32) -> u32 {
+        let mut z = (u64::from(flow) ^ self.salt).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % self.queues.len() as u64) as u32
+    }
+
+    fn has_room(&self) -> bool {
+        match self.limit {
+            QueueLimit::Packets(limit) => self.backlog.packets <= limit,
+            // A single packet may be of any size.
+            QueueLimit::Bytes(limit) => self.backlog.bytes <= limit || self.backlog.packets == 1,
+        }
+    }
+
+    /// Takes half the packets from the head of the queue with most bytes, at most [`DROP_BATCH`].
+    fn make_room(&mut self, now: Instant, verdicts: &mut Verdicts<B>) {
+        let bytes = |at: &u32| self.queues[*at as usize].fifo.backlog().bytes;
+        // Every queue with packets is in a round. Among equals, the lowest number.
+        let fattest = self.new.iter().chain(&self.old).copied().max_by_key(|at| (bytes(at), std::cmp::Reverse(*at)));
+        let Some(fattest) = fattest else { return };
+        let fifo = &mut self.queues[fattest as usize].fifo;
+        let many = fifo.backlog().packets.div_ceil(2).min(DROP_BATCH);
+        for _ in 0..many {
+            let Some(first) = fifo.pop() else { break };
+            self.backlog.packets -= 1;
+            self.backlog.bytes -= u64::from(first.packet.size);
+            verdicts.full(now, first.packet);
+        }
+    }
+
+    /// The queue whose turn it is, without credit left in front of it.
+    fn turn(&mut self) -> Option<u32> {
+        loop {
+            let at = *self.new.front().or_else(|| self.old.front())?;
+            let queue = &mut self.queues[at as usize];
+            if queue.credit > 0 {
+                return Some(at);
+            }
+            queue.credit += self.quantum;
+            self.send_to_the_end(at);
+        }
+    }
+
+    /// Moves the queue whose turn it is behind all others.
+    fn send_to_the_end(&mut self, at: u32) {
+        let queue = &mut self.queues[at as usize];
+        if queue.round == Round::New {
+            self.new.pop_front();
+        } else {
+            self.old.pop_front();
+        }
+        queue.round = Round::Old;
+        self.old.push_back(at);
+    }
+}
+
+impl<B: Copy + Send> Discipline<B> for FqCoDel<B> {
+    fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
+        let at = self.queue_of(packet.flow);
+        let queue = &mut self.queues[at as usize];
+        if queue.round == Round::Out {
+            queue.round = Round::New;
+            queue.credit = self.quantum;
+            self.new.push_back(at);
+        }
+        queue.control.see(packet.size);
+        queue.fifo.push(now, packet);
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.size);
+        while !self.has_room() {
+            self.make_room(now, verdicts);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        while let Some(at) = self.turn() {
+            let queue = &mut self.queues[at as usize];
+            let before = queue.fifo.backlog();
+            let next = queue.control.dequeue(now, &mut queue.fifo, verdicts);
+            let after = queue.fifo.backlog();
+            self.backlog.packets -= before.packets - after.packets;
+            self.backlog.bytes -= before.bytes - after.bytes;
+            if let Some(packet) = next {
+                queue.credit -= i64::from(packet.size);
+                return Some(packet);
+            }
+            if queue.round == Round::New {
+                self.send_to_the_end(at);
+            } else {
+                queue.round = Round::Out;
+                self.old.pop_front();
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::packet;
+    use super::*;
+    use crate::Ecn;
+
+    fn queue(config: FqCoDelConfig, limit: u64) -> FqCoDel<u32> {
+        FqCoDel::new(config, QueueLimit::Packets(limit), RandomStream::new(1, "queue"))
+    }
+
+    fn at(micros: u64) -> Instant {
+        Instant::from_nanos(micros * 1_000)
+    }
+
+    /// Offers `offered` packets a millisecond of each flow, sends 1000 B a millisecond, and counts the bytes that each
+    /// flow gets through.
+    fn shares(flows: &[(u32, u16)], offered: usize, millis: u64) -> Vec<u64> {
+        let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 10_240), Verdicts::default());
+        let (mut sent, mut total) = (vec![0; flows.len()], 0);
+        for ms in 0..millis {
+            for (flow, size) in flows {
+                for _ in 0..offered {
+                    queue.enqueue(at(ms * 1000), packet(*flow, *size, Ecn::NotEct), &mut verdicts);
+                }
+            }
+            while total < (ms + 1) * 1000 {
+                let Some(packet) = queue.dequeue(at(ms * 1000), &mut verdicts) else { break };
+                total += u64::from(packet.size);
+                sent[flows.iter().position(|(flow, _)| *flow == packet.flow).unwrap()] += u64::from(packet.size);
+            }
+        }
+        sent
+    }
+
+    #[test]
+    fn flows_that_always_have_packets_get_the_same_bytes_whatever_their_size() {
+        let sent = shares(&[(1, 1500), (2, 300), (3, 900)], 5, 3_000);
+        let mean = sent.iter().sum::<u64>() as f64 / 3.0;
+        // Deficit round robin (Shreedhar and Varghese 1996): never apart by more than a quantum and a packet each.
+        for bytes in &sent {
+            assert!((*bytes as f64 - mean).abs() <= 2.0 * (1514.0 + 1500.0), "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn a_sparse_flow_overtakes_a_bulk_flow() {
+        let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 10_240), Verdicts::default());
+        for _ in 0..100 {
+            queue.enqueue(at(0), packet(1, 1500, Ecn::NotEct), &mut verdicts);
+        }
+        // The bulk flow uses up its first turn: 1514 − 1500 leaves credit for one packet more.
+        let first: Vec<u32> = (0..2).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().flow).collect();
+        queue.enqueue(at(0), packet(2, 100, Ecn::NotEct), &mut verdicts);
+        let then: Vec<u32> = (0..3).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().flow).collect();
+        assert_eq!((first, then), (vec![1, 1], vec![2, 1, 1]));
+    }
+
+    #[test]
+    fn an_emptied_new_queue_waits_behind_the_old_ones_before_it_is_new_again() {
+        let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 10_240), Verdicts::default());
+        let mut flows = |arriving: &[u32], leaving: usize| -> Vec<u32> {
+            for flow in arriving {
+                queue.enqueue(at(0), packet(*flow, 100, Ecn::NotEct), &mut verdicts);
+            }
+            (0..leaving).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().flow).collect()
+        };
+        // The bulk flow uses up its first turn: 1514 − 15 · 100 leaves credit for one packet more.
+        assert_eq!(flows(&[1; 100], 16), [1; 16]);
+        assert_eq!(flows(&[2], 1), [2], "new");
+        // The emptied queue is found in its turn and goes behind that of the bulk flow.
+        assert_eq!(flows(&[], 1), [1]);
+        // So the next packet waits until the bulk flow has used up the 1428 B of its turn.
+        assert_eq!(flows(&[2], 15), [[1; 14].as_slice(), &[2]].concat(), "old");
+    }
+
+    #[test]
+    fn a_full_queue_takes_half_of_the_flow_with_most_bytes_at_most_64() {
+        let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 200), Verdicts::default());
+        for _ in 0..50 {
+            queue.enqueue(at(0), packet(2, 100, Ecn::NotEct), &mut verdicts);
+        }
+        for body in 0..151 {
+            let packet = Packet { body, ..packet(1, 1500, Ecn::NotEct) };
+            queue.enqueue(at(0), packet, &mut verdicts);
+        }
+        let bodies: Vec<u32> = verdicts.dropped.iter().map(|dropped| dropped.packet.body).collect();
+        assert_eq!(bodies, (0..64).collect::<Vec<_>>(), "from the head");
+        assert!(verdicts.dropped.iter().all(|dropped| dropped.packet.flow == 1));
+        assert_eq!((queue.backlog().packets, verdicts.full, verdicts.early), (137, 64, 0));
+    }
+
+    #[test]
+    fn with_one_queue_it_is_codel() {
+        let mut fq = queue(FqCoDelConfig { flows: 1, ..FqCoDelConfig::default() }, 10_240);
+        let config = FqCoDelConfig::default().codel;
+        let mut codel = super::super::CoDel::new(config, QueueLimit::Packets(10_240));
+        let (mut a, mut b) = (Verdicts::default(), Verdicts::default());
+        for ms in 0..3_000 {
+            for body in 0..if ms % 700 < 300 { 2 } else { 1 } {
+                let packet = Packet { body: ms as u32 * 2 + body, ..packet(ms as u32 % 7, 1000, Ecn::NotEct) };
+                fq.enqueue(at(ms * 1000), packet, &mut a);
+                codel.enqueue(at(ms * 1000), packet, &mut b);
+            }
+            let next = [fq.dequeue(at(ms * 1000), &mut a), codel.dequeue(at(ms * 1000), &mut b)];
+            assert_eq!(next[0].map(|packet| packet.body), next[1].map(|packet| packet.body));
+        }
+        assert!(a.early > 50, "{}", a.early);
+        assert_eq!(a.early, b.early);
+    }
+}

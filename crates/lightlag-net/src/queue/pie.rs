@@ -1,0 +1,282 @@
+//! PIE: drops at random, with a probability that a controller moves until packets wait for the target.
+//!
+//! RFC 8033 §4. Each update period, with d the time that a packet which comes now would wait:
+//!
+//! `p ← p + α (d − target) + β (d − d_old)`, the change scaled down while p is small (§4.2), and p reduced
+//! by 2 % an update while nothing waits. No packet is dropped during the burst allowance (§4.4), while d_old is below half
+//! the target and p below 0.2, nor from a queue of two packets of usual size (§4.1).
+//!
+//! The rate of the link is known, so d is the backlog over the rate, by Little's law (§4.3 a). Of the enhancements in §5
+//! only ECN is here: marks replace drops while p is below 10 % (§5.1).
+
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use crate::Packet;
+use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
+
+/// MEAN_PKTSIZE: twice this is never dropped from.
+const MEAN_PACKET: u64 = 1000;
+/// Below this probability marks replace drops (RFC 8033 §5.1: mark_ecnth).
+const MARK_BELOW: f64 = 0.1;
+/// α and β in 1/s (RFC 8033 §4.2).
+const ALPHA: f64 = 0.125;
+const BETA: f64 = 1.25;
+/// What is left of the probability after an update without a queue (RFC 8033 §4.2).
+const DECAY: f64 = 0.98;
+
+/// Parameters of PIE.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PieConfig {
+    /// QDELAY_REF: how long packets should wait.
+    pub target: Duration,
+    /// T_UPDATE, above zero.
+    pub update: Duration,
+    /// MAX_BURST: for how long a burst after quiet times is let through.
+    pub burst: Duration,
+    /// Whether packets are marked where that is possible.
+    pub ecn: bool,
+}
+
+impl Default for PieConfig {
+    /// RFC 8033 §4: target and update each 15 ms, bursts of 150 ms.
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(15),
+            update: Duration::from_millis(15),
+            burst: Duration::from_millis(150),
+            ecn: false,
+        }
+    }
+}
+
+/// A PIE queue.
+#[derive(Clone, Debug)]
+pub struct Pie<B> {
+    config: PieConfig,
+    limit: QueueLimit,
+    rate: Rate,
+    fifo: Fifo<B>,
+    random: RandomStream,
+    probability: f64,
+    /// d at the last update.
+    last_delay: Duration,
+    burst_allowance: Duration,
+    next_update: Instant,
+}
+
+/// By how much a change is scaled down while the probability is small (RFC 8033 §4.2).
+fn scale(probability: f64) -> f64 {
+    const STEPS: [(f64, f64); 6] = [
+        (0.000_001, 1.0 / 2048.0),
+        (0.000_01, 1.0 / 512.0),
+        (0.000_1, 1.0 / 128.0),
+        (0.001, 1.0 / 32.0),
+        (0.01, 1.0 / 8.0),
+        (0.1, 1.0 / 2.0),
+    ];
+    STEPS.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, factor)| *factor)
+}
+
+impl<B: Copy> Pie<B> {
+    /// An empty queue of a link with this rate.
+    pub fn new(config: PieConfig, limit: QueueLimit, rate: Rate, random: RandomStream) -> Self {
+        Self {
+            config,
+            limit,
+            rate,
+            fifo: Fifo::default(),
+            random,
+            probability: 0.0,
+            last_delay: Duration::ZERO,
+            burst_allowance: config.burst,
+            next_update: Instant::ZERO + config.update,
+        }
+    }
+
+    /// Makes the updates that are due by now. Nothing has come or gone since the last call.
+    fn catch_up(&mut self, now: Instant) {
+        while self.next_update <= now {
+            if self.is_at_rest() {
+                // All later updates change nothing either.
+                let periods = now.since(self.next_update).as_nanos() / self.config.update.as_nanos() + 1;
+                self.next_update += self.config.update * periods;
+                return;
+            }
+            self.next_update += self.config.update;
+            self.update();
+        }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.probability == 0.0
+            && self.last_delay.is_zero()
+            && self.fifo.is_empty()
+            && self.burst_allowance == self.config.burst
+    }
+
+    fn update(&mut self) {
+        let delay = self.rate.time_to_send(Bytes(self.fifo.backlog().bytes));
+        let (now, last, target) =
+            (delay.as_secs_f64(), self.last_delay.as_secs_f64(), self.config.target.as_secs_f64());
+        let change = ALPHA * (now - target) + BETA * (now - last);
+        let mut probability = self.probability + change * scale(self.probability);
+        if delay.is_zero() && self.last_delay.is_zero() {
+            probability *= DECAY;
+        }
+        self.probability = probability.clamp(0.0, 1.0);
+        let was_low = self.last_delay * 2 < self.config.target;
+        self.last_delay = delay;
+        self.burst_allowance = self.burst_allowance.saturating_sub(self.config.update);
+        if self.probability == 0.0 && delay * 2 < self.config.target && was_low {
+            self.burst_allowance = self.config.burst;
+        }
+    }
+
+    /// Whether a packet that comes now is hit.
+    fn hits(&mut self) -> bool {
+        let quiet = self.last_delay * 2 < self.config.target && self.probability < 0.2;
+        let short = self.fifo.backlog().bytes <= 2 * MEAN_PACKET;
+        self.burst_allowance.is_zero() && !quiet && !short && self.random.uniform() < self.probability
+    }
+}
+
+impl<B: Copy + Send> Discipline<B> for Pie<B> {
+    fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
+        self.catch_up(now);
+        if !self.limit.admits(self.fifo.backlog(), packet.size) {
+            return verdicts.full(now, packet);
+        }
+        if self.hits() {
+            if !self.config.ecn || !packet.ecn.is_capable() || self.probability >= MARK_BELOW {
+                return verdicts.drop_early(now, packet);
+            }
+            verdicts.mark(&mut packet);
+        }
+        self.fifo.push(now, packet);
+    }
+
+    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Packet<B>> {
+        self.catch_up(now);
+        self.fifo.pop().map(|first| first.packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::packet;
+    use super::*;
+    use crate::Ecn;
+
+    /// 8 Mbit/s: 1 ms for 1000 B.
+    fn pie(config: PieConfig) -> Pie<u32> {
+        Pie::new(config, QueueLimit::Packets(100_000), Rate::from_mbps(8), RandomStream::new(1, "queue"))
+    }
+
+    fn ms(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Makes `packets` of 1000 B wait.
+    fn fill(pie: &mut Pie<u32>, packets: u64) {
+        while pie.fifo.backlog().packets > packets {
+            pie.fifo.pop();
+        }
+        while pie.fifo.backlog().packets < packets {
+            pie.fifo.push(Instant::ZERO, packet(0, 1000, Ecn::NotEct));
+        }
+    }
+
+    #[test]
+    fn the_probability_moves_by_the_controller_with_the_scale_of_the_table() {
+        let mut pie = pie(PieConfig::default());
+        fill(&mut pie, 40);
+        // (p before, its scale): α (40 − 15) ms + β (40 − 0) ms = 0.003125 + 0.05, and without the trend after that.
+        let table = [(0.0, 2048.0), (5e-6, 512.0), (5e-5, 128.0), (5e-4, 32.0), (5e-3, 8.0), (0.05, 2.0), (0.5, 1.0)];
+        for (before, divisor) in table {
+            for (last, change) in [(Duration::ZERO, 0.053_125), (Duration::from_millis(40), 0.003_125)] {
+                (pie.probability, pie.last_delay) = (before, last);
+                pie.update();
+                assert!((pie.probability - before - change / divisor).abs() < 1e-12, "{before} {}", pie.probability);
+            }
+        }
+        // At the edges the larger scale holds: 0.1 is not below 0.1.
+        assert_eq!([scale(0.1), scale(0.099), scale(0.01), scale(1e-6)], [1.0, 0.5, 0.5, 1.0 / 512.0]);
+    }
+
+    #[test]
+    fn an_empty_queue_lets_the_probability_decay() {
+        let mut pie = pie(PieConfig::default());
+        (pie.probability, pie.last_delay) = (0.5, Duration::ZERO);
+        pie.update();
+        // (0.5 − 0.125 · 15 ms) · 0.98
+        assert!((pie.probability - (0.5 - 0.001_875) * 0.98).abs() < 1e-12, "{}", pie.probability);
+    }
+
+    #[test]
+    fn a_burst_passes_for_the_burst_allowance() {
+        let (mut pie, mut verdicts) = (pie(PieConfig::default()), Verdicts::default());
+        fill(&mut pie, 2_000);
+        pie.probability = 1.0;
+        let mut first = None;
+        for t in 0..400 {
+            pie.probability = 1.0;
+            pie.enqueue(ms(t), packet(0, 1000, Ecn::NotEct), &mut verdicts);
+            if verdicts.early > 0 && first.is_none() {
+                first = Some(t);
+            }
+        }
+        // 150 ms are used up at the tenth update of 15 ms.
+        assert_eq!((first, verdicts.early), (Some(150), 250));
+        // When p is zero and the delay below half the target twice, a burst may pass again.
+        fill(&mut pie, 7);
+        (pie.probability, pie.last_delay) = (0.0, Duration::from_millis(7));
+        pie.update();
+        assert_eq!(pie.burst_allowance, Duration::from_millis(150));
+    }
+
+    #[test]
+    fn nothing_is_dropped_while_the_delay_is_small() {
+        let mut pie = pie(PieConfig { burst: Duration::ZERO, ..PieConfig::default() });
+        let mut hits = |waiting, last_ms, probability| {
+            fill(&mut pie, waiting);
+            (pie.probability, pie.last_delay) = (probability, Duration::from_millis(last_ms));
+            (0..10_000).filter(|_| pie.hits()).count()
+        };
+        assert_eq!(hits(100, 7, 0.19), 0, "below half the target with a small probability");
+        assert_eq!(hits(2, 100, 0.5), 0, "two packets of usual size");
+        // 1900 ± 5 · √(10,000 · 0.19 · 0.81)
+        assert!(hits(100, 8, 0.19).abs_diff(1_900) < 197);
+        assert!(hits(100, 7, 0.2).abs_diff(2_000) < 200);
+    }
+
+    #[test]
+    fn marks_replace_drops_below_ten_per_cent() {
+        let (mut pie, mut verdicts) =
+            (pie(PieConfig { burst: Duration::ZERO, ecn: true, ..PieConfig::default() }), Verdicts::default());
+        fill(&mut pie, 100);
+        pie.last_delay = Duration::from_millis(100);
+        let mut offer = |probability, ecn| {
+            let before = (verdicts.marked, verdicts.early);
+            for _ in 0..1_000 {
+                pie.probability = probability;
+                pie.enqueue(Instant::ZERO, packet(0, 1000, ecn), &mut verdicts);
+            }
+            (verdicts.marked > before.0, verdicts.early > before.1)
+        };
+        assert_eq!(offer(0.09, Ecn::Ect0), (true, false));
+        assert_eq!(offer(0.11, Ecn::Ect0), (false, true));
+        assert_eq!(offer(0.09, Ecn::NotEct), (false, true));
+    }
+
+    #[test]
+    fn rest_can_be_skipped() {
+        let mut pie = pie(PieConfig::default());
+        pie.catch_up(Instant::from_nanos(u64::MAX / 4));
+        assert!(pie.next_update > Instant::from_nanos(u64::MAX / 4));
+        let late = pie.next_update.as_nanos() - u64::MAX / 4;
+        assert!(late <= 15_000_000 && pie.next_update.as_nanos().is_multiple_of(15_000_000));
+    }
+}

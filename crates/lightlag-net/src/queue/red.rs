@@ -1,0 +1,271 @@
+//! RED: drops at random, the more the longer the average queue.
+//!
+//! Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, IEEE/ACM ToN 1(4), 1993, figure 2.
+//! With q what waits when a packet comes, and s the time to transmit a packet of usual size:
+//!
+//! - `avg ← (1 − w) avg + w q`, and after idle time t `avg ← (1 − w)^(t/s) avg`;
+//! - between the thresholds `p_b = max_p (avg − min) / (max − min)`, in bytes `p_b · size / 1500 B`;
+//! - a packet is hit with `p_a = p_b / (1 − count · p_b)`, where `count` packets were kept since the last hit: the gaps
+//!   are uniform on 1 … 1/p_b, as the paper derives. (Its figure 2 counts a packet that was hit too, which makes gaps
+//!   one shorter.)
+//!
+//! Gentle (Floyd, *Recommendation on using the "gentle_" variant of RED*, 2000): from max to 2 max, p_b goes on from
+//! max_p to 1; without, every packet is hit from max on. Where every packet is hit it is dropped, although its transport
+//! understands marks: they have not helped.
+
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use crate::Packet;
+use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
+
+/// The MaximumPacketSize of the paper.
+const MAXIMUM_PACKET: f64 = 1500.0;
+
+/// Parameters of RED.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RedConfig {
+    /// Average queue from which on packets are hit. In the unit of `max_threshold`.
+    pub min_threshold: QueueLimit,
+    /// Average queue at which the probability reaches `max_probability`; above `min_threshold`.
+    pub max_threshold: QueueLimit,
+    /// max_p.
+    pub max_probability: Probability,
+    /// w, the weight of a new sample in the average.
+    pub weight: Probability,
+    /// Whether the probability grows to 1 between max and 2 max.
+    pub gentle: bool,
+    /// Whether packets are marked where that is possible.
+    pub ecn: bool,
+    /// The usual size of a packet, for the average after idle times.
+    pub mean_packet: Bytes,
+}
+
+/// A RED queue.
+#[derive(Clone, Debug)]
+pub struct Red<B> {
+    config: RedConfig,
+    limit: QueueLimit,
+    fifo: Fifo<B>,
+    random: RandomStream,
+    average: f64,
+    /// Packets kept since the last hit, or since the average reached the minimum threshold.
+    count: u64,
+    /// Since when the link is idle.
+    idle_since: Option<Instant>,
+    /// s.
+    usual_time: Duration,
+}
+
+/// What happens to a packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Fate {
+    Kept,
+    Hit,
+    /// Everything is hit: no mark in place of the drop.
+    Dropped,
+}
+
+impl<B: Copy> Red<B> {
+    /// An empty queue of a link with this rate.
+    pub fn new(config: RedConfig, limit: QueueLimit, rate: Rate, random: RandomStream) -> Self {
+        let usual_time = rate.time_to_send(config.mean_packet);
+        let idle_since = Some(Instant::ZERO);
+        Self { config, limit, fifo: Fifo::default(), random, average: 0.0, count: 0, idle_since, usual_time }
+    }
+
+    /// Brings the average up to date with a packet that comes now.
+    fn average(&mut self, now: Instant) {
+        let weight = self.config.weight.value();
+        match self.idle_since.take() {
+            Some(since) => {
+                let missed = now.since(since) / self.usual_time.max(Duration::from_nanos(1));
+                self.average *= libm::pow(1.0 - weight, missed);
+            }
+            None => {
+                let Backlog { packets, bytes } = self.fifo.backlog();
+                let queue = if self.in_bytes() { bytes } else { packets };
+                self.average += weight * (queue as f64 - self.average);
+            }
+        }
+    }
+
+    fn in_bytes(&self) -> bool {
+        matches!(self.config.max_threshold, QueueLimit::Bytes(_))
+    }
+
+    /// p_b for the current average; `None` below the minimum threshold.
+    fn base_probability(&self) -> Option<f64> {
+        let (min, max) = (level(self.config.min_threshold), level(self.config.max_threshold));
+        let max_p = self.config.max_probability.value();
+        let average = self.average;
+        if average < min {
+            None
+        } else if average < max {
+            Some(max_p * (average - min) / (max - min))
+        } else if self.config.gentle && average < 2.0 * max {
+            Some(max_p + (1.0 - max_p) * (average - max) / max)
+        } else {
+            Some(1.0)
+        }
+    }
+
+    fn fate(&mut self, size: u16) -> Fate {
+        let Some(base) = self.base_probability() else {
+            self.count = 0;
+            return Fate::Kept;
+        };
+        if base >= 1.0 {
+            self.count = 0;
+            return Fate::Dropped;
+        }
+        let base = if self.in_bytes() { base * (f64::from(size) / MAXIMUM_PACKET) } else { base };
+        let left = 1.0 - self.count as f64 * base;
+        let hit = left <= base || self.random.uniform() < base / left;
+        self.count = if hit { 0 } else { self.count + 1 };
+        if hit { Fate::Hit } else { Fate::Kept }
+    }
+}
+
+/// A threshold as a number.
+fn level(threshold: QueueLimit) -> f64 {
+    match threshold {
+        QueueLimit::Packets(number) | QueueLimit::Bytes(number) => number as f64,
+    }
+}
+
+impl<B: Copy + Send> Discipline<B> for Red<B> {
+    fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
+        self.average(now);
+        let fate = self.fate(packet.size);
+        let marked = fate == Fate::Hit && self.config.ecn && packet.ecn.is_capable();
+        if fate != Fate::Kept && !marked {
+            verdicts.drop_early(now, packet);
+        } else if !self.limit.admits(self.fifo.backlog(), packet.size) {
+            verdicts.full(now, packet);
+        } else {
+            if marked {
+                verdicts.mark(&mut packet);
+            }
+            self.fifo.push(now, packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Packet<B>> {
+        let first = self.fifo.pop();
+        if first.is_none() {
+            self.idle_since = Some(now);
+        }
+        first.map(|first| first.packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::packet;
+    use super::*;
+    use crate::Ecn;
+
+    fn config() -> RedConfig {
+        RedConfig {
+            min_threshold: QueueLimit::Packets(5),
+            max_threshold: QueueLimit::Packets(15),
+            max_probability: Probability::new(0.1).unwrap(),
+            weight: Probability::new(0.002).unwrap(),
+            gentle: true,
+            ecn: false,
+            mean_packet: Bytes(500),
+        }
+    }
+
+    fn red(config: RedConfig) -> Red<u32> {
+        Red::new(config, QueueLimit::Packets(1_000), Rate::from_mbps(4), RandomStream::new(1, "queue"))
+    }
+
+    /// The gaps between hits while the average stays at `average`.
+    fn gaps(red: &mut Red<u32>, average: f64, hits: usize) -> Vec<u64> {
+        red.average = average;
+        let mut gaps = Vec::new();
+        let mut gap = 0;
+        while gaps.len() < hits {
+            gap += 1;
+            if red.fate(1500) == Fate::Hit {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        gaps
+    }
+
+    #[test]
+    fn gaps_between_hits_are_uniform() {
+        // Half-way between the thresholds: p_b = 0.1 · 5/10 = 0.05, so the gaps are uniform on 1 … 20.
+        let gaps = gaps(&mut red(config()), 10.0, 100_000);
+        let count = |gap| gaps.iter().filter(|other| **other == gap).count() as f64;
+        assert!(gaps.iter().all(|gap| (1..=20).contains(gap)));
+        // 5000 of each expected; χ² with 19 degrees of freedom is below 43.8 with probability 0.999.
+        let chi2: f64 = (1..=20).map(|gap| (count(gap) - 5_000.0).powi(2) / 5_000.0).sum();
+        assert!(chi2 < 43.8, "{chi2}");
+        // (1/p_b + 1)/2 = 10.5
+        let mean = gaps.iter().sum::<u64>() as f64 / 100_000.0;
+        assert!((mean - 10.5).abs() < 0.06, "{mean}");
+    }
+
+    #[test]
+    fn the_probability_has_the_corners_of_the_paper() {
+        let mut red = red(config());
+        let mut at = |average| {
+            red.average = average;
+            red.base_probability()
+        };
+        assert_eq!([at(4.99), at(5.0), at(10.0)], [None, Some(0.0), Some(0.05)]);
+        // Gentle: 0.1 at 15, half-way to 1 at 22.5, 1 from 30 on.
+        assert_eq!([at(15.0), at(22.5), at(30.0)], [Some(0.1), Some(0.55), Some(1.0)]);
+        red.config.gentle = false;
+        red.average = 15.0;
+        assert_eq!(red.base_probability(), Some(1.0));
+    }
+
+    #[test]
+    fn small_packets_are_hit_less_when_thresholds_are_bytes() {
+        let config =
+            RedConfig { min_threshold: QueueLimit::Bytes(5_000), max_threshold: QueueLimit::Bytes(15_000), ..config() };
+        let mut red = red(config);
+        red.average = 10_000.0;
+        let n = 200_000;
+        let hits = (0..n).filter(|_| red.fate(300) == Fate::Hit).count() as f64;
+        // p_b = 0.05 · 300/1500 = 0.01: gaps of 50.5 packets on average.
+        assert!((f64::from(n) / hits - 50.5).abs() < 1.5, "{hits}");
+    }
+
+    #[test]
+    fn the_average_follows_the_queue_and_decays_while_idle() {
+        let (mut red, mut verdicts) = (red(config()), Verdicts::default());
+        for _ in 0..10 {
+            red.enqueue(Instant::ZERO, packet(0, 500, Ecn::NotEct), &mut verdicts);
+        }
+        // Samples 0 (idle), 1, 2, …, 9 with w = 0.002: Σ 0.002 · n · 0.998^(9 − n) = 0.0895…
+        let expected: f64 = (0..10).fold(0.0, |average, n| average + 0.002 * (f64::from(n) - average));
+        assert!((red.average - expected).abs() < 1e-12, "{} {expected}", red.average);
+        while red.dequeue(Instant::ZERO, &mut verdicts).is_some() {}
+        // 500 B at 4 Mbit/s take 1 ms: 346 of them halve the average, 0.998^346 = 0.5003.
+        red.enqueue(Instant::from_nanos(346_000_000), packet(0, 500, Ecn::NotEct), &mut verdicts);
+        assert!((red.average / expected - 0.5003).abs() < 1e-4, "{}", red.average / expected);
+    }
+
+    #[test]
+    fn marks_replace_drops_until_everything_is_hit() {
+        let (mut red, mut verdicts) = (red(RedConfig { ecn: true, ..config() }), Verdicts::default());
+        for _ in 0..200 {
+            red.average = 12.0;
+            red.enqueue(Instant::ZERO, packet(0, 500, Ecn::Ect0), &mut verdicts);
+        }
+        assert_eq!(verdicts.early, 0);
+        assert!(verdicts.marked > 5, "{}", verdicts.marked);
+        red.average = 60.0;
+        red.enqueue(Instant::ZERO, packet(0, 500, Ecn::Ect0), &mut verdicts);
+        assert_eq!(verdicts.early, 1);
+    }
+}

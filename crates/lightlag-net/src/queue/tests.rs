@@ -1,0 +1,119 @@
+use super::*;
+use crate::NodeId;
+use crate::link::{Disturbance, QueuedLink, Reordering};
+use crate::{Loss, LossProcess};
+use lightlag_core::{Bytes, Duration, Probability};
+use proptest::prelude::*;
+
+/// A packet of a flow.
+pub(super) fn packet(flow: u32, size: u16, ecn: Ecn) -> Packet<u32> {
+    Packet { destination: NodeId(1), flow, size, corrupted: false, ecn, body: 0 }
+}
+
+#[test]
+fn a_limit_never_refuses_what_finds_the_queue_empty() {
+    assert!(QueueLimit::Bytes(10).admits(Backlog::default(), 1500));
+    let one = Backlog { packets: 1, bytes: 1000 };
+    assert!(!QueueLimit::Packets(1).admits(one, 40) && QueueLimit::Packets(2).admits(one, 40));
+    assert!(!QueueLimit::Bytes(1999).admits(one, 1000) && QueueLimit::Bytes(2000).admits(one, 1000));
+}
+
+/// Every discipline, with thresholds that random traffic on a link of 8 Mbit/s reaches.
+fn disciplines() -> [DisciplineConfig; 9] {
+    let ms = Duration::from_millis;
+    let red = RedConfig {
+        min_threshold: QueueLimit::Packets(2),
+        max_threshold: QueueLimit::Packets(6),
+        max_probability: Probability::new(0.1).unwrap(),
+        weight: Probability::new(0.1).unwrap(),
+        gentle: true,
+        ecn: true,
+        mean_packet: Bytes(500),
+    };
+    let bytes = RedConfig {
+        min_threshold: QueueLimit::Bytes(2_000),
+        max_threshold: QueueLimit::Bytes(6_000),
+        gentle: false,
+        ecn: false,
+        ..red
+    };
+    let codel = CoDelConfig { target: ms(2), interval: ms(10), ecn: true };
+    [
+        DisciplineConfig::DropTail,
+        DisciplineConfig::Red(red),
+        DisciplineConfig::Red(bytes),
+        DisciplineConfig::CoDel(codel),
+        DisciplineConfig::CoDel(CoDelConfig { ecn: false, ..codel }),
+        DisciplineConfig::FqCoDel(FqCoDelConfig { codel, flows: 4, quantum: Bytes(300) }),
+        DisciplineConfig::Pie(PieConfig { target: ms(2), update: ms(2), burst: ms(5), ecn: true }),
+        DisciplineConfig::DualPi2(DualPi2Config { target: ms(2), max_rtt: ms(10), ..DualPi2Config::default() }),
+        DisciplineConfig::Step(StepConfig { threshold: QueueLimit::Packets(4), drop_not_ect: true }),
+    ]
+}
+
+const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
+
+/// What came of every packet: arrivals and drops with their times, and the counters.
+type Story = (Vec<(u64, u32, Ecn)>, Vec<(u64, u32)>, crate::link::LinkCounters);
+
+fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, disturbed: bool) -> Story {
+    let stream = |name| RandomStream::new(1, name);
+    let queue = if limit.is_multiple_of(2) { QueueLimit::Packets(limit) } else { QueueLimit::Bytes(limit * 700) };
+    let link = LinkConfig { rate: "8 Mbit/s".parse().unwrap(), delay: Duration::from_millis(3), queue, header: 10 };
+    let chance = |p| Probability::new(if disturbed { p } else { 0.0 }).unwrap();
+    let hold = Reordering { probability: chance(0.2), least: Duration::ZERO, most: Duration::from_millis(9) };
+    let disturbance =
+        Disturbance::none().reordering(hold, stream("reorder")).duplicating(chance(0.1), stream("duplicate"));
+    let loss = LossProcess::new(&Loss::Packet(chance(0.05)), stream("loss"));
+    let mut link = QueuedLink::new(link, config.build(&link, stream("queue")), loss, disturbance);
+    let (mut arrived, mut dropped) = (Vec::new(), Vec::new());
+    let mut now = Instant::ZERO;
+    let mut step = |link: &mut QueuedLink<u32>, until: Instant| {
+        while let Some(wake) = link.next_wake().filter(|wake| *wake <= until) {
+            if let Some(packet) = link.receive(wake) {
+                arrived.push((wake.as_nanos(), packet.body, packet.ecn));
+            }
+        }
+        dropped.extend(link.dropped().map(|dropped| (dropped.at.as_nanos(), dropped.packet.body)));
+        let c = link.counters();
+        let gone = c.dropped_queue + c.dropped_aqm + c.dropped_error + c.delivered;
+        assert_eq!(c.offered + c.duplicated, gone + link.in_flight() as u64, "{config:?}");
+    };
+    for (body, (gap, size, kind)) in traffic.iter().enumerate() {
+        now += Duration::from_nanos(*gap);
+        step(&mut link, now);
+        let ecn = CODEPOINTS[usize::from(kind % 4)];
+        link.send(now, Packet { body: body as u32, ..packet(u32::from(kind / 4), *size, ecn) });
+    }
+    step(&mut link, Instant::MAX);
+    assert_eq!(link.in_flight(), 0, "{config:?}: a queue that waits is served");
+    (arrived, dropped, link.counters())
+}
+
+proptest! {
+    #[test]
+    fn every_packet_leaves_or_is_dropped_and_the_same_again_with_the_same_seed(
+        traffic in prop::collection::vec((0u64..1_500_000, 40u16..1500, 0u8..64), 1..400),
+        limit in 4u64..40,
+        disturbed in any::<bool>(),
+    ) {
+        for config in disciplines() {
+            let story = play(&config, &traffic, limit, disturbed);
+            prop_assert_eq!(&story, &play(&config, &traffic, limit, disturbed));
+            let (arrived, dropped, counters) = story;
+            prop_assert!(dropped.is_sorted_by_key(|(at, _)| *at));
+            prop_assert_eq!(dropped.len() as u64, counters.dropped_queue + counters.dropped_aqm);
+            prop_assert_eq!(arrived.len() as u64, counters.delivered + counters.dropped_error);
+            for (_, body, ecn) in &arrived {
+                let sent = CODEPOINTS[usize::from(traffic[*body as usize].2 % 4)];
+                prop_assert!(*ecn == sent || (*ecn == Ecn::Ce && sent.is_capable()), "{sent:?} became {ecn:?}");
+            }
+            if !disturbed {
+                let mut bodies: Vec<u32> = arrived.iter().map(|(_, body, _)| *body).collect();
+                bodies.extend(dropped.iter().map(|(_, body)| *body));
+                bodies.sort_unstable();
+                prop_assert_eq!(bodies, (0..traffic.len() as u32).collect::<Vec<_>>());
+            }
+        }
+    }
+}
