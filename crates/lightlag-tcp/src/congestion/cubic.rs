@@ -21,8 +21,8 @@
 //! Wmax = Wstart (RFC 9438 §4.8, §4.10). Time in which the sender did not use its window does not count for t
 //! (RFC 9438 §4.2, §5.8). The window never shrinks on an ACK: RFC 9438 §4.3 sets it to Wreno, here it is
 //! raised to it. Of the slow starts that §4.10 names HyStart is the
-//! default, as in Linux; `slow_start = "hystart++"` is the other. The fourth variant,
-//! [`inet2023`], is a published program, with its arithmetic.
+//! default, as in Linux; `slow_start = "hystart++"` is the other. The other
+//! variants are programs, with their arithmetic: [`linux`] twice, and [`inet2023`].
 
 use super::hystart::{self, Policy};
 use super::parameters::{Place, Setting};
@@ -31,6 +31,7 @@ use super::{Ack, Cause, Congestion, CongestionControl, Epoch, SlowStart, Start, 
 use lightlag_core::{Duration, Instant};
 
 pub mod inet2023;
+pub mod linux;
 
 /// What a congestion mark keeps with ABE (RFC 8511 §3).
 const ABE_KEPT: f64 = 0.85;
@@ -45,16 +46,35 @@ pub enum Variant {
     Rfc8312,
     /// Ha, Rhee, Xu 2008.
     Paper2008,
+    /// Linux 6.
+    Linux,
+    /// Linux 2.6.16, and ns-2's TCP-Linux.
+    Linux26,
     /// The code published with a study in INET, 2023.
     Inet2023,
 }
 
 impl Variant {
-    const ALL: [Self; 4] = [Self::Rfc9438, Self::Rfc8312, Self::Paper2008, Self::Inet2023];
-    const NAMES: [&'static str; 4] = ["rfc9438", "rfc8312", "paper2008", "inet2023"];
+    const ALL: [Self; 6] = [Self::Rfc9438, Self::Rfc8312, Self::Paper2008, Self::Linux, Self::Linux26, Self::Inet2023];
+    const NAMES: [&'static str; 6] = ["rfc9438", "rfc8312", "paper2008", "linux", "linux-2.6", "inet2023"];
 
-    fn is_rfc(self) -> bool {
-        matches!(self, Self::Rfc9438 | Self::Rfc8312)
+    /// β and C.
+    fn numbers(self) -> (f64, f64) {
+        match self {
+            Self::Rfc9438 | Self::Rfc8312 => (0.7, 0.4),
+            Self::Paper2008 | Self::Inet2023 => (0.8, 0.4),
+            // In 1024ths.
+            Self::Linux => (717.0 / 1024.0, 410.0 / 1024.0),
+            Self::Linux26 => (819.0 / 1024.0, 410.0 / 1024.0),
+        }
+    }
+
+    fn has_hystart(self) -> bool {
+        matches!(self, Self::Rfc9438 | Self::Rfc8312 | Self::Linux)
+    }
+
+    fn is_linux(self) -> bool {
+        matches!(self, Self::Linux | Self::Linux26)
     }
 }
 
@@ -71,20 +91,24 @@ pub struct Config {
     pub fast_convergence: bool,
     /// Be at least as fast as Reno (RFC 9438 §4.3).
     pub reno_friendly: bool,
-    /// Slow start, HyStart in the two RFCs.
+    /// The programs of Linux: the first ssthresh in segments, none if 0.
+    pub initial_ssthresh: f64,
+    /// Slow start, HyStart in the two RFCs and in Linux.
     pub hystart: hystart::Config,
 }
 
 impl Config {
     /// What `variant` prescribes.
     pub fn of(variant: Variant) -> Self {
+        let (beta, c) = variant.numbers();
         Self {
             variant,
-            beta: if variant.is_rfc() { 0.7 } else { 0.8 },
-            c: 0.4,
+            beta,
+            c,
             fast_convergence: true,
             reno_friendly: variant != Variant::Inet2023,
-            hystart: hystart::Config::of(if variant.is_rfc() { Policy::HyStart } else { Policy::Standard }),
+            initial_ssthresh: if variant == Variant::Linux26 { 100.0 } else { 0.0 },
+            hystart: hystart::Config::of(if variant.has_hystart() { Policy::HyStart } else { Policy::Standard }),
         }
     }
 }
@@ -176,7 +200,7 @@ impl Cubic {
         match self.config.variant {
             Variant::Rfc9438 => self.grow_as_rfc9438(&mut curve, t, ack.srtt.as_secs_f64(), acked),
             Variant::Rfc8312 => self.grow_as_rfc8312(&curve, t, ack.srtt.as_secs_f64(), acked),
-            Variant::Paper2008 | Variant::Inet2023 => {
+            _ => {
                 self.grow_as_paper2008(&curve, t, ack.min_rtt.min(ack.srtt).as_secs_f64(), acked);
             }
         }
@@ -302,7 +326,8 @@ impl Algorithm for Config {
             "timeout:  ssthresh = beta FlightSize, W = 1; then K = 0 and Wmax = W where avoidance begins",
             "mean window with random loss p:   (C (3 + beta)/(4 (1 - beta)))^(1/4) (RTT/p)^(3/4) segments",
         ],
-        source: "RFC 9438; RFC 8312; Ha, Rhee, Xu, ACM SIGOPS OSR 42(5), 2008; inet2023: the code published with \
+        source: "RFC 9438; RFC 8312; Ha, Rhee, Xu, ACM SIGOPS OSR 42(5), 2008; linux, linux-2.6: \
+                 tcp_cubic.c; inet2023: the code published with \
                  \"TCP Cubic Implementation in the OMNeT++ INET Framework for SIoT Simulation Scenarios\"",
     };
 
@@ -312,8 +337,8 @@ impl Algorithm for Config {
                 name: "variant",
                 default: "rfc9438",
                 unit: "",
-                meaning: "Which text is followed: RFC 9438, RFC 8312, the paper of 2008, or a published program in \
-                          whole segments, inet2023.",
+                meaning: "Which text is followed: RFC 9438, RFC 8312, the paper of 2008, or a program in whole \
+                          segments: Linux now and when CUBIC was new, or a published one, inet2023.",
                 place: Place::Word {
                     words: &Variant::NAMES,
                     read: |config| config.variant as usize,
@@ -322,14 +347,14 @@ impl Algorithm for Config {
             },
             Setting {
                 name: "beta",
-                default: "0.7; 0.8 in paper2008 and inet2023",
+                default: "0.7; 717/1024 in linux, 819/1024 in linux-2.6, 0.8 in paper2008 and inet2023",
                 unit: "",
                 meaning: "The fraction of the window that a loss keeps.",
                 place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
             },
             Setting {
                 name: "c",
-                default: "0.4",
+                default: "0.4; 410/1024 in linux and linux-2.6",
                 unit: "segments/s³",
                 meaning: "How fast the window returns to Wmax and leaves it again.",
                 place: Place::Number { at: |config| &mut config.c, least: 0.001, most: 1000.0 },
@@ -348,12 +373,25 @@ impl Algorithm for Config {
                 meaning: "Grow at least as fast as Reno would. In inet2023 it has no effect and stays off.",
                 place: Place::Flag(|config| &mut config.reno_friendly),
             },
+            Setting {
+                name: "initial_ssthresh",
+                default: "0; 100 in linux-2.6",
+                unit: "segments",
+                meaning: "Where the first slow start ends, of the variants linux and linux-2.6; 0 is nowhere.",
+                place: Place::Number { at: |config| &mut config.initial_ssthresh, least: 0.0, most: 1e9 },
+            },
         ];
-        [own, hystart::settings("hystart; standard in paper2008 and inet2023")].concat()
+        [own, hystart::settings("hystart; standard in paper2008, linux-2.6 and inet2023")].concat()
     }
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()?;
+        if self.initial_ssthresh > 0.0 && !self.variant.is_linux() {
+            return Err(format!(
+                "initial_ssthresh: {} goes only with variant = \"linux\" or \"linux-2.6\": leave it out",
+                self.initial_ssthresh
+            ));
+        }
         if self.variant != Variant::Inet2023 {
             return Ok(());
         }
@@ -370,6 +408,7 @@ impl Algorithm for Config {
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
         match self.variant {
             Variant::Inet2023 => Box::new(inet2023::CubicInet::new(self, start)),
+            Variant::Linux | Variant::Linux26 => Box::new(linux::CubicLinux::new(self, start)),
             _ => Box::new(Cubic::new(self, start)),
         }
     }

@@ -143,6 +143,8 @@ pub(super) const ALL: &[&str] = &[
     r#""cubic""#,
     r#"{ "algorithm": "cubic", "variant": "rfc8312" }"#,
     r#"{ "algorithm": "cubic", "variant": "paper2008" }"#,
+    r#"{ "algorithm": "cubic", "variant": "linux" }"#,
+    r#"{ "algorithm": "cubic", "variant": "linux-2.6" }"#,
     r#"{ "algorithm": "cubic", "variant": "inet2023" }"#,
     r#""highspeed""#,
     r#"{ "algorithm": "highspeed", "response": "table" }"#,

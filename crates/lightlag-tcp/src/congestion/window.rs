@@ -77,6 +77,11 @@ impl Window {
         (growth - room) / each
     }
 
+    /// Lets slow start end at `segments`, if it would end later.
+    pub fn limit_slow_start(&mut self, segments: f64) {
+        self.threshold = self.threshold.min(segments);
+    }
+
     /// Ends slow start here.
     pub fn leave_slow_start(&mut self) {
         self.threshold = self.segments;

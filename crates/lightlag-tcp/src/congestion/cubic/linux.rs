@@ -1,0 +1,262 @@
+//! CUBIC as the kernel of Linux computes it, in whole segments: now, and when it was new.
+//!
+//! tcp_cubic.c of Linux 6 (`linux`), and of 2.6.16 and the releases after it (`linux-2.6`), which the TCP-Linux
+//! patch of ns-2 contains. Windows are whole segments, K and t whole 1/1024 s; ⌊ ⌋ cuts. C = 410/1024:
+//!
+//! - slow start up to ssthresh; `linux-2.6` also at it, and its first ssthresh is 100;
+//! - an epoch begins with the first ACK of avoidance: K = ⌊∛((Wmax − W)/C)⌋ if W < Wmax, else K = 0 and Wmax = W;
+//! - t = now + dMin − start, with dMin the smallest RTT since the last timeout, outside the first second of an epoch;
+//! - target = Wmax ∓ ⌊C·|t − K|³⌋; cnt = ⌊W/(target − W)⌋, or 100·W where the target is not above;
+//! - the target is taken again when W changes, or 1/32 s later;
+//! - no loss since the begin or a timeout: `linux` cnt ≤ 20, `linux-2.6` cnt = 50;
+//! - `linux-2.6`: cnt ≥ ⌊W/(16·dMin/100 ms)⌋, at most 16 segments more in 100 ms (later releases of 2.6 only from K on);
+//! - Reno's window grows by one for every ⌊W·⌊8(1 + β)/(3(1 − β))⌋/8⌋ segments; where it is above W, cnt ≤
+//!   ⌊W/(it − W)⌋;
+//! - `linux`: cnt ≥ 2, so W grows by half a round at the most; W += 1 for each cnt of the segments that ACKs count;
+//! - `linux-2.6`: cnt is divided by the mean number of segments an ACK acknowledges, and counts ACKs: W += 1 every
+//!   cnt + 1 of them. The mean begins at 2 and is kept in sixteenths, so with an ACK a segment it stays at 31/16;
+//! - loss, mark: Wmax = W, or ⌊W(1 + β)/2⌋ below the last one; ssthresh = max(⌊β·W⌋, 2), of the window, not of
+//!   FlightSize. β = 717/1024, in `linux-2.6` 819/1024;
+//! - timeout: that ssthresh; Wmax, dMin and the epoch are forgotten. Undo gives the window back, not Wmax;
+//! - an idle time does not count for t.
+//!
+//! Not modelled: jiffies (time has its full resolution here), and the table for ∛, which is exact here.
+
+use super::{ABE_KEPT, Config, Variant};
+use crate::congestion::{Ack, Cause, Congestion, CongestionControl, Epoch, SlowStart, Start, Window};
+use lightlag_core::{Duration, Instant};
+
+/// Units of t and K a second.
+const TICKS: f64 = 1024.0;
+/// The target holds so long while the window does.
+const HOLD: Duration = Duration::from_nanos(1_000_000_000 / 32);
+/// Samples of an epoch's begin say nothing of the path.
+const SETTLING: Duration = Duration::from_secs(1);
+/// `linux-2.6`: segments that a window gains in 100 ms at the most.
+const MOST_IN_100_MS: f64 = 16.0;
+
+/// The window of the kernel.
+pub struct CubicLinux {
+    config: Config,
+    window: Window,
+    slow_start: SlowStart,
+    /// Zero before a loss and after a timeout.
+    last_max: u64,
+    delay_min: Option<Duration>,
+    /// Segments that an ACK acknowledges, in sixteenths: a mean over about 16 ACKs.
+    delayed_ack: u64,
+    /// What ACKs counted since the last increment.
+    credit: f64,
+    cnt: u64,
+    /// The window and the time of the last target.
+    taken: (u64, Instant),
+    curve: Option<Curve>,
+    last_ack: Instant,
+    mark_kept: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Curve {
+    start: Instant,
+    /// In 1/1024 s.
+    k: u64,
+    origin: u64,
+    /// Reno's window, and what was counted for its next segment.
+    reno: u64,
+    counted: f64,
+}
+
+impl CubicLinux {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        let mut window = Window::new(start);
+        if config.initial_ssthresh > 0.0 {
+            window.limit_slow_start(config.initial_ssthresh);
+        }
+        Self {
+            config: config.clone(),
+            window,
+            slow_start: SlowStart::new(&config.hystart),
+            last_max: 0,
+            delay_min: None,
+            delayed_ack: 2 * 16,
+            credit: 0.0,
+            cnt: 0,
+            taken: (0, Instant::ZERO),
+            curve: None,
+            last_ack: Instant::ZERO,
+            mark_kept: if start.abe { config.beta.max(ABE_KEPT) } else { config.beta },
+        }
+    }
+
+    fn is_first(&self) -> bool {
+        self.config.variant == Variant::Linux26
+    }
+
+    /// The window in whole segments.
+    fn whole(&self) -> u64 {
+        self.window.segments() as u64
+    }
+
+    fn sample(&mut self, ack: &Ack) {
+        if self.is_first() && ack.newly_acked > 0 {
+            let segments = self.window.in_segments(ack.newly_acked) as u64;
+            self.delayed_ack = self.delayed_ack + segments - (self.delayed_ack >> 4);
+        }
+        let settling = self.curve.is_some_and(|curve| ack.now.since(curve.start) < SETTLING);
+        if let Some(rtt) = ack.rtt.filter(|_| !settling) {
+            self.delay_min = Some(self.delay_min.map_or(rtt, |least| least.min(rtt)));
+        }
+    }
+
+    fn begin_epoch(&mut self, now: Instant) -> Curve {
+        let window = self.whole();
+        self.taken = (0, now);
+        let (k, origin) = if self.last_max > window {
+            let distance = (self.last_max - window) as f64;
+            ((TICKS * libm::cbrt(distance / self.config.c)) as u64, self.last_max)
+        } else {
+            (0, window)
+        };
+        Curve { start: now, k, origin, reno: window, counted: 0.0 }
+    }
+
+    fn avoid_congestion(&mut self, now: Instant, counted: f64) {
+        let mut curve = match self.curve {
+            Some(curve) => curve,
+            None => self.begin_epoch(now),
+        };
+        curve.counted += counted;
+        let window = self.whole();
+        if self.taken.0 != window || now.since(self.taken.1) > HOLD {
+            self.taken = (window, now);
+            let wanted = self.count(&curve, now, window);
+            self.cnt = self.bounded(&mut curve, window, wanted);
+        }
+        self.curve = Some(curve);
+        if self.is_first() { self.add_by_acks(counted) } else { self.add_by_segments(counted) }
+    }
+
+    /// How many segments the curve wants for the next one.
+    fn count(&self, curve: &Curve, now: Instant, window: u64) -> u64 {
+        let t = TICKS * (now.since(curve.start) + self.delay_min.unwrap_or_default()).as_secs_f64();
+        let t = t as u64;
+        let distance = t.abs_diff(curve.k) as f64 / TICKS;
+        let delta = (self.config.c * distance * distance * distance) as u64;
+        let target = if t < curve.k { curve.origin.saturating_sub(delta) } else { curve.origin.saturating_add(delta) };
+        let wanted = if target > window { window / (target - window) } else { 100 * window };
+        match self.delay_min {
+            Some(delay) if self.is_first() => {
+                let in_a_round = MOST_IN_100_MS * delay.as_secs_f64() / 0.1;
+                wanted.max((window as f64 / in_a_round) as u64)
+            }
+            _ => wanted,
+        }
+    }
+
+    /// The bounds that the kernel puts on it.
+    fn bounded(&self, curve: &mut Curve, window: u64, mut cnt: u64) -> u64 {
+        if self.last_max == 0 {
+            cnt = if self.is_first() { 50 } else { cnt.min(20) };
+        }
+        if self.config.reno_friendly {
+            let beta = self.config.beta;
+            let scale = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u64;
+            let each = (window * scale / 8).max(1) as f64;
+            while curve.counted > each {
+                curve.counted -= each;
+                curve.reno += 1;
+            }
+            if curve.reno > window {
+                cnt = cnt.min(window / (curve.reno - window));
+            }
+        }
+        if self.is_first() { (cnt * 16 / self.delayed_ack).max(1) } else { cnt.max(2) }
+    }
+
+    fn add_by_segments(&mut self, counted: f64) {
+        let cnt = self.cnt as f64;
+        if self.credit >= cnt {
+            // What was counted for a larger cnt is worth one segment.
+            self.credit = 0.0;
+            self.window.grow(1.0);
+        }
+        self.credit += counted;
+        let whole = libm::floor(self.credit / cnt);
+        self.credit -= whole * cnt;
+        self.window.grow(whole);
+    }
+
+    fn add_by_acks(&mut self, acks: f64) {
+        if self.credit >= self.cnt as f64 {
+            self.credit = 0.0;
+            self.window.grow(1.0);
+        } else {
+            self.credit += acks;
+        }
+    }
+}
+
+impl CongestionControl for CubicLinux {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.sample(ack);
+        self.last_ack = ack.now;
+        if !ack.may_grow() {
+            return;
+        }
+        let starting = self.is_first() && self.window.segments() <= self.window.threshold();
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if starting {
+            self.window.grow(left);
+        } else if left > 0.0 {
+            self.avoid_congestion(ack.now, if self.is_first() { 1.0 } else { left });
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let window = self.whole();
+        self.curve = None;
+        self.credit = 0.0;
+        self.last_max = match event.cause {
+            Cause::Loss | Cause::Mark if self.config.fast_convergence && window < self.last_max => {
+                (window as f64 * (1.0 + self.config.beta) / 2.0) as u64
+            }
+            Cause::Loss | Cause::Mark => window,
+            Cause::Timeout | Cause::RepeatedTimeout => {
+                self.delay_min = None;
+                self.delayed_ack = 2 * 16;
+                0
+            }
+        };
+        let kept = if event.cause == Cause::Mark { self.mark_kept } else { self.config.beta };
+        self.window.react(event, libm::floor(kept * window as f64));
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, now: Instant, window: u64, threshold: u64) {
+        if let Some(curve) = &mut self.curve {
+            curve.start += now.since(self.last_ack);
+        }
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+
+    fn epoch(&self) -> Option<Epoch> {
+        let curve = self.curve?;
+        let k = Duration::from_secs_f64(curve.k as f64 / TICKS);
+        Some(Epoch { start: curve.start, w_max: curve.origin as f64, k })
+    }
+}
+
+#[cfg(test)]
+mod tests;
