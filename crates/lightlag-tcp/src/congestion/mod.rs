@@ -9,6 +9,7 @@
 pub mod bic;
 pub mod cubic;
 pub mod dctcp;
+pub mod fast;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;

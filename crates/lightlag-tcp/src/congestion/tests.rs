@@ -154,6 +154,7 @@ pub(super) const ALL: &[&str] = &[
     r#"{ "algorithm": "vegas", "variant": "linux", "rebase": 8 }"#,
     r#""yeah""#,
     r#""dctcp""#,
+    r#""fast""#,
     r#""hybla""#,
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
