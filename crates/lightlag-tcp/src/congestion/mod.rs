@@ -7,6 +7,7 @@
 //! [`hystart`] for their slow start; those that decide once a round trip share a [`round::Round`].
 
 pub mod bic;
+pub mod compound;
 pub mod cubic;
 pub mod dctcp;
 pub mod fast;

@@ -155,6 +155,8 @@ pub(super) const ALL: &[&str] = &[
     r#""yeah""#,
     r#""dctcp""#,
     r#""fast""#,
+    r#""compound""#,
+    r#"{ "algorithm": "compound", "tune_gamma": true }"#,
     r#""hybla""#,
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
