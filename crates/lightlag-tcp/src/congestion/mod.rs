@@ -7,8 +7,10 @@
 //! [`hystart`] for their slow start; those that decide once a round trip share a [`round::Round`].
 
 pub mod bic;
+pub mod compound;
 pub mod cubic;
 pub mod dctcp;
+pub mod fast;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;

@@ -2,8 +2,8 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
-    CongestionControl, Start, bic, cubic, dctcp, highspeed, htcp, hybla, illinois, new_reno, reno, scalable, tahoe,
-    vegas, yeah,
+    CongestionControl, Start, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, new_reno, reno,
+    scalable, tahoe, vegas, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -126,6 +126,8 @@ algorithms! {
     Illinois, "illinois", illinois::Config;
     Vegas, "vegas", vegas::Config;
     Yeah, "yeah", yeah::Config;
+    Fast, "fast", fast::Config;
+    Compound, "compound", compound::Config;
     Dctcp, "dctcp", dctcp::Config;
     Hybla, "hybla", hybla::Config;
 }

@@ -156,6 +156,9 @@ pub(super) const ALL: &[&str] = &[
     r#"{ "algorithm": "vegas", "variant": "linux", "rebase": 8 }"#,
     r#""yeah""#,
     r#""dctcp""#,
+    r#""fast""#,
+    r#""compound""#,
+    r#"{ "algorithm": "compound", "tune_gamma": true }"#,
     r#""hybla""#,
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
