@@ -1,9 +1,11 @@
 //! Facts about a connection: what a script says after a bar, separated by commas.
 //!
-//! Sizes in segments or bytes: `cwnd`, `ssthresh` (or `ssthresh none`), `inflight`, `window` (the peer's), `una`,
-//! `nxt`, `received`, `duplicate`. Times, which agree to a
-//! microsecond: `rto`, `srtt`, `rtt`, `min_rtt`. Counts: `timeouts`, `recoveries`, `probes`,
-//! `retransmitted`, `undone`, `tail_probes`, `mark_reactions`. Words: `phase open|recovery|loss`, `state established` and so on, `failure none|syn|timeout|reset`.
+//! - sizes in segments or bytes: `cwnd`, `ssthresh` (or `ssthresh none`), `inflight`, `window` (the peer's), `una`,
+//!   `nxt`, `received`, `duplicate`;
+//! - times, which agree to a microsecond: `rto`, `srtt`, `rtt`, `min_rtt`, and `timer`, the time until one fires (or
+//!   `timer none`);
+//! - counts: `timeouts`, `recoveries`, `probes`, `retransmitted`, `undone`, `tail_probes`, `mark_reactions`;
+//! - words: `phase open|recovery|loss`, `state established` and so on, `failure none|syn|timeout|reset`.
 
 use super::segment::Number;
 use super::words::{Words, duration, whole};
@@ -73,7 +75,7 @@ fn fact(text: &str) -> Result<Fact, String> {
         }
         "timer" if words.take("none") => Value::NoTimer,
         "rto" | "srtt" | "rtt" | "min_rtt" | "timer" => Value::Time(duration(&mut words)?),
-        "timeouts" | "recoveries" | "probes" | "retransmitted" => {
+        "timeouts" | "recoveries" | "probes" | "retransmitted" | "undone" | "tail_probes" | "mark_reactions" => {
             Value::Count(whole(&mut words, "a count, such as 3")?)
         }
         "phase" => Value::Phase(one_of(&mut words, &PHASES)?),

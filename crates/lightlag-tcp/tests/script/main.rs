@@ -45,7 +45,10 @@ macro_rules! areas {
     };
 }
 
-areas!(ack, close, congestion, handshake, newreno, options, reset, rto, sack, send, timestamps, window);
+areas!(
+    ack, close, congestion, handshake, idle, newreno, options, pacing, prr, rack, reset, rto, sack, send, timestamps,
+    undo, window,
+);
 
 #[test]
 fn every_script_is_played() {
