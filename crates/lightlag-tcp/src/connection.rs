@@ -345,8 +345,9 @@ impl Connection {
             return true;
         }
         let moved_window = self.take_window(segment, start, ack);
-        if una == nxt {
-            // Nothing is in flight: the usual case of an end that only receives.
+        if una == nxt && segment.sack().is_empty() {
+            // Nothing is in flight: the usual case of an end that only receives. A report of what arrived twice
+            // comes late, though (RFC 2883).
             return true;
         }
         let mut sacked = [Range::default(); MAX_BLOCKS];

@@ -1,0 +1,510 @@
+//! Plays a script: one connection, virtual time, and a peer that says what the script says.
+//!
+//! Every script is played from several [`Origin`]s: sequence numbers and timestamps wrap in some of them, which must
+//! change nothing (RFC 9293 §3.4, RFC 7323 §5.4).
+
+use super::fact::{size, summary};
+use super::segment::{CWR, ECE, Number, Pattern, Stamps};
+use super::text::{Action, Handshake, Line, Problem, Script};
+use lightlag_core::{Duration, Instant};
+use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
+use lightlag_tcp::{Connection, Segment};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Where the numbers of a play begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    /// Our initial sequence number.
+    pub local: u32,
+    /// The peer's.
+    pub remote: u32,
+    /// The script's time 0 on our clock.
+    pub epoch: Instant,
+    /// The peer's timestamp clock at that time.
+    pub peer_clock: u32,
+}
+
+/// Small numbers, and numbers that wrap within the first data and within the first seconds.
+pub const ORIGINS: [Origin; 3] = [
+    Origin { local: 1_000, remote: 5_000, epoch: Instant::from_nanos(10_000_000_000_000), peer_clock: 700_000 },
+    Origin {
+        local: u32::MAX - 2_499,
+        remote: u32::MAX - 1_499,
+        // 2³² ms, less 300 ms.
+        epoch: Instant::from_nanos((4_294_967_296 - 300) * 1_000_000),
+        peer_clock: u32::MAX - 150,
+    },
+    Origin {
+        local: (1 << 31) - 1_500,
+        remote: (1 << 31) - 2_500,
+        epoch: Instant::from_nanos((2_147_483_648 - 200) * 1_000_000),
+        peer_clock: (1 << 31) - 100,
+    },
+];
+
+/// Plays a script from all origins.
+pub fn play(script: &Script) -> Result<(), Problem> {
+    ORIGINS.iter().try_for_each(|origin| {
+        let mut player = Player::new(script, *origin)?;
+        for line in &script.lines {
+            player.step(line).map_err(|message| player.explain(line, message))?;
+        }
+        let last = script.lines.last().expect("a script has a step");
+        player.nothing_left().map_err(|message| player.explain(last, message))
+    })
+}
+
+struct Player<'a> {
+    script: &'a Script,
+    origin: Origin,
+    unit: u32,
+    now: Instant,
+    connection: Option<Connection>,
+    /// What left and was not expected yet.
+    left: VecDeque<(Instant, Segment)>,
+    /// What the peer says where the script says nothing: its next number, ACK and window.
+    next: i64,
+    ack: i64,
+    window: u64,
+    /// TSval of our last segment.
+    our_stamp: Option<u32>,
+    /// Shift of our windows and of the peer's, where the SYNs offered one.
+    our_scale: Option<u8>,
+    peer_scale: Option<u8>,
+}
+
+impl<'a> Player<'a> {
+    fn new(script: &'a Script, origin: Origin) -> Result<Self, Problem> {
+        let config = script.options.resolve().map_err(|error| Problem { line: 0, message: error.to_string() })?;
+        let options = if config.timestamps && !config.mss_is_payload { 12 } else { 0 };
+        Ok(Self {
+            script,
+            origin,
+            unit: script.unit.unwrap_or(u32::from(config.mss) - options),
+            now: origin.epoch,
+            connection: None,
+            left: VecDeque::new(),
+            next: 0,
+            ack: 0,
+            window: 65_535,
+            our_stamp: None,
+            our_scale: None,
+            peer_scale: None,
+        })
+    }
+
+    fn connection(&mut self) -> Result<&mut Connection, String> {
+        self.connection
+            .as_mut()
+            .ok_or_else(|| "the connection does not exist: open, listen or established first".to_owned())
+    }
+
+    fn step(&mut self, line: &Line) -> Result<(), String> {
+        let at = self.origin.epoch + line.at;
+        match &line.action {
+            Action::Out(pattern) => {
+                self.run(at, true)?;
+                self.expect(at, pattern)?;
+            }
+            Action::Expect => {
+                self.run(at, true)?;
+                self.nothing_left()?;
+            }
+            action => {
+                self.run(at, false)?;
+                self.nothing_left()?;
+                self.act(action)?;
+                self.drain();
+            }
+        }
+        if !line.facts.is_empty() {
+            let (now, unit) = (self.now, self.unit);
+            let connection = self.connection()?;
+            line.facts.iter().try_for_each(|fact| fact.check(connection, now, unit))?;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, action: &Action) -> Result<(), String> {
+        let unit = self.unit;
+        match action {
+            Action::Open => {
+                let now = self.now;
+                self.create(false)?.open(now);
+            }
+            Action::Listen => {
+                self.create(true)?;
+            }
+            Action::Established(handshake) => self.establish(handshake)?,
+            Action::Write(number) => self.connection()?.write(number.bytes(unit).unsigned_abs()),
+            Action::WriteForever => self.connection()?.write(u64::MAX),
+            Action::Close => self.connection()?.close(),
+            Action::In(pattern) => self.arrive(pattern)?,
+            Action::Out(_) | Action::Expect => {}
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, server: bool) -> Result<&mut Connection, String> {
+        if self.connection.is_some() {
+            return Err("the connection exists already".into());
+        }
+        let config = Arc::new(self.script.options.resolve().map_err(|error| error.to_string())?);
+        let initial = SeqNumber(self.origin.local);
+        let connection = if server { Connection::server(config, initial) } else { Connection::client(config, initial) };
+        Ok(self.connection.insert(connection))
+    }
+
+    /// Opens the connection before the script's time 0, with a peer that offers what the endpoint offers.
+    fn establish(&mut self, handshake: &Handshake) -> Result<(), String> {
+        let config = self.script.options.resolve().map_err(|error| error.to_string())?;
+        let mut syn = handshake.peer.clone();
+        syn.flags = syn.flags.with(Flags::SYN);
+        syn.mss = syn.mss.or(Some(Some(config.mss)));
+        syn.sack_permitted = syn.sack_permitted.or(Some(config.sack));
+        syn.window_scale = syn.window_scale.or(config.window_scaling.then_some(Some(0)));
+        if !config.timestamps {
+            syn.stamps = Some(None);
+        }
+        let window = syn.window.take();
+        let epoch = self.now;
+        self.now = Instant::from_nanos(epoch.as_nanos() - handshake.rtt.as_nanos());
+        if handshake.server {
+            self.create(true)?;
+            self.arrive(&syn)?;
+        } else {
+            let now = self.now;
+            self.create(false)?.open(now);
+        }
+        self.drain();
+        self.run(epoch, false)?;
+        let last = if handshake.server {
+            self.window = window.unwrap_or(self.window);
+            Pattern::default()
+        } else {
+            // The window of a SYN is never scaled.
+            syn.window = Some(window.unwrap_or(self.window).min(65_535));
+            syn.acknowledges = Some(true);
+            syn
+        };
+        self.arrive(&last)?;
+        self.drain();
+        if let Some(window) = window.filter(|window| *window > 65_535 && !handshake.server) {
+            self.arrive(&Pattern { window: Some(window), ..Pattern::default() })?;
+            self.drain();
+        }
+        self.left.clear();
+        Ok(())
+    }
+
+    /// Lets the timers fire that are due before `until`, or at it, too.
+    fn run(&mut self, until: Instant, at_it: bool) -> Result<(), String> {
+        let mut fired = 0;
+        while let Some(connection) = &mut self.connection
+            && let Some(at) = connection.poll_timeout()
+            && (at < until || at_it && at == until)
+        {
+            fired = if at > self.now { 0 } else { fired + 1 };
+            if fired > 1_000 {
+                return Err(format!("the timer for {} fires without end", self.time(at)));
+            }
+            self.now = self.now.max(at);
+            connection.handle_timeout(self.now);
+            self.drain();
+        }
+        self.now = until;
+        Ok(())
+    }
+
+    fn drain(&mut self) {
+        while let Some(connection) = &mut self.connection
+            && let Some(segment) = connection.poll_segment(self.now)
+        {
+            self.our_stamp = segment.timestamps().map(|stamps| stamps.value);
+            if segment.flags.has(Flags::SYN) {
+                self.our_scale = segment.syn_options().window_scale;
+            }
+            self.left.push_back((self.now, segment));
+            assert!(self.left.len() < 100_000, "a connection sends without end");
+        }
+    }
+
+    fn nothing_left(&self) -> Result<(), String> {
+        match self.left.front() {
+            None => Ok(()),
+            Some((at, segment)) => {
+                Err(format!("nothing expected, found at {}: out {}", self.time(*at), self.show(segment)))
+            }
+        }
+    }
+
+    /// The segments of a pattern: one for each full segment of its data.
+    fn parts(&self, pattern: &Pattern) -> Result<Vec<(i64, u16, bool)>, String> {
+        let Some((start, end)) = pattern.data else { return Ok(vec![(0, 0, true)]) };
+        let (mut start, end) = (start.bytes(self.unit), end.bytes(self.unit));
+        if start > end || end - start > 1 << 26 {
+            return Err(format!("{start}..{end} bytes is not a range from a place to a later one"));
+        }
+        let mut parts = Vec::new();
+        loop {
+            let len = (end - start).min(i64::from(self.unit));
+            parts.push((start, len as u16, start + len == end));
+            start += len;
+            if start == end {
+                return Ok(parts);
+            }
+        }
+    }
+
+    fn arrive(&mut self, pattern: &Pattern) -> Result<(), String> {
+        let parts = self.parts(pattern)?;
+        for (start, len, last) in parts {
+            let mut segment = self.incoming(pattern, last)?;
+            if let Some(ack) = pattern.ack {
+                self.ack = ack.bytes(self.unit);
+            }
+            let start = match (pattern.data, pattern.seq) {
+                (Some(_), _) => start,
+                (None, Some(seq)) => seq.bytes(self.unit),
+                (None, None) if segment.flags.has(Flags::SYN) => -1,
+                (None, None) => self.next,
+            };
+            segment.seq = place(self.origin.remote, start);
+            segment.len = len;
+            if segment.flags.has(Flags::ACK) {
+                segment.ack = place(self.origin.local, self.ack);
+            }
+            self.next = self.next.max(start + i64::from(segment.sequence_len()));
+            let now = self.now;
+            self.connection()?.handle_segment(now, &segment);
+            self.drain();
+        }
+        Ok(())
+    }
+
+    /// A segment of the peer without its place.
+    fn incoming(&mut self, pattern: &Pattern, last: bool) -> Result<Segment, String> {
+        let syn = pattern.flags.has(Flags::SYN);
+        let alone = syn || pattern.flags.has(Flags::RST);
+        let mut flags = pattern.flags;
+        if pattern.acknowledges.unwrap_or(!alone) {
+            flags = flags.with(Flags::ACK);
+        }
+        if !last {
+            flags = Flags(flags.0 & !Flags::FIN.0);
+        }
+        if let Some(scale) = pattern.window_scale {
+            self.peer_scale = scale;
+        }
+        self.window = pattern.window.unwrap_or(self.window);
+        let scale = if syn { 0 } else { self.our_scale.and(self.peer_scale).unwrap_or(0) };
+        let field = self.window >> scale;
+        if field << scale != self.window && pattern.window.is_some() || field > 65_535 {
+            let message = "cannot be said in 16 bits with the peer's scale, which is";
+            return Err(format!("win {}B {message} {scale}", self.window));
+        }
+        let mut segment = Segment::new(SeqNumber(0), SeqNumber(0), field as u16, flags);
+        if let Some(stamps) = self.stamps(pattern, syn, flags) {
+            segment = segment.with_timestamps(stamps);
+        }
+        if let Some(blocks) = &pattern.sack {
+            if blocks.len() > 4 {
+                return Err("a segment has room for four SACK blocks".into());
+            }
+            let block = |span: &(Number, Number)| SackBlock {
+                start: place(self.origin.local, span.0.bytes(self.unit)),
+                end: place(self.origin.local, span.1.bytes(self.unit)),
+            };
+            segment = segment.with_sack(&blocks.iter().map(block).collect::<Vec<_>>());
+        }
+        Ok(segment.with_syn_options(SynOptions {
+            mss: pattern.mss.flatten(),
+            window_scale: pattern.window_scale.flatten(),
+            sack_permitted: pattern.sack_permitted == Some(true),
+        }))
+    }
+
+    /// Where the script says nothing: the peer's clock, and the echo of our last segment, if we use timestamps.
+    fn stamps(&self, pattern: &Pattern, syn: bool, flags: Flags) -> Option<Timestamps> {
+        let said = match pattern.stamps {
+            Some(said) => said?,
+            None if self.our_stamp.is_some() || syn && self.script.options.timestamps != Some(false) => {
+                Stamps { value: self.now.since(self.origin.epoch).as_nanos() as i64 / 1_000_000, echo: None }
+            }
+            None => return None,
+        };
+        let echo = said.echo.map(|echo| self.our_clock().wrapping_add(echo as u32)).or(self.our_stamp);
+        let echo = if flags.has(Flags::ACK) { echo.unwrap_or(0) } else { 0 };
+        Some(Timestamps { value: self.origin.peer_clock.wrapping_add(said.value as u32), echo })
+    }
+
+    /// Our timestamp clock at the script's time 0.
+    fn our_clock(&self) -> u32 {
+        (self.origin.epoch.as_nanos() / 1_000_000) as u32
+    }
+
+    fn expect(&mut self, at: Instant, pattern: &Pattern) -> Result<(), String> {
+        for (start, len, last) in self.parts(pattern)? {
+            let Some((left, segment)) = self.left.front() else {
+                return Err("expected a segment, found that nothing leaves".into());
+            };
+            let found = || format!("found at {}: out {}", self.time(*left), self.show(segment));
+            if *left != at {
+                return Err(format!("expected a segment at {}, {}", self.time(at), found()));
+            }
+            self.matches(pattern, start, len, last, segment).map_err(|wrong| format!("{wrong}; {}", found()))?;
+            self.left.pop_front();
+        }
+        Ok(())
+    }
+
+    fn matches(&self, pattern: &Pattern, start: i64, len: u16, last: bool, segment: &Segment) -> Result<(), String> {
+        let differ = |what: &str, wanted: String| Err(format!("expected {what} {wanted}"));
+        if segment.len != len {
+            return differ("this much data:", size(i64::from(len), self.unit));
+        }
+        let seq = match (pattern.data, pattern.seq) {
+            (Some(_), _) => Some(start),
+            (None, seq) => seq.map(|seq| seq.bytes(self.unit)),
+        };
+        if let Some(seq) = seq.filter(|seq| place(self.origin.local, *seq) != segment.seq) {
+            return differ("seq", size(seq, self.unit));
+        }
+        let mut flags = if last { pattern.flags } else { Flags(pattern.flags.0 & !Flags::FIN.0) };
+        let alone = flags.has(Flags::SYN) || flags.has(Flags::RST);
+        if pattern.acknowledges.unwrap_or(!alone) {
+            flags = flags.with(Flags::ACK);
+        }
+        // PSH means nothing to a TCP (RFC 9293 §3.8): it counts only where it is said.
+        let seen = if flags.has(Flags::PSH) { segment.flags } else { Flags(segment.flags.0 & !Flags::PSH.0) };
+        if seen != flags {
+            return differ("the flags", flag_words(flags));
+        }
+        if let Some(ack) = pattern.ack.map(|ack| ack.bytes(self.unit))
+            && segment.ack != place(self.origin.remote, ack)
+        {
+            return differ("ack", size(ack, self.unit));
+        }
+        if let Some(window) = pattern.window.filter(|window| *window != self.advertised(segment)) {
+            return differ("win", format!("{window}B"));
+        }
+        self.match_options(pattern, segment)
+    }
+
+    fn match_options(&self, pattern: &Pattern, segment: &Segment) -> Result<(), String> {
+        let differ = |what: &str, wanted: String| Err(format!("expected {what} {wanted}"));
+        let wanted: Vec<_> =
+            pattern.sack.iter().flatten().map(|(a, b)| (a.bytes(self.unit), b.bytes(self.unit))).collect();
+        let found: Vec<_> = segment.sack().iter().map(|b| (self.remote(b.start), self.remote(b.end))).collect();
+        if wanted != found {
+            return differ("sack", if wanted.is_empty() { "nothing".into() } else { self.spans(&wanted) });
+        }
+        let syn = segment.syn_options();
+        if let Some(mss) = pattern.mss.filter(|mss| *mss != syn.mss) {
+            return differ("mss", option(mss));
+        }
+        if let Some(scale) = pattern.window_scale.filter(|scale| *scale != syn.window_scale) {
+            return differ("wscale", option(scale));
+        }
+        if let Some(permitted) = pattern.sack_permitted.filter(|permitted| *permitted != syn.sack_permitted) {
+            return differ("sackok", option(Some(permitted).filter(|permitted| *permitted)));
+        }
+        match (pattern.stamps, segment.timestamps()) {
+            (None, _) | (Some(None), None) => Ok(()),
+            (Some(None), Some(_)) => differ("ts", "nothing".into()),
+            (Some(Some(wanted)), Some(found)) => {
+                let value = found.value == self.our_clock().wrapping_add(wanted.value as u32);
+                // Without ACK the field is 0 (RFC 7323 §3.2).
+                let zero = !segment.flags.has(Flags::ACK) && found.echo == 0;
+                let echo = wanted.echo.is_none_or(|echo| {
+                    zero && echo == 0 || found.echo == self.origin.peer_clock.wrapping_add(echo as u32)
+                });
+                if value && echo { Ok(()) } else { differ("ts", format!("{}:{:?}", wanted.value, wanted.echo)) }
+            }
+            (Some(Some(_)), None) => differ("ts", "that is there".into()),
+        }
+    }
+
+    /// Our window as the peer reads it.
+    fn advertised(&self, segment: &Segment) -> u64 {
+        let scale = if segment.flags.has(Flags::SYN) { 0 } else { self.peer_scale.and(self.our_scale).unwrap_or(0) };
+        u64::from(segment.window) << scale
+    }
+
+    fn remote(&self, number: SeqNumber) -> i64 {
+        i64::from(number.0.wrapping_sub(self.origin.remote).wrapping_sub(1) as i32)
+    }
+
+    fn spans(&self, spans: &[(i64, i64)]) -> String {
+        let text = |(a, b): &(i64, i64)| format!("{}..{}", size(*a, self.unit), size(*b, self.unit));
+        spans.iter().map(text).collect::<Vec<_>>().join(",")
+    }
+
+    fn time(&self, at: Instant) -> Duration {
+        at.since(self.origin.epoch)
+    }
+
+    /// A segment of ours in the words of a script.
+    fn show(&self, segment: &Segment) -> String {
+        let mut words = Vec::new();
+        let start = i64::from(segment.seq.0.wrapping_sub(self.origin.local).wrapping_sub(1) as i32);
+        words.push(flag_words(Flags(segment.flags.0 & !Flags::ACK.0)));
+        words.push(match segment.len {
+            0 => format!("seq {}", size(start, self.unit)),
+            len => self.spans(&[(start, start + i64::from(len))]),
+        });
+        if segment.flags.has(Flags::ACK) {
+            words.push(format!("ack {}", size(self.remote(segment.ack), self.unit)));
+        }
+        words.push(format!("win {}B", self.advertised(segment)));
+        let blocks: Vec<_> = segment.sack().iter().map(|b| (self.remote(b.start), self.remote(b.end))).collect();
+        if !blocks.is_empty() {
+            words.push(format!("sack {}", self.spans(&blocks)));
+        }
+        if let Some(stamps) = segment.timestamps() {
+            let value = stamps.value.wrapping_sub(self.our_clock()) as i32;
+            let echo = stamps.echo.wrapping_sub(self.origin.peer_clock) as i32;
+            words.push(format!("ts {value}:{echo}"));
+        }
+        if segment.flags.has(Flags::SYN) {
+            words.push(format!("{:?}", segment.syn_options()));
+        }
+        words.retain(|word| !word.is_empty());
+        words.join(" ")
+    }
+
+    /// What failed in a line, with everything that is known.
+    fn explain(&self, line: &Line, message: String) -> Problem {
+        let state =
+            self.connection.as_ref().map_or("no connection".into(), |connection| summary(connection, self.unit));
+        let more: Vec<_> = self.left.iter().skip(1).take(4).map(|(_, segment)| self.show(segment)).collect();
+        let more = if more.is_empty() { String::new() } else { format!("\n    then: {}", more.join(" / ")) };
+        let (local, remote) = (self.origin.local, self.origin.remote);
+        let message = format!("{}\n    {message}{more}\n    {state}\n    numbers from {local} and {remote}", line.text);
+        Problem { line: line.number, message }
+    }
+}
+
+/// The number `offset` bytes after the first byte of the stream that begins with this SYN.
+fn place(initial: u32, offset: i64) -> SeqNumber {
+    SeqNumber(initial.wrapping_add(1).wrapping_add(offset as u32))
+}
+
+fn option<T: std::fmt::Display>(value: Option<T>) -> String {
+    value.map_or("nothing".to_owned(), |value| value.to_string())
+}
+
+fn flag_words(flags: Flags) -> String {
+    let names = [
+        (Flags::SYN, "syn"),
+        (Flags::FIN, "fin"),
+        (Flags::RST, "rst"),
+        (Flags::PSH, "psh"),
+        (ECE, "ece"),
+        (CWR, "cwr"),
+        (Flags::ACK, "ack"),
+    ];
+    let words: Vec<_> = names.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, name)| *name).collect();
+    words.join(" ")
+}

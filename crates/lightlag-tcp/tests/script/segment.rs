@@ -1,0 +1,161 @@
+//! Segments in the words of a script.
+
+use super::words::{Words, whole};
+use lightlag_tcp::segment::Flags;
+
+/// Explicit congestion notification: the receiver's echo (RFC 3168 §6.1).
+pub const ECE: Flags = Flags(0x40);
+/// The sender's answer to the echo (RFC 3168 §6.1).
+pub const CWR: Flags = Flags(0x80);
+
+/// A place or a size in the stream: segments and bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    segments: f64,
+    bytes: i64,
+}
+
+const NUMBER: &str = "a number of segments or bytes, such as 3, 2.5, 500B or 3+500B";
+
+impl Number {
+    /// The next word as a number.
+    pub fn read(words: &mut Words<'_>) -> Result<Self, String> {
+        Self::parse(words.word(NUMBER)?)
+    }
+
+    /// From one word.
+    pub fn parse(word: &str) -> Result<Self, String> {
+        let wrong = || format!("\"{word}\" is not {NUMBER}");
+        let bytes = |text: &str| {
+            let number = text.strip_suffix('B').and_then(|text| text.parse::<i64>().ok());
+            number.filter(|number| number.abs() < 1 << 50).ok_or_else(wrong)
+        };
+        if let Some((segments, rest)) = word.split_once('+') {
+            return Ok(Self { bytes: bytes(rest)?, ..Self::parse(segments)? });
+        }
+        if word.ends_with('B') {
+            return Ok(Self { segments: 0.0, bytes: bytes(word)? });
+        }
+        let plain =
+            word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let segments = word.parse().ok().filter(|segments| plain && *segments < 1e9).ok_or_else(wrong)?;
+        Ok(Self { segments, bytes: 0 })
+    }
+
+    /// In bytes, with segments of `unit` bytes.
+    pub fn bytes(self, unit: u32) -> i64 {
+        (self.segments * f64::from(unit)).round() as i64 + self.bytes
+    }
+}
+
+/// From a number up to, not including, another.
+pub type Span = (Number, Number);
+
+fn span(word: &str) -> Result<Span, String> {
+    let (start, end) = word.split_once("..").ok_or_else(|| format!("\"{word}\" is not a range, such as 3..4"))?;
+    Ok((Number::parse(start)?, Number::parse(end)?))
+}
+
+/// Timestamps in milliseconds since the script's start: the sender's clock, and what it echoes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamps {
+    /// TSval.
+    pub value: i64,
+    /// TSecr; `None` where the script leaves it open.
+    pub echo: Option<i64>,
+}
+
+/// A segment, as far as a script says something about it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pattern {
+    /// SYN, FIN, RST, PSH, ECE, CWR.
+    pub flags: Flags,
+    /// Whether the ACK bit is set, where it is said: `ack`, `noack`.
+    pub acknowledges: Option<bool>,
+    /// The data.
+    pub data: Option<Span>,
+    /// The number of a segment without data.
+    pub seq: Option<Number>,
+    /// The acknowledgement number.
+    pub ack: Option<Number>,
+    /// The window in bytes.
+    pub window: Option<u64>,
+    /// SACK blocks; `None` where nothing is said.
+    pub sack: Option<Vec<Span>>,
+    /// Timestamps; `Some(None)` for a segment that must have none.
+    pub stamps: Option<Option<Stamps>>,
+    /// Value of the MSS option, or its absence.
+    pub mss: Option<Option<u16>>,
+    /// Shift of the window scale option, or its absence.
+    pub window_scale: Option<Option<u8>>,
+    /// SACK-permitted, or its absence.
+    pub sack_permitted: Option<bool>,
+}
+
+const SEGMENT: &str = "a segment has: a range such as 3..4, syn, fin, rst, psh, ece, cwr, ack [3], noack, seq 3, \
+                       win 65535B, sack 5..6,8..9, ts 600:500, mss 1460, wscale 7, sackok; and no ts, no mss, no wscale, \
+                       no sackok";
+
+/// Reads a segment.
+pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
+    let mut pattern = Pattern::default();
+    while let Some(word) = words.next() {
+        match word {
+            "syn" => pattern.flags = pattern.flags.with(Flags::SYN),
+            "fin" => pattern.flags = pattern.flags.with(Flags::FIN),
+            "rst" => pattern.flags = pattern.flags.with(Flags::RST),
+            "psh" => pattern.flags = pattern.flags.with(Flags::PSH),
+            "ece" => pattern.flags = pattern.flags.with(ECE),
+            "cwr" => pattern.flags = pattern.flags.with(CWR),
+            "noack" => pattern.acknowledges = Some(false),
+            "ack" => {
+                pattern.acknowledges = Some(true);
+                if words.peek().is_some_and(|next| {
+                    next.starts_with(|c: char| c.is_ascii_digit() || c == '-') && !next.contains("..")
+                }) {
+                    pattern.ack = Some(Number::read(words)?);
+                }
+            }
+            "seq" => pattern.seq = Some(Number::read(words)?),
+            "win" => pattern.window = Some(window(words)?),
+            "sack" => {
+                let blocks = words.word("SACK blocks such as 5..6,8..9")?;
+                pattern.sack = Some(blocks.split(',').map(span).collect::<Result<_, _>>()?);
+            }
+            "ts" => pattern.stamps = Some(Some(stamps(words)?)),
+            "mss" => pattern.mss = Some(Some(whole(words, "an MSS in bytes, such as 1460")?)),
+            "wscale" => pattern.window_scale = Some(Some(whole(words, "a shift, 0 to 14")?)),
+            "sackok" => pattern.sack_permitted = Some(true),
+            "no" => absent(words, &mut pattern)?,
+            _ if word.contains("..") && pattern.data.is_none() => pattern.data = Some(span(word)?),
+            _ => return Err(format!("\"{word}\" is no part of a segment; {SEGMENT}")),
+        }
+    }
+    Ok(pattern)
+}
+
+fn absent(words: &mut Words<'_>, pattern: &mut Pattern) -> Result<(), String> {
+    match words.word("what the segment does not have: ts, mss, wscale or sackok")? {
+        "ts" => pattern.stamps = Some(None),
+        "mss" => pattern.mss = Some(None),
+        "wscale" => pattern.window_scale = Some(None),
+        "sackok" => pattern.sack_permitted = Some(false),
+        other => return Err(format!("\"no {other}\": only ts, mss, wscale and sackok can be absent")),
+    }
+    Ok(())
+}
+
+fn window(words: &mut Words<'_>) -> Result<u64, String> {
+    let word = words.word("a window in bytes, such as 65535B")?;
+    word.strip_suffix('B')
+        .and_then(|bytes| bytes.parse().ok())
+        .ok_or_else(|| format!("\"{word}\" is not a window in bytes, such as 65535B"))
+}
+
+fn stamps(words: &mut Words<'_>) -> Result<Stamps, String> {
+    let word = words.word("timestamps such as 600:500")?;
+    let wrong = || format!("\"{word}\" is not a timestamp in milliseconds, with its echo after a colon: 600:500");
+    let tick = |text: &str| text.parse().ok().filter(|tick: &i64| tick.abs() < 1 << 40).ok_or_else(wrong);
+    let (value, echo) = word.split_once(':').map_or((word, None), |(value, echo)| (value, Some(echo)));
+    Ok(Stamps { value: tick(value)?, echo: echo.map(tick).transpose()? })
+}
