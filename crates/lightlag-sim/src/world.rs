@@ -6,6 +6,7 @@
 use crate::record::Recorder;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, Routes};
+use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Connection, Segment, State};
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -160,7 +161,7 @@ impl World {
         self.received += 1;
         let at = packet.flow as usize;
         let endpoint = &mut self.endpoints[at];
-        endpoint.connection.handle_segment(now, &packet.body);
+        endpoint.connection.handle_packet(now, &packet.body, codepoint(packet.ecn));
         if let Task::Receive { transfer } = endpoint.task
             && endpoint.connection.received() >= transfer
         {
@@ -230,7 +231,7 @@ impl World {
                 flow: at as u32 ^ 1,
                 size: size as u16,
                 corrupted: false,
-                ecn: Ecn::NotEct,
+                ecn: field(self.endpoints[at].connection.codepoint()),
                 body: segment,
             };
             self.sent += 1;
@@ -276,5 +277,25 @@ impl World {
         }
         assert_eq!(made, self.received + dropped + in_flight, "packets are conserved");
         self.recorder.sort_drops();
+    }
+}
+
+/// What a connection is told of the ECN field.
+fn codepoint(field: Ecn) -> Codepoint {
+    match field {
+        Ecn::NotEct => Codepoint::NotEct,
+        Ecn::Ect1 => Codepoint::Ect1,
+        Ecn::Ect0 => Codepoint::Ect0,
+        Ecn::Ce => Codepoint::Ce,
+    }
+}
+
+/// The ECN field that a connection asks for.
+fn field(codepoint: Codepoint) -> Ecn {
+    match codepoint {
+        Codepoint::NotEct => Ecn::NotEct,
+        Codepoint::Ect1 => Ecn::Ect1,
+        Codepoint::Ect0 => Ecn::Ect0,
+        Codepoint::Ce => Ecn::Ce,
     }
 }
