@@ -138,8 +138,11 @@ class Tcp:
     """Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight."""
     initial_window: int | None = None
     """Initial window in segments (RFC 6928)."""
-    receive_buffer: Size | None = None
-    """Receive buffer: the largest window that is advertised."""
+    receive_buffer: Size | Mapping[str, Any] | None = None
+    """Receive buffer, the largest window that is advertised: a size, "auto", or its bounds
+    {"auto": {"initial": "64 kB", "max": "16 MB"}}."""
+    partial_segments: bool | None = None
+    """Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET."""
     delayed_ack: DelayedAck | Mapping[str, Any] | bool | None = None
     """Delayed ACKs: False, or their values."""
     rto: Rto | Mapping[str, Any] | None = None

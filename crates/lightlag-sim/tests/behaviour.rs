@@ -397,3 +397,38 @@ fn a_run_that_is_stopped_keeps_what_happened() {
     assert!((accounted(flow) - result.summary.simulated_s).abs() < 1e-6);
     assert!((result.trace.time_s.last().unwrap() - result.summary.simulated_s).abs() < 0.11);
 }
+
+/// When 30 MB have arrived over 50 Mbit/s and 600 ms, with this receive buffer and these losses.
+fn geostationary(buffer: &str, loss: &str) -> f64 {
+    let result = run(&format!(
+        r#"
+        name = "geostationary"
+        duration = "300 s"
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "50 Mbit/s"
+        delay = "300 ms"
+        queue = "1 bdp"
+        {loss}
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        transfer = "30 MB"
+        tcp = {{ receive_buffer = {buffer}, congestion = "cubic" }}
+        "#
+    ));
+    first(&result).finish_s.unwrap()
+}
+
+#[test]
+fn an_automatic_receive_buffer_does_not_hold_back_slow_start_over_a_satellite() {
+    for loss in ["", "loss = 0.0005"] {
+        let (fixed, auto) = (geostationary("\"16 MB\"", loss), geostationary("\"auto\"", loss));
+        assert!(auto < 1.02 * fixed, "{auto} s with an automatic buffer, {fixed} s with a fixed one");
+    }
+    // What it does not grow to holds the flow back: 64 kB a round trip.
+    let small = geostationary("{ auto = { initial = \"64 kB\", max = \"64 kB\" } }", "");
+    assert!(small > 30e6 / 64e3 * 0.55, "{small}");
+}

@@ -7,8 +7,10 @@ use lightlag_core::{Bytes, Duration};
 use serde::Serialize;
 
 mod options;
+mod receive_buffer;
 
 pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
+pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
 
 /// The complete behaviour of one endpoint. Connections share it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,6 +41,10 @@ pub struct Config {
     pub initial_window: u32,
     /// Receive buffer: the most that is advertised.
     pub receive_buffer: Bytes,
+    /// What an automatic receive buffer begins with; `None` where it is fixed.
+    pub receive_buffer_initial: Option<Bytes>,
+    /// Take of a segment what fits into the buffer; otherwise all or nothing, as INET.
+    pub partial_segments: bool,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.
     pub delayed_ack: Option<DelayedAck>,
     /// The retransmission timeout.

@@ -101,7 +101,7 @@ impl Connection {
         Self {
             // The initial sequence number is the one thing that differs between all connections.
             sender: Sender::new(&config, u64::from(initial.0)),
-            receiver: Receiver::new(config.receive_buffer.0, config.delayed_ack),
+            receiver: Receiver::new(config.receive_buffer.0, config.mss, config.delayed_ack),
             local: initial.plus(1),
             remote: SeqNumber::default(),
             state,
@@ -153,9 +153,29 @@ impl Connection {
         self.state
     }
 
-    /// Payload bytes received in order. The application reads them at once.
+    /// Payload bytes received in order, read or not.
     pub fn received(&self) -> u64 {
         self.receiver.received()
+    }
+
+    /// The application reads when it likes, with [`Self::read`]; without this call it reads at once.
+    pub fn read_later(&mut self) {
+        self.receiver.read_later();
+    }
+
+    /// The application reads up to `bytes`; returns how many there were. A window update may be due then.
+    pub fn read(&mut self, bytes: u64) -> u64 {
+        self.receiver.read(bytes)
+    }
+
+    /// Bytes that arrived in order and were not read yet.
+    pub fn unread(&self) -> u64 {
+        self.receiver.unread()
+    }
+
+    /// How many bytes must be read until the window is worth an update; `None` if none follows before more arrives.
+    pub fn until_update(&self) -> Option<u64> {
+        self.receiver.until_update()
     }
 
     /// Whether the peer's FIN and everything before it arrived.
@@ -377,6 +397,17 @@ impl Connection {
         true
     }
 
+    /// A round-trip time passed since the buffer was looked at. The time is that of the timestamps, which a sender of
+    /// data echoes, or of the handshake.
+    #[cold]
+    fn tune_buffer(&mut self, now: Instant, segment: &Segment) {
+        let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
+        let rtt = echo.map_or(self.sender.rtt().srtt(), |echo| {
+            Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo)))
+        });
+        self.receiver.tune(now, rtt);
+    }
+
     /// RFC 9293 §3.10.7.4: only a newer segment moves the window. Returns whether its right edge or size changed.
     fn take_window(&mut self, segment: &Segment, start: u64, ack: u64) -> bool {
         if self.window_from > (start, ack) {
@@ -407,6 +438,14 @@ impl Connection {
             // Nobody will read it (RFC 9293 §3.6.1, RFC 1122 §4.2.2.13).
             self.reset_peer();
             return self.finish(Some(Failure::Aborted));
+        }
+        if now >= self.receiver.tune_at() {
+            self.tune_buffer(now, segment);
+        }
+        if !self.config.partial_segments && !self.receiver.has_room(u64::from(segment.len)) {
+            // As INET: what does not fit whole is dropped.
+            self.receiver.acknowledge_now();
+            return;
         }
         let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags.has(Flags::FIN));
         self.account.statistics.duplicate_bytes += duplicate;

@@ -62,8 +62,8 @@ const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// What Linux 6.x does by default. The receive buffer does not tune itself: it is what the largest
-/// automatic buffer (32 MiB) advertises.
+/// What Linux 6.x does by default. The receive buffer tunes itself, up to what the largest automatic buffer
+/// (32 MiB) advertises.
 fn linux() -> Config {
     Config {
         profile: Profile::Linux,
@@ -79,6 +79,8 @@ fn linux() -> Config {
         window_scaling: true,
         initial_window: 10,
         receive_buffer: Bytes(16 << 20),
+        receive_buffer_initial: Some(Bytes(65_535)),
+        partial_segments: true,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16 }),
         rto: Rto {
             initial: seconds(1),
@@ -116,6 +118,7 @@ fn rfc() -> Config {
     Config {
         profile: Profile::Rfc,
         congestion: Choice::named("newreno"),
+        receive_buffer_initial: None,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0 }),
         rto: Rto {
             initial: seconds(1),
@@ -150,6 +153,8 @@ fn inet() -> Config {
         window_scaling: false,
         initial_window: 1,
         receive_buffer: Bytes(65_535),
+        receive_buffer_initial: None,
+        partial_segments: false,
         delayed_ack: None,
         rto: Rto {
             initial: seconds(3),
@@ -191,6 +196,7 @@ fn ns3() -> Config {
         mss: 536,
         mss_is_payload: true,
         receive_buffer: Bytes(128 << 10),
+        receive_buffer_initial: None,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0 }),
         rto: Rto {
             initial: seconds(1),
@@ -230,6 +236,7 @@ fn ns2_linux() -> Config {
         timestamps: false,
         initial_window: 2,
         receive_buffer: Bytes(64 << 20),
+        receive_buffer_initial: None,
         delayed_ack: None,
         rto: Rto {
             initial: seconds(3),

@@ -1,6 +1,6 @@
 //! The receiving half: reassembly, when to acknowledge, what to report, which window to advertise.
 //!
-//! The application reads at once, so only data above a hole occupies the buffer. Offsets are of payload; a FIN
+//! Where the application reads at once, only data above a hole occupies the buffer. Offsets are of payload; a FIN
 //! takes the offset after the last byte.
 
 use crate::config::DelayedAck;
@@ -10,8 +10,10 @@ use lightlag_core::{Duration, Instant};
 mod reassembly;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use reassembly::Reassembly;
+use window::Tuning;
 
 /// Ranges that a SACK option can report beside nothing else (RFC 2018 §3).
 pub const MAX_BLOCKS: usize = 4;
@@ -28,9 +30,14 @@ pub struct Receiver {
     /// The last offset acknowledged (Last.ACK.sent).
     last_ack: u64,
     buffer: u64,
+    /// Payload that the application has read; all that arrives in order where this is the largest number.
+    consumed: u64,
     deadline: Instant,
     timeout: Duration,
     holes: Option<Box<Reassembly>>,
+    /// When the size of the buffer is looked at; never where it is fixed.
+    tune_at: Instant,
+    tuning: Option<Box<Tuning>>,
     fin_at: u64,
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
@@ -41,6 +48,8 @@ pub struct Receiver {
     /// Segments still acknowledged at once.
     quick: u16,
     ack_now: bool,
+    /// A full segment.
+    mss: u16,
     /// Whether duplicates are reported (RFC 2883).
     dsack: bool,
     /// Shift of the windows advertised; `None` where window scaling was not agreed on.
@@ -48,23 +57,27 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// With this buffer in bytes and this policy.
-    pub fn new(buffer: u64, delayed: Option<DelayedAck>) -> Self {
+    /// With this buffer and a full segment of so many bytes, and this policy.
+    pub fn new(buffer: u64, mss: u16, delayed: Option<DelayedAck>) -> Self {
         let delayed = delayed.unwrap_or(DelayedAck { segments: 1, timeout: Duration::MAX, quick: 0 });
         Self {
             nxt: 0,
             edge: 0,
             last_ack: 0,
             buffer,
+            consumed: u64::MAX,
             deadline: Instant::MAX,
             timeout: delayed.timeout,
             holes: None,
+            tune_at: Instant::MAX,
+            tuning: None,
             fin_at: NO_FIN,
             ts_recent: 0,
             pending: 0,
             every: delayed.segments,
             quick: delayed.quick,
             ack_now: false,
+            mss,
             dsack: false,
             scale: None,
         }
@@ -260,16 +273,6 @@ impl Receiver {
     /// The window field of an ACK that acknowledges less than what was received, up to the right edge.
     pub fn window_from(&self, nxt: u64) -> u16 {
         ((self.edge - nxt) >> self.scale.unwrap_or(0)).min(65_535) as u16
-    }
-
-    /// The window field, rounded so that the right edge never moves back (RFC 9293 §3.8.6.2.2).
-    fn advertise(&mut self, scale: u8) -> u16 {
-        let occupied = self.holes.as_ref().map_or(0, |holes| holes.bytes);
-        let free = self.buffer.saturating_sub(occupied) >> scale;
-        let promised = self.edge.saturating_sub(self.nxt).div_ceil(1 << scale);
-        let window = free.max(promised).min(65_535);
-        self.edge = self.edge.max(self.nxt + (window << scale));
-        window as u16
     }
 
     /// What a SACK option reports: what arrived twice (RFC 2883 §4), then the blocks above the holes, the newest

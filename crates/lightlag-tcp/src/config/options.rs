@@ -1,7 +1,8 @@
 //! What a scenario's `tcp = { ... }` may say, and how it becomes a [`Config`].
 
 use super::{
-    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, PartialAcks, RttSamples, Scheme, VarianceGain,
+    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, PartialAcks, ReceiveBuffer, RttSamples, Scheme,
+    VarianceGain,
 };
 use crate::congestion::{Choice, wants_exact_marks};
 use crate::ecn::{Ect, Mode};
@@ -53,9 +54,13 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub initial_window: Option<u32>,
-    /// Receive buffer: the largest window that is advertised.
+    /// Receive buffer, the largest window that is advertised: a size, `"auto"`, or
+    /// `{ auto = { initial = "64 kB", max = "16 MB" } }`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub receive_buffer: Option<Bytes>,
+    pub receive_buffer: Option<ReceiveBuffer>,
+    /// Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial_segments: Option<bool>,
     /// Delayed ACKs: `false`, or a table with `segments`, `timeout` and `quick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAckSwitch>,
@@ -243,6 +248,7 @@ impl Options {
             window_scaling: over.window_scaling.or(self.window_scaling),
             initial_window: over.initial_window.or(self.initial_window),
             receive_buffer: over.receive_buffer.or(self.receive_buffer),
+            partial_segments: over.partial_segments.or(self.partial_segments),
             delayed_ack: both(self.delayed_ack, over.delayed_ack, DelayedAckSwitch::merge),
             rto: both(self.rto, over.rto, RtoOptions::merge),
             rtt_samples: over.rtt_samples.or(self.rtt_samples),
@@ -278,9 +284,9 @@ impl Options {
             config.initial_window = in_range("initial_window", segments.into(), 1, 1_000, " segments")? as u32;
         }
         if let Some(buffer) = self.receive_buffer {
-            let most = 65_535 << 14;
-            config.receive_buffer = Bytes(in_range("receive_buffer", buffer.0, 64, most, " B")?);
+            (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
         }
+        set(&mut config.partial_segments, &self.partial_segments);
         set(&mut config.congestion, &self.congestion);
         set(&mut config.sack, &self.sack);
         set(&mut config.dsack, &self.dsack);
@@ -363,11 +369,11 @@ fn set<T: Clone>(place: &mut T, value: &Option<T>) {
     }
 }
 
-fn error<T>(key: &str, message: String) -> Result<T, OptionError> {
+pub(super) fn error<T>(key: &str, message: String) -> Result<T, OptionError> {
     Err(OptionError { key: key.to_owned(), message })
 }
 
-fn in_range(key: &str, value: u64, least: u64, most: u64, unit: &str) -> Result<u64, OptionError> {
+pub(super) fn in_range(key: &str, value: u64, least: u64, most: u64, unit: &str) -> Result<u64, OptionError> {
     if (least..=most).contains(&value) {
         return Ok(value);
     }

@@ -5,7 +5,7 @@ const NOW: Instant = Instant::ZERO;
 
 fn receiver(delayed: Option<u16>) -> Receiver {
     let timeout = Duration::from_millis(200);
-    let mut receiver = Receiver::new(100_000, delayed.map(|segments| DelayedAck { segments, timeout, quick: 0 }));
+    let mut receiver = Receiver::new(100_000, 100, delayed.map(|segments| DelayedAck { segments, timeout, quick: 0 }));
     receiver.set_scale(Receiver::scale_for(100_000));
     receiver.acknowledged(false);
     receiver
@@ -57,7 +57,7 @@ fn disorder_is_acknowledged_at_once() {
 #[test]
 fn the_first_segments_are_acknowledged_quickly() {
     let quick = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 3 };
-    let mut receiver = Receiver::new(100_000, Some(quick));
+    let mut receiver = Receiver::new(100_000, 100, Some(quick));
     receiver.acknowledged(false);
     assert_eq!(arrive(&mut receiver, 0, 3), 3);
     assert_eq!(arrive(&mut receiver, 3, 7), 2);
@@ -186,6 +186,98 @@ fn of_a_partial_duplicate_the_part_is_reported() {
     assert_eq!(all[2], [(500, 1_000)]);
     let all = reports(&[(0, 500), (1_000, 1_500), (2_000, 2_500), (1_000, 2_500)]);
     assert_eq!(all[3], [(1_000, 1_500), (1_000, 2_500)]);
+}
+
+#[test]
+fn unread_data_closes_the_window_and_reading_opens_it() {
+    // Buffer 1,000, segments of 100: a window below both a quarter of the buffer and a segment is none.
+    let mut receiver = Receiver::new(1_000, 100, None);
+    receiver.read_later();
+    assert_eq!(receiver.acknowledged(false), 1_000);
+    let windows: Vec<u16> = (0..19)
+        .map(|n| {
+            receiver.receive(NOW, n * 50, 50, false);
+            receiver.acknowledged(false)
+        })
+        .collect();
+    let expected: Vec<u16> = (1..20).map(|n| 1_000 - 50 * n).collect();
+    assert_eq!(windows, expected, "what was promised is kept");
+    receiver.receive(NOW, 950, 50, false);
+    assert_eq!((receiver.acknowledged(false), receiver.unread()), (0, 1_000));
+    // A window update is worth 200 bytes: two segments (half the buffer would be 500).
+    assert_eq!((receiver.until_update(), receiver.read(150), receiver.ack_due()), (Some(200), 150, false));
+    assert_eq!((receiver.until_update(), receiver.read(50), receiver.ack_due()), (Some(50), 50, true));
+    assert_eq!(receiver.acknowledged(false), 200);
+    assert_eq!((receiver.read(10_000), receiver.acknowledged(false)), (800, 1_000));
+    assert_eq!(receiver.until_update(), None, "nothing more can be read");
+}
+
+#[test]
+fn a_silly_window_stays_closed() {
+    let mut receiver = Receiver::new(1_000, 100, None);
+    receiver.read_later();
+    receiver.acknowledged(false);
+    receiver.receive(NOW, 0, 1_000, false);
+    assert_eq!(receiver.acknowledged(false), 0);
+    // 99 bytes are below a segment and below a quarter of the buffer.
+    receiver.read(99);
+    assert_eq!(receiver.acknowledged(false), 0);
+    receiver.read(1);
+    assert_eq!(receiver.acknowledged(false), 100);
+}
+
+#[test]
+fn what_waits_above_a_hole_occupies_the_buffer() {
+    let mut receiver = Receiver::new(1_000, 100, None);
+    receiver.read_later();
+    receiver.acknowledged(false);
+    receiver.receive(NOW, 100, 300, false);
+    assert!(receiver.has_room(700) && !receiver.has_room(701));
+    receiver.receive(NOW, 0, 100, false);
+    assert_eq!((receiver.acknowledged(false), receiver.unread()), (600, 400));
+}
+
+/// The buffer after rounds in which so many bytes arrive, with segments of 1,000 and rounds of 100 ms.
+fn tuned(rounds: &[u64]) -> Vec<u64> {
+    let mut receiver = Receiver::new(1 << 20, 1_000, None);
+    receiver.set_scale(Receiver::scale_for(1 << 20));
+    let rtt = Duration::from_millis(100);
+    receiver.start_tuning(NOW, 65_535, rtt);
+    receiver.acknowledged(false);
+    let sizes = rounds.iter().enumerate().map(|(n, bytes)| {
+        let now = NOW + rtt * (n as u64 + 1);
+        receiver.receive(now, receiver.nxt(), *bytes, false);
+        assert!(receiver.tune_at() <= now || receiver.tune_at() == Instant::MAX);
+        receiver.tune(now, rtt);
+        receiver.acknowledged(false);
+        receiver.buffer
+    });
+    sizes.collect()
+}
+
+#[test]
+fn an_automatic_buffer_stays_ahead_of_slow_start() {
+    // 20,000 after 10,000: 2 · 20,000 + 16,000 = 56,000, and twice its growth of 100 %: 168,000.
+    assert_eq!(tuned(&[10_000, 20_000]), [65_535, 168_000]);
+    // Then 40,000: 96,000 and twice as much again; what the next round needs is always there.
+    assert_eq!(tuned(&[10_000, 20_000, 40_000, 80_000]), [65_535, 168_000, 288_000, 528_000]);
+    // A steady stream keeps what it has; the limit holds.
+    assert_eq!(tuned(&[10_000, 20_000, 20_000, 20_000])[1..], [168_000; 3]);
+    assert_eq!(*tuned(&[20_000, 60_000, 200_000, 600_000]).last().unwrap(), 1 << 20);
+}
+
+#[test]
+fn an_application_that_reads_slowly_gets_no_larger_buffer() {
+    let mut receiver = Receiver::new(1 << 20, 1_000, None);
+    receiver.start_tuning(NOW, 65_535, Duration::from_millis(100));
+    receiver.read_later();
+    receiver.acknowledged(false);
+    for n in 1..6 {
+        receiver.receive(NOW, receiver.nxt(), 10_000, false);
+        receiver.read(5_000);
+        receiver.tune(NOW + Duration::from_millis(100) * n, Duration::from_millis(100));
+    }
+    assert_eq!(receiver.buffer, 65_535);
 }
 
 proptest! {

@@ -43,6 +43,22 @@ fn ecn_has_two_forms() {
 }
 
 #[test]
+fn the_receive_buffer_is_a_size_or_tunes_itself() {
+    let buffer = |json| {
+        let config = options(json).resolve().unwrap();
+        (config.receive_buffer.0, config.receive_buffer_initial.map(|bytes| bytes.0))
+    };
+    assert_eq!(buffer("{}"), (16 << 20, Some(65_535)));
+    assert_eq!(buffer(r#"{ "receive_buffer": "300 kB" }"#), (300_000, None));
+    assert_eq!(buffer(r#"{ "profile": "rfc", "receive_buffer": "auto" }"#), (16 << 20, Some(65_535)));
+    let json = r#"{"receive_buffer":{"auto":{"initial":"8 kB","max":"1 MB"}}}"#;
+    assert_eq!(buffer(json), (1_000_000, Some(8_000)));
+    assert_eq!(serde_json::to_string(&options(json)).unwrap(), json);
+    assert!(refused(r#"{ "receive_buffer": "automatic" }"#).contains("automatic"));
+    assert!(refused(r#"{ "receive_buffer": { "initial": "1 kB" } }"#).contains("auto"));
+}
+
+#[test]
 fn growth_is_a_name_or_a_table() {
     let growth = |json| options(json).growth.unwrap();
     assert_eq!(growth(r#"{ "growth": "per_ack" }"#), Growth::PerAck);
@@ -58,6 +74,7 @@ fn values_that_cannot_work_are_refused_with_their_key() {
         (r#"{ "initial_window": 0 }"#, "initial_window"),
         (r#"{ "receive_buffer": "1 B" }"#, "receive_buffer"),
         (r#"{ "receive_buffer": "2 GB" }"#, "receive_buffer"),
+        (r#"{ "receive_buffer": { "auto": { "max": "1 kB" } } }"#, "receive_buffer.initial"),
         (r#"{ "delayed_ack": { "segments": 0 } }"#, "delayed_ack.segments"),
         (r#"{ "delayed_ack": { "timeout": "0 s" } }"#, "delayed_ack.timeout"),
         (r#"{ "rto": { "min": "9 min" } }"#, "rto.min"),

@@ -1,0 +1,120 @@
+//! How much the peer may send: the buffer, what occupies it, and what the application has read.
+//!
+//! Stevens' rule (TCP/IP Illustrated vol. 2 §26.7, in FreeBSD's order): a small window is closed, then the promise is
+//! kept, then 16 bits must hold it. A window update leaves when the edge can move by two segments or half the buffer.
+//!
+//! An automatic buffer grows as Linux's does (dynamic right-sizing, `tcp_rcv_space_adjust`): once a round-trip time, if
+//! the application read more than in the best round so far, to twice that and 16 segments, and by twice the growth
+//! rate on top, so that a sender in slow start, which doubles every round, is never held back.
+
+use super::Receiver;
+use lightlag_core::{Duration, Instant};
+
+/// An automatic receive buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    /// The buffer at most.
+    most: u64,
+    /// What the application read in the best round, at least the peer's initial window.
+    space: u64,
+    /// What it had read in all when the current measurement began.
+    read: u64,
+}
+
+/// What a peer sends in its first round (RFC 6928), in segments.
+const FIRST_ROUND: u64 = 10;
+
+/// Room for what is under way when a measurement ends, in segments.
+const SLACK: u64 = 16;
+
+impl Receiver {
+    /// The application reads when it likes, with [`Self::read`], instead of at once.
+    pub fn read_later(&mut self) {
+        self.consumed = 0;
+    }
+
+    /// Bytes that arrived in order and were not read yet.
+    pub fn unread(&self) -> u64 {
+        self.received().saturating_sub(self.consumed)
+    }
+
+    /// The application reads up to `bytes`; returns how many there were. A window update leaves where that is worth
+    /// one.
+    pub fn read(&mut self, bytes: u64) -> u64 {
+        let bytes = bytes.min(self.unread());
+        self.consumed += bytes;
+        if bytes > 0 && self.until_update() == Some(0) {
+            self.ack_now = true;
+        }
+        bytes
+    }
+
+    /// How many bytes must be read until a window update leaves; `None` if none follows before more arrives.
+    pub fn until_update(&self) -> Option<u64> {
+        // Stevens: two segments or half the buffer (RFC 9293 §3.8.6.2.2).
+        let worth = (2 * u64::from(self.mss)).min(self.buffer / 2).max(1);
+        let free = self.free();
+        let movable = (self.nxt + free).saturating_sub(self.edge);
+        let missing = worth.saturating_sub(movable);
+        // Sixteen bits may hold no more.
+        let most = 65_535 << self.scale.unwrap_or(0);
+        (missing <= self.unread() && self.edge < self.nxt + most).then_some(missing)
+    }
+
+    /// Room in the buffer.
+    fn free(&self) -> u64 {
+        let above_hole = self.holes.as_ref().map_or(0, |holes| holes.bytes);
+        self.buffer.saturating_sub(above_hole + self.unread())
+    }
+
+    /// Whether data of this length fits, out of order or not.
+    pub fn has_room(&self, len: u64) -> bool {
+        len <= self.free()
+    }
+
+    /// The window field (Stevens). Rounded so that the right edge never moves back (RFC 9293 §3.8.6.2.2).
+    pub(super) fn advertise(&mut self, scale: u8) -> u16 {
+        let mut free = self.free();
+        if free < self.buffer / 4 && free < u64::from(self.mss) {
+            // Silly windows are closed.
+            free = 0;
+        }
+        let promised = self.edge.saturating_sub(self.nxt).div_ceil(1 << scale);
+        let window = (free >> scale).max(promised).min(65_535);
+        self.edge = self.edge.max(self.nxt + (window << scale));
+        window as u16
+    }
+
+    /// The buffer begins with `initial` bytes and grows to what it was built with. The first measurement ends after
+    /// `rtt`.
+    pub fn start_tuning(&mut self, now: Instant, initial: u64, rtt: Duration) {
+        let space = FIRST_ROUND * u64::from(self.mss);
+        self.tuning = Some(Box::new(Tuning { most: self.buffer, space, read: 0 }));
+        self.buffer = initial.min(self.buffer);
+        self.tune_at = now + rtt;
+    }
+
+    /// When the current measurement ends; [`Instant::MAX`] where the buffer is fixed.
+    pub fn tune_at(&self) -> Instant {
+        self.tune_at
+    }
+
+    /// A round-trip time passed: the buffer follows what was read. `rtt` is the next round's.
+    pub fn tune(&mut self, now: Instant, rtt: Duration) {
+        let total = self.received() - self.unread();
+        let Some(tuning) = &mut self.tuning else { return };
+        let copied = total - tuning.read;
+        tuning.read = total;
+        if copied > tuning.space {
+            let target = 2 * copied + SLACK * u64::from(self.mss);
+            let growth = (u128::from(target) * u128::from(copied - tuning.space) / u128::from(tuning.space)) as u64;
+            tuning.space = copied;
+            self.buffer = self.buffer.max(tuning.most.min(target + 2 * growth));
+            if self.buffer == tuning.most {
+                self.tune_at = Instant::MAX;
+                return;
+            }
+        }
+        self.tune_at = now + rtt.max(Duration::from_millis(1));
+    }
+}
