@@ -204,6 +204,8 @@ impl Scoreboard {
     /// The cumulative acknowledgement advanced to `ack`, inside `una..=nxt`.
     pub fn acknowledge(&mut self, ack: u64, delivery: &mut Delivery) {
         debug_assert!(self.una <= ack && ack <= self.nxt);
+        // First copies left in order: the first and the last of them say when all of them left.
+        let mut plain: Option<(Record, Record)> = None;
         while let Some(head) = self.records.front_mut() {
             count_step!(self);
             if head.end() > ack {
@@ -227,11 +229,20 @@ impl Scoreboard {
                 self.sacked_bytes -= u64::from(head.len);
             } else {
                 self.pipe -= head.in_pipe();
-                delivery.add(head);
+                if head.has(AMBIGUOUS) {
+                    delivery.add(head);
+                } else {
+                    delivery.bytes += u64::from(head.len);
+                    plain = Some((plain.map_or(*head, |(first, _)| first), *head));
+                }
                 log::delivered(&mut self.log, self.first, head.len);
             }
             self.records.pop_front();
             self.first += 1;
+        }
+        if let Some((first, last)) = plain {
+            delivery.note(&first);
+            delivery.note(&last);
         }
         self.una = ack;
         self.lost_edge = self.lost_edge.max(self.first);
@@ -381,6 +392,11 @@ impl Scoreboard {
     /// The log, emptied by whoever reads it.
     pub fn log(&mut self) -> Option<&mut Log> {
         self.log.as_deref_mut()
+    }
+
+    /// Whether a segment that was sent again may still be outstanding; known where times are kept.
+    pub fn any_resent(&self) -> bool {
+        !self.resent.is_empty()
     }
 
     /// Number of the first record, and of the one that a new segment gets.

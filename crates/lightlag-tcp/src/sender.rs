@@ -382,6 +382,7 @@ impl Sender {
         match self.choose(room) {
             Ok(_) if self.pacer.holds(now) => {
                 self.pacer.wait();
+                self.arm_tail_if_stale(now, config);
                 self.note_limit(now, Limit::Pacing, account);
                 None
             }
@@ -467,7 +468,9 @@ impl Sender {
         self.burst_left -= 1;
         self.last_sent = now;
         self.recovery.sent(now, chunk.len, again);
-        self.pace(now, chunk.len, config);
+        if config.pacing || self.needs.pacing {
+            self.pace(now, chunk.len, config);
+        }
     }
 
     fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
@@ -484,7 +487,7 @@ impl Sender {
             self.timer = Timer::Retransmission;
             self.deadline = now + self.rtt.rto(&config.rto);
         }
-        self.arm_tail(now, config);
+        self.tail.stale = true;
         chunk
     }
 
@@ -516,6 +519,7 @@ impl Sender {
             self.timer = Timer::Persist;
             self.deadline = now + self.rtt.rto(&config.rto);
         }
+        self.arm_tail_if_stale(now, config);
         let limit = match self.recovery.phase() {
             Phase::Recovery => Limit::Recovery,
             Phase::Loss => Limit::Timeout,

@@ -55,6 +55,8 @@ pub struct Start {
 pub struct Needs {
     /// [`Ack::rate`], [`CongestionControl::on_sent`] and [`CongestionControl::on_lost`].
     pub rate: bool,
+    /// Its [`CongestionControl::pacing_rate`] is asked for each segment.
+    pub pacing: bool,
     /// Its window holds during fast recovery, too: no proportional rate reduction, no inflation.
     pub own_recovery: bool,
     /// After a loss everything outstanding leaves again under slow start, as after a timeout (Tahoe).

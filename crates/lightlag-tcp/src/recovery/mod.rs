@@ -48,7 +48,7 @@ pub struct Rules {
 
 /// What an ACK said.
 #[derive(Clone, Copy, Debug)]
-pub struct News {
+pub struct News<'a> {
     /// When it came.
     pub now: Instant,
     /// Bytes acknowledged cumulatively for the first time.
@@ -56,7 +56,7 @@ pub struct News {
     /// Whether it is a duplicate ACK: RFC 5681 §2; with SACK one that reports new data (RFC 6675 §2).
     pub duplicate: bool,
     /// What it took out of the network.
-    pub delivery: Delivery,
+    pub delivery: &'a Delivery,
     /// What it reports as received twice (RFC 2883).
     pub dsack: Option<Range>,
     /// The end of the tick whose timestamp it echoes: what left at or after it carried a later one.
@@ -186,7 +186,7 @@ impl Recovery {
     }
 
     /// What an ACK lets leave in fast recovery, with this slow-start threshold. `lost`: it showed a new loss.
-    pub fn reduce(&mut self, board: &Scoreboard, news: &News, ssthresh: u64, lost: bool) {
+    pub fn reduce(&mut self, board: &Scoreboard, news: &News<'_>, ssthresh: u64, lost: bool) {
         if self.phase != Phase::Recovery || !self.prr_on {
             self.prr = None;
             return;
@@ -239,7 +239,7 @@ impl Recovery {
     }
 
     /// An ACK arrived and the scoreboard has it.
-    pub fn on_ack(&mut self, board: &mut Scoreboard, news: &News) -> Verdict {
+    pub fn on_ack(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
         if news.newly_acked > 0 {
             self.duplicates = 0;
             self.disorder = IN_ORDER;
@@ -266,7 +266,7 @@ impl Recovery {
     }
 
     /// The reordering window passed.
-    pub fn on_timer(&mut self, board: &mut Scoreboard, news: &News) -> Verdict {
+    pub fn on_timer(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
         let verdict = rack::on_timer(self, board, news);
         self.restart_if_wanted(board, verdict)
     }

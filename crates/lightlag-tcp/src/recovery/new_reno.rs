@@ -5,7 +5,7 @@ use super::{News, Recovery, Verdict};
 use crate::congestion::Phase;
 use crate::scoreboard::Scoreboard;
 
-pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News) -> Verdict {
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     let segment = i64::from(recovery.segment_size);
     if recovery.phase == Phase::Open {
         let verdict = recovery.count_duplicates(board);

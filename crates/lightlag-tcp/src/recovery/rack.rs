@@ -79,7 +79,7 @@ impl Rack {
     }
 
     /// Step 4: RACK.reo_wnd.
-    fn window(&self, phase: Phase, board: &Scoreboard, news: &News) -> Duration {
+    fn window(&self, phase: Phase, board: &Scoreboard, news: &News<'_>) -> Duration {
         if !self.reordered && (phase != Phase::Open || board.sacked() >= DUP_THRESHOLD) {
             return Duration::ZERO;
         }
@@ -87,7 +87,7 @@ impl Rack {
     }
 
     /// Step 5.
-    fn mark(&mut self, phase: Phase, board: &mut Scoreboard, news: &News) {
+    fn mark(&mut self, phase: Phase, board: &mut Scoreboard, news: &News<'_>) {
         self.timer = Instant::MAX;
         if board.may_be_overdue() {
             let allowance = self.rtt + self.window(phase, board, news);
@@ -96,8 +96,8 @@ impl Rack {
     }
 }
 
-pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News) -> Verdict {
-    recovery.rack.take(news.now, &news.delivery);
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+    recovery.rack.take(news.now, news.delivery);
     recovery.rack.adapt(board, news.dsack.is_some());
     recovery.rack.mark(recovery.phase, board, news);
     let ended = recovery.end_if_repaired(board);
@@ -105,7 +105,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
 }
 
 /// The reordering timer fired (§6.3).
-pub(super) fn on_timer(recovery: &mut Recovery, board: &mut Scoreboard, news: &News) -> Verdict {
+pub(super) fn on_timer(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     recovery.rack.mark(recovery.phase, board, news);
     begin_if_lost(recovery, board)
 }

@@ -4,7 +4,7 @@ use super::{News, Recovery, Verdict};
 use crate::congestion::Phase;
 use crate::scoreboard::Scoreboard;
 
-pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News) -> Verdict {
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     if recovery.phase == Phase::Open {
         return recovery.count_duplicates(board);
     }

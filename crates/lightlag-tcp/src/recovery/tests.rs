@@ -4,12 +4,12 @@ use lightlag_core::{Duration, Instant};
 
 const SIZE: u64 = 1_000;
 
-fn news(newly_acked: u64, duplicate: bool) -> News {
+fn news(delivery: &Delivery, newly_acked: u64, duplicate: bool) -> News<'_> {
     News {
         now: Instant::ZERO,
         newly_acked,
         duplicate,
-        delivery: Delivery::default(),
+        delivery,
         dsack: None,
         echoed: None,
         srtt: Duration::ZERO,
@@ -18,7 +18,7 @@ fn news(newly_acked: u64, duplicate: bool) -> News {
 }
 
 fn duplicate(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
-    recovery.on_ack(board, &news(0, true))
+    recovery.on_ack(board, &news(&Delivery::default(), 0, true))
 }
 
 /// A sender with so many segments in flight.
@@ -31,7 +31,7 @@ fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
 
 fn acknowledge(recovery: &mut Recovery, board: &mut Scoreboard, segments: u64) -> Verdict {
     board.acknowledge(board.una() + segments * SIZE, &mut Delivery::default());
-    recovery.on_ack(board, &news(segments * SIZE, false))
+    recovery.on_ack(board, &news(&Delivery::default(), segments * SIZE, false))
 }
 
 /// Sends the head again, as the sender does on `resend_head`.

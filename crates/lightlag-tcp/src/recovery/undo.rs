@@ -80,7 +80,7 @@ impl Episode {
 }
 
 /// Whether this ACK shows that the current episode was spurious.
-pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &News) -> bool {
+pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &News<'_>) -> bool {
     let signs = recovery.signs;
     let loss = recovery.phase == Phase::Loss;
     let sack = recovery.uses_sack();
@@ -112,7 +112,7 @@ pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &Ne
 
 impl Episode {
     /// RFC 5682 §2.1, with SACK §3.1.
-    fn passes_test(&mut self, board: &Scoreboard, news: &News, sack: bool, point: u64) -> bool {
+    fn passes_test(&mut self, board: &Scoreboard, news: &News<'_>, sack: bool, point: u64) -> bool {
         let advanced = news.newly_acked > 0;
         let step = self.test;
         if step == Test::Off {

@@ -40,23 +40,33 @@ impl Delivery {
         }
     }
 
+    /// The segment was delivered.
     #[inline]
     pub(super) fn add(&mut self, record: &Record) {
-        let end = record.end();
         self.bytes += u64::from(record.len);
-        self.ends.1 = self.ends.1.max(end);
         if record.has(AMBIGUOUS) {
             self.retransmitted = true;
-            if record.sent >= self.fresh {
-                return;
+            let end = record.end();
+            self.ends.1 = self.ends.1.max(end);
+            if record.sent < self.fresh {
+                self.newest = self.newest.max((record.sent, end));
             }
         } else {
-            let (oldest, newest) = self.sent.unwrap_or((record.sent, record.sent));
-            self.sent = Some((oldest.min(record.sent), newest.max(record.sent)));
-            self.ends.0 = self.ends.0.min(end);
-            self.original |= end <= self.timed_out.0 && record.sent <= self.timed_out.1;
+            self.note(record);
         }
-        self.newest = self.newest.max((record.sent, end));
+    }
+
+    /// Takes the times of a segment that was sent once and is delivered.
+    #[inline]
+    pub(super) fn note(&mut self, record: &Record) {
+        let end = record.end();
+        let (oldest, newest) = self.sent.unwrap_or((record.sent, record.sent));
+        self.sent = Some((oldest.min(record.sent), newest.max(record.sent)));
+        self.ends = (self.ends.0.min(end), self.ends.1.max(end));
+        self.original |= end <= self.timed_out.0 && record.sent <= self.timed_out.1;
+        if (record.sent, end) > self.newest {
+            self.newest = (record.sent, end);
+        }
     }
 }
 

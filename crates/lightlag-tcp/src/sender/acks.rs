@@ -46,7 +46,9 @@ impl Sender {
         let prior_inflight = self.board.pipe();
         let prior_lost = self.board.lost_bytes();
         let newly_acked = arrived.ack - una;
-        let echoed = arrived.echo.and_then(|echo| end_of_tick(now, echo));
+        // Needed only where something was sent twice.
+        let doubtful = self.recovery.phase() != Phase::Open || self.board.any_resent();
+        let echoed = arrived.echo.filter(|_| doubtful).and_then(|echo| end_of_tick(now, echo));
         let mut delivery = Delivery::new(self.earliest_fresh(now, echoed), self.recovery.timed_out_data());
         self.judge_probe(now, &arrived, account);
         if newly_acked > 0 {
@@ -61,7 +63,8 @@ impl Sender {
             && if self.recovery.uses_sack() { delivery.bytes > 0 } else { !arrived.occupies && !arrived.moved_window };
         let phase = self.recovery.phase();
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
-        let news = News { now, newly_acked, duplicate, delivery, dsack: arrived.dsack, echoed, srtt, min_rtt };
+        let news =
+            News { now, newly_acked, duplicate, delivery: &delivery, dsack: arrived.dsack, echoed, srtt, min_rtt };
         let verdict = self.recovery.on_ack(&mut self.board, &news);
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
@@ -100,7 +103,10 @@ impl Sender {
         if self.recovery.phase() == Phase::Recovery {
             self.reduce(&news, newly_lost > 0);
         }
-        self.arm_tail(now, config);
+        self.tail.stale = true;
+        if self.board.is_empty() {
+            self.tail.stop();
+        }
     }
 
     /// Retransmissions that left from here on cannot be what is acknowledged now: they would have been faster than
@@ -117,11 +123,12 @@ impl Sender {
 
     /// The reordering window passed without the segment (RFC 8985 §6.3).
     pub(super) fn reordering_passed(&mut self, now: Instant, account: &mut Account) {
+        let nothing = Delivery::default();
         let news = News {
             now,
             newly_acked: 0,
             duplicate: false,
-            delivery: Delivery::default(),
+            delivery: &nothing,
             dsack: None,
             echoed: None,
             srtt: self.rtt.srtt(),
@@ -141,7 +148,7 @@ impl Sender {
     }
 
     /// Lets proportional rate reduction say what may leave.
-    fn reduce(&mut self, news: &News, lost: bool) {
+    fn reduce(&mut self, news: &News<'_>, lost: bool) {
         let ssthresh = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.ssthresh());
         self.recovery.reduce(&self.board, news, ssthresh, lost);
     }

@@ -19,13 +19,15 @@ pub(super) struct Tail {
     pub(super) timer: Instant,
     /// The probe is to leave now.
     pub(super) due: bool,
+    /// Data left or was acknowledged: the timer is to be set anew.
+    pub(super) stale: bool,
     /// The offset after the probe that is under way (TLP.end_seq), and whether it repeated data.
     probe: Option<(u64, bool)>,
 }
 
 impl Tail {
     pub(super) fn new() -> Self {
-        Self { timer: Instant::MAX, due: false, probe: None }
+        Self { timer: Instant::MAX, due: false, stale: false, probe: None }
     }
 
     /// No probe leaves: there is nothing to ask for, or losses are being repaired.
@@ -36,8 +38,16 @@ impl Tail {
 }
 
 impl Sender {
-    /// Schedules a probe after data left or was acknowledged (§7.2).
-    pub(super) fn arm_tail(&mut self, now: Instant, config: &Config) {
+    /// Schedules a probe after data left or was acknowledged (§7.2), once for all that happened at this moment.
+    #[inline]
+    pub(super) fn arm_tail_if_stale(&mut self, now: Instant, config: &Config) {
+        if self.tail.stale {
+            self.tail.stale = false;
+            self.arm_tail(now, config);
+        }
+    }
+
+    fn arm_tail(&mut self, now: Instant, config: &Config) {
         self.tail.timer = Instant::MAX;
         if !config.tlp
             || !self.recovery.uses_sack()
