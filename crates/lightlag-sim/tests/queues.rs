@@ -313,3 +313,36 @@ fn both_kinds_of_link_give_the_same_hash() {
     assert!(plain.summary.links[0].dropped_queue > 0);
     assert_eq!(plain.summary.result_hash, held.summary.result_hash);
 }
+
+#[test]
+fn marks_replace_drops_for_flows_that_understand_them() {
+    for queue in [
+        "{ discipline = \"red\", max_threshold = \"30 packets\", min_threshold = \"10 packets\", ecn = true }",
+        "{ discipline = \"codel\", ecn = true }",
+        "{ discipline = \"fq_codel\" }",
+        "{ discipline = \"pie\", ecn = true }",
+        "{ discipline = \"dualpi2\" }",
+    ] {
+        let result = run(&format!("{}tcp = {{ ecn = \"classic\" }}\n", scenario(queue, "", 1)));
+        let link = &result.summary.links[0];
+        assert!(link.marked > 10, "{queue}: {link:?}");
+        // Of new data nothing; what cannot be marked, retransmissions and pure ACKs, is dropped still.
+        assert!(link.dropped_aqm <= link.marked / 5, "{queue}: {link:?}");
+        assert!(link.utilisation > 0.75, "{queue}: {link:?}");
+        assert!(mean_wait(&result) < 36.5, "{queue}: {}", mean_wait(&result));
+    }
+}
+
+#[test]
+fn dctcp_holds_the_queue_at_the_threshold() {
+    let queue = "{ discipline = \"step\", threshold = \"20 packets\" }";
+    let flows = "congestion = \"dctcp\"\n";
+    let result = run(&format!("{}{flows}", scenario(queue, "", 1)));
+    let link = &result.summary.links[0];
+    let packets = mean_wait(&result) / 1.2;
+    // Alizadeh and others 2010, §3.3: the queue swings below K + 1 with an amplitude of √(C·RTT + K)/√2 = 5.5 packets,
+    // for a product of 33 + 20 packets of 1500 B.
+    assert!((12.0..22.0).contains(&packets), "{packets} packets");
+    assert!(link.utilisation > 0.95 && link.marked > 100, "{link:?}");
+    assert_eq!(link.dropped_aqm, 0, "{link:?}");
+}
