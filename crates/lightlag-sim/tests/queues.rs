@@ -219,6 +219,11 @@ fn parameters_below_the_round_trip_are_announced() {
         ),
         ("{ discipline = \"dualpi2\" }", "links[0].queue.max_rtt", ["100 ms on a->b", "oscillates"]),
         // 15 · 1500 B of 752 kB
+        (
+            "{ discipline = \"step\", threshold = \"0.2 bdp\" }",
+            "links[0].queue.discipline",
+            ["is a->b understands marks", "congestion = \"dctcp\""],
+        ),
         ("{ discipline = \"red\" }", "links[0].queue.max_threshold", ["22.5 kB on a->b are 3 %", "0.5 bdp"]),
     ] {
         let warnings = warnings(queue);
