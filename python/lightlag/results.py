@@ -306,7 +306,7 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
 
 def _dropped(link: dict[str, Any]) -> int:
     """Packets that a link direction dropped, for whatever cause."""
-    return int(link["dropped_queue"] + link["dropped_aqm"] + link["dropped_error"])
+    return int(link["dropped_queue"] + link.get("dropped_aqm", 0) + link["dropped_error"])
 
 
 def link_rows(summary: dict[str, Any]) -> list[Row]:
@@ -326,7 +326,7 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
             ("duplicated", "duplicated"),
             ("reordered", "reordered"),
         )
-        if any(links[at][key] for at in shown)
+        if any(links[at].get(key) for at in shown)
     ]
     return [
         {

@@ -219,6 +219,11 @@ fn parameters_below_the_round_trip_are_announced() {
         ),
         ("{ discipline = \"dualpi2\" }", "links[0].queue.max_rtt", ["100 ms on a->b", "oscillates"]),
         // 15 · 1500 B of 752 kB
+        (
+            "{ discipline = \"step\", threshold = \"0.2 bdp\" }",
+            "links[0].queue.discipline",
+            ["is a->b understands marks", "congestion = \"dctcp\""],
+        ),
         ("{ discipline = \"red\" }", "links[0].queue.max_threshold", ["22.5 kB on a->b are 3 %", "0.5 bdp"]),
     ] {
         let warnings = warnings(queue);
@@ -312,4 +317,37 @@ fn both_kinds_of_link_give_the_same_hash() {
     let held = run(&scenario("\"20 packets\"", "loss = 1e-3\nduplicate = 1e-18", 2));
     assert!(plain.summary.links[0].dropped_queue > 0);
     assert_eq!(plain.summary.result_hash, held.summary.result_hash);
+}
+
+#[test]
+fn marks_replace_drops_for_flows_that_understand_them() {
+    for queue in [
+        "{ discipline = \"red\", max_threshold = \"30 packets\", min_threshold = \"10 packets\", ecn = true }",
+        "{ discipline = \"codel\", ecn = true }",
+        "{ discipline = \"fq_codel\" }",
+        "{ discipline = \"pie\", ecn = true }",
+        "{ discipline = \"dualpi2\" }",
+    ] {
+        let result = run(&format!("{}tcp = {{ ecn = \"classic\" }}\n", scenario(queue, "", 1)));
+        let link = &result.summary.links[0];
+        assert!(link.marked > 10, "{queue}: {link:?}");
+        // Of new data nothing; what cannot be marked, retransmissions and pure ACKs, is dropped still.
+        assert!(link.dropped_aqm <= link.marked / 5, "{queue}: {link:?}");
+        assert!(link.utilisation > 0.75, "{queue}: {link:?}");
+        assert!(mean_wait(&result) < 36.5, "{queue}: {}", mean_wait(&result));
+    }
+}
+
+#[test]
+fn dctcp_holds_the_queue_at_the_threshold() {
+    let queue = "{ discipline = \"step\", threshold = \"20 packets\" }";
+    let flows = "congestion = \"dctcp\"\n";
+    let result = run(&format!("{}{flows}", scenario(queue, "", 1)));
+    let link = &result.summary.links[0];
+    let packets = mean_wait(&result) / 1.2;
+    // Alizadeh and others 2010, §3.3: the queue swings below K + 1 with an amplitude of √(C·RTT + K)/√2 = 5.5 packets,
+    // for a product of 33 + 20 packets of 1500 B.
+    assert!((12.0..22.0).contains(&packets), "{packets} packets");
+    assert!(link.utilisation > 0.95 && link.marked > 100, "{link:?}");
+    assert_eq!(link.dropped_aqm, 0, "{link:?}");
 }

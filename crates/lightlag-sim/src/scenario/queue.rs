@@ -21,6 +21,8 @@ const LARGEST_BDP: f64 = 1e6;
 const FULL_PACKET: Bytes = Bytes(1500);
 /// The most queues of FQ-CoDel.
 const MOST_QUEUES: u64 = 65_536;
+/// The shortest target, interval or update of a discipline: shorter ones are slips, and take long to simulate.
+const SHORTEST_TIME: Duration = Duration::from_micros(1);
 /// The largest coupling factor of DualPI2.
 const LARGEST_COUPLING: f64 = 1_000.0;
 /// The buffer of DualPI2 in time at the rate of the link (RFC 9332 appendix A.1).
@@ -214,11 +216,11 @@ impl Keys<'_, '_> {
         self.errors.push(Path::Key(self.at, key), message);
     }
 
-    /// A time above zero.
+    /// A time of at least [`SHORTEST_TIME`].
     fn time(&mut self, key: &'static str, default: Duration) -> Duration {
         let time = self.or(key, default);
-        if time.is_zero() {
-            self.refuse(key, format!("0 s is no time; write one such as \"{default}\""));
+        if time < SHORTEST_TIME {
+            self.refuse(key, format!("{time} is below {SHORTEST_TIME}; write a time such as \"{default}\""));
         }
         time
     }

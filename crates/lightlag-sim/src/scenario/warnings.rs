@@ -7,8 +7,9 @@ use super::error::Warning;
 use super::network::{Flow, LinkDirection, Network};
 use super::{Scenario, Topology};
 use lightlag_core::{Bytes, Duration, Rate};
-use lightlag_net::queue::{CoDelConfig, DisciplineConfig, FqCoDelConfig};
+use lightlag_net::queue::{CoDelConfig, DisciplineConfig, FqCoDelConfig, StepConfig};
 use lightlag_net::{LinkId, QueueLimit};
+use lightlag_tcp::ecn::Mode;
 use lightlag_tcp::{Config, Scheme};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -162,18 +163,23 @@ impl Scenario {
     /// Queues that cannot absorb what a window-based sender does.
     fn queues(&self, network: &Network, ways: &[Option<Way>], found: &mut Found) {
         let mut crossing: BTreeMap<u32, (Duration, u64)> = BTreeMap::new();
+        let mut markable = BTreeSet::new();
         for (flow, way) in network.flows.iter().zip(ways) {
             if let Some(way) = way {
                 let (round_trip, packet) = crossing.entry(way.bottleneck.0).or_default();
                 *round_trip = way.round_trip.max(*round_trip);
                 *packet = Sizes::of(&flow.tcp).segment.0.max(*packet);
+                if flow.tcp.ecn != Mode::Off {
+                    markable.insert(way.bottleneck.0);
+                }
             }
         }
         let mut places = BTreeSet::new();
         for (direction, (round_trip, packet)) in crossing {
             let link = &network.links[direction as usize];
             let path = self.queue_path(direction as usize);
-            for (key, message) in disciplines(link, round_trip) {
+            let unmarked = never_marks(link, markable.contains(&direction));
+            for (key, message) in disciplines(link, round_trip).into_iter().chain(unmarked) {
                 let path = format!("{path}.{key}");
                 if places.insert(path.clone()) {
                     found.warnings.push((Warning { path, message }, 0));
@@ -201,6 +207,19 @@ impl Scenario {
             found.warnings.push((Warning { path, message }, 0));
         }
     }
+}
+
+/// Step marking where nobody understands marks.
+fn never_marks(link: &LinkDirection, markable: bool) -> Option<(&'static str, String)> {
+    let is_step = matches!(link.discipline, DisciplineConfig::Step(StepConfig { drop_not_ect: false, .. }));
+    (is_step && !markable).then(|| {
+        let message = format!(
+            "no flow whose slowest link is {} understands marks, so the step never acts and the queue is drop-tail; set \
+             congestion = \"dctcp\" or tcp = {{ ecn = \"classic\" }}",
+            link.name
+        );
+        ("discipline", message)
+    })
 }
 
 /// Parameters of a queue discipline that do not fit the round trip: key and message.
