@@ -216,6 +216,8 @@ class Flow:
     """Payload to send; without it the flow sends until the run ends."""
     start: Time | None = None
     """When the connection is opened."""
+    reader: Mapping[str, Any] | None = None
+    """How the receiving application reads, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
     congestion: Congestion | None = None
     """Short for the key of the same name in `tcp`."""
     tcp: TcpLike | None = None
@@ -234,6 +236,8 @@ class FlowTemplate:
     """When the first flow starts."""
     stagger: Time | None = None
     """Time from the start of each flow to the start of the next."""
+    reader: Mapping[str, Any] | None = None
+    """How the receiving application reads, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
     congestion: Congestion | None = None
     """Short for the key of the same name in `tcp`."""
     tcp: TcpLike | None = None

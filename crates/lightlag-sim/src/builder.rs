@@ -1,5 +1,6 @@
 //! From a scenario to a world.
 
+use crate::application::Reading;
 use crate::record::Recorder;
 use crate::scenario::{Flow, LinkDirection, Network, Record};
 use crate::world::{Endpoint, Hop, Outcome, Task, World};
@@ -14,11 +15,15 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     let hops: Vec<Hop> = links.iter().map(|link| hop(link, seed)).collect();
     let mut endpoints = Vec::with_capacity(2 * flows.len());
     for flow in &flows {
-        let [sender, receiver] = ends(flow, seed);
-        let ways = [(sender, flow.from, flow.to), (receiver, flow.to, flow.from)];
-        for ((connection, task), node, peer_node) in ways {
+        let [sender, mut receiver] = ends(flow, seed);
+        let reading = flow.reader.map(|reader| Box::new(Reading::new(reader, flow.start)));
+        if reading.is_some() {
+            receiver.0.read_later();
+        }
+        let ways = [(sender, None, flow.from, flow.to), (receiver, reading, flow.to, flow.from)];
+        for ((connection, task), reading, node, peer_node) in ways {
             let out = routes.next(node, peer_node).expect("every destination was checked to be reachable");
-            endpoints.push(Endpoint { connection, node, peer_node, out, task });
+            endpoints.push(Endpoint { connection, node, peer_node, out, task, reading });
         }
     }
     let recorder = Recorder::new(record, flows.len());

@@ -11,6 +11,7 @@
 //! - `record`: samples as columns, while it runs.
 //! - [`results`]: what a run leaves: summary, columns, hash.
 
+mod application;
 mod builder;
 mod record;
 pub mod results;

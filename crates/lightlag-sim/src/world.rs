@@ -3,6 +3,7 @@
 //! Entities are numbered links first, then endpoints, then the sampler: at equal times packets arrive before
 //! timers fire, and a sample sees the state after both.
 
+use crate::application::Reading;
 use crate::record::Recorder;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, Routes};
@@ -26,6 +27,28 @@ pub(crate) struct Endpoint {
     /// The link on which all its packets leave; fixed, because routes are static.
     pub(crate) out: LinkId,
     pub(crate) task: Task,
+    /// An application that does not read at once.
+    pub(crate) reading: Option<Box<Reading>>,
+}
+
+impl Endpoint {
+    /// When it has something to do by itself.
+    #[inline]
+    fn deadline(&self) -> Option<Instant> {
+        let timeout = self.connection.poll_timeout();
+        match &self.reading {
+            None => timeout,
+            Some(reading) => timeout.into_iter().chain(reading.next(&self.connection)).min(),
+        }
+    }
+
+    /// The application reads what is due.
+    #[inline]
+    fn read(&mut self, now: Instant) {
+        if let Some(reading) = &mut self.reading {
+            reading.advance(now, &mut self.connection);
+        }
+    }
 }
 
 /// What the application at an endpoint still has to do.
@@ -161,6 +184,7 @@ impl World {
         self.received += 1;
         let at = packet.flow as usize;
         let endpoint = &mut self.endpoints[at];
+        endpoint.read(now);
         endpoint.connection.handle_packet(now, &packet.body, codepoint(packet.ecn));
         if let Task::Receive { transfer } = endpoint.task
             && endpoint.connection.received() >= transfer
@@ -174,13 +198,14 @@ impl World {
             endpoint.connection.close();
         }
         self.flush(now, at);
-        if let Some(deadline) = self.endpoints[at].connection.poll_timeout() {
+        if let Some(deadline) = self.endpoints[at].deadline() {
             self.queue.arm(self.endpoint_entity(at), deadline);
         }
     }
 
     fn endpoint_wakes(&mut self, now: Instant, at: usize) {
         let endpoint = &mut self.endpoints[at];
+        endpoint.read(now);
         if let Task::Open { start, transfer } = endpoint.task {
             debug_assert!(start <= now, "a flow is woken at its start");
             endpoint.task = Task::Idle;
@@ -193,10 +218,10 @@ impl World {
             endpoint.connection.handle_timeout(now);
         }
         self.flush(now, at);
-        let connection = &self.endpoints[at].connection;
-        let deadline = connection.poll_timeout();
+        let deadline = self.endpoints[at].deadline();
         debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
-        if deadline.is_none() && connection.state() == State::Closed {
+        let connection = &self.endpoints[at].connection;
+        if connection.poll_timeout().is_none() && connection.state() == State::Closed {
             self.connection_ended(at);
         }
         self.queue.settle(self.endpoint_entity(at), deadline);

@@ -432,3 +432,61 @@ fn an_automatic_receive_buffer_does_not_hold_back_slow_start_over_a_satellite() 
     let small = geostationary("{ auto = { initial = \"64 kB\", max = \"64 kB\" } }", "");
     assert!(small > 30e6 / 64e3 * 0.55, "{small}");
 }
+
+/// A flow of 1 MB to an application that reads like this, over a path that could carry 10 Mbit/s.
+fn read_by(reader: &str, tcp: &str, link: &str) -> FlowSummary {
+    let flow = format!("transfer = \"1 MB\"\nreader = {reader}\ntcp = {{ {tcp} }}");
+    first(&one_flow(&format!("rate = \"10 Mbit/s\"\n{link}"), &flow)).clone()
+}
+
+#[test]
+fn a_slow_reader_sets_the_pace() {
+    // The last byte arrives when all but a buffer was read: 900 kB at 100 kB/s.
+    for profile in ["linux", "rfc", "ns3"] {
+        let tcp = format!("profile = \"{profile}\", receive_buffer = \"100 kB\"");
+        let flow = read_by(r#"{ rate = "100 kB/s" }"#, &tcp, "");
+        let finish = flow.finish_s.unwrap();
+        assert!((9.0..9.8).contains(&finish), "{profile}: {finish}");
+        assert_eq!((flow.retransmitted_segments, flow.timeouts), (0, 0), "{profile}");
+        assert!(flow.limited_s.rwnd > 7.0, "{profile}: {:?}", flow.limited_s);
+    }
+}
+
+#[test]
+fn a_reader_that_takes_bursts_opens_the_window_in_steps() {
+    // 50 kB fill the buffer, and every second makes room for 50 kB more: 19 times.
+    let tcp = "receive_buffer = \"50 kB\"";
+    let finish = read_by(r#"{ burst = "64 kB", every = "1 s" }"#, tcp, "").finish_s.unwrap();
+    assert!((19.0..20.5).contains(&finish), "{finish}");
+    // A reader that is faster than the path changes nothing.
+    let fast = read_by(r#"{ rate = "1 GB/s" }"#, tcp, "").finish_s.unwrap();
+    let at_once = first(&one_flow("rate = \"10 Mbit/s\"", "transfer = \"1 MB\"\ntcp = { receive_buffer = \"50 kB\" }"))
+        .finish_s
+        .unwrap();
+    assert!((fast - at_once).abs() < 0.05 * at_once, "{fast} {at_once}");
+}
+
+#[test]
+fn lost_window_updates_end_in_no_deadlock() {
+    for profile in ["linux", "rfc", "inet", "ns3"] {
+        let tcp = format!("profile = \"{profile}\", receive_buffer = \"20 kB\"");
+        for reader in [r#"{ rate = "400 kB/s" }"#, r#"{ burst = "1 MB", every = "100 ms" }"#] {
+            let flow = read_by(reader, &tcp, "loss = { forward = 0, backward = 0.3 }");
+            assert!(flow.finish_s.is_some() || flow.delivered_bytes > 300_000, "{profile} {reader}: {flow:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_is_one_of_two() {
+    for reader in
+        ["{ }", r#"{ rate = "1 kB/s", every = "1 s" }"#, r#"{ burst = "1 kB" }"#, r#"{ burst = "0 B", every = "1 s" }"#]
+    {
+        let text = format!(
+            "name = \"reader\"\nduration = \"1 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\n\
+             delay = \"1 ms\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\nreader = {reader}\n"
+        );
+        let errors = scenario::parse_toml(&text, &[]).unwrap_err();
+        assert!(errors.iter().any(|error| error.path == "flows[0].reader"), "{reader}: {errors:?}");
+    }
+}

@@ -149,11 +149,19 @@ fn tcp() -> impl Strategy<Value = String> {
 /// Flows between the nodes of a graph.
 fn flows(nodes: usize) -> impl Strategy<Value = String> {
     let transfer = prop::option::weighted(0.8, 1_u32..300_000);
-    prop::collection::vec((0..nodes, 1..nodes, transfer, 0_u32..4_000, tcp()), 1..5).prop_map(move |flows| {
+    let reader = prop::sample::select(vec![
+        "",
+        "",
+        "reader = { rate = \"30 kB/s\" }\n",
+        "reader = { burst = \"5 kB\", every = \"70 ms\" }\n",
+    ]);
+    prop::collection::vec((0..nodes, 1..nodes, transfer, 0_u32..4_000, tcp(), reader), 1..5).prop_map(move |flows| {
         let mut text = String::new();
-        for (from, step, transfer, start, tcp) in flows {
+        for (from, step, transfer, start, tcp, reader) in flows {
             let to = (from + step) % nodes;
-            write!(text, "[[flows]]\nfrom = \"n{from}\"\nto = \"n{to}\"\nstart = \"{start} ms\"\n{tcp}\n").unwrap();
+            text += "[[flows]]\n";
+            text += reader;
+            write!(text, "from = \"n{from}\"\nto = \"n{to}\"\nstart = \"{start} ms\"\n{tcp}\n").unwrap();
             if let Some(bytes) = transfer {
                 writeln!(text, "transfer = \"{bytes} B\"").unwrap();
             }

@@ -1,5 +1,6 @@
 //! Flows as asked for: who sends how much to whom, from when on, with which TCP.
 
+use super::application::Reader;
 use super::error::{Errors, Path, not_one_of};
 use super::link::{LARGEST, LONGEST, NodeName, refusal_of_name};
 use super::reader::{FromValue, Table, leaf, shown};
@@ -31,6 +32,10 @@ pub struct FlowSpec {
     /// When the connection is opened.
     #[schemars(default)]
     pub start: Duration,
+    /// How the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
+    /// it, at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reader: Option<Reader>,
     /// What this flow's TCP does differently from `defaults.tcp`, at both ends.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
@@ -50,6 +55,10 @@ pub struct FlowTemplate {
     pub start: Duration,
     /// Time from the start of each flow to the start of the next.
     pub stagger: Duration,
+    /// How the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
+    /// it, at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reader: Option<Reader>,
     /// What the TCP of these flows does differently from `defaults.tcp`, at both ends.
     #[serde(skip_serializing_if = "is_empty")]
     pub tcp: Options,
@@ -57,7 +66,14 @@ pub struct FlowTemplate {
 
 impl Default for FlowTemplate {
     fn default() -> Self {
-        Self { count: 1, transfer: None, start: Duration::ZERO, stagger: Duration::ZERO, tcp: Options::default() }
+        Self {
+            count: 1,
+            transfer: None,
+            start: Duration::ZERO,
+            stagger: Duration::ZERO,
+            reader: None,
+            tcp: Options::default(),
+        }
     }
 }
 
@@ -82,9 +98,10 @@ impl FromValue for FlowSpec {
         let to = table.required::<NodeName>("to", "name the node that receives", errors);
         let transfer = transfer(&mut table, errors);
         let start = table.optional("start", errors).unwrap_or_default();
+        let reader = table.optional("reader", errors);
         let tcp = options(&mut table, at, errors);
         table.finish(errors);
-        let flow = Self { name, from: from?.0, to: to?.0, transfer, start, tcp };
+        let flow = Self { name, from: from?.0, to: to?.0, transfer, start, reader, tcp };
         (errors.len() == before).then_some(flow)
     }
 }
@@ -101,6 +118,7 @@ impl FromValue for FlowTemplate {
             transfer: transfer(&mut table, errors),
             start: table.optional("start", errors).unwrap_or_default(),
             stagger: table.optional("stagger", errors).unwrap_or_default(),
+            reader: table.optional("reader", errors),
             tcp: options(&mut table, at, errors),
         };
         table.finish(errors);

@@ -1,6 +1,7 @@
 //! Who is joined to whom: names become numbers, and references to what is not there become errors.
 
 use super::Scenario;
+use super::application::Reader;
 use super::error::{Errors, nearest, shortened};
 use super::flow::{FlowTemplate, Resolver};
 use super::link::Line;
@@ -73,6 +74,7 @@ pub(super) struct Stream {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
     pub(super) transfer: Option<Bytes>,
+    pub(super) reader: Option<Reader>,
     pub(super) start: Duration,
     pub(super) tcp: Arc<Config>,
 }
@@ -240,7 +242,7 @@ fn streams(scenario: &Scenario, joins: &Joins, errors: &mut Errors) -> Vec<Strea
         }
         let name = flow.name.clone().unwrap_or_else(|| names.by_nodes(&flow.from, &flow.to));
         let Some(tcp) = tcp else { continue };
-        streams.push(Stream { name, from, to, transfer: flow.transfer, start: flow.start, tcp });
+        streams.push(Stream { name, from, to, transfer: flow.transfer, reader: flow.reader, start: flow.start, tcp });
     }
     if let Some((topology, template)) = scenario.generated_flows() {
         let tcp = resolver.resolve(&template.tcp, "topology.flow", errors);
@@ -250,7 +252,15 @@ fn streams(scenario: &Scenario, joins: &Joins, errors: &mut Errors) -> Vec<Strea
                 let ends = joins.ends(&from, &to, "topology.flow", errors);
                 let (Some((from_id, to_id)), Some(tcp)) = (ends, &tcp) else { return streams };
                 let (name, tcp) = (names.by_nodes(&from, &to), tcp.clone());
-                streams.push(Stream { name, from: from_id, to: to_id, transfer: template.transfer, start, tcp });
+                streams.push(Stream {
+                    name,
+                    from: from_id,
+                    to: to_id,
+                    transfer: template.transfer,
+                    reader: template.reader,
+                    start,
+                    tcp,
+                });
                 start += template.stagger;
             }
         }

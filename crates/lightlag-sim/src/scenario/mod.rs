@@ -4,6 +4,7 @@
 //! is reported with its place and its remedy (`reader`), and the typed values expand to a network (`network`).
 //! Units are texts, unknown keys are refused, and the serialised form reads back as the same value.
 
+mod application;
 mod disturbance;
 mod error;
 mod flow;
@@ -18,6 +19,7 @@ mod text;
 mod topology;
 mod warnings;
 
+pub use application::Reader;
 pub use disturbance::{Duplication, Reorder};
 pub use error::{ScenarioError, Warning};
 pub use flow::{FlowSpec, FlowTemplate};

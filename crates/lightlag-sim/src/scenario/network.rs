@@ -1,6 +1,7 @@
 //! The network that a scenario describes: every node, link direction and flow by itself, with routes.
 
 use super::Scenario;
+use super::application::Reader;
 use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
@@ -64,6 +65,8 @@ pub struct Flow {
     pub to: NodeId,
     /// Payload; `None` sends until the run ends.
     pub transfer: Option<Bytes>,
+    /// How the receiving application reads; `None` reads at once.
+    pub reader: Option<Reader>,
     /// When the connection is opened.
     pub start: Instant,
     /// TCP at both ends.
@@ -90,8 +93,8 @@ impl Scenario {
 
 impl From<Stream> for Flow {
     fn from(stream: Stream) -> Self {
-        let Stream { name, from, to, transfer, start, tcp } = stream;
-        Self { name, from, to, transfer, start: Instant::ZERO + start, tcp }
+        let Stream { name, from, to, transfer, reader, start, tcp } = stream;
+        Self { name, from, to, transfer, reader, start: Instant::ZERO + start, tcp }
     }
 }
 

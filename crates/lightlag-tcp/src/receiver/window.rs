@@ -51,6 +51,9 @@ impl Receiver {
 
     /// How many bytes must be read until a window update leaves; `None` if none follows before more arrives.
     pub fn until_update(&self) -> Option<u64> {
+        if self.fin_consumed() {
+            return None;
+        }
         // Stevens: two segments or half the buffer (RFC 9293 §3.8.6.2.2).
         let worth = (2 * u64::from(self.mss)).min(self.buffer / 2).max(1);
         let free = self.free();

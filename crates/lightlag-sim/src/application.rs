@@ -1,0 +1,58 @@
+//! An application that takes its time to read.
+
+use crate::scenario::Reader;
+use lightlag_core::{Duration, Instant};
+use lightlag_tcp::Connection;
+
+/// Bits, nanoseconds a second: what a byte costs at 1 bit/s.
+const BYTE: u128 = 8_000_000_000;
+
+/// How far an application has read.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    /// It reads `bps` bits a second. Since `since` it has earned more, and `rest` of a byte before.
+    Steady { bps: u64, since: Instant, rest: u128 },
+    /// It reads up to `burst` bytes at `next`, and then once in `every`.
+    Bursts { burst: u64, every: Duration, next: Instant },
+}
+
+impl Reading {
+    pub(crate) fn new(reader: Reader, start: Instant) -> Self {
+        match reader {
+            Reader::Steady { rate } => Self::Steady { bps: rate.as_bps(), since: start, rest: 0 },
+            Reader::Bursts { burst, every } => Self::Bursts { burst: burst.0, every, next: start + every },
+        }
+    }
+
+    /// Reads what is due. To be called before more arrives: an application earns nothing while there is nothing.
+    pub(crate) fn advance(&mut self, now: Instant, connection: &mut Connection) {
+        match self {
+            Self::Steady { bps, since, rest } => {
+                let earned = u128::from(now.since((*since).min(now)).as_nanos()) * u128::from(*bps) + *rest;
+                let bytes = u64::try_from(earned / BYTE).unwrap_or(u64::MAX);
+                connection.read(bytes);
+                *rest = if connection.unread() > 0 { earned % BYTE } else { 0 };
+                *since = now;
+            }
+            Self::Bursts { burst, every, next } => {
+                if *next <= now {
+                    connection.read(*burst);
+                    let missed = now.since(*next).as_nanos() / every.as_nanos();
+                    *next += *every * (missed + 1);
+                }
+            }
+        }
+    }
+
+    /// When it must be woken, because the peer may then have to hear of a wider window.
+    pub(crate) fn next(&self, connection: &Connection) -> Option<Instant> {
+        match self {
+            Self::Steady { bps, since, rest } => {
+                let bytes = connection.until_update()?.max(1);
+                let wait = (u128::from(bytes) * BYTE - rest).div_ceil(u128::from(*bps));
+                Some(*since + Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX >> 1)))
+            }
+            Self::Bursts { next, .. } => (connection.unread() > 0).then_some(*next),
+        }
+    }
+}
