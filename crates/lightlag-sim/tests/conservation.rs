@@ -6,6 +6,7 @@ use lightlag_net::QueueLimit;
 use lightlag_sim::results::FlowSummary;
 use lightlag_sim::scenario::{Flow, Network};
 use lightlag_sim::{RunResult, Scenario};
+use lightlag_tcp::congestion::catalog;
 use proptest::prelude::*;
 use std::fmt::Write;
 use text::run;
@@ -111,14 +112,18 @@ fn generated() -> impl Strategy<Value = String> {
 /// The `tcp` table of a flow.
 fn tcp() -> impl Strategy<Value = String> {
     let profile = prop::sample::select(vec!["linux", "rfc", "inet", "ns3", "ns2-linux"]);
-    let congestion = prop::sample::select(vec![
-        r#""newreno""#,
-        r#""cubic""#,
-        r#""hybla""#,
+    let variants = [
+        r#"{ algorithm = "bic", variant = "linux" }"#,
         r#"{ algorithm = "cubic", variant = "rfc8312" }"#,
         r#"{ algorithm = "cubic", variant = "paper2008" }"#,
+        r#"{ algorithm = "cubic", variant = "linux" }"#,
+        r#"{ algorithm = "cubic", variant = "linux-2.6" }"#,
         r#"{ algorithm = "cubic", variant = "inet2023" }"#,
-    ]);
+        r#"{ algorithm = "reno", slow_start = "hystart++" }"#,
+        r#"{ algorithm = "westwood+", filter = "linux" }"#,
+    ];
+    let named = catalog().iter().map(|entry| format!("{:?}", entry.name));
+    let congestion = prop::sample::select(named.chain(variants.map(str::to_owned)).collect::<Vec<_>>());
     let delayed_ack = prop::sample::select(vec!["false", "true", "{ segments = 3, timeout = \"500 ms\" }"]);
     let recovery = prop::sample::select(vec!["reno", "newreno", "sack", "rack"]);
     let idle_restart = prop::sample::select(vec!["off", "rfc5681", "rfc2861", "rfc7661"]);

@@ -137,3 +137,34 @@ fn cubic_follows_its_cubic() {
     assert_cubic("rfc8312", 0.7);
     assert_cubic("paper2008", 0.8);
 }
+
+#[test]
+fn slow_start_loses_what_the_path_holds_unless_it_ends_early() {
+    // 100 Mbit/s, 100 ms and a queue of one BDP hold 1667 packets. When they are full, each of the 1667 ACKs under way
+    // lets two packets leave where one left: one is dropped. HyStart ends before; HyStart++ then sends a quarter of
+    // that excess, from where a whole round has shown the queue on.
+    let dropped = |slow_start: &str| {
+        let result = run(&format!(
+            r#"
+            name = "overshoot"
+            duration = "5 s"
+
+            [[links]]
+            between = ["sender", "receiver"]
+            rate = "100 Mbit/s"
+            delay = "50 ms"
+            queue = "1 bdp"
+
+            [[flows]]
+            from = "sender"
+            to = "receiver"
+            tcp = {{ receive_buffer = "64 MiB", congestion = {{ algorithm = "reno", slow_start = "{slow_start}" }} }}
+            "#
+        ));
+        result.summary.links[0].dropped_queue as f64
+    };
+    assert_within("drops of slow start", dropped("standard"), 1667.0, 0.02);
+    assert_eq!(dropped("hystart"), 0.0);
+    let later = dropped("hystart++");
+    assert!((1.0..0.5 * 1667.0).contains(&later), "{later} drops of HyStart++");
+}

@@ -25,6 +25,9 @@ pub mod scalable;
 pub mod slow_start;
 pub mod tahoe;
 pub mod vegas;
+pub mod veno;
+pub mod westwood;
+pub mod westwood_plus;
 mod window;
 pub mod yeah;
 

@@ -3,7 +3,7 @@
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
     CongestionControl, Start, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, new_reno, reno,
-    scalable, tahoe, vegas, yeah,
+    scalable, tahoe, vegas, veno, westwood, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -125,6 +125,9 @@ algorithms! {
     Htcp, "htcp", htcp::Config;
     Illinois, "illinois", illinois::Config;
     Vegas, "vegas", vegas::Config;
+    Veno, "veno", veno::Config;
+    Westwood, "westwood", westwood::Config;
+    WestwoodPlus, "westwood+", westwood_plus::Config;
     Yeah, "yeah", yeah::Config;
     Fast, "fast", fast::Config;
     Compound, "compound", compound::Config;

@@ -154,11 +154,17 @@ pub(super) const ALL: &[&str] = &[
     r#""illinois""#,
     r#""vegas""#,
     r#"{ "algorithm": "vegas", "variant": "linux", "rebase": 8 }"#,
+    r#""veno""#,
+    r#"{ "algorithm": "veno", "rtt_source": "sample" }"#,
+    r#""westwood""#,
+    r#""westwood+""#,
+    r#"{ "algorithm": "westwood+", "filter": "linux" }"#,
+    r#"{ "algorithm": "westwood+", "filter": "ns3" }"#,
     r#""yeah""#,
-    r#""dctcp""#,
     r#""fast""#,
     r#""compound""#,
     r#"{ "algorithm": "compound", "tune_gamma": true }"#,
+    r#""dctcp""#,
     r#""hybla""#,
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
@@ -203,6 +209,55 @@ fn a_repeated_timeout_keeps_the_threshold() {
         let expected = if choice.contains("inet2023") { 2 * SEGMENT } else { threshold };
         assert_eq!(path.algorithm.ssthresh(), expected, "{choice}");
         assert_eq!(path.algorithm.window(), least_window(choice) * SEGMENT, "{choice}");
+    }
+}
+
+#[test]
+fn a_false_alarm_gives_window_and_threshold_back() {
+    for choice in ALL {
+        for cause in [Cause::Loss, Cause::Timeout] {
+            let mut path = Path::new(choice, Duration::from_millis(100));
+            path.avoid_from(50.0);
+            (0..200).for_each(|_| path.acknowledge());
+            let before = (path.algorithm.window(), path.algorithm.ssthresh());
+            path.react(cause);
+            path.algorithm.on_undo(path.now);
+            let after = (path.algorithm.window(), path.algorithm.ssthresh());
+            assert!(after.0 >= before.0 && after.1 >= before.1, "{choice} {cause:?}: {before:?}, {after:?}");
+        }
+    }
+}
+
+#[test]
+fn after_an_idle_time_the_window_is_at_most_what_is_allowed() {
+    for choice in ALL {
+        let mut path = Path::new(choice, Duration::from_millis(100));
+        if path.algorithm.pacing_rate().is_some() {
+            continue;
+        }
+        path.avoid_from(50.0);
+        (0..200).for_each(|_| path.acknowledge());
+        path.now += Duration::from_secs(5);
+        path.algorithm.on_idle(path.now, 10 * SEGMENT, 30 * SEGMENT);
+        assert!((SEGMENT..=10 * SEGMENT).contains(&path.algorithm.window()), "{choice}: {}", path.window());
+        assert!(path.algorithm.ssthresh() >= 30 * SEGMENT, "{choice}");
+    }
+}
+
+#[test]
+fn a_mark_leaves_no_more_than_there_was_and_with_abe_no_less_than_a_loss() {
+    for choice in ALL {
+        let reaction = |abe, cause| {
+            let choice: Choice = serde_json::from_str(choice).unwrap();
+            let mut algorithm = build(&choice, &Start { abe, ..start(50) });
+            let before = algorithm.window();
+            algorithm.on_congestion(&congestion(cause, 50.0));
+            assert!(algorithm.window() <= before, "{cause:?}");
+            algorithm.window()
+        };
+        assert!(reaction(true, Cause::Mark) >= reaction(false, Cause::Mark), "{choice}");
+        assert!(reaction(false, Cause::Mark) >= reaction(false, Cause::Loss), "{choice}");
+        assert_eq!(reaction(true, Cause::Loss), reaction(false, Cause::Loss), "{choice}");
     }
 }
 

@@ -260,3 +260,14 @@ proptest! {
         prop_assert!((curve.at(0.0, 0.4) - beta * w_max).abs() <= 1e-3 * w_max);
     }
 }
+
+#[test]
+fn with_abe_a_mark_keeps_085() {
+    // RFC 8511 §3, in every variant but the published program, which knows no marks.
+    for variant in ["rfc9438", "rfc8312", "paper2008", "linux", "linux-2.6"] {
+        let choice = serde_json::from_str(&format!(r#"{{ "algorithm": "cubic", "variant": "{variant}" }}"#)).unwrap();
+        let mut cubic = crate::congestion::build(&choice, &Start { abe: true, ..start(100) });
+        cubic.on_congestion(&congestion(Cause::Mark, 100.0));
+        assert_eq!((cubic.window(), cubic.ssthresh()), (85 * SEGMENT, 85 * SEGMENT), "{variant}");
+    }
+}

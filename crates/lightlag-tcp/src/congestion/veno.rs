@@ -1,0 +1,188 @@
+//! Veno: Reno that takes a loss without a queue for an error of the link.
+//!
+//! Fu, Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE JSAC 21(2), 2003. As
+//! Vegas it estimates its segments in the queue, N = W·(1 − RTTmin/RTT); W in segments, β = 3 of them:
+//!
+//! - slow start, timeout: as NewReno;
+//! - avoidance, for each counted segment: W += 1/W if N < β, otherwise for every second one: 1/(2W) each;
+//! - loss, mark: ssthresh = 0.8·W if N < β, W/2 otherwise, of the window, not of FlightSize.
+//!
+//! RTTmin is the smallest sample of the connection. RTT is SRTT, as the paper is generally known (its text was not at
+//! hand), or the newest sample, as in Linux. Without a sample N is taken to be large. ns-3 starts to count its samples
+//! again with each ACK and so grows as NewReno nearly always: this does not.
+
+use super::hystart;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
+use lightlag_core::{Duration, Instant};
+
+/// Parameters of [`Veno`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// β of the paper: from so many segments in the queue on the path is full, 3.
+    pub backlog: f64,
+    /// The fraction of the window that a loss without a queue keeps, 0.8.
+    pub beta: f64,
+    /// Which RTT makes N.
+    pub rtt_source: RttSource,
+    /// Slow start.
+    pub hystart: hystart::Config,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { backlog: 3.0, beta: 0.8, rtt_source: RttSource::default(), hystart: hystart::Config::default() }
+    }
+}
+
+/// Which RTT makes N.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RttSource {
+    /// SRTT (RFC 6298).
+    #[default]
+    Srtt,
+    /// The newest sample.
+    Sample,
+}
+
+/// Veno's window.
+pub struct Veno {
+    config: Config,
+    window: Window,
+    slow_start: SlowStart,
+    /// The newest sample of the source; zero before the first.
+    rtt: Duration,
+    min_rtt: Duration,
+}
+
+impl Veno {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            config: config.clone(),
+            window: Window::new(start),
+            slow_start: SlowStart::new(&config.hystart),
+            rtt: Duration::ZERO,
+            min_rtt: Duration::ZERO,
+        }
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        let Some(sample) = ack.rtt else { return };
+        self.min_rtt = ack.min_rtt.min(sample);
+        self.rtt = match self.config.rtt_source {
+            RttSource::Srtt => ack.srtt.max(self.min_rtt),
+            RttSource::Sample => sample,
+        };
+    }
+
+    /// Whether N is below β.
+    fn has_room(&self) -> bool {
+        !self.rtt.is_zero() && self.window.segments() * (1.0 - self.min_rtt / self.rtt) < self.config.backlog
+    }
+}
+
+impl CongestionControl for Veno {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.measure(ack);
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            let share = if self.has_room() { 1.0 } else { 0.5 };
+            self.window.grow(share * left / self.window.segments());
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let window = self.window.segments();
+        let threshold = match event.cause {
+            Cause::Timeout | Cause::RepeatedTimeout => self.window.in_segments(event.flight) / 2.0,
+            Cause::Loss | Cause::Mark if self.has_room() => self.config.beta * window,
+            Cause::Loss | Cause::Mark => window / 2.0,
+        };
+        self.window.react(event, threshold);
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "NewReno for wireless links: where the round-trip time shows no queue, a loss is taken for an error of \
+                the link and costs a fifth of the window instead of half; where it shows one, growth is halved.",
+        equations: &[
+            "N = W (1 - RTTmin/RTT): segments in the queue",
+            "avoidance, per counted segment:   W += 1/W if N < 3, else 1/(2 W)",
+            "loss:     ssthresh = 0.8 W if N < 3, else W/2, at least 2;  W = ssthresh",
+            "timeout:  ssthresh = max(FlightSize/2, 2), W = 1",
+            "mean window with random loss p and no queue:  sqrt(4.5/p) segments",
+        ],
+        source: "Fu, Liew, \"TCP Veno: TCP enhancement for transmission over wireless access networks\", IEEE JSAC \
+                 21(2), 2003",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "backlog",
+                default: "3",
+                unit: "segments",
+                meaning: "With so many segments in the queue the path is full (beta in the paper).",
+                place: Place::Number { at: |config| &mut config.backlog, least: 0.0, most: 1e6 },
+            },
+            Setting {
+                name: "beta",
+                default: "0.8",
+                unit: "",
+                meaning: "The fraction of the window that a loss keeps where the path is not full.",
+                place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
+            },
+            Setting {
+                name: "rtt_source",
+                default: "srtt",
+                unit: "",
+                meaning: "Which round-trip time makes N: srtt, or the newest sample (Linux).",
+                place: Place::Word {
+                    words: &["srtt", "sample"],
+                    read: |config| config.rtt_source as usize,
+                    write: |config, word| config.rtt_source = [RttSource::Srtt, RttSource::Sample][word],
+                },
+            },
+        ];
+        [own, hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.hystart.check()
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Veno::new(self, start))
+    }
+}
+
+impl hystart::Choosable for Config {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+//! Westwood: after a loss, what the ACKs say the path carries.
+//!
+//! Casetti, Gerla, Mascolo, Sanadidi, Wang, "TCP Westwood: end-to-end congestion control for wired/wireless networks",
+//! Wireless Networks 8(5), 2002. Growth as NewReno; W in segments, B in segments a second:
+//!
+//! - sample of an ACK: b = acknowledged/Δ, Δ since the ACK before it; acknowledged is 1 for a duplicate ACK, and for
+//!   a cumulative one the segments it covers less those that duplicates were counted for, at least 1;
+//! - filter (Tustin): B = ((2τ − Δ)·B + Δ·(b + last b))/(2τ + Δ), τ = 500 ms; a sample of zero every τ/2 in which no
+//!   ACK comes;
+//! - loss, mark: ssthresh = B·RTTmin, W = min(W, ssthresh);
+//! - timeout: the same ssthresh, W = 1.
+//!
+//! B starts at zero. ACKs that arrive at the same instant make one sample. ns-2 and INET let an ACK count for at most
+//! two segments (`ack_limit`); INET filters with Δ = τ/10 whatever it is, and divides ssthresh by a number that grows
+//! with losses in slow start, which the paper does not have. The paper's counting and τ are those generally known; its
+//! text was not at hand.
+
+use super::hystart;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
+use lightlag_core::{Duration, Instant};
+
+/// Parameters of Westwood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// τ: the time constant of the filter, 500 ms.
+    pub filter_time: Duration,
+    /// The most segments that an ACK counts for; 0 is no limit.
+    pub ack_limit: f64,
+    /// Slow start.
+    pub hystart: hystart::Config,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { filter_time: Duration::from_millis(500), ack_limit: 0.0, hystart: hystart::Config::default() }
+    }
+}
+
+/// Turns what ACKs acknowledge into a bandwidth.
+pub(super) trait Estimator: Send {
+    /// `acked` segments were acknowledged.
+    fn on_ack(&mut self, ack: &Ack, acked: f64);
+
+    /// Segments a second.
+    fn bandwidth(&mut self, now: Instant) -> f64;
+}
+
+/// The window of Westwood and Westwood+.
+pub(super) struct Westwood<E> {
+    window: Window,
+    slow_start: SlowStart,
+    count: Count,
+    estimator: E,
+}
+
+impl<E: Estimator> Westwood<E> {
+    /// In slow start, at the initial window.
+    pub(super) fn new(estimator: E, ack_limit: f64, hystart: &hystart::Config, start: &Start) -> Self {
+        Self {
+            window: Window::new(start),
+            slow_start: SlowStart::new(hystart),
+            count: Count { accounted: 0.0, limit: ack_limit },
+            estimator,
+        }
+    }
+}
+
+/// What an ACK acknowledges, in segments.
+struct Count {
+    /// Segments that duplicate ACKs were counted for and no cumulative one has covered.
+    accounted: f64,
+    limit: f64,
+}
+
+impl Count {
+    fn take(&mut self, ack: &Ack, window: &Window) -> f64 {
+        if ack.newly_acked == 0 {
+            if !ack.duplicate {
+                return 0.0;
+            }
+            self.accounted += 1.0;
+            return 1.0;
+        }
+        let covered = window.in_segments(ack.newly_acked);
+        if covered <= 1.0 {
+            return covered;
+        }
+        let known = self.accounted.min(covered);
+        self.accounted -= known;
+        let new = (covered - known).max(1.0);
+        if self.limit > 0.0 { new.min(self.limit) } else { new }
+    }
+}
+
+impl<E: Estimator> CongestionControl for Westwood<E> {
+    fn on_ack(&mut self, ack: &Ack) {
+        let acked = self.count.take(ack, &self.window);
+        self.estimator.on_ack(ack, acked);
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            self.window.grow(left / self.window.segments());
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let window = self.window.segments();
+        let bandwidth = self.estimator.bandwidth(event.now);
+        // Before the first sample there is no bandwidth either.
+        let min_rtt = if event.min_rtt == Duration::MAX { 0.0 } else { event.min_rtt.as_secs_f64() };
+        self.window.react(event, bandwidth * min_rtt);
+        self.window.clamp_to(window.max(2.0));
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+/// The filter of the paper.
+struct Tustin {
+    tau: f64,
+    bandwidth: f64,
+    last_sample: f64,
+    last_ack: Option<Instant>,
+    /// Of the last sample, real or zero.
+    filtered: Instant,
+    /// Acknowledged at the instant of `last_ack`, after its sample.
+    waiting: f64,
+}
+
+impl Tustin {
+    fn new(config: &Config) -> Self {
+        Self {
+            tau: config.filter_time.as_secs_f64(),
+            bandwidth: 0.0,
+            last_sample: 0.0,
+            last_ack: None,
+            filtered: Instant::ZERO,
+            waiting: 0.0,
+        }
+    }
+
+    fn filter(&mut self, sample: f64, delta: f64) {
+        let sum = sample + self.last_sample;
+        self.bandwidth = ((2.0 * self.tau - delta) * self.bandwidth + delta * sum) / (2.0 * self.tau + delta);
+        self.last_sample = sample;
+    }
+
+    /// A sample of zero for each τ/2 before `now`.
+    fn be_silent_until(&mut self, now: Instant) {
+        let half = Duration::from_secs_f64(self.tau / 2.0);
+        while now.since(self.filtered) > half && (self.bandwidth > 1e-9 || self.last_sample > 0.0) {
+            self.filter(0.0, self.tau / 2.0);
+            self.filtered += half;
+        }
+        if now.since(self.filtered) > half {
+            // Nothing is left to forget.
+            self.bandwidth = 0.0;
+            self.filtered = now;
+        }
+    }
+}
+
+impl Estimator for Tustin {
+    fn on_ack(&mut self, ack: &Ack, acked: f64) {
+        if acked == 0.0 {
+            return;
+        }
+        let Some(last) = self.last_ack else {
+            (self.last_ack, self.filtered) = (Some(ack.now), ack.now);
+            return;
+        };
+        self.waiting += acked;
+        let since = ack.now.since(last).as_secs_f64();
+        if since == 0.0 {
+            return;
+        }
+        self.be_silent_until(ack.now);
+        let delta = ack.now.since(self.filtered).as_secs_f64();
+        self.filter(self.waiting / since, delta);
+        self.waiting = 0.0;
+        (self.last_ack, self.filtered) = (Some(ack.now), ack.now);
+    }
+
+    fn bandwidth(&mut self, now: Instant) -> f64 {
+        if self.last_ack.is_some() {
+            self.be_silent_until(now);
+        }
+        self.bandwidth
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "NewReno that does not halve: the rate at which ACKs come back says what the path carries, and a loss \
+                sets the window to that rate times the smallest round-trip time, so that an error of the link costs \
+                little. ACKs that a queue has pushed together make the estimate too large.",
+        equations: &[
+            "sample of an ACK:  b = acknowledged/D, D since the last ACK; a sample of 0 after tau/2 without one",
+            "filter:   B = ((2 tau - D) B + D (b + last b))/(2 tau + D)",
+            "growth:   as newreno",
+            "loss:     ssthresh = max(B RTTmin, 2), W = min(W, ssthresh)",
+            "timeout:  the same ssthresh, W = 1",
+        ],
+        source: "Casetti, Gerla, Mascolo, Sanadidi, Wang, \"TCP Westwood: end-to-end congestion control for \
+                 wired/wireless networks\", Wireless Networks 8(5), 2002",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "filter_time",
+                default: "500 ms",
+                unit: "time",
+                meaning: "tau: the time constant of the bandwidth filter.",
+                place: Place::Time { at: |config| &mut config.filter_time, most: Duration::from_secs(3600) },
+            },
+            Setting {
+                name: "ack_limit",
+                default: "0",
+                unit: "segments",
+                meaning: "The most that an ACK counts for in the estimate; 0 is no limit (ns-2, INET: 2).",
+                place: Place::Number { at: |config| &mut config.ack_limit, least: 0.0, most: 1e9 },
+            },
+        ];
+        [own, hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.filter_time < Duration::from_millis(1) {
+            return Err(format!("filter_time: {} is below 1 ms", self.filter_time));
+        }
+        self.hystart.check()
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Westwood::new(Tustin::new(self), self.ack_limit, &self.hystart, start))
+    }
+}
+
+impl hystart::Choosable for Config {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+#[cfg(test)]
+mod tests;
