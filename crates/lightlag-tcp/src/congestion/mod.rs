@@ -16,6 +16,7 @@ pub mod htcp;
 pub mod hybla;
 pub mod hystart;
 pub mod illinois;
+pub mod ledbat;
 pub mod new_reno;
 mod parameters;
 pub mod registry;

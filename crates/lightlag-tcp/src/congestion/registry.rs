@@ -2,8 +2,13 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
+<<<<<<< HEAD
     CongestionControl, Start, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, new_reno, reno,
     scalable, tahoe, vegas, veno, westwood, westwood_plus, yeah,
+=======
+    CongestionControl, Start, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat, new_reno,
+    reno, scalable, tahoe, vegas, yeah,
+>>>>>>> ccb
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -131,6 +136,7 @@ algorithms! {
     Yeah, "yeah", yeah::Config;
     Fast, "fast", fast::Config;
     Compound, "compound", compound::Config;
+    Ledbat, "ledbat", ledbat::Config;
     Dctcp, "dctcp", dctcp::Config;
     Hybla, "hybla", hybla::Config;
 }

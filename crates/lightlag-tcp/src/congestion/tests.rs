@@ -80,6 +80,7 @@ impl Path {
         let ack = Ack {
             newly_acked: self.segment,
             newly_delivered: self.segment,
+            prior_inflight: self.algorithm.window(),
             snd_una: una,
             snd_nxt: una + self.algorithm.window(),
             ..ack(self.now, self.rtt)
@@ -162,6 +163,8 @@ pub(super) const ALL: &[&str] = &[
     r#"{ "algorithm": "westwood+", "filter": "ns3" }"#,
     r#""yeah""#,
     r#""fast""#,
+    r#""ledbat""#,
+    r#"{ "algorithm": "ledbat", "initial_slow_start": true }"#,
     r#""compound""#,
     r#"{ "algorithm": "compound", "tune_gamma": true }"#,
     r#""dctcp""#,
@@ -176,7 +179,7 @@ fn nothing_grows_while_the_application_or_a_recovery_holds_the_sender() {
         for phase in [Phase::Open, Phase::Recovery, Phase::Loss] {
             let before = path.algorithm.window();
             let (cwnd_limited, ready) = (phase == Phase::Recovery, ack(path.now, path.rtt));
-            path.algorithm.on_ack(&Ack { phase, cwnd_limited, ..ready });
+            path.algorithm.on_ack(&Ack { phase, cwnd_limited, prior_inflight: before, ..ready });
             assert_eq!(path.algorithm.window(), before, "{choice} {phase:?}");
         }
     }

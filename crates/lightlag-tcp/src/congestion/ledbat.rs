@@ -1,0 +1,251 @@
+//! LEDBAT: a background transport that adds a fixed delay and gives way to everybody else.
+//!
+//! RFC 6817 §2.4. With d the queueing delay in one direction and W in segments, each ACK makes
+//!
+//! - off = (TARGET − d)/TARGET, TARGET = 100 ms;
+//! - W += GAIN·off·acked/W, GAIN = 1: at most Reno's segment a round, and as fast down at d = 2 TARGET;
+//! - W ≤ flight before the ACK + ALLOWED_INCREASE = 1, W ≥ MIN_CWND = 2; it begins at INIT_CWND = 2;
+//! - loss: W is halved, not below MIN_CWND; timeout (CTO): W = 1. There is no threshold in the RFC; the one reported
+//!   is half of FlightSize.
+//!
+//! d is the smallest of the last CURRENT_FILTER = 4 one-way delays of a round trip (FILTER = MIN), less the
+//! smallest of the last BASE_HISTORY = 10 minutes, in bins of a minute, or of a round trip where that is longer. The
+//! one-way delay comes from timestamps with ticks of 1 ms; clocks that differ by a constant cancel. **Without
+//! timestamps the round-trip time takes its place**, and a queue on the way back counts, too.
+//!
+//! A flow alone keeps a queue of TARGET. It then never sees the path without it: after BASE_HISTORY the queue is
+//! taken for the path and grows by another TARGET, and a flow that comes later takes the first one's queue for the path
+//! and gets more. `initial_slow_start` doubles the window first, until d is above ¾ TARGET, as LEDBAT++ does
+//! (draft-irtf-iccrg-ledbat-plus-plus, as generally known); the RFC's algorithm begins with a segment a round.
+
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::{Ack, Congestion, CongestionControl, Phase, Start, Window};
+use lightlag_core::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// INIT_CWND and MIN_CWND (RFC 6817 §2.5).
+const LEAST_WINDOW: f64 = 2.0;
+/// ALLOWED_INCREASE (RFC 6817 §2.5).
+const ALLOWED_INCREASE: f64 = 1.0;
+/// The part of TARGET at which slow start ends (LEDBAT++).
+const FULL: f64 = 0.75;
+/// How long a bin of the base history lasts, at least.
+const BIN: Duration = Duration::from_secs(60);
+
+/// Parameters of [`Ledbat`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// TARGET, 100 ms.
+    pub target: Duration,
+    /// GAIN, 1.
+    pub gain: f64,
+    /// BASE_HISTORY in minutes, 10.
+    pub base_history: f64,
+    /// CURRENT_FILTER in samples, 4.
+    pub current_filter: f64,
+    /// Whether the window first doubles every round.
+    pub initial_slow_start: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(100),
+            gain: 1.0,
+            base_history: 10.0,
+            current_filter: 4.0,
+            initial_slow_start: false,
+        }
+    }
+}
+
+/// What the delays so far say. Delays are in nanoseconds, against an unknown offset.
+#[derive(Default)]
+struct Delays {
+    /// The first one-way delay in milliseconds; later ones count from it, modulo the clock's 32 bits.
+    reference: Option<u32>,
+    /// When the bin began, and its smallest.
+    base: VecDeque<(Instant, i64)>,
+    current: VecDeque<(Instant, i64)>,
+}
+
+impl Delays {
+    /// The delay of this ACK, if it has one.
+    fn sample(&mut self, ack: &Ack) -> Option<i64> {
+        let Some(one_way) = ack.one_way else {
+            // Never both: their offsets differ.
+            return ack.rtt.filter(|_| self.reference.is_none()).map(|rtt| rtt.as_nanos() as i64);
+        };
+        let ticks = (one_way.as_nanos() / 1_000_000) as u32;
+        if self.reference.is_none() {
+            self.base.clear();
+            self.current.clear();
+        }
+        let reference = *self.reference.get_or_insert(ticks);
+        Some(i64::from(ticks.wrapping_sub(reference) as i32) * 1_000_000)
+    }
+
+    /// Takes the delay of this ACK, and returns the queueing delay in seconds.
+    fn measure(&mut self, ack: &Ack, config: &Config) -> Option<f64> {
+        let delay = self.sample(ack)?;
+        match self.base.back_mut() {
+            Some((begin, smallest)) if ack.now.since(*begin) < BIN.max(ack.srtt) => *smallest = delay.min(*smallest),
+            _ => self.base.push_back((ack.now, delay)),
+        }
+        while self.base.len() as f64 > config.base_history {
+            self.base.pop_front();
+        }
+        self.current.push_back((ack.now, delay));
+        while self.current.len() as f64 > config.current_filter
+            || self
+                .current
+                .front()
+                .is_some_and(|(time, _)| ack.now.since(*time) > ack.srtt.max(Duration::from_millis(1)))
+        {
+            self.current.pop_front();
+        }
+        let smallest = |list: &VecDeque<(Instant, i64)>| list.iter().map(|(_, delay)| *delay).min();
+        let queued = smallest(&self.current).unwrap_or(delay) - smallest(&self.base).unwrap_or(delay);
+        Some(queued as f64 / 1e9)
+    }
+}
+
+/// LEDBAT's window.
+pub struct Ledbat {
+    config: Config,
+    window: Window,
+    delays: Delays,
+    slow_start: bool,
+}
+
+impl Ledbat {
+    /// At INIT_CWND, or the connection's initial window if that is less.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        let mut window = Window::new(start);
+        window.clamp_to(LEAST_WINDOW);
+        let slow_start = config.initial_slow_start;
+        Self { config: config.clone(), window, delays: Delays::default(), slow_start }
+    }
+
+    fn grow(&mut self, ack: &Ack, off: f64, acked: f64) {
+        let mut allowed = ALLOWED_INCREASE;
+        if self.slow_start && self.window.in_slow_start() {
+            self.window.slow_start(acked, 1.0);
+            allowed = allowed.max(acked);
+        } else {
+            self.window.grow(self.config.gain * off * acked / self.window.segments());
+        }
+        self.window.clamp_to(self.window.in_segments(ack.prior_inflight) + allowed);
+        self.window.raise_to(LEAST_WINDOW);
+    }
+}
+
+impl CongestionControl for Ledbat {
+    fn on_ack(&mut self, ack: &Ack) {
+        let Some(queued) = self.delays.measure(ack, &self.config) else { return };
+        let off = 1.0 - queued / self.config.target.as_secs_f64();
+        if off < 1.0 - FULL {
+            self.slow_start = false;
+        }
+        if ack.newly_acked == 0 || ack.phase == Phase::Recovery || (off > 0.0 && !ack.may_grow()) {
+            return;
+        }
+        // After a timeout a cumulative ACK may jump over data that arrived long ago.
+        let jumps = ack.phase == Phase::Loss;
+        let acked = if jumps { ack.growth } else { self.window.in_segments(ack.newly_acked) };
+        self.grow(ack, off, acked);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        self.window.react(event, self.window.in_segments(event.flight) / 2.0);
+        self.slow_start = false;
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "For transfers in the background: keeps the delay that its own queue adds at 100 ms, by the timestamps of \
+                the way there, and gives way to all who fill queues. Without timestamps the round-trip time takes the \
+                place of the one-way delay, and a queue on the way back counts, too.",
+        equations: &[
+            "d = smallest of the last 4 one-way delays - smallest of the last 10 minutes",
+            "off = (target - d)/target;  per acknowledged segment:  W += gain off/W",
+            "W <= flight before the ACK + 1,  W >= 2;  begins at 2",
+            "loss:     W = max(FlightSize/2, 2)",
+            "timeout:  W = 1, and 2 with the next ACK",
+            "equilibrium of a flow alone:  d = target",
+        ],
+        source: "RFC 6817, Low Extra Delay Background Transport (LEDBAT), 2012",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting {
+                name: "target",
+                default: "100 ms",
+                unit: "time",
+                meaning: "TARGET: the queueing delay that the flow aims at.",
+                place: Place::Time { at: |config| &mut config.target, most: Duration::from_millis(100) },
+            },
+            Setting {
+                name: "gain",
+                default: "1",
+                unit: "segments/RTT",
+                meaning: "GAIN: what a round adds without a queue, and takes at twice the target.",
+                place: Place::Number { at: |config| &mut config.gain, least: 0.001, most: 1.0 },
+            },
+            Setting {
+                name: "base_history",
+                default: "10",
+                unit: "minutes",
+                meaning: "BASE_HISTORY: how long a smallest delay counts; a minute is a round trip where that is longer.",
+                place: Place::Number { at: |config| &mut config.base_history, least: 1.0, most: 1e6 },
+            },
+            Setting {
+                name: "current_filter",
+                default: "4",
+                unit: "samples",
+                meaning: "CURRENT_FILTER: of so many delays of the last round trip the smallest counts.",
+                place: Place::Number { at: |config| &mut config.current_filter, least: 1.0, most: 1000.0 },
+            },
+            Setting {
+                name: "initial_slow_start",
+                default: "false",
+                unit: "",
+                meaning: "Double the window every round first, until the delay is above 3/4 of the target (LEDBAT++).",
+                place: Place::Flag(|config| &mut config.initial_slow_start),
+            },
+        ]
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.target < Duration::from_millis(1) {
+            return Err(format!("target: {} is below 1 ms, the tick of timestamps", self.target));
+        }
+        Ok(())
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Ledbat::new(self, start))
+    }
+}
+
+#[cfg(test)]
+mod tests;
