@@ -2,7 +2,7 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
-    CongestionControl, Start, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, new_reno, reno,
+    CongestionControl, Start, bbr, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, new_reno, reno,
     scalable, tahoe, vegas, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -130,6 +130,7 @@ algorithms! {
     Compound, "compound", compound::Config;
     Dctcp, "dctcp", dctcp::Config;
     Hybla, "hybla", hybla::Config;
+    Bbr, "bbr", bbr::Config;
 }
 
 /// Whether the algorithm lives on exact marks (RFC 8257).
