@@ -7,6 +7,7 @@
 //! [`hystart`] for their slow start; those that decide once a round trip share a [`round::Round`].
 
 pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod compound;
 pub mod cubic;

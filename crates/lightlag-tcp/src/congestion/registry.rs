@@ -2,8 +2,8 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
-    CongestionControl, Start, bbr, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, new_reno, reno,
-    scalable, tahoe, vegas, yeah,
+    CongestionControl, Start, bbr, bbr3, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, new_reno,
+    reno, scalable, tahoe, vegas, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -131,6 +131,7 @@ algorithms! {
     Dctcp, "dctcp", dctcp::Config;
     Hybla, "hybla", hybla::Config;
     Bbr, "bbr", bbr::Config;
+    Bbr3, "bbr3", bbr3::Config;
 }
 
 /// Whether the algorithm lives on exact marks (RFC 8257).

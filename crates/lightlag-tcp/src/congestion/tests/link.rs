@@ -61,7 +61,9 @@ pub(in super::super) struct Link<A> {
     next_write: Instant,
     write_every: Duration,
     next_send: Instant,
-    busy_until: Instant,
+    /// Segments at the bottleneck, the first of which leaves it at `served_at`.
+    queue: VecDeque<u64>,
+    served_at: Instant,
     acks: VecDeque<(Instant, u64)>,
     random: RandomStream,
     phase: Phase,
@@ -96,7 +98,8 @@ impl<A: CongestionControl> Link<A> {
             next_write: Instant::MAX,
             write_every: Duration::ZERO,
             next_send: Instant::ZERO,
-            busy_until: Instant::ZERO,
+            queue: VecDeque::new(),
+            served_at: Instant::MAX,
             acks: VecDeque::new(),
             random: RandomStream::new(7, "link"),
             phase: Phase::Open,
@@ -147,7 +150,7 @@ impl<A: CongestionControl> Link<A> {
             let ack = self.acks.front().map_or(Instant::MAX, |(at, _)| *at);
             let patience = Duration::from_millis(1000) + self.srtt * 3;
             let timeout = if self.inflight > 0 { self.last_ack + patience } else { Instant::MAX };
-            let next = send.min(ack).min(self.next_write).min(timeout);
+            let next = send.min(ack).min(self.next_write).min(self.served_at).min(timeout);
             if next > end {
                 self.now = end;
                 return;
@@ -157,6 +160,9 @@ impl<A: CongestionControl> Link<A> {
                 self.check_supply();
                 self.written += 1;
                 self.next_write = self.now + self.write_every;
+            }
+            if next == self.served_at {
+                self.serve();
             }
             if next == ack {
                 self.acknowledge();
@@ -201,14 +207,25 @@ impl<A: CongestionControl> Link<A> {
             }
             self.tokens -= size;
         }
-        if self.busy_until.since(self.now).as_secs_f64() * self.path.rate + size > self.path.queue + size {
+        // One is being served.
+        if self.queue.len() as f64 * size > self.path.queue {
             return;
         }
-        self.busy_until = self.busy_until.max(self.now) + Duration::from_secs_f64(size / self.path.rate);
+        self.queue.push_back(number);
+        if self.queue.len() == 1 {
+            self.served_at = self.now + Duration::from_secs_f64(size / self.path.rate);
+        }
+    }
+
+    /// The first segment at the bottleneck is on its way.
+    fn serve(&mut self) {
+        let number = self.queue.pop_front().expect("one is served");
+        let time = Duration::from_secs_f64(SEGMENT as f64 / self.path.rate);
+        self.served_at = if self.queue.is_empty() { Instant::MAX } else { self.now + time };
         if self.random.uniform() < self.path.loss {
             return;
         }
-        let mut at = self.busy_until + self.path.rtt;
+        let mut at = self.now + self.path.rtt;
         if !self.path.slot.is_zero() {
             let slot = self.path.slot.as_nanos();
             at = Instant::from_nanos(at.as_nanos().div_ceil(slot) * slot);
