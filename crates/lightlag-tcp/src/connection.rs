@@ -379,8 +379,6 @@ impl Connection {
         });
         let (ece, marks) =
             if greeting || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
-        let (ece, marks) =
-            if greeting || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
         let arrived = Acknowledgement {
             ack,
             sacked,

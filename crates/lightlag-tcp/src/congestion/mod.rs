@@ -6,6 +6,8 @@
 //! An algorithm is one file and one line of the [`registry`]. The window-based ones share a [`Window`] and may take
 //! [`hystart`] for their slow start; those that decide once a round trip share a [`round::Round`].
 
+pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod compound;
 pub mod cubic;
@@ -19,6 +21,7 @@ pub mod illinois;
 pub mod ledbat;
 pub mod new_reno;
 mod parameters;
+mod path_model;
 pub mod registry;
 pub mod reno;
 pub mod round;

@@ -2,13 +2,8 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
-<<<<<<< HEAD
-    CongestionControl, Start, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, new_reno, reno,
-    scalable, tahoe, vegas, veno, westwood, westwood_plus, yeah,
-=======
-    CongestionControl, Start, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat, new_reno,
-    reno, scalable, tahoe, vegas, yeah,
->>>>>>> ccb
+    CongestionControl, Start, bbr, bbr3, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat,
+    new_reno, reno, scalable, tahoe, vegas, veno, westwood, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -139,6 +134,8 @@ algorithms! {
     Ledbat, "ledbat", ledbat::Config;
     Dctcp, "dctcp", dctcp::Config;
     Hybla, "hybla", hybla::Config;
+    Bbr, "bbr", bbr::Config;
+    Bbr3, "bbr3", bbr3::Config;
 }
 
 /// Whether the algorithm lives on exact marks (RFC 8257).

@@ -5,6 +5,7 @@ use lightlag_core::RandomStream;
 use proptest::prelude::*;
 
 pub(super) mod bottleneck;
+pub(super) mod link;
 
 /// Payload of a full segment in these tests.
 pub(super) const SEGMENT: u64 = 1000;

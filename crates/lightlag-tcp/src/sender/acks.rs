@@ -5,7 +5,6 @@ use crate::account::Account;
 use crate::config::{Config, Growth, RttSamples};
 use crate::congestion::{Ack, Cause, Congestion, Phase};
 use crate::ecn::Marks;
-use crate::ecn::Marks;
 use crate::recovery::{News, Verdict};
 use crate::scoreboard::{Delivery, Range};
 use lightlag_core::{Duration, Instant};

@@ -1,0 +1,546 @@
+//! BBR, version 1: a model of the path instead of losses.
+//!
+//! Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson, "BBR: Congestion-based congestion control", ACM Queue 14(5), 2016;
+//! draft-cardwell-iccrg-bbr-congestion-control-00. Two estimates make the model: BtlBw, the largest delivery rate of
+//! the last 10 rounds, and RTprop, the smallest round-trip time of the last 10 s. Then
+//!
+//! - pacing rate = pacing gain · 0.99 BtlBw, window = window gain · BtlBw · RTprop + 3 segments, at least 4;
+//! - STARTUP: both gains 2/ln 2, until BtlBw grew by less than a quarter in three rounds;
+//! - DRAIN: pacing gain ln 2/2, until the flight is at most BtlBw · RTprop;
+//! - PROBE_BW: window gain 2, pacing gains 1.25, 0.75, 1, 1, 1, 1, 1, 1, about an RTprop each, from a random one
+//!   but the second on;
+//! - PROBE_RTT: window 4 for 200 ms and a round, if RTprop was not seen for 10 s.
+//!
+//! A loss costs no rate. In the first round of a recovery the window only replaces what was delivered; after a
+//! recovery, and after PROBE_RTT, it is again what it was before. After a timeout it is one segment.
+//!
+//! As in Linux (tcp_bbr.c), from which the draft was written: the 1 % below BtlBw, the two segments more where the
+//! gain is 1.25, an RTprop that only a smaller sample refreshes, [`policer`] and the window for aggregated ACKs. The draft's three quanta are three segments here
+//! (as in ns-3): nothing is collected for an offload.
+
+use super::parameters::{Place, Setting};
+use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
+use super::registry::{About, Algorithm};
+use super::{Ack, Cause, Congestion, CongestionControl, Lost, Needs, Phase, RateSample, Sent, Start};
+use lightlag_core::{Duration, Instant, RandomStream, Rate};
+use policer::Policer;
+
+pub mod policer;
+
+/// 2/ln 2: the smallest gain that doubles the rate each round.
+const HIGH_GAIN: f64 = 2.885;
+/// The cycle of pacing gains in PROBE_BW.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// The window gain in PROBE_BW.
+const WINDOW_GAIN: f64 = 2.0;
+/// Paces so much below the bandwidth, so that queues drain.
+const PACED: f64 = 0.99;
+/// The least window in segments: four keep a path with delayed ACKs busy.
+const LEAST: f64 = 4.0;
+/// The most time whose bandwidth the window for aggregated ACKs may cover (Linux).
+const MOST_AGGREGATED: f64 = 0.1;
+
+/// Parameters of [`Bbr`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Rounds whose largest delivery rate is BtlBw, 10.
+    pub bandwidth_rounds: f64,
+    /// How long RTprop lasts before PROBE_RTT, 10 s.
+    pub rtt_window: Duration,
+    /// How long PROBE_RTT keeps the window at four segments, 200 ms.
+    pub probe_rtt: Duration,
+    /// Whether the window grows by what ACKs deliver at once.
+    pub ack_aggregation: bool,
+    /// Whether steady heavy losses are taken for a policer.
+    pub policer: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            bandwidth_rounds: 10.0,
+            rtt_window: Duration::from_secs(10),
+            probe_rtt: Duration::from_millis(200),
+            ack_aggregation: true,
+            policer: true,
+        }
+    }
+}
+
+/// What it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Startup,
+    Drain,
+    /// With the index of the pacing gain.
+    ProbeBw(usize),
+    ProbeRtt,
+}
+
+/// BBR's model and state. Sizes are in bytes, rates in bytes a second.
+pub struct Bbr {
+    config: Config,
+    segment: f64,
+    initial_window: f64,
+    random: RandomStream,
+    state: State,
+    rounds: Rounds,
+    /// BtlBw.
+    bandwidth: MaxFilter,
+    /// RTprop, and when it was seen.
+    min_rtt: Duration,
+    min_rtt_at: Option<Instant>,
+    aggregation: Aggregation,
+    policer: Policer,
+    /// Bandwidth at the last growth by a quarter, rounds since, and whether the path is known to be full.
+    full: f64,
+    full_rounds: u8,
+    filled: bool,
+    /// When the current gain of PROBE_BW began.
+    phase_at: Instant,
+    /// When PROBE_RTT may end, once the flight was small enough, and whether a round passed since.
+    probe_rtt_until: Option<Instant>,
+    probe_rtt_round: bool,
+    shallow: Shallow,
+    /// Nothing was sent for want of data.
+    idle: bool,
+    /// What the sender repairs.
+    phase: Phase,
+    /// The window only replaces what was delivered: the first round of a recovery.
+    conserve: bool,
+    prior_window: f64,
+    window: f64,
+    rate: f64,
+    /// Whether the first rate came from a round-trip time.
+    rate_from_rtt: bool,
+    delivered: u64,
+    /// Bytes lost since the last ACK, and ever.
+    newly_lost: u64,
+    lost: u64,
+}
+
+impl Bbr {
+    /// In STARTUP, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        let segment = start.segment_size as f64;
+        let initial_window = start.initial_window as f64 * segment;
+        let mut bbr = Self {
+            config: config.clone(),
+            segment,
+            initial_window,
+            random: RandomStream::new(start.seed, "bbr"),
+            state: State::Startup,
+            rounds: Rounds::default(),
+            bandwidth: MaxFilter::default(),
+            min_rtt: start.rtt.unwrap_or(Duration::MAX),
+            min_rtt_at: None,
+            aggregation: Aggregation::default(),
+            policer: Policer::default(),
+            full: 0.0,
+            full_rounds: 0,
+            filled: false,
+            phase_at: Instant::ZERO,
+            probe_rtt_until: None,
+            probe_rtt_round: false,
+            shallow: Shallow::default(),
+            idle: false,
+            phase: Phase::Open,
+            conserve: false,
+            prior_window: 0.0,
+            window: initial_window,
+            rate: 0.0,
+            rate_from_rtt: start.rtt.is_some(),
+            delivered: 0,
+            newly_lost: 0,
+            lost: 0,
+        };
+        bbr.start_rate(start.rtt.unwrap_or(Duration::from_millis(1)));
+        bbr
+    }
+
+    fn start_rate(&mut self, rtt: Duration) {
+        self.rate = HIGH_GAIN * self.initial_window / rtt.as_secs_f64().max(1e-9);
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.state {
+            State::Startup => HIGH_GAIN,
+            State::Drain => 1.0 / HIGH_GAIN,
+            State::ProbeBw(_) if self.policer.rate().is_some() => 1.0,
+            State::ProbeBw(index) => CYCLE[index],
+            State::ProbeRtt => 1.0,
+        }
+    }
+
+    fn window_gain(&self) -> f64 {
+        match self.state {
+            State::Startup | State::Drain => HIGH_GAIN,
+            State::ProbeBw(_) => WINDOW_GAIN,
+            State::ProbeRtt => 1.0,
+        }
+    }
+
+    /// BtlBw, or the rate of a policer.
+    fn bandwidth(&self) -> f64 {
+        self.policer.rate().unwrap_or_else(|| self.bandwidth.max())
+    }
+
+    /// The flight that `gain` wants.
+    fn inflight(&self, gain: f64) -> f64 {
+        if self.min_rtt == Duration::MAX {
+            return self.initial_window;
+        }
+        let more = if self.state == State::ProbeBw(0) { 5.0 } else { 3.0 };
+        gain * self.bandwidth() * self.min_rtt.as_secs_f64() + more * self.segment
+    }
+
+    fn target(&self) -> f64 {
+        let excess = if self.config.ack_aggregation && self.filled {
+            self.aggregation.excess().min(MOST_AGGREGATED * self.bandwidth())
+        } else {
+            0.0
+        };
+        self.inflight(self.window_gain()) + excess
+    }
+
+    fn learn(&mut self, ack: &Ack, sample: &RateSample) {
+        self.delivered = sample.total_delivered;
+        if self.rounds.advance(sample) {
+            self.conserve = false;
+        }
+        let limited = sample.app_limited || self.shallow.covers(sample);
+        if self.config.policer {
+            let news = policer::News {
+                now: ack.now,
+                delivered: self.delivered,
+                lost: self.lost,
+                newly_lost: self.newly_lost > 0,
+                round: self.rounds.started,
+                limited,
+                probing: matches!(self.state, State::ProbeBw(_)),
+            };
+            if self.policer.watch(&news) == policer::Finding::Forgotten {
+                self.probe_bandwidth(ack.now);
+            }
+        }
+        if let Some(rate) = sample.bytes_per_second()
+            && (!limited || rate >= self.bandwidth.max())
+        {
+            self.bandwidth.update(self.rounds.count, rate, self.config.bandwidth_rounds as u64);
+        }
+        // Two buckets of five rounds in Linux: here the last ten.
+        let (bandwidth, acked) = (self.bandwidth(), ack.newly_delivered as f64);
+        self.aggregation.note(ack.now, acked, bandwidth, self.window, self.rounds.count, 10);
+        self.check_phase(ack);
+        self.check_full(limited);
+        self.check_drained(ack);
+        self.check_rtt(ack);
+    }
+
+    /// The next gain of PROBE_BW: after an RTprop; the high one also waits for the flight it wants or for a loss,
+    /// the low one only until the queue is gone.
+    fn check_phase(&mut self, ack: &Ack) {
+        let State::ProbeBw(index) = self.state else { return };
+        let (gain, flight) = (self.pacing_gain(), ack.prior_inflight as f64);
+        let full_length = ack.now.since(self.phase_at) > self.min_rtt;
+        let next = if gain > 1.0 {
+            full_length && (self.newly_lost > 0 || flight >= self.inflight(gain))
+        } else if gain < 1.0 {
+            full_length || flight <= self.inflight(1.0)
+        } else {
+            full_length
+        };
+        if next {
+            self.state = State::ProbeBw((index + 1) % CYCLE.len());
+            self.phase_at = ack.now;
+        }
+    }
+
+    fn check_full(&mut self, limited: bool) {
+        if self.filled || !self.rounds.started || limited {
+            return;
+        }
+        if self.bandwidth.max() >= 1.25 * self.full {
+            self.full = self.bandwidth.max();
+            self.full_rounds = 0;
+            return;
+        }
+        self.full_rounds += 1;
+        self.filled = self.full_rounds >= 3;
+    }
+
+    fn check_drained(&mut self, ack: &Ack) {
+        if self.state == State::Startup && self.filled {
+            self.state = State::Drain;
+        }
+        if self.state == State::Drain && ack.inflight as f64 <= self.inflight(1.0) {
+            self.probe_bandwidth(ack.now);
+        }
+    }
+
+    /// PROBE_BW begins with any gain but the low one.
+    fn probe_bandwidth(&mut self, now: Instant) {
+        let drawn = (self.random.uniform() * 7.0) as usize;
+        self.state = State::ProbeBw((CYCLE.len() - drawn) % CYCLE.len());
+        self.phase_at = now;
+    }
+
+    /// RTprop, and PROBE_RTT where it is out of date.
+    fn check_rtt(&mut self, ack: &Ack) {
+        let at = self.min_rtt_at.unwrap_or(ack.now);
+        let expired = ack.now > at + self.config.rtt_window;
+        if let Some(rtt) = ack.rtt
+            && (rtt < self.min_rtt || expired)
+        {
+            self.min_rtt = rtt;
+            self.min_rtt_at = Some(ack.now);
+        }
+        if self.state != State::ProbeRtt && expired && !self.idle && !self.config.probe_rtt.is_zero() {
+            self.state = State::ProbeRtt;
+            self.save_window();
+            self.probe_rtt_until = None;
+        }
+        if self.state == State::ProbeRtt {
+            self.probe_rtt(ack);
+        }
+        self.idle = false;
+    }
+
+    fn probe_rtt(&mut self, ack: &Ack) {
+        self.shallow.mark(self.delivered, ack.inflight);
+        match self.probe_rtt_until {
+            None if ack.inflight as f64 <= LEAST * self.segment => {
+                self.probe_rtt_until = Some(ack.now + self.config.probe_rtt);
+                self.probe_rtt_round = false;
+                self.rounds.restart(self.delivered);
+            }
+            None => {}
+            Some(_) => {
+                self.probe_rtt_round |= self.rounds.started;
+                if self.probe_rtt_round {
+                    self.leave_probe_rtt(ack.now);
+                }
+            }
+        }
+    }
+
+    /// Leaves PROBE_RTT, if it lasted long enough.
+    fn leave_probe_rtt(&mut self, now: Instant) {
+        if self.probe_rtt_until.is_some_and(|until| now > until) {
+            self.min_rtt_at = Some(now);
+            self.window = self.window.max(self.prior_window);
+            if self.filled {
+                self.probe_bandwidth(now);
+            } else {
+                self.state = State::Startup;
+            }
+        }
+    }
+
+    /// Keeps the last window that neither a recovery nor PROBE_RTT had made small.
+    fn save_window(&mut self) {
+        let whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
+        self.prior_window = if whole { self.window } else { self.prior_window.max(self.window) };
+    }
+
+    fn set_rate(&mut self, gain: f64) {
+        let rate = gain * PACED * self.bandwidth();
+        if self.filled || rate > self.rate {
+            self.rate = rate;
+        }
+    }
+
+    fn set_window(&mut self, ack: &Ack) {
+        let acked = ack.newly_delivered as f64;
+        let flight = ack.inflight as f64;
+        if self.newly_lost > 0 {
+            self.window = (self.window - self.newly_lost as f64).max(self.segment);
+        }
+        if ack.phase == Phase::Recovery && self.phase != Phase::Recovery {
+            self.conserve = true;
+            self.rounds.restart(self.delivered);
+            self.window = flight + acked.max(self.segment);
+        }
+        self.phase = ack.phase;
+        if self.conserve {
+            self.window = self.window.max(flight + acked);
+        } else {
+            let target = self.target();
+            if self.filled {
+                self.window = (self.window + acked).min(target);
+            } else if self.window < target || (self.delivered as f64) < self.initial_window {
+                self.window += acked;
+            }
+            self.window = self.window.max(LEAST * self.segment);
+        }
+        self.bound_for_probe_rtt();
+    }
+
+    fn bound_for_probe_rtt(&mut self) {
+        if self.state == State::ProbeRtt {
+            self.window = self.window.min(LEAST * self.segment);
+        }
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.min_rtt_at.get_or_insert(ack.now);
+        if !self.rate_from_rtt && !ack.srtt.is_zero() {
+            self.rate_from_rtt = true;
+            self.start_rate(ack.srtt);
+        }
+        if self.phase == Phase::Open && ack.phase == Phase::Recovery {
+            self.save_window();
+        }
+        if let Some(sample) = &ack.rate {
+            self.learn(ack, sample);
+        }
+        self.set_rate(self.pacing_gain());
+        self.set_window(ack);
+        self.newly_lost = 0;
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        match event.cause {
+            Cause::Timeout | Cause::RepeatedTimeout => {
+                self.save_window();
+                self.phase = Phase::Loss;
+                self.conserve = false;
+                self.newly_lost = 0;
+                // What was measured of the growth says nothing of the time after it (Linux).
+                self.full = 0.0;
+                self.window = self.segment;
+            }
+            // The first ACK of the recovery brings its window; marks do not count.
+            Cause::Loss | Cause::Mark => {}
+        }
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        self.min_rtt_at.get_or_insert(sent.now);
+        if !sent.app_limited {
+            return;
+        }
+        self.idle = true;
+        self.aggregation.restart(sent.now);
+        match self.state {
+            State::ProbeBw(_) => self.set_rate(1.0),
+            State::ProbeRtt => self.leave_probe_rtt(sent.now),
+            State::Startup | State::Drain => {}
+        }
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        self.newly_lost += lost.bytes;
+        self.lost += lost.bytes;
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.full = 0.0;
+        self.full_rounds = 0;
+        self.policer = Policer::default();
+        self.window = self.window.max(self.prior_window);
+        self.bound_for_probe_rtt();
+    }
+
+    fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
+
+    fn on_recovered(&mut self, _now: Instant) {
+        self.phase = Phase::Open;
+        self.conserve = false;
+        self.window = self.window.max(self.prior_window);
+        self.bound_for_probe_rtt();
+    }
+
+    fn window(&self) -> u64 {
+        (self.window.max(self.segment) + 0.5) as u64
+    }
+
+    /// There is none; below the least window once STARTUP is over, so that nothing takes it for slow start.
+    fn ssthresh(&self) -> u64 {
+        if self.filled { (LEAST * self.segment) as u64 } else { u64::MAX }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Rate::from_bps((8.0 * self.rate).max(1.0) as u64)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { rate: true, own_recovery: true, ..Needs::default() }
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "Measures the bandwidth and the round-trip time of the path and sends at that rate, whatever is lost; a \
+                fifth of the packets must be lost before that costs throughput. Needs SACK. Flows with long round-trip \
+                times get more than their share; shallow queues lose many packets to it.",
+        equations: &[
+            "BtlBw = largest delivery rate of 10 rounds,  RTprop = smallest RTT of 10 s",
+            "pacing rate = pacing gain * 0.99 * BtlBw",
+            "W = window gain * BtlBw * RTprop + 3 segments (+ aggregated ACKs), at least 4 segments",
+            "STARTUP:   gains 2.885, 2.885, until BtlBw grew by less than 25 % in 3 rounds",
+            "DRAIN:     gains 0.347, 2.885, until the flight is at most BtlBw * RTprop",
+            "PROBE_BW:  pacing gains 1.25, 0.75, 1 x 6, an RTprop each;  window gain 2",
+            "PROBE_RTT: W = 4 for 200 ms and a round, if RTprop is older than 10 s",
+            "loss:      W = flight for a round, then as before;  timeout:  W = 1",
+        ],
+        source: "Cardwell et al., ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00; Linux tcp_bbr.c \
+                 for the rules on policers and aggregation",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting {
+                name: "bandwidth_rounds",
+                default: "10",
+                unit: "rounds",
+                meaning: "How many rounds a delivery rate counts for the bandwidth.",
+                place: Place::Number { at: |config| &mut config.bandwidth_rounds, least: 1.0, most: 1000.0 },
+            },
+            Setting {
+                name: "rtt_window",
+                default: "10 s",
+                unit: "time",
+                meaning: "How long the smallest round-trip time lasts before PROBE_RTT measures it again.",
+                place: Place::Time { at: |config| &mut config.rtt_window, most: Duration::from_secs(86_400) },
+            },
+            Setting {
+                name: "probe_rtt",
+                default: "200 ms",
+                unit: "time",
+                meaning: "How long PROBE_RTT keeps the window at four segments; 0 s for no PROBE_RTT.",
+                place: Place::Time { at: |config| &mut config.probe_rtt, most: Duration::from_secs(60) },
+            },
+            Setting {
+                name: "ack_aggregation",
+                default: "true",
+                unit: "",
+                meaning: "Adds what the ACKs deliver at once to the window, as Linux does and the draft does not.",
+                place: Place::Flag(|config| &mut config.ack_aggregation),
+            },
+            Setting {
+                name: "policer",
+                default: "true",
+                unit: "",
+                meaning: "Takes a steady rate with losses of 20 % for a policer's and keeps to it, as Linux does.",
+                place: Place::Flag(|config| &mut config.policer),
+            },
+        ]
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.rtt_window < Duration::from_millis(1) {
+            return Err(format!("rtt_window: {} is below 1 ms", self.rtt_window));
+        }
+        Ok(())
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Bbr::new(self, start))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! A policer behind heavy losses, as Linux's tcp_bbr.c looks for one.
+//!
+//! A token bucket lets bursts pass, so that the largest delivery rate is far above what it lets pass for long. From a
+//! loss on, intervals of 4 to 16 rounds that end with a loss are measured. Where a fifth of an interval (50/256 of
+//! what it delivered) was lost, and two intervals in a row had the same rate, within 1/8 or 500 B/s, their mean is
+//! taken for the policer's rate: it replaces the bandwidth, and PROBE_BW does not probe, for 48 rounds.
+
+use lightlag_core::Instant;
+
+const LEAST_ROUNDS: u32 = 4;
+const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
+/// Of the bytes delivered, so many must have been lost.
+const LOSS: f64 = 50.0 / 256.0;
+/// Two rates are the same if they differ by so much of one, or by so many bytes a second.
+const SAME_RATIO: f64 = 1.0 / 8.0;
+const SAME_RATE: f64 = 500.0;
+/// Rounds of PROBE_BW that the rate holds.
+const HELD: u32 = 48;
+
+/// What an ACK says.
+#[derive(Clone, Copy, Debug)]
+pub struct News {
+    /// When it arrived.
+    pub now: Instant,
+    /// Bytes delivered so far.
+    pub delivered: u64,
+    /// Bytes lost so far.
+    pub lost: u64,
+    /// Whether some of them with this ACK.
+    pub newly_lost: bool,
+    /// Whether it begins a round.
+    pub round: bool,
+    /// Whether its sample says nothing of the path.
+    pub limited: bool,
+    /// Whether the state is PROBE_BW.
+    pub probing: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Finding {
+    /// Nothing new.
+    None,
+    /// The policer's rate held long enough; the path is to be probed again.
+    Forgotten,
+}
+
+/// The search for a policer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Policer {
+    /// Whether an interval is being measured.
+    sampling: bool,
+    in_use: bool,
+    /// The rate of the last interval, or of the policer, in bytes a second; 0 before the first.
+    rate: f64,
+    rounds: u32,
+    /// Where the interval began.
+    began: Instant,
+    delivered: u64,
+    lost: u64,
+}
+
+impl Policer {
+    /// The policer's rate in bytes a second, if there is one.
+    pub fn rate(&self) -> Option<f64> {
+        self.in_use.then_some(self.rate)
+    }
+
+    /// Takes an ACK.
+    pub fn watch(&mut self, news: &News) -> Finding {
+        if self.in_use {
+            self.rounds += u32::from(news.probing && news.round);
+            if self.rounds < HELD {
+                return Finding::None;
+            }
+            *self = Self::default();
+            return Finding::Forgotten;
+        }
+        if !self.sampling {
+            if !news.newly_lost {
+                return Finding::None;
+            }
+            self.begin(news);
+            self.sampling = true;
+        }
+        if news.limited {
+            *self = Self::default();
+            return Finding::None;
+        }
+        self.rounds += u32::from(news.round);
+        if self.rounds < LEAST_ROUNDS {
+            return Finding::None;
+        }
+        if self.rounds > MOST_ROUNDS {
+            *self = Self::default();
+        } else if news.newly_lost {
+            self.end(news);
+        }
+        Finding::None
+    }
+
+    fn begin(&mut self, news: &News) {
+        (self.began, self.delivered, self.lost, self.rounds) = (news.now, news.delivered, news.lost, 0);
+    }
+
+    /// An interval may end here: it does if enough was lost.
+    fn end(&mut self, news: &News) {
+        let (delivered, lost) = ((news.delivered - self.delivered) as f64, (news.lost - self.lost) as f64);
+        let seconds = news.now.since(self.began).as_secs_f64();
+        if delivered == 0.0 || lost < LOSS * delivered || seconds < 1e-3 {
+            return;
+        }
+        let rate = delivered / seconds;
+        let difference = (rate - self.rate).abs();
+        if self.rate > 0.0 && (difference <= SAME_RATIO * self.rate || difference <= SAME_RATE) {
+            self.rate = f64::midpoint(rate, self.rate);
+            self.in_use = true;
+            self.rounds = 0;
+        } else {
+            self.rate = rate;
+            self.begin(news);
+        }
+    }
+}

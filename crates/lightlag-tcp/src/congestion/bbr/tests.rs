@@ -1,0 +1,283 @@
+//! Version 1 on a path of its own: 1000 segments/s and 100 ms where nothing else is said.
+
+use super::super::tests::link::{Link, Path};
+use super::super::tests::{SEGMENT, assert_within, start};
+use super::*;
+
+const RATE: f64 = 1_000_000.0;
+const RTT: Duration = Duration::from_millis(100);
+
+fn link(path: Path) -> Link<Bbr> {
+    Link::new(Bbr::new(&Config::default(), &Start { rtt: Some(path.rtt), ..start(10) }), path)
+}
+
+fn path() -> Path {
+    Path::new(RATE, RTT)
+}
+
+/// The states in the order in which they came, and when.
+fn states(link: &mut Link<Bbr>, seconds: f64) -> Vec<(f64, State)> {
+    let mut seen = Vec::new();
+    link.run_until(seconds, |link| {
+        if seen.last().is_none_or(|(_, state)| *state != link.algorithm.state) {
+            seen.push((link.now.as_secs_f64(), link.algorithm.state));
+        }
+    });
+    seen
+}
+
+#[test]
+fn startup_ends_when_the_path_is_full_and_knows_its_bandwidth() {
+    let mut link = link(path());
+    let mut at_end = None;
+    link.run_until(3.0, |link| {
+        if link.algorithm.filled && at_end.is_none() {
+            at_end = Some((link.now, link.algorithm.bandwidth()));
+        }
+    });
+    let (at, bandwidth) = at_end.expect("startup ended");
+    assert_within("bandwidth", bandwidth, RATE, 0.02);
+    // From 10 to 200 segments in five doublings of a round or so, and three rounds without growth.
+    assert!(at.as_secs_f64() < 2.0, "{at:?}");
+}
+
+#[test]
+fn the_states_follow_each_other() {
+    let seen = states(&mut link(path()), 9.0);
+    assert_eq!(seen[0].1, State::Startup);
+    assert_eq!(seen[1].1, State::Drain);
+    assert!(matches!(seen[2].1, State::ProbeBw(index) if index != 1));
+    let indices: Vec<usize> = seen[2..]
+        .iter()
+        .map(|(_, state)| match state {
+            State::ProbeBw(index) => *index,
+            other => panic!("{other:?} in PROBE_BW"),
+        })
+        .collect();
+    assert!(indices.len() > 40, "{}", indices.len());
+    assert!(indices.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 8), "{indices:?}");
+    // A cruising phase lasts an RTprop.
+    for pair in seen[2..].windows(2) {
+        if matches!(pair[0].1, State::ProbeBw(3..=7)) {
+            assert!((pair[1].0 - pair[0].0 - 0.1).abs() < 0.006, "{pair:?}");
+        }
+    }
+}
+
+#[test]
+fn the_phase_at_the_start_is_drawn_and_never_the_low_one() {
+    let mut first = [false; 8];
+    for seed in 0..200 {
+        let mut bbr = Bbr::new(&Config::default(), &Start { seed, ..start(10) });
+        bbr.probe_bandwidth(Instant::ZERO);
+        let State::ProbeBw(index) = bbr.state else { panic!("{:?}", bbr.state) };
+        first[index] = true;
+    }
+    assert_eq!(first, [true, false, true, true, true, true, true, true]);
+}
+
+#[test]
+fn the_window_is_two_bandwidth_delay_products() {
+    let mut bbr = Bbr::new(&Config { ack_aggregation: false, ..Config::default() }, &start(10));
+    bbr.min_rtt = RTT;
+    bbr.filled = true;
+    bbr.bandwidth.update(0, RATE, 10);
+    bbr.state = State::ProbeBw(4);
+    assert_within("target", bbr.target(), 203.0 * SEGMENT as f64, 1e-9);
+    // Pacing 1250, 750, 1000 segments/s, less 1 %.
+    for (index, rate) in [(0, 1237.5), (1, 742.5), (2, 990.0), (7, 990.0)] {
+        bbr.state = State::ProbeBw(index);
+        bbr.set_rate(bbr.pacing_gain());
+        assert_within("rate", bbr.rate, rate * SEGMENT as f64, 1e-9);
+    }
+    bbr.state = State::Drain;
+    assert_within("drain", bbr.pacing_gain(), 0.3466, 1e-3);
+}
+
+#[test]
+fn without_a_round_trip_time_the_first_rate_assumes_a_millisecond() {
+    let bbr = Bbr::new(&Config::default(), &start(10));
+    assert_within("rate", bbr.rate, 2.885 * 10.0 * SEGMENT as f64 / 0.001, 1e-9);
+    assert_eq!(bbr.window(), 10 * SEGMENT);
+}
+
+#[test]
+fn probe_rtt_comes_every_ten_seconds_with_four_segments() {
+    let mut link = link(path());
+    let (mut smallest, mut windows) = (u64::MAX, Vec::new());
+    let seen = states(&mut link, 10.0);
+    assert!(seen.iter().all(|(_, state)| *state != State::ProbeRtt));
+    let mut began = Vec::new();
+    let mut before = false;
+    link.run_until(45.0, |link| {
+        let probing = link.algorithm.state == State::ProbeRtt;
+        if probing {
+            windows.push(link.algorithm.window());
+            smallest = smallest.min(link.inflight);
+        }
+        if probing && !before {
+            began.push(link.now.as_secs_f64());
+        }
+        before = probing;
+    });
+    assert!(windows.iter().all(|window| *window == 4 * SEGMENT));
+    assert!(smallest <= 4 * SEGMENT);
+    assert!((3..=4).contains(&began.len()), "{began:?}");
+    for pair in began.windows(2) {
+        assert!((10.0..11.0).contains(&(pair[1] - pair[0])), "{began:?}");
+    }
+}
+
+#[test]
+fn a_lone_flow_uses_the_link() {
+    for (rtt, queue) in [(50, 3.0), (100, 1.0), (600, 1.0)] {
+        let mut path = Path::new(RATE, Duration::from_millis(rtt));
+        path.queue = queue * path.bdp();
+        let mut link = link(path);
+        // From PROBE_BW to before the first PROBE_RTT, and over several of these.
+        link.run_until(9.0, |_| {});
+        let before = link.delivered;
+        link.run_until(9.9, |_| {});
+        assert_within("PROBE_BW", (link.delivered - before) as f64, 0.9 * RATE, 0.03);
+        let before = link.delivered;
+        link.run_until(49.9, |_| {});
+        let share = (link.delivered - before) as f64 / (40.0 * RATE);
+        let least = if rtt == 600 { 0.87 } else { 0.93 };
+        assert!(share > least, "{rtt} ms: {share}");
+    }
+}
+
+#[test]
+fn random_losses_cost_their_share_and_no_more() {
+    for loss in [0.01, 0.05] {
+        let mut link = link(Path { loss, ..path() });
+        link.run_until(9.9, |_| {});
+        assert_within("goodput", link.delivered as f64 / (9.0 * RATE), 1.0 - loss, 0.08);
+    }
+}
+
+#[test]
+fn application_limited_samples_never_lower_the_bandwidth() {
+    let mut link = link(path());
+    link.run_until(3.0, |_| {});
+    link.write_at(0.1 * RATE);
+    // What was in flight brings its own samples first.
+    link.run_until(3.5, |_| {});
+    let bandwidth = link.algorithm.bandwidth();
+    link.run_until(9.0, |link| assert!(link.algorithm.bandwidth() >= bandwidth));
+    assert!(link.rate < 0.2 * RATE, "the samples themselves are low: {}", link.rate);
+}
+
+#[test]
+fn an_application_limited_startup_does_not_end() {
+    let mut link = link(path());
+    link.write_at(0.05 * RATE);
+    link.run_until(9.0, |link| assert_eq!(link.algorithm.state, State::Startup));
+}
+
+#[test]
+fn after_idle_it_resumes_at_the_bandwidth_without_probe_rtt() {
+    let mut link = link(path());
+    link.run_until(5.0, |_| {});
+    link.write_at(0.0);
+    link.run_until(30.0, |_| {});
+    assert_eq!(link.inflight, 0);
+    link.write_without_end();
+    let mut rates = Vec::new();
+    link.run_until(30.3, |link| {
+        assert_ne!(link.algorithm.state, State::ProbeRtt);
+        rates.push(link.algorithm.rate);
+    });
+    assert!(rates[0] > 0.7 * RATE);
+}
+
+#[test]
+fn a_loss_conserves_packets_for_a_round_and_then_the_window_returns() {
+    let mut link = link(path());
+    link.run_until(5.0, |_| {});
+    let window = link.algorithm.window;
+    link.path.loss = 0.5;
+    link.run_until(5.01, |_| {});
+    link.path.loss = 0.0;
+    let mut conserved = false;
+    link.run_until(6.0, |link| {
+        if link.algorithm.conserve {
+            conserved = true;
+            let flight = (link.inflight + 2 * SEGMENT) as f64;
+            assert!(link.algorithm.window <= flight.max(0.99 * window), "{} over {flight}", link.algorithm.window);
+        }
+    });
+    assert!(conserved);
+    assert_within("window", link.algorithm.window, window, 0.05);
+    assert_within("bandwidth", link.algorithm.bandwidth(), RATE, 0.02);
+}
+
+#[test]
+fn a_timeout_leaves_a_segment_and_the_bandwidth() {
+    let mut link = link(path());
+    link.run_until(5.0, |_| {});
+    let congestion = super::super::tests::congestion(Cause::Timeout, 100.0);
+    link.algorithm.on_congestion(&congestion);
+    assert_eq!(link.algorithm.window(), SEGMENT);
+    assert_within("bandwidth", link.algorithm.bandwidth(), RATE, 0.02);
+    link.algorithm.on_recovered(link.now);
+    assert!(link.algorithm.window() > 150 * SEGMENT);
+}
+
+#[test]
+fn aggregated_acks_widen_the_window() {
+    let slotted = Path { slot: Duration::from_millis(40), ..Path::new(RATE, Duration::from_millis(40)) };
+    let share = |ack_aggregation| {
+        let config = Config { ack_aggregation, ..Config::default() };
+        let start = Start { rtt: Some(slotted.rtt), ..start(10) };
+        let mut link = Link::new(Bbr::new(&config, &start), slotted);
+        link.run_until(9.0, |_| {});
+        (link.delivered as f64 / (9.0 * RATE), link.algorithm.target())
+    };
+    let ((with, wide), (_, narrow)) = (share(true), share(false));
+    assert!(with > 0.9, "{with}");
+    assert!(wide > narrow + 10.0 * SEGMENT as f64, "{wide} and {narrow}");
+}
+
+#[test]
+fn a_policer_is_found_and_kept_to() {
+    let policed = Path { policer: Some((0.2 * RATE, 20_000.0)), ..path() };
+    let losses = |policer| {
+        let start = Start { rtt: Some(policed.rtt), ..start(10) };
+        let mut link = Link::new(Bbr::new(&Config { policer, ..Config::default() }, &start), policed);
+        let mut found = false;
+        link.run_until(9.5, |link| found |= link.algorithm.policer.rate().is_some());
+        if found {
+            let rate = link.algorithm.policer.rate().unwrap_or(0.2 * RATE);
+            assert_within("policer", rate, 0.2 * RATE, 0.15);
+        }
+        (found, link.lost as f64 / (link.lost + link.delivered) as f64)
+    };
+    let ((found, with), (not, without)) = (losses(true), losses(false));
+    assert!(found && !not);
+    assert!(with < without, "{with} and {without}");
+}
+
+#[test]
+fn ten_times_the_bandwidth_is_found_in_a_few_cycles() {
+    let mut link = link(path());
+    link.run_until(3.0, |_| {});
+    link.path.rate *= 10.0;
+    // A cycle of eight RTTs multiplies by 1.25.
+    link.run_until(3.0 + 0.8 * 12.0, |_| {});
+    assert!(link.algorithm.bandwidth() > 7.0 * RATE, "{}", link.algorithm.bandwidth());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace() {
+    let trace = |seed| {
+        let start = Start { rtt: Some(RTT), seed, ..start(10) };
+        let mut link = Link::new(Bbr::new(&Config::default(), &start), Path { loss: 0.01, ..path() });
+        let mut windows = Vec::new();
+        link.run_until(5.0, |link| windows.push((link.now, link.algorithm.window(), link.algorithm.rate.to_bits())));
+        windows
+    };
+    let first = trace(0);
+    assert!(trace(0) == first);
+    assert!((1..6).any(|seed| trace(seed) != first));
+}

@@ -1,0 +1,151 @@
+//! What it knows of the path (draft-ietf-ccwg-bbr §5.5): bandwidth, round-trip time, aggregation, and the signals of
+//! the last round.
+
+use super::states::State;
+use super::{AGGREGATION_ROUNDS, Ack, BANDWIDTH_CYCLES, Bbr3, LEAST, RateSample};
+use lightlag_core::Duration;
+
+impl Bbr3 {
+    /// UpdateLatestDeliverySignals: near the start of an ACK.
+    pub(super) fn update_latest_delivery_signals(&mut self, sample: &RateSample, rate: f64) {
+        self.bw_latest = self.bw_latest.max(rate);
+        self.inflight_latest = self.inflight_latest.max(sample.delivered as f64);
+        self.loss_round_start = sample.prior_delivered >= self.loss_round_delivered;
+        if self.loss_round_start {
+            self.loss_round_delivered = self.delivered;
+        }
+    }
+
+    /// AdvanceLatestDeliverySignals: near its end.
+    pub(super) fn advance_latest_delivery_signals(&mut self, sample: &RateSample, rate: f64) {
+        if self.loss_round_start {
+            self.bw_latest = rate;
+            self.inflight_latest = sample.delivered as f64;
+            self.loss_ranges = 0;
+        }
+    }
+
+    /// ResetCongestionSignals.
+    pub(super) fn reset_congestion_signals(&mut self) {
+        self.is_loss_in_round = false;
+        self.bw_latest = 0.0;
+        self.inflight_latest = 0.0;
+    }
+
+    /// UpdateCongestionSignals, and the rounds and max_bw that go first.
+    pub(super) fn update_congestion_signals(&mut self, sample: &RateSample, rate: f64, limited: bool) {
+        if self.rounds.advance(sample) {
+            self.rounds_since_probe_up += 1;
+        }
+        if rate > 0.0 && (rate >= self.max_bw.max() || !limited) {
+            self.max_bw.update(self.cycle, rate, BANDWIDTH_CYCLES);
+        }
+        if self.loss_round_start {
+            self.adapt_lower_bounds();
+        }
+    }
+
+    /// Once a round: the bounds follow what was delivered in it, if anything was lost.
+    fn adapt_lower_bounds(&mut self) {
+        if self.is_loss_in_round && !self.is_probing_bw() {
+            if self.bw_shortterm == f64::INFINITY {
+                self.bw_shortterm = self.max_bw.max();
+            }
+            if self.inflight_shortterm == f64::INFINITY {
+                self.inflight_shortterm = self.window;
+            }
+            let beta = self.config.beta;
+            self.bw_shortterm = self.bw_latest.max(beta * self.bw_shortterm);
+            self.inflight_shortterm = self.inflight_latest.max(beta * self.inflight_shortterm);
+        }
+        self.startup_lost_too_much = self.is_startup_loss_too_high();
+        self.is_loss_in_round = false;
+    }
+
+    /// ResetShortTermModel.
+    pub(super) fn reset_short_term_model(&mut self) {
+        self.bw_shortterm = f64::INFINITY;
+        self.inflight_shortterm = f64::INFINITY;
+    }
+
+    /// UpdateACKAggregation.
+    pub(super) fn update_aggregation(&mut self, ack: &Ack) {
+        let rounds = if self.full_bw_reached { AGGREGATION_ROUNDS } else { 1 };
+        let (acked, count) = (ack.newly_delivered as f64, self.rounds.count);
+        self.aggregation.note(ack.now, acked, self.bw, self.window, count, rounds);
+    }
+
+    /// ResetFullBW.
+    pub(super) fn reset_full_bw(&mut self) {
+        self.full_bw = 0.0;
+        self.full_bw_count = 0;
+        self.full_bw_now = false;
+    }
+
+    /// CheckFullBWReached: three rounds in which the rate grew by less than a quarter. An ACK without a valid sample
+    /// says nothing here.
+    pub(super) fn check_full_bw_reached(&mut self, rate: f64, limited: bool) {
+        if self.full_bw_now || !self.rounds.started || limited || rate == 0.0 {
+            return;
+        }
+        if rate >= 1.25 * self.full_bw {
+            self.reset_full_bw();
+            self.full_bw = rate;
+            return;
+        }
+        self.full_bw_count += 1;
+        self.full_bw_now = self.full_bw_count >= 3;
+        self.full_bw_reached |= self.full_bw_now;
+    }
+
+    /// UpdateMinRTT.
+    pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
+        self.probe_rtt_expired = ack.now > self.probe_rtt_min_at + self.config.probe_rtt_interval;
+        if let Some(rtt) = ack.rtt
+            && (rtt < self.probe_rtt_min_delay || self.probe_rtt_expired)
+        {
+            self.probe_rtt_min_delay = rtt;
+            self.probe_rtt_min_at = ack.now;
+        }
+        let expired = ack.now > self.min_rtt_at + self.config.rtt_window;
+        if self.probe_rtt_min_delay < self.min_rtt || expired {
+            self.min_rtt = self.probe_rtt_min_delay;
+            self.min_rtt_at = self.probe_rtt_min_at;
+        }
+    }
+
+    /// BDPMultiple, with a given bandwidth.
+    pub(super) fn bdp_multiple(&self, bandwidth: f64, gain: f64) -> f64 {
+        if self.min_rtt == Duration::MAX {
+            return self.initial_window;
+        }
+        gain * bandwidth * self.min_rtt.as_secs_f64()
+    }
+
+    /// TargetInflight: the bandwidth-delay product, unless congestion cut the window below it.
+    pub(super) fn target_inflight(&self) -> f64 {
+        self.bdp_multiple(self.bw, 1.0).min(self.window)
+    }
+
+    /// QuantizationBudget. The quantum is that of a TCP that offloads: 1 ms at the pacing rate, of two segments to
+    /// 64 KB; three of them are the least flight.
+    pub(super) fn with_budget(&self, flight: f64) -> f64 {
+        let quantum = (0.001 * self.rate).min(64_000.0).max(2.0 * self.segment);
+        let flight = flight.max(3.0 * quantum).max(LEAST * self.segment);
+        if self.state == State::Up { flight + 2.0 * self.segment } else { flight }
+    }
+
+    /// Inflight, with a given bandwidth.
+    pub(super) fn inflight_at(&self, bandwidth: f64, gain: f64) -> f64 {
+        self.with_budget(self.bdp_multiple(bandwidth, gain))
+    }
+
+    /// InflightWithHeadroom.
+    pub(super) fn inflight_with_headroom(&self) -> f64 {
+        if self.inflight_longterm == f64::INFINITY {
+            return f64::INFINITY;
+        }
+        let headroom = self.segment.max(self.config.headroom * self.inflight_longterm);
+        (self.inflight_longterm - headroom).max(LEAST * self.segment)
+    }
+}

@@ -1,0 +1,158 @@
+//! What BBR and its successor measure with: rounds by delivered data, maxima over some of them, and how much more
+//! than expected the ACKs deliver.
+//!
+//! A round ends when a segment is acknowledged that left after the round began (draft-ietf-ccwg-bbr §5.5.1): it is a
+//! round trip of packets, however long that takes.
+
+use super::RateSample;
+use lightlag_core::Instant;
+use std::collections::VecDeque;
+
+/// Rounds of one connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rounds {
+    /// A segment that left with more than this delivered ends the round.
+    end: u64,
+    /// Rounds that ended.
+    pub count: u64,
+    /// Whether the last ACK began one.
+    pub started: bool,
+}
+
+impl Rounds {
+    /// Takes an ACK; returns whether it begins a round.
+    pub fn advance(&mut self, sample: &RateSample) -> bool {
+        self.started = sample.prior_delivered >= self.end;
+        if self.started {
+            self.restart(sample.total_delivered);
+            self.count += 1;
+        }
+        self.started
+    }
+
+    /// The round begins anew, with so much delivered.
+    pub fn restart(&mut self, delivered: u64) {
+        self.end = delivered;
+    }
+}
+
+/// The largest of the values of the last rounds, or of any other count that only grows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MaxFilter {
+    /// Times and values; later ones are smaller.
+    values: VecDeque<(u64, f64)>,
+}
+
+impl MaxFilter {
+    /// Takes a value at `time`; values from before the last `length` times are forgotten.
+    pub fn update(&mut self, time: u64, value: f64, length: u64) {
+        while self.values.back().is_some_and(|(_, smaller)| *smaller <= value) {
+            self.values.pop_back();
+        }
+        self.values.push_back((time, value));
+        while self.values.front().is_some_and(|(old, _)| old + length <= time) {
+            self.values.pop_front();
+        }
+    }
+
+    /// The largest; zero before the first.
+    pub fn max(&self) -> f64 {
+        self.values.front().map_or(0.0, |(_, value)| *value)
+    }
+}
+
+/// How much more than the bandwidth explains the ACKs of the last rounds have delivered at once: links and receivers
+/// that collect packets or ACKs (draft-ietf-ccwg-bbr §5.5.9; Linux's tcp_bbr.c has the same for version 1).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Aggregation {
+    since: Option<Instant>,
+    acked: f64,
+    filter: MaxFilter,
+}
+
+impl Aggregation {
+    /// The measure begins anew.
+    pub fn restart(&mut self, now: Instant) {
+        self.since = Some(now);
+        self.acked = 0.0;
+    }
+
+    /// An ACK of `acked` bytes in a given round, where `bandwidth` bytes a second were expected. No sample exceeds
+    /// `window`; those of the last `rounds` rounds count.
+    pub fn note(&mut self, now: Instant, acked: f64, bandwidth: f64, window: f64, round: u64, rounds: u64) {
+        let since = self.since.unwrap_or(now);
+        let mut expected = bandwidth * now.since(since).as_secs_f64();
+        if self.acked <= expected {
+            self.restart(now);
+            expected = 0.0;
+        }
+        self.acked += acked;
+        self.filter.update(round, (self.acked - expected).min(window), rounds);
+    }
+
+    /// The excess in bytes.
+    pub fn excess(&self) -> f64 {
+        self.filter.max()
+    }
+}
+
+/// Segments that left while the algorithm itself kept little in flight, to measure the round-trip time: their
+/// samples are like application-limited ones (MarkConnectionAppLimited in the draft).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shallow {
+    from: u64,
+    until: u64,
+}
+
+impl Shallow {
+    /// The flight is held small now, with so much delivered and in flight.
+    pub fn mark(&mut self, delivered: u64, inflight: u64) {
+        if delivered > self.until {
+            self.from = delivered;
+        }
+        self.until = delivered + inflight;
+    }
+
+    /// Whether the segment of this sample left in such a time.
+    pub fn covers(&self, sample: &RateSample) -> bool {
+        self.until > 0 && (self.from..=self.until).contains(&sample.prior_delivered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightlag_core::Duration;
+
+    #[test]
+    fn the_maximum_is_that_of_the_last_rounds() {
+        let mut filter = MaxFilter::default();
+        assert_eq!(filter.max(), 0.0);
+        for (time, value, max) in
+            [(0, 5.0, 5.0), (1, 3.0, 5.0), (2, 4.0, 5.0), (3, 1.0, 4.0), (4, 1.0, 4.0), (5, 0.5, 1.0)]
+        {
+            filter.update(time, value, 3);
+            assert_eq!(filter.max(), max, "at {time}");
+        }
+        // A shorter memory applies at once.
+        filter.update(6, 0.1, 1);
+        assert_eq!(filter.max(), 0.1);
+    }
+
+    #[test]
+    fn an_ack_of_many_segments_is_an_excess() {
+        // 100 kB/s, but the ACKs come every 100 ms, for 10 kB each.
+        let mut aggregation = Aggregation::default();
+        for n in 0..20 {
+            let now = Instant::ZERO + Duration::from_millis(100 * n);
+            aggregation.note(now, 10_000.0, 100_000.0, 1e9, n, 10);
+        }
+        assert_eq!(aggregation.excess(), 10_000.0);
+        // Steady ones are none beyond themselves.
+        let mut steady = Aggregation::default();
+        for n in 0..200 {
+            steady.note(Instant::ZERO + Duration::from_millis(10 * n), 1000.0, 100_000.0, 1e9, n, 10);
+        }
+        assert_eq!(steady.excess(), 1000.0);
+    }
+}
