@@ -5,7 +5,7 @@
 //! - times, which agree to a microsecond: `rto`, `srtt`, `rtt`, `min_rtt`, and `timer`, the time until one fires (or
 //!   `timer none`);
 //! - counts: `timeouts`, `recoveries`, `probes`, `retransmitted`, `undone`, `tail_probes`, `mark_reactions`;
-//! - words: `phase open|recovery|loss`, `state established` and so on, `failure none|syn|timeout|reset`.
+//! - words: `phase open|recovery|loss`, `state established` and so on, `failure none|syn|timeout|reset` and so on.
 
 use super::segment::Number;
 use super::words::{Words, duration, whole};
@@ -50,11 +50,16 @@ const STATES: [(&str, State); 11] = [
     ("time-wait", State::TimeWait),
 ];
 const PHASES: [(&str, Phase); 3] = [("open", Phase::Open), ("recovery", Phase::Recovery), ("loss", Phase::Loss)];
-const FAILURES: [(&str, Option<Failure>); 4] = [
+const FAILURES: [(&str, Option<Failure>); 9] = [
     ("none", None),
     ("syn", Some(Failure::SynTimeout)),
     ("timeout", Some(Failure::Timeout)),
     ("reset", Some(Failure::Reset)),
+    ("refused", Some(Failure::Refused)),
+    ("aborted", Some(Failure::Aborted)),
+    ("keep-alive", Some(Failure::KeepAlive)),
+    ("probes", Some(Failure::ProbeTimeout)),
+    ("fin-wait", Some(Failure::FinWait)),
 ];
 
 /// Reads facts, which commas separate.

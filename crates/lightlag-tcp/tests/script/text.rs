@@ -75,6 +75,10 @@ pub enum Action {
     WriteForever,
     /// The application closes its side.
     Close,
+    /// The application gives up: a reset tells the peer.
+    Abort,
+    /// The application closes and reads no more.
+    Release,
     /// A segment arrives.
     In(Pattern),
     /// A segment leaves.
@@ -94,7 +98,7 @@ pub struct Handshake {
     pub peer: Pattern,
 }
 
-const STEPS: &str = "a step is a time and one of: open, listen, write, close, in, out, expect";
+const STEPS: &str = "a step is a time and one of: open, listen, write, close, abort, release, in, out, expect";
 
 /// Reads a script.
 pub fn parse(text: &str) -> Result<Script, Problem> {
@@ -198,6 +202,8 @@ fn action(words: &mut Words<'_>) -> Result<Action, String> {
         "open" => Action::Open,
         "listen" => Action::Listen,
         "close" => Action::Close,
+        "abort" => Action::Abort,
+        "release" => Action::Release,
         "expect" => Action::Expect,
         "write" if words.peek() == Some("forever") => {
             words.next();
