@@ -141,6 +141,14 @@ impl<'a> Player<'a> {
             Action::Established(handshake) => self.establish(handshake)?,
             Action::Write(number) => self.connection()?.write(number.bytes(unit).unsigned_abs()),
             Action::WriteForever => self.connection()?.write(u64::MAX),
+            Action::ReadLater => self.connection()?.read_later(),
+            Action::Read(number) => {
+                let wanted = number.bytes(unit).unsigned_abs();
+                let read = self.connection()?.read(wanted);
+                if read < wanted {
+                    return Err(format!("only {read} bytes are there to be read"));
+                }
+            }
             Action::Close => self.connection()?.close(),
             Action::Abort => self.connection()?.abort(),
             Action::Release => {
