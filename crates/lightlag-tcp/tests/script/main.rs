@@ -48,7 +48,7 @@ macro_rules! areas {
 
 areas!(
     ack, close, congestion, dsack, ecn, handshake, idle, keepalive, newreno, options, pacing, prr, rack, reset, rto,
-    sack, send, timestamps, undo, window,
+    sack, send, timestamps, undo, whole, window,
 );
 
 #[test]
