@@ -338,6 +338,12 @@ impl Connection {
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.linger = now + self.config.time_wait;
         }
+        let closed = start == self.receiver.nxt() && start == self.receiver.edge();
+        if closed && segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN) {
+            // RFC 9293 §3.10.7.4: a closed window takes no data, but the ACK that comes with it.
+            let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
+            self.take_ack(now, segment, start, echo);
+        }
     }
 
     /// Whether the segment goes on to be read.

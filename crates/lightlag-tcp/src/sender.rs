@@ -21,6 +21,9 @@ mod tail;
 pub(crate) use acks::Acknowledgement;
 pub(crate) use handshake::Agreed;
 
+/// How long data waits at most for a window that is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
+const OVERRIDE: Duration = Duration::from_secs(1);
+
 /// What the timer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timer {
@@ -517,7 +520,8 @@ impl Sender {
     fn rest(&mut self, now: Instant, blocked: Limit, room: u64, config: &Config, account: &mut Account) {
         if blocked == Limit::Rwnd && self.board.is_empty() && self.deadline == Instant::MAX {
             self.timer = Timer::Persist;
-            self.deadline = now + self.rtt.rto(&config.rto);
+            let small = self.peer_edge > self.board.nxt();
+            self.deadline = now + self.rtt.rto(&config.rto).min(if small { OVERRIDE } else { Duration::MAX });
         }
         self.arm_tail_if_stale(now, config);
         let limit = match self.recovery.phase() {

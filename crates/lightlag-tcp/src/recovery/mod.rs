@@ -248,12 +248,18 @@ impl Recovery {
             self.duplicates = self.duplicates.saturating_add(1);
             self.disorder = self.disorder.min(board.nxt());
         }
+        let tested = self.wants_new_data();
         if undo::is_spurious(self, board, news) {
             let ended = self.phase != Phase::Open;
             self.end();
             self.episode = Episode::none();
             board.unmark_lost();
             return Verdict { ended, undone: true, ..Verdict::default() };
+        }
+        if tested && news.duplicate && !self.uses_sack() {
+            // RFC 5682 §2.1 step 3a: the timeout was right. Its repair goes on from the first segment, as if the
+            // new ones had not been sent: without SACK they would count as in the network until it is complete.
+            board.mark_all_lost(Instant::MAX);
         }
         let verdict = match self.scheme {
             Scheme::Rack => rack::on_ack(self, board, news),

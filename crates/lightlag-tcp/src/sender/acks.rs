@@ -1,6 +1,6 @@
 //! What an acknowledgement tells the sender, and what the sender tells the congestion control.
 
-use super::{Sender, Timer, end_of_tick, ticks_since};
+use super::{Sender, Tail, Timer, end_of_tick, ticks_since};
 use crate::account::Account;
 use crate::config::{Config, Growth, RttSamples};
 use crate::congestion::{Ack, Cause, Congestion, Phase};
@@ -175,6 +175,8 @@ impl Sender {
             let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
             congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
             account.statistics.recoveries += 1;
+            // RFC 8985 §7.1: what a probe in flight would say is answered now.
+            self.tail = Tail::new();
         }
     }
 

@@ -1,11 +1,11 @@
 //! Facts about a connection: what a script says after a bar, separated by commas.
 //!
 //! - sizes in segments or bytes: `cwnd`, `ssthresh` (or `ssthresh none`), `inflight`, `window` (the peer's), `una`,
-//!   `nxt`, `received`, `duplicate`;
+//!   `nxt`, `received`, `unread`, `duplicate`;
 //! - times, which agree to a microsecond: `rto`, `srtt`, `rtt`, `min_rtt`, and `timer`, the time until one fires (or
 //!   `timer none`);
 //! - counts: `timeouts`, `recoveries`, `probes`, `retransmitted`, `undone`, `tail_probes`, `mark_reactions`;
-//! - words: `phase open|recovery|loss`, `state established` and so on, `failure none|syn|timeout|reset`.
+//! - words: `phase open|recovery|loss`, `state established` and so on, `failure none|syn|timeout|reset` and so on.
 
 use super::segment::Number;
 use super::words::{Words, duration, whole};
@@ -32,7 +32,7 @@ enum Value {
     Failure(Option<Failure>),
 }
 
-const NAMES: &str = "cwnd, ssthresh, inflight, window, una, nxt, received, duplicate (sizes), rto, srtt, rtt, min_rtt, \
+const NAMES: &str = "cwnd, ssthresh, inflight, window, una, nxt, received, unread, duplicate (sizes), rto, srtt, rtt, min_rtt, \
                      timer (times), timeouts, recoveries, probes, retransmitted, undone, tail_probes, \
                      mark_reactions (counts), phase, state, failure";
 
@@ -50,11 +50,16 @@ const STATES: [(&str, State); 11] = [
     ("time-wait", State::TimeWait),
 ];
 const PHASES: [(&str, Phase); 3] = [("open", Phase::Open), ("recovery", Phase::Recovery), ("loss", Phase::Loss)];
-const FAILURES: [(&str, Option<Failure>); 4] = [
+const FAILURES: [(&str, Option<Failure>); 9] = [
     ("none", None),
     ("syn", Some(Failure::SynTimeout)),
     ("timeout", Some(Failure::Timeout)),
     ("reset", Some(Failure::Reset)),
+    ("refused", Some(Failure::Refused)),
+    ("aborted", Some(Failure::Aborted)),
+    ("keep-alive", Some(Failure::KeepAlive)),
+    ("probes", Some(Failure::ProbeTimeout)),
+    ("fin-wait", Some(Failure::FinWait)),
 ];
 
 /// Reads facts, which commas separate.
@@ -70,7 +75,7 @@ fn fact(text: &str) -> Result<Fact, String> {
     let name = words.word("a fact such as cwnd 10 or phase recovery")?;
     let value = match name {
         "ssthresh" if words.take("none") => Value::NoThreshold,
-        "cwnd" | "ssthresh" | "inflight" | "window" | "una" | "nxt" | "received" | "duplicate" => {
+        "cwnd" | "ssthresh" | "inflight" | "window" | "una" | "nxt" | "received" | "unread" | "duplicate" => {
             Value::Size(Number::read(&mut words)?)
         }
         "timer" if words.take("none") => Value::NoTimer,
@@ -140,6 +145,7 @@ impl Fact {
             "una" => Found::Size(snapshot.snd_una),
             "nxt" => Found::Size(snapshot.snd_nxt),
             "received" => Found::Size(connection.received()),
+            "unread" => Found::Size(connection.unread()),
             "duplicate" => Found::Size(statistics.duplicate_bytes),
             "rto" => Found::Time(snapshot.rto),
             "srtt" => Found::Time(snapshot.srtt),

@@ -1,5 +1,6 @@
 //! Dialogues of segments: plays every file of `tests/scripts`. The format: [`text`].
 
+mod expect;
 mod fact;
 mod player;
 mod segment;
@@ -46,8 +47,8 @@ macro_rules! areas {
 }
 
 areas!(
-    ack, close, congestion, handshake, idle, newreno, options, pacing, prr, rack, reset, rto, sack, send, timestamps,
-    undo, window,
+    ack, close, congestion, dsack, ecn, handshake, idle, keepalive, newreno, options, pacing, prr, rack, reset, rto,
+    sack, send, timestamps, undo, whole, window,
 );
 
 #[test]

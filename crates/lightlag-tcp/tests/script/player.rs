@@ -3,10 +3,11 @@
 //! Every script is played from several [`Origin`]s: sequence numbers and timestamps wrap in some of them, which must
 //! change nothing (RFC 9293 §3.4, RFC 7323 §5.4).
 
-use super::fact::{size, summary};
-use super::segment::{CWR, ECE, Number, Pattern, Stamps};
+use super::fact::summary;
+use super::segment::{Number, Pattern, Stamps};
 use super::text::{Action, Handshake, Line, Problem, Script};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::Instant;
+use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
 use lightlag_tcp::{Connection, Segment};
 use std::collections::VecDeque;
@@ -55,14 +56,15 @@ pub fn play(script: &Script) -> Result<(), Problem> {
     })
 }
 
-struct Player<'a> {
+/// The state of a play.
+pub struct Player<'a> {
     script: &'a Script,
-    origin: Origin,
-    unit: u32,
+    pub(super) origin: Origin,
+    pub(super) unit: u32,
     now: Instant,
     connection: Option<Connection>,
     /// What left and was not expected yet.
-    left: VecDeque<(Instant, Segment)>,
+    pub(super) left: VecDeque<(Instant, Segment, Codepoint)>,
     /// What the peer says where the script says nothing: its next number, ACK and window.
     next: i64,
     ack: i64,
@@ -70,8 +72,8 @@ struct Player<'a> {
     /// TSval of our last segment.
     our_stamp: Option<u32>,
     /// Shift of our windows and of the peer's, where the SYNs offered one.
-    our_scale: Option<u8>,
-    peer_scale: Option<u8>,
+    pub(super) our_scale: Option<u8>,
+    pub(super) peer_scale: Option<u8>,
 }
 
 impl<'a> Player<'a> {
@@ -139,7 +141,20 @@ impl<'a> Player<'a> {
             Action::Established(handshake) => self.establish(handshake)?,
             Action::Write(number) => self.connection()?.write(number.bytes(unit).unsigned_abs()),
             Action::WriteForever => self.connection()?.write(u64::MAX),
+            Action::ReadLater => self.connection()?.read_later(),
+            Action::Read(number) => {
+                let wanted = number.bytes(unit).unsigned_abs();
+                let read = self.connection()?.read(wanted);
+                if read < wanted {
+                    return Err(format!("only {read} bytes are there to be read"));
+                }
+            }
             Action::Close => self.connection()?.close(),
+            Action::Abort => self.connection()?.abort(),
+            Action::Release => {
+                let now = self.now;
+                self.connection()?.release(now);
+            }
             Action::In(pattern) => self.arrive(pattern)?,
             Action::Out(_) | Action::Expect => {}
         }
@@ -225,7 +240,7 @@ impl<'a> Player<'a> {
             if segment.flags.has(Flags::SYN) {
                 self.our_scale = segment.syn_options().window_scale;
             }
-            self.left.push_back((self.now, segment));
+            self.left.push_back((self.now, segment, connection.codepoint()));
             assert!(self.left.len() < 100_000, "a connection sends without end");
         }
     }
@@ -233,14 +248,14 @@ impl<'a> Player<'a> {
     fn nothing_left(&self) -> Result<(), String> {
         match self.left.front() {
             None => Ok(()),
-            Some((at, segment)) => {
+            Some((at, segment, _)) => {
                 Err(format!("nothing expected, found at {}: out {}", self.time(*at), self.show(segment)))
             }
         }
     }
 
     /// The segments of a pattern: one for each full segment of its data.
-    fn parts(&self, pattern: &Pattern) -> Result<Vec<(i64, u16, bool)>, String> {
+    pub(super) fn parts(&self, pattern: &Pattern) -> Result<Vec<(i64, u16, bool)>, String> {
         let Some((start, end)) = pattern.data else { return Ok(vec![(0, 0, true)]) };
         let (mut start, end) = (start.bytes(self.unit), end.bytes(self.unit));
         if start > end || end - start > 1 << 26 {
@@ -277,7 +292,7 @@ impl<'a> Player<'a> {
             }
             self.next = self.next.max(start + i64::from(segment.sequence_len()));
             let now = self.now;
-            self.connection()?.handle_segment(now, &segment);
+            self.connection()?.handle_packet(now, &segment, pattern.codepoint.unwrap_or_default());
             self.drain();
         }
         Ok(())
@@ -340,145 +355,15 @@ impl<'a> Player<'a> {
     }
 
     /// Our timestamp clock at the script's time 0.
-    fn our_clock(&self) -> u32 {
+    pub(super) fn our_clock(&self) -> u32 {
         (self.origin.epoch.as_nanos() / 1_000_000) as u32
-    }
-
-    fn expect(&mut self, at: Instant, pattern: &Pattern) -> Result<(), String> {
-        for (start, len, last) in self.parts(pattern)? {
-            let Some((left, segment)) = self.left.front() else {
-                return Err("expected a segment, found that nothing leaves".into());
-            };
-            let found = || format!("found at {}: out {}", self.time(*left), self.show(segment));
-            if *left != at {
-                return Err(format!("expected a segment at {}, {}", self.time(at), found()));
-            }
-            self.matches(pattern, start, len, last, segment).map_err(|wrong| format!("{wrong}; {}", found()))?;
-            self.left.pop_front();
-        }
-        Ok(())
-    }
-
-    fn matches(&self, pattern: &Pattern, start: i64, len: u16, last: bool, segment: &Segment) -> Result<(), String> {
-        let differ = |what: &str, wanted: String| Err(format!("expected {what} {wanted}"));
-        if segment.len != len {
-            return differ("this much data:", size(i64::from(len), self.unit));
-        }
-        let seq = match (pattern.data, pattern.seq) {
-            (Some(_), _) => Some(start),
-            (None, seq) => seq.map(|seq| seq.bytes(self.unit)),
-        };
-        if let Some(seq) = seq.filter(|seq| place(self.origin.local, *seq) != segment.seq) {
-            return differ("seq", size(seq, self.unit));
-        }
-        let mut flags = if last { pattern.flags } else { Flags(pattern.flags.0 & !Flags::FIN.0) };
-        let alone = flags.has(Flags::SYN) || flags.has(Flags::RST);
-        if pattern.acknowledges.unwrap_or(!alone) {
-            flags = flags.with(Flags::ACK);
-        }
-        // PSH means nothing to a TCP (RFC 9293 §3.8): it counts only where it is said.
-        let seen = if flags.has(Flags::PSH) { segment.flags } else { Flags(segment.flags.0 & !Flags::PSH.0) };
-        if seen != flags {
-            return differ("the flags", flag_words(flags));
-        }
-        if let Some(ack) = pattern.ack.map(|ack| ack.bytes(self.unit))
-            && segment.ack != place(self.origin.remote, ack)
-        {
-            return differ("ack", size(ack, self.unit));
-        }
-        if let Some(window) = pattern.window.filter(|window| *window != self.advertised(segment)) {
-            return differ("win", format!("{window}B"));
-        }
-        self.match_options(pattern, segment)
-    }
-
-    fn match_options(&self, pattern: &Pattern, segment: &Segment) -> Result<(), String> {
-        let differ = |what: &str, wanted: String| Err(format!("expected {what} {wanted}"));
-        let wanted: Vec<_> =
-            pattern.sack.iter().flatten().map(|(a, b)| (a.bytes(self.unit), b.bytes(self.unit))).collect();
-        let found: Vec<_> = segment.sack().iter().map(|b| (self.remote(b.start), self.remote(b.end))).collect();
-        if wanted != found {
-            return differ("sack", if wanted.is_empty() { "nothing".into() } else { self.spans(&wanted) });
-        }
-        let syn = segment.syn_options();
-        if let Some(mss) = pattern.mss.filter(|mss| *mss != syn.mss) {
-            return differ("mss", option(mss));
-        }
-        if let Some(scale) = pattern.window_scale.filter(|scale| *scale != syn.window_scale) {
-            return differ("wscale", option(scale));
-        }
-        if let Some(permitted) = pattern.sack_permitted.filter(|permitted| *permitted != syn.sack_permitted) {
-            return differ("sackok", option(Some(permitted).filter(|permitted| *permitted)));
-        }
-        match (pattern.stamps, segment.timestamps()) {
-            (None, _) | (Some(None), None) => Ok(()),
-            (Some(None), Some(_)) => differ("ts", "nothing".into()),
-            (Some(Some(wanted)), Some(found)) => {
-                let value = found.value == self.our_clock().wrapping_add(wanted.value as u32);
-                // Without ACK the field is 0 (RFC 7323 §3.2).
-                let zero = !segment.flags.has(Flags::ACK) && found.echo == 0;
-                let echo = wanted.echo.is_none_or(|echo| {
-                    zero && echo == 0 || found.echo == self.origin.peer_clock.wrapping_add(echo as u32)
-                });
-                if value && echo { Ok(()) } else { differ("ts", format!("{}:{:?}", wanted.value, wanted.echo)) }
-            }
-            (Some(Some(_)), None) => differ("ts", "that is there".into()),
-        }
-    }
-
-    /// Our window as the peer reads it.
-    fn advertised(&self, segment: &Segment) -> u64 {
-        let scale = if segment.flags.has(Flags::SYN) { 0 } else { self.peer_scale.and(self.our_scale).unwrap_or(0) };
-        u64::from(segment.window) << scale
-    }
-
-    fn remote(&self, number: SeqNumber) -> i64 {
-        i64::from(number.0.wrapping_sub(self.origin.remote).wrapping_sub(1) as i32)
-    }
-
-    fn spans(&self, spans: &[(i64, i64)]) -> String {
-        let text = |(a, b): &(i64, i64)| format!("{}..{}", size(*a, self.unit), size(*b, self.unit));
-        spans.iter().map(text).collect::<Vec<_>>().join(",")
-    }
-
-    fn time(&self, at: Instant) -> Duration {
-        at.since(self.origin.epoch)
-    }
-
-    /// A segment of ours in the words of a script.
-    fn show(&self, segment: &Segment) -> String {
-        let mut words = Vec::new();
-        let start = i64::from(segment.seq.0.wrapping_sub(self.origin.local).wrapping_sub(1) as i32);
-        words.push(flag_words(Flags(segment.flags.0 & !Flags::ACK.0)));
-        words.push(match segment.len {
-            0 => format!("seq {}", size(start, self.unit)),
-            len => self.spans(&[(start, start + i64::from(len))]),
-        });
-        if segment.flags.has(Flags::ACK) {
-            words.push(format!("ack {}", size(self.remote(segment.ack), self.unit)));
-        }
-        words.push(format!("win {}B", self.advertised(segment)));
-        let blocks: Vec<_> = segment.sack().iter().map(|b| (self.remote(b.start), self.remote(b.end))).collect();
-        if !blocks.is_empty() {
-            words.push(format!("sack {}", self.spans(&blocks)));
-        }
-        if let Some(stamps) = segment.timestamps() {
-            let value = stamps.value.wrapping_sub(self.our_clock()) as i32;
-            let echo = stamps.echo.wrapping_sub(self.origin.peer_clock) as i32;
-            words.push(format!("ts {value}:{echo}"));
-        }
-        if segment.flags.has(Flags::SYN) {
-            words.push(format!("{:?}", segment.syn_options()));
-        }
-        words.retain(|word| !word.is_empty());
-        words.join(" ")
     }
 
     /// What failed in a line, with everything that is known.
     fn explain(&self, line: &Line, message: String) -> Problem {
         let state =
             self.connection.as_ref().map_or("no connection".into(), |connection| summary(connection, self.unit));
-        let more: Vec<_> = self.left.iter().skip(1).take(4).map(|(_, segment)| self.show(segment)).collect();
+        let more: Vec<_> = self.left.iter().skip(1).take(4).map(|(_, segment, _)| self.show(segment)).collect();
         let more = if more.is_empty() { String::new() } else { format!("\n    then: {}", more.join(" / ")) };
         let (local, remote) = (self.origin.local, self.origin.remote);
         let message = format!("{}\n    {message}{more}\n    {state}\n    numbers from {local} and {remote}", line.text);
@@ -487,24 +372,6 @@ impl<'a> Player<'a> {
 }
 
 /// The number `offset` bytes after the first byte of the stream that begins with this SYN.
-fn place(initial: u32, offset: i64) -> SeqNumber {
+pub fn place(initial: u32, offset: i64) -> SeqNumber {
     SeqNumber(initial.wrapping_add(1).wrapping_add(offset as u32))
-}
-
-fn option<T: std::fmt::Display>(value: Option<T>) -> String {
-    value.map_or("nothing".to_owned(), |value| value.to_string())
-}
-
-fn flag_words(flags: Flags) -> String {
-    let names = [
-        (Flags::SYN, "syn"),
-        (Flags::FIN, "fin"),
-        (Flags::RST, "rst"),
-        (Flags::PSH, "psh"),
-        (ECE, "ece"),
-        (CWR, "cwr"),
-        (Flags::ACK, "ack"),
-    ];
-    let words: Vec<_> = names.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, name)| *name).collect();
-    words.join(" ")
 }

@@ -1,12 +1,8 @@
 //! Segments in the words of a script.
 
 use super::words::{Words, whole};
+use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::segment::Flags;
-
-/// Explicit congestion notification: the receiver's echo (RFC 3168 §6.1).
-pub const ECE: Flags = Flags(0x40);
-/// The sender's answer to the echo (RFC 3168 §6.1).
-pub const CWR: Flags = Flags(0x80);
 
 /// A place or a size in the stream: segments and bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +64,7 @@ pub struct Stamps {
 /// A segment, as far as a script says something about it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pattern {
-    /// SYN, FIN, RST, PSH, ECE, CWR.
+    /// SYN, FIN, RST, PSH, ECE, CWR; `ace 5` stands for AE and ECE.
     pub flags: Flags,
     /// Whether the ACK bit is set, where it is said: `ack`, `noack`.
     pub acknowledges: Option<bool>,
@@ -90,10 +86,13 @@ pub struct Pattern {
     pub window_scale: Option<Option<u8>>,
     /// SACK-permitted, or its absence.
     pub sack_permitted: Option<bool>,
+    /// The ECN field of the packet.
+    pub codepoint: Option<Codepoint>,
 }
 
-const SEGMENT: &str = "a segment has: a range such as 3..4, syn, fin, rst, psh, ece, cwr, ack [3], noack, seq 3, \
-                       win 65535B, sack 5..6,8..9, ts 600:500, mss 1460, wscale 7, sackok; and no ts, no mss, no wscale, \
+const SEGMENT: &str = "a segment has: a range such as 3..4, syn, fin, rst, psh, ece, cwr, ace 5, ack [3], noack, seq 3, \
+                       win 65535B, sack 5..6,8..9, ts 600:500, mss 1460, wscale 7, sackok; not-ect, \
+                       ect0, ect1, ce for its packet; and no ts, no mss, no wscale, \
                        no sackok";
 
 /// Reads a segment.
@@ -105,8 +104,16 @@ pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
             "fin" => pattern.flags = pattern.flags.with(Flags::FIN),
             "rst" => pattern.flags = pattern.flags.with(Flags::RST),
             "psh" => pattern.flags = pattern.flags.with(Flags::PSH),
-            "ece" => pattern.flags = pattern.flags.with(ECE),
-            "cwr" => pattern.flags = pattern.flags.with(CWR),
+            "ece" => pattern.flags = pattern.flags.with(Flags::ECE),
+            "cwr" => pattern.flags = pattern.flags.with(Flags::CWR),
+            "ace" => {
+                let count: u8 = whole(words, "an ACE counter, 0 to 7")?;
+                pattern.flags = pattern.flags.with(Flags::from_ace(count));
+            }
+            "not-ect" => pattern.codepoint = Some(Codepoint::NotEct),
+            "ect0" => pattern.codepoint = Some(Codepoint::Ect0),
+            "ect1" => pattern.codepoint = Some(Codepoint::Ect1),
+            "ce" => pattern.codepoint = Some(Codepoint::Ce),
             "noack" => pattern.acknowledges = Some(false),
             "ack" => {
                 pattern.acknowledges = Some(true);

@@ -91,7 +91,7 @@ proptest! {
     /// Whatever the text, the reader answers with a script or a problem, and the player with an end.
     #[test]
     fn no_text_makes_the_reader_panic(
-        lines in prop::collection::vec("(0 ms |\\+1 s |)(open|listen|close|write|in|out|expect|tcp|established)?[ -~]{0,30}", 0..8)
+        lines in prop::collection::vec("(0 ms |\\+1 s |)(open|listen|close|write|read|in|out|expect|tcp|established)?[ -~]{0,30}", 0..8)
     ) {
         if let Err(problem) = text::parse(&format!("# RFC 9293 §3.5: a test\n{}", lines.join("\n"))) {
             prop_assert!(!problem.message.is_empty());

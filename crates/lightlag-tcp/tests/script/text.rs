@@ -73,8 +73,16 @@ pub enum Action {
     Write(Number),
     /// The application writes without end.
     WriteForever,
+    /// The application reads only when it is told to.
+    ReadLater,
+    /// The application reads so much.
+    Read(Number),
     /// The application closes its side.
     Close,
+    /// The application gives up: a reset tells the peer.
+    Abort,
+    /// The application closes and reads no more.
+    Release,
     /// A segment arrives.
     In(Pattern),
     /// A segment leaves.
@@ -94,7 +102,7 @@ pub struct Handshake {
     pub peer: Pattern,
 }
 
-const STEPS: &str = "a step is a time and one of: open, listen, write, close, in, out, expect";
+const STEPS: &str = "a step is a time and one of: open, listen, write, read, close, abort, release, in, out, expect";
 
 /// Reads a script.
 pub fn parse(text: &str) -> Result<Script, Problem> {
@@ -198,12 +206,16 @@ fn action(words: &mut Words<'_>) -> Result<Action, String> {
         "open" => Action::Open,
         "listen" => Action::Listen,
         "close" => Action::Close,
+        "abort" => Action::Abort,
+        "release" => Action::Release,
         "expect" => Action::Expect,
         "write" if words.peek() == Some("forever") => {
             words.next();
             Action::WriteForever
         }
         "write" => Action::Write(Number::read(words)?),
+        "read" if words.take("later") => Action::ReadLater,
+        "read" => Action::Read(Number::read(words)?),
         "in" => Action::In(pattern(words)?),
         "out" => Action::Out(pattern(words)?),
         other => return Err(format!("\"{other}\" is no step: {STEPS}")),

@@ -1,0 +1,162 @@
+//! What leaves against what a script expects, and how that is shown.
+
+use super::fact::size;
+use super::player::{Player, place};
+use super::segment::Pattern;
+use lightlag_core::{Duration, Instant};
+use lightlag_tcp::Segment;
+use lightlag_tcp::segment::{Flags, SeqNumber};
+
+impl Player<'_> {
+    pub(super) fn expect(&mut self, at: Instant, pattern: &Pattern) -> Result<(), String> {
+        for (start, len, last) in self.parts(pattern)? {
+            let Some((left, segment, codepoint)) = self.left.front() else {
+                return Err("expected a segment, found that nothing leaves".into());
+            };
+            let found = || format!("found at {}: out {}", self.time(*left), self.show(segment));
+            if *left != at {
+                return Err(format!("expected a segment at {}, {}", self.time(at), found()));
+            }
+            self.matches(pattern, start, len, last, segment).map_err(|wrong| format!("{wrong}; {}", found()))?;
+            if let Some(wanted) = pattern.codepoint.filter(|wanted| wanted != codepoint) {
+                return Err(format!("expected {wanted:?}, found {codepoint:?}; {}", found()));
+            }
+            self.left.pop_front();
+        }
+        Ok(())
+    }
+
+    fn matches(&self, pattern: &Pattern, start: i64, len: u16, last: bool, segment: &Segment) -> Result<(), String> {
+        let differ = |what: &str, wanted: String| Err(format!("expected {what} {wanted}"));
+        if segment.len != len {
+            return differ("this much data:", size(i64::from(len), self.unit));
+        }
+        let seq = match (pattern.data, pattern.seq) {
+            (Some(_), _) => Some(start),
+            (None, seq) => seq.map(|seq| seq.bytes(self.unit)),
+        };
+        if let Some(seq) = seq.filter(|seq| place(self.origin.local, *seq) != segment.seq) {
+            return differ("seq", size(seq, self.unit));
+        }
+        let mut flags = if last { pattern.flags } else { Flags(pattern.flags.0 & !Flags::FIN.0) };
+        let alone = flags.has(Flags::SYN) || flags.has(Flags::RST);
+        if pattern.acknowledges.unwrap_or(!alone) {
+            flags = flags.with(Flags::ACK);
+        }
+        // PSH means nothing to a TCP (RFC 9293 §3.8): it counts only where it is said.
+        let seen = if flags.has(Flags::PSH) { segment.flags } else { Flags(segment.flags.0 & !Flags::PSH.0) };
+        if seen != flags {
+            return differ("the flags", flag_words(flags));
+        }
+        if let Some(ack) = pattern.ack.map(|ack| ack.bytes(self.unit))
+            && segment.ack != place(self.origin.remote, ack)
+        {
+            return differ("ack", size(ack, self.unit));
+        }
+        if let Some(window) = pattern.window.filter(|window| *window != self.advertised(segment)) {
+            return differ("win", format!("{window}B"));
+        }
+        self.match_options(pattern, segment)
+    }
+
+    fn match_options(&self, pattern: &Pattern, segment: &Segment) -> Result<(), String> {
+        let differ = |what: &str, wanted: String| Err(format!("expected {what} {wanted}"));
+        let wanted: Vec<_> =
+            pattern.sack.iter().flatten().map(|(a, b)| (a.bytes(self.unit), b.bytes(self.unit))).collect();
+        let found: Vec<_> = segment.sack().iter().map(|b| (self.remote(b.start), self.remote(b.end))).collect();
+        if wanted != found {
+            return differ("sack", if wanted.is_empty() { "nothing".into() } else { self.spans(&wanted) });
+        }
+        let syn = segment.syn_options();
+        if let Some(mss) = pattern.mss.filter(|mss| *mss != syn.mss) {
+            return differ("mss", option(mss));
+        }
+        if let Some(scale) = pattern.window_scale.filter(|scale| *scale != syn.window_scale) {
+            return differ("wscale", option(scale));
+        }
+        if let Some(permitted) = pattern.sack_permitted.filter(|permitted| *permitted != syn.sack_permitted) {
+            return differ("sackok", option(Some(permitted).filter(|permitted| *permitted)));
+        }
+        match (pattern.stamps, segment.timestamps()) {
+            (None, _) | (Some(None), None) => Ok(()),
+            (Some(None), Some(_)) => differ("ts", "nothing".into()),
+            (Some(Some(wanted)), Some(found)) => {
+                let value = found.value == self.our_clock().wrapping_add(wanted.value as u32);
+                // Without ACK the field is 0 (RFC 7323 §3.2).
+                let zero = !segment.flags.has(Flags::ACK) && found.echo == 0;
+                let echo = wanted.echo.is_none_or(|echo| {
+                    zero && echo == 0 || found.echo == self.origin.peer_clock.wrapping_add(echo as u32)
+                });
+                if value && echo { Ok(()) } else { differ("ts", format!("{}:{:?}", wanted.value, wanted.echo)) }
+            }
+            (Some(Some(_)), None) => differ("ts", "that is there".into()),
+        }
+    }
+
+    /// Our window as the peer reads it.
+    fn advertised(&self, segment: &Segment) -> u64 {
+        let scale = if segment.flags.has(Flags::SYN) { 0 } else { self.peer_scale.and(self.our_scale).unwrap_or(0) };
+        u64::from(segment.window) << scale
+    }
+
+    fn remote(&self, number: SeqNumber) -> i64 {
+        i64::from(number.0.wrapping_sub(self.origin.remote).wrapping_sub(1) as i32)
+    }
+
+    fn spans(&self, spans: &[(i64, i64)]) -> String {
+        let text = |(a, b): &(i64, i64)| format!("{}..{}", size(*a, self.unit), size(*b, self.unit));
+        spans.iter().map(text).collect::<Vec<_>>().join(",")
+    }
+
+    pub(super) fn time(&self, at: Instant) -> Duration {
+        at.since(self.origin.epoch)
+    }
+
+    /// A segment of ours in the words of a script.
+    pub(super) fn show(&self, segment: &Segment) -> String {
+        let mut words = Vec::new();
+        let start = i64::from(segment.seq.0.wrapping_sub(self.origin.local).wrapping_sub(1) as i32);
+        words.push(flag_words(Flags(segment.flags.0 & !Flags::ACK.0)));
+        words.push(match segment.len {
+            0 => format!("seq {}", size(start, self.unit)),
+            len => self.spans(&[(start, start + i64::from(len))]),
+        });
+        if segment.flags.has(Flags::ACK) {
+            words.push(format!("ack {}", size(self.remote(segment.ack), self.unit)));
+        }
+        words.push(format!("win {}B", self.advertised(segment)));
+        let blocks: Vec<_> = segment.sack().iter().map(|b| (self.remote(b.start), self.remote(b.end))).collect();
+        if !blocks.is_empty() {
+            words.push(format!("sack {}", self.spans(&blocks)));
+        }
+        if let Some(stamps) = segment.timestamps() {
+            let value = stamps.value.wrapping_sub(self.our_clock()) as i32;
+            let echo = stamps.echo.wrapping_sub(self.origin.peer_clock) as i32;
+            words.push(format!("ts {value}:{echo}"));
+        }
+        if segment.flags.has(Flags::SYN) {
+            words.push(format!("{:?}", segment.syn_options()));
+        }
+        words.retain(|word| !word.is_empty());
+        words.join(" ")
+    }
+}
+
+fn option<T: std::fmt::Display>(value: Option<T>) -> String {
+    value.map_or("nothing".to_owned(), |value| value.to_string())
+}
+
+fn flag_words(flags: Flags) -> String {
+    let names = [
+        (Flags::SYN, "syn"),
+        (Flags::FIN, "fin"),
+        (Flags::RST, "rst"),
+        (Flags::PSH, "psh"),
+        (Flags::ECE, "ece"),
+        (Flags::CWR, "cwr"),
+        (Flags::AE, "ae"),
+        (Flags::ACK, "ack"),
+    ];
+    let words: Vec<_> = names.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, name)| *name).collect();
+    words.join(" ")
+}
