@@ -266,6 +266,36 @@ def reproduce(
     papers[paper].reproduce(folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet)
 
 
+@app.command(short_help="Compare what lightlag measures with closed forms.")
+@_guarded
+def validate(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The page; its figures go to images beside it.")
+    ] = Path("docs/validation.md"),
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs for each item of a paper with a spread; default: what it asks for.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
+
+    Prints the tables of the algorithms and writes all of them into a page. The command fails if something does not
+    hold.
+    """
+    from lightlag.reproduce import validation
+    from lightlag.run import processors
+
+    if what != "tcp":
+        raise InputError(f'nothing to validate under "{what}"; there is tcp')
+    found = validation.validate(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
+    if failures := found.failures():
+        raise CommandError(FAILED, f"{len(failures)} judgements do not hold; {out} names them")
+
+
 @app.command(name="list", short_help="List congestion, profiles, scenarios or papers.")
 @_guarded
 def list_(

@@ -206,7 +206,7 @@ class Paper:
         if out is not None:
             _engine.check_folder(out, force)
         reproduction = Reproduction(self)
-        with _status(shown=not quiet) as progress:
+        with status(shown=not quiet) as progress:
             self.work(reproduction, Effort(seeds, jobs, progress))
         if out is not None:
             reproduction.save(out, force=force)
@@ -221,7 +221,7 @@ class Paper:
 
 
 @contextmanager
-def _status(*, shown: bool) -> Iterator[Progress]:
+def status(*, shown: bool) -> Iterator[Progress]:
     """A line on stderr that says what is done next; nothing where stderr is no terminal."""
     from rich.console import Console
 

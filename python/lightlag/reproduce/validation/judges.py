@@ -214,7 +214,7 @@ def _periodic_point(p: float, rtt: float, base: Run, formula: float) -> Judgemen
     return Judgement(
         "CUBIC, a loss every 1/p segments (RFC 9438 §5.1)",
         f"p = {p:g}, RTT {rtt * 1e3:g} ms",
-        "python -m lightlag.reproduce.validation",
+        "lightlag validate tcp",
         f"{ours:.5g} segments",
         f"{formula:.5g} segments",
         f"{deviation:+.2%}",

@@ -1,0 +1,131 @@
+"""Judges of congestion control: the renewal model, response functions, and the page that shows them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lightlag.errors import InputError
+from lightlag.reproduce.validation import Findings, document, laws, page, renewal, response, theory, transport, validate
+from lightlag.reproduce.validation.laws import Plain
+from lightlag.reproduce.validation.renewal import FLOWS
+from lightlag.reproduce.validation.response import Cell
+
+BY_LABEL = {algorithm.label: algorithm for algorithm in response.ALGORITHMS}
+RENO = BY_LABEL["NewReno"]
+
+
+def cell(ours: float, formula: float | None = 100.0, model: float | None = 100.0, **changes: float) -> Cell:
+    base = Cell(RENO, 1e-4, 0.05, ours, formula, model, losses=600, waiting=0.0)
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def test_closed_forms_have_the_values_of_their_sources() -> None:
+    # RFC 3649 §5 and Kelly 2003, and the rows of RFC 9438 §5.1 with the window of Reno where that is larger.
+    assert laws.highspeed(1e-4) == pytest.approx(263, rel=5e-3)
+    forms = {label: algorithm.formula for label, algorithm in BY_LABEL.items()}
+    scalable, cubic, hybla = forms["Scalable"], forms["CUBIC"], forms["Hybla"]
+    assert scalable is not None
+    assert cubic is not None
+    assert hybla is not None
+    assert [scalable(p, 0.1) for p in (1e-3, 1e-4)] == pytest.approx([80, 800])
+    assert [round(cubic(p, 0.1)) for p in (1e-2, 1e-3, 1e-4, 1e-6)] == [12, 39, 187, 5926]
+    assert hybla(1e-4, 0.6) == pytest.approx(24 * theory.mathis(1e-4))
+    assert laws.aimd(1e-3, 1, 0.5) == pytest.approx(theory.mathis(1e-3))
+
+
+def test_integrated_growth_contains_reno_and_scalable() -> None:
+    assert laws.power(1e-3, 1, 0, 0.5) == pytest.approx(theory.mathis(1e-3))
+    # W' = 0.01 W: ln(8/7) / 0.01 = 13.35 round trips for 1/p segments.
+    assert laws.power(1e-3, 0.01, 0.999999, 0.875) == pytest.approx(1e3 / (math.log(8 / 7) / 0.01), rel=1e-4)
+
+
+def test_the_renewal_model_agrees_with_the_exact_one_of_reno() -> None:
+    for p in (1e-3, 1e-4):
+        model = renewal.mean_window(Plain(1.0, 0.5), p, 0.1, theory.mathis(p))
+        assert model == pytest.approx(theory.reno_random(p, losses=20_000), rel=0.04)
+
+
+def test_the_renewal_model_agrees_with_the_one_of_cubic() -> None:
+    law = laws.Cubic(friendly=False, fast_convergence=False)
+    model = renewal.mean_window(law, 1e-4, 0.1, theory.cubic(1e-4, 0.1))
+    assert model == pytest.approx(theory.cubic_random(1e-4, 0.1, losses=5_000), rel=0.03)
+
+
+def test_a_friendly_cubic_is_at_least_as_large_as_an_unfriendly_one() -> None:
+    windows = [
+        renewal.mean_window(laws.Cubic(friendly=friendly, fast_convergence=False), 1e-3, 0.05, theory.mathis(1e-3))
+        for friendly in (True, False)
+    ]
+    assert windows[0] > 1.5 * windows[1]
+
+
+def test_growth_in_a_round_trip() -> None:
+    window, whole = np.full(FLOWS, 20.0), np.ones(FLOWS)
+
+    def one(law: renewal.Law, at: float, elapsed_s: float = 0.0) -> float:
+        return float(renewal.grown(law, np.full(FLOWS, at), whole * elapsed_s, whole, 0.1)[0])
+
+    assert one(Plain(1.0, 0.5), 20) == pytest.approx(21, abs=0.03)
+    # Every ACK adds ρ²/W: W² = 20² + 2 · 576 · 20.
+    assert one(Plain(576.0, 0.5), 20) == pytest.approx(math.sqrt(400 + 2 * 576 * 20), rel=0.04)
+    assert one(laws.highspeed_law(), 1058) == pytest.approx(1058 + 8.136, abs=0.05)
+    # H-TCP's α at 3 s is 22, at 2 (1 - 0.5) = 1.
+    assert one(laws.Htcp(0.1), 1000, 2.85) == pytest.approx(1022, abs=0.6)
+    bic = laws.Bic()
+    bic.w_max = whole * 30
+    assert float(bic.slope(window, whole, 0.1)[0]) == 5
+    assert float(bic.slope(window + 15, whole, 0.1)[0]) == 4
+
+
+def test_a_cell_says_what_it_is_close_to() -> None:
+    assert (cell(105).text, cell(105).holds, cell(105).reason) == ("105 (+5%)", True, "")
+    random = cell(125, model=120.0)
+    assert (random.text, random.holds, random.reason) == ("125 (+25%, model +4%)", True, "random distances")
+    bad = cell(150)
+    assert (bad.text, bad.holds, bad.reason) == ("**150 (+50%, model +50%)**", False, "")
+    assert (cell(150, p=1e-2).reason, cell(150, p=1e-2).holds) == ("several losses a round trip", None)
+    assert (cell(50, waiting=0.2).reason, cell(50, waiting=0.2).holds) == ("timeouts", None)
+    assert (cell(50, formula=None).holds, cell(50, formula=None, model=None).text) == (None, "50")
+
+
+def test_the_page_names_the_cells_outside() -> None:
+    cells = [cell(105), cell(125, model=120.0, rtt_s=0.2), cell(150, rtt_s=0.6)]
+    text = document(Findings(cells=cells))
+    assert "| NewReno | 1e-4 | 100 | 105 (+5%) | 125 (+25%, model +4%) | **150 (+50%, model +50%)** |" in text
+    assert "**Random distances**" in text
+    assert "- NewReno: p = 1e-4, 200 ms" in text
+    assert "**Not explained:**\n\n- NewReno: p = 1e-4, 600 ms" in text
+    assert "1 are within 10 % of it, and 1 more" in text
+    assert Findings(cells=cells).failures() == ["NewReno, p = 1e-4, 600 ms: **150 (+50%, model +50%)**"]
+
+
+@pytest.mark.parametrize("label", ["NewReno", "CUBIC", "Hybla"])
+def test_a_cell_is_near_its_model(label: str) -> None:
+    algorithm = BY_LABEL[label]
+    model = response.model_of(algorithm, 1e-3, 0.05)
+    measured = response.cell(algorithm, 1e-3, 0.05, model)
+    assert measured.losses > 1000
+    assert measured.ours == pytest.approx(model, rel=response.TOLERANCE)
+
+
+def test_only_algorithms_of_the_engine_are_measured() -> None:
+    assert {"newreno", "cubic", "hybla"} <= response.known()
+    assert not set(response.missing()) & response.known()
+
+
+def test_rates_scale_with_the_round_trip_as_the_window_does() -> None:
+    ratios = {one.label: one.ratio for one in transport.SCALINGS}
+    assert ratios == pytest.approx({"Reno": 10, "CUBIC in its cubic region": 1.778, "Hybla": 1}, rel=1e-3)
+    hybla = next(one for one in transport.SCALINGS if one.name == "hybla")
+    assert all(judgement.holds for judgement in transport.scaling(hybla))
+
+
+def test_a_page_without_a_folder_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no folder"):
+        validate(tmp_path / "nowhere" / "page.md")
+    assert page.INTRODUCTION.count("lightlag validate tcp") == 1
