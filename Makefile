@@ -18,6 +18,7 @@ PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name '*.
 BENCH          := $(TARGET)/release/lightlag-bench
 BENCH_SOURCES  := $(shell find benchmarks -name '*.rs' -o -name 'Cargo.toml')
 PEER_NS3       := target/peers/ns3-dumbbell
+PEER_NS3_FLOW  := target/peers/ns3-one-flow
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
 FUZZ_SECONDS   ?= 60
@@ -83,13 +84,14 @@ instructions: $(BENCH) | valgrind ## instructions a packet-hop; fails when 5 % a
 instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit says why it changed
 	$(BENCH) instructions --keep
 
-peers: $(PEER_NS3) ## build the same dumbbell in ns-3; `make bench` then compares
+peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md
+	nice $(BIN)/python benchmarks/peers/compare
 
 $(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools
 	cargo build --release -p lightlag-benchmarks --quiet
 	@touch $@
 
-$(PEER_NS3): benchmarks/peers/ns3/dumbbell.cc | ns3
+target/peers/ns3-%: benchmarks/peers/ns3/%.cc | ns3
 	@mkdir -p $(@D)
 	$(or $(CXX),g++) -std=c++17 -O2 $< -o $@ $(addprefix -lns3-,$(NS3_LIBRARIES))
 
@@ -145,7 +147,7 @@ $(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))
 	@$(BIN)/pip install --quiet -r $(VENV)/requirements.txt
 endef
 
-.PHONY: tools valgrind ns3
+.PHONY: tools valgrind ns2 ns3
 
 tools:
 	@$(call need,command -v cargo,Rust is missing: install rustc and cargo (the version is in Cargo.toml))
@@ -156,6 +158,9 @@ tools:
 
 valgrind:
 	@$(call debian_package,valgrind,command -v valgrind)
+
+ns2:
+	@$(call debian_package,ns2,command -v ns)
 
 ns3:
 	@$(call debian_package,libns3-dev,test -e /usr/include/ns3/core-module.h)

@@ -4,7 +4,7 @@ use crate::instructions;
 use crate::measure::{Sample, best, cpu_of, in_child, read};
 use std::process::Command;
 
-/// Where `make peers` puts the program of ns-3.
+/// Where `make target/peers/ns3-dumbbell` puts the program of ns-3.
 const NS3: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/peers/ns3-dumbbell");
 /// The command line, as `make` installs it, and a scenario with one flow.
 const LIGHTLAG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.venv/bin/lightlag");
@@ -87,7 +87,7 @@ fn peers(ours: Sample, verdicts: &mut Verdicts) {
             let ratio = ours.millions() / ns3.millions();
             verdicts.add(ratio >= 50.0, format!("dumbbell-8: {ratio:.0} × Debian's ns-3 (at least 50 ×)"));
         }
-        Err(error) => println!("\nns-3 is not compared ({NS3}: {error}): `make peers` builds it"),
+        Err(error) => println!("\nns-3 is not compared ({NS3}: {error}): `make target/peers/ns3-dumbbell` builds it"),
     }
 }
 

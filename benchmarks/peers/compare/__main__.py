@@ -1,0 +1,63 @@
+"""Compares lightlag with ns-3 and ns-2 on a grid of one-flow scenarios, and writes docs/peers.md.
+
+    python benchmarks/peers/compare
+
+What the peers give is kept in target/peers; run from the root of the repository, after `make peers` built them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import ours
+from grid import CELLS, mean
+from peers import PEERS, Peer, Runs
+from report import Row, page, table
+from settings import SWITCHES
+
+
+def main() -> None:
+    """Runs the grid."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peers-only", action="store_true", help="run and keep the peers' part, nothing else")
+    parser.add_argument("--out", type=Path, default=Path("docs/peers.md"), help="the page to write")
+    arguments = parser.parse_args()
+    versions = {}
+    rows = []
+    for peer in PEERS:
+        runs = Runs(peer)
+        versions[peer.name] = runs.version
+        for algorithm in peer.algorithms:
+            compared = _compare(peer, algorithm, runs, arguments.peers_only)
+            if compared:
+                print(f"{peer.name} {runs.version}, {algorithm}\n\n{table(compared)}\n", flush=True)
+            rows += compared
+    if not arguments.peers_only:
+        arguments.out.write_text(page(rows, versions, sorted(_missing())), "utf-8")
+        print(f"wrote {arguments.out}")
+
+
+def _compare(peer: Peer, algorithm: str, runs: Runs, peers_only: bool) -> list[Row]:
+    """The rows of an algorithm; none where there is nothing of ours to compare."""
+    theirs = {}
+    for cell in CELLS:
+        window = ours.window(algorithm, cell)
+        theirs[cell] = [runs.outcome(algorithm, cell, window, seed) for seed in cell.seeds(peer.seeds)]
+    if peers_only or algorithm not in ours.known():
+        return []
+    switch = SWITCHES.get((peer.name, algorithm))
+    rows = []
+    for cell in CELLS:
+        plain = mean(ours.outcomes(peer.name, algorithm, cell, None))
+        set_alike = mean(ours.outcomes(peer.name, algorithm, cell, switch)) if switch else plain
+        rows.append(Row(peer.name, algorithm, cell, theirs[cell], set_alike, plain))
+    return rows
+
+
+def _missing() -> set[str]:
+    return {name for peer in PEERS for name in peer.algorithms} - ours.known()
+
+
+if __name__ == "__main__":
+    main()

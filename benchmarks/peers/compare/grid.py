@@ -1,0 +1,60 @@
+"""The scenarios: one flow over one bottleneck, in cells of round-trip time and loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MEGABITS = 10.0
+PAYLOAD = 1448
+"""Bytes of payload a segment."""
+PACKET = 1500
+"""Bytes of an IP packet that carries such a segment, timestamps included."""
+ROUND_TRIPS_MS = (50, 200, 600)
+LOSSES = (0.0, 1e-4, 1e-3)
+OUR_SEEDS = 20
+
+_SECONDS = {50: 100, 200: 200, 600: 400}
+"""Long enough for several losses a run at 1e-4, short enough for seconds of ns-3."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A path: 10 Mbit/s, a drop-tail queue of one BDP at the sender, independent losses of data packets."""
+
+    round_trip_ms: int
+    loss: float
+
+    @property
+    def bdp(self) -> int:
+        """The product of bandwidth and delay in packets, and the length of the queue."""
+        return int(MEGABITS * 1e3 * self.round_trip_ms / 8 / PACKET)
+
+    @property
+    def seconds(self) -> int:
+        """Simulated time."""
+        return _SECONDS[self.round_trip_ms]
+
+    def seeds(self, most: int) -> range:
+        """Seeds to run: without random losses every run is the same."""
+        return range(1, 1 + (most if self.loss else 1))
+
+    def __str__(self) -> str:
+        return f"{self.round_trip_ms} ms, {self.loss:g}"
+
+
+CELLS = [Cell(round_trip_ms, loss) for round_trip_ms in ROUND_TRIPS_MS for loss in LOSSES]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run gave, or the mean of several."""
+
+    goodput_mbps: float
+    retransmitted: float
+    cwnd: float
+
+
+def mean(outcomes: list[Outcome]) -> Outcome:
+    """Means of each number."""
+    columns = zip(*((o.goodput_mbps, o.retransmitted, o.cwnd) for o in outcomes), strict=True)
+    return Outcome(*(sum(column) / len(outcomes) for column in columns))
