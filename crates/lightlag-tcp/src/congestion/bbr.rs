@@ -467,7 +467,7 @@ impl CongestionControl for Bbr {
     }
 
     fn needs(&self) -> Needs {
-        Needs { rate: true, own_recovery: true, ..Needs::default() }
+        Needs { rate: true, pacing: true, own_recovery: true, ..Needs::default() }
     }
 }
 

@@ -252,11 +252,10 @@ fn after_an_idle_time_the_window_is_at_most_what_is_allowed() {
 fn a_mark_leaves_no_more_than_there_was_and_with_abe_no_less_than_a_loss() {
     for choice in ALL {
         let reaction = |abe, cause| {
-            let choice: Choice = serde_json::from_str(choice).unwrap();
-            let mut algorithm = build(&choice, &Start { abe, ..start(50) });
+            let mut algorithm = build(&serde_json::from_str(choice).unwrap(), &Start { abe, ..start(50) });
             let before = algorithm.window();
             algorithm.on_congestion(&congestion(cause, 50.0));
-            assert!(algorithm.window() <= before, "{cause:?}");
+            assert!(algorithm.window() <= before, "{choice} {cause:?}");
             algorithm.window()
         };
         assert!(reaction(true, Cause::Mark) >= reaction(false, Cause::Mark), "{choice}");

@@ -344,7 +344,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { rate: true, own_recovery: true, ..Needs::default() }
+        Needs { rate: true, pacing: true, own_recovery: true, ..Needs::default() }
     }
 }
 
