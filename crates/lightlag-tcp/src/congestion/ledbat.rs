@@ -158,7 +158,9 @@ impl CongestionControl for Ledbat {
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
-        self.window.react(event, self.window.in_segments(event.flight) / 2.0);
+        // RFC 6817: never above the window.
+        let half = self.window.in_segments(event.flight) / 2.0;
+        self.window.react(event, half.min(self.window.segments()));
         self.slow_start = false;
     }
 

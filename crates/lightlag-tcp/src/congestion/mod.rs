@@ -10,6 +10,7 @@ pub mod bbr;
 pub mod bbr3;
 pub mod bic;
 pub mod compound;
+pub mod copa;
 pub mod cubic;
 pub mod dctcp;
 pub mod fast;

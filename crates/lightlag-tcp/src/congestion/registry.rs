@@ -2,8 +2,8 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
-    CongestionControl, Start, bbr, bbr3, bic, compound, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat,
-    new_reno, reno, scalable, tahoe, vegas, veno, westwood, westwood_plus, yeah,
+    CongestionControl, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois,
+    ledbat, new_reno, reno, scalable, tahoe, vegas, veno, westwood, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -136,6 +136,7 @@ algorithms! {
     Hybla, "hybla", hybla::Config;
     Bbr, "bbr", bbr::Config;
     Bbr3, "bbr3", bbr3::Config;
+    Copa, "copa", copa::Config;
 }
 
 /// Whether the algorithm lives on exact marks (RFC 8257).

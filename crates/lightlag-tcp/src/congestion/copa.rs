@@ -1,0 +1,350 @@
+//! Copa: a target rate from the queueing delay, approached in steps that grow while they lead the same way.
+//!
+//! Arun, Balakrishnan, "Copa: practical delay-based congestion control for the Internet", NSDI 2018, §2, as generally
+//! known; details marked so are from the authors' program (genericCC: markoviancc.cc, rtt-window.cc). With dq = RTTstanding − RTTmin, W in segments, and δ = 1/2:
+//!
+//! - target rate λt = 1/(δ·dq), rate λ = W/RTTstanding; slow start doubles W each round until λ > λt;
+//! - then each segment delivered changes W by v/(δ·W), up where λ ≤ λt, down elsewhere;
+//! - the velocity v doubles with each round in which W goes the same way as before, once it did so for three, and is
+//!   1 again when the direction changes; v ≤ δ·W, so that a round at most doubles W (the program). A step the other
+//!   way ends a velocity above 1 at once, not only with the round, as in mvfst: without that, W swings between 0 and
+//!   twice what the path holds;
+//! - segments leave at 2·W/RTTstanding.
+//!
+//! RTTstanding is the smallest RTT of the last SRTT/2, RTTmin that of the last 10 s, or of 20 RTTmin where that is
+//! longer (the program): on long paths the queue could not empty in 10 s. A flow alone moves the queue between
+//! 0 and 2.5/δ segments, in periods of five rounds.
+//!
+//! **Competitive mode.** A queue that was not nearly empty, dq ≤ 10 % of RTTmax − RTTmin, for five SRTT is somebody
+//! else's work, unless Copa itself is still draining it, in steps that grow: an overshoot of slow start takes more
+//! than five rounds (this file's own rule; without it the drain ends in the competitive mode). Then 1/δ grows by 1 each round and is halved by a loss, but never below that of the default mode.
+//! RTTmax is the largest RTT of the last four SRTT.
+//!
+//! The default mode takes no notice of a loss, unless more than 30 % of the segments in two rounds were lost: then
+//! W is reduced to 0.7 W (the program). The window moves during recovery, too. A mark (ECN) is a loss. After a
+//! timeout W = 1 and slow start follows; the paper says nothing of it. After an idle time W stays: it leaves paced,
+//! and the first round corrects it. What was learnt of directions and modes is forgotten then.
+
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::round::Round;
+use super::{Ack, Cause, Congestion, CongestionControl, Needs, Start, Window};
+use lightlag_core::{Duration, Instant, Rate};
+
+mod extreme;
+use extreme::Extreme;
+
+/// The program: W is at least this.
+const LEAST_WINDOW: f64 = 2.0;
+/// How long RTTmin holds, at least, and in RTTmin.
+const MIN_RTT_TIME: Duration = Duration::from_secs(10);
+const MIN_RTT_ROUNDS: u64 = 20;
+/// How long RTTmax holds, and how long the queue may be filled in the default mode, in SRTT.
+const MAX_RTT_ROUNDS: u64 = 4;
+const FILLED_ROUNDS: u64 = 5;
+/// The part of RTTmax − RTTmin below which a queue is nearly empty.
+const NEARLY_EMPTY: f64 = 0.1;
+/// Rounds in the same direction before the velocity doubles.
+const STEADY_ROUNDS: u32 = 3;
+/// The program: more losses than this part of at least so many segments, in two rounds, cost 0.3 W.
+const MANY_LOSSES: f64 = 0.3;
+const MANY_SEGMENTS: f64 = 20.0;
+const KEPT: f64 = 0.7;
+
+/// Parameters of [`Copa`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// δ of the default mode, 0.5.
+    pub delta: f64,
+    /// When it competes.
+    pub mode: Mode,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { delta: 0.5, mode: Mode::default() }
+    }
+}
+
+/// When Copa competes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// When the queue does not empty.
+    #[default]
+    Auto,
+    /// Never: δ stays.
+    Default,
+}
+
+/// Where the window goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Course {
+    up: bool,
+    /// Rounds in this direction after the one that took it.
+    rounds: u32,
+    velocity: f64,
+    /// The window when the round began.
+    start: f64,
+}
+
+impl Course {
+    fn from(window: f64) -> Self {
+        Self { up: true, rounds: 0, velocity: 1.0, start: window }
+    }
+
+    /// Whether the window falls, and faster with each round.
+    fn drains(&self) -> bool {
+        !self.up && self.velocity > 1.0
+    }
+
+    /// A step goes `up` or down: a velocity that was meant for the other direction ends.
+    fn turn(&mut self, up: bool, window: f64) {
+        if up != self.up && self.velocity > 1.0 {
+            *self = Self { up, ..Self::from(window) };
+        }
+    }
+
+    /// A round ended at `window`.
+    fn end_round(&mut self, window: f64) {
+        let up = window > self.start;
+        self.start = window;
+        if up != self.up {
+            (self.up, self.rounds, self.velocity) = (up, 0, 1.0);
+            return;
+        }
+        self.rounds += 1;
+        if self.rounds >= STEADY_ROUNDS {
+            self.velocity *= 2.0;
+        }
+    }
+}
+
+/// Copa's window and rate.
+pub struct Copa {
+    config: Config,
+    window: Window,
+    slow_start: bool,
+    round: Round,
+    course: Course,
+    min_rtt: Extreme,
+    max_rtt: Extreme,
+    standing: Extreme,
+    /// When the queue was nearly empty.
+    emptied: Instant,
+    /// 1/δ.
+    inverse_delta: f64,
+    /// 1/δ, the window and whether it was in slow start, before the last reaction.
+    before: (f64, f64, bool),
+    /// When 1/δ changed.
+    changed: Instant,
+    /// Since when losses are counted, how many of how many segments.
+    losses: (Instant, f64, f64),
+    /// RTTstanding before the first sample.
+    handshake: Option<Duration>,
+}
+
+impl Copa {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        let window = Window::new(start);
+        Self {
+            config: config.clone(),
+            slow_start: true,
+            round: Round::default(),
+            course: Course::from(window.segments()),
+            window,
+            min_rtt: Extreme::smallest(),
+            max_rtt: Extreme::largest(),
+            standing: Extreme::smallest(),
+            emptied: Instant::ZERO,
+            inverse_delta: 1.0 / config.delta,
+            before: (1.0 / config.delta, 0.0, true),
+            changed: Instant::ZERO,
+            losses: (Instant::ZERO, 0.0, 0.0),
+            handshake: start.rtt,
+        }
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        let Some(rtt) = ack.rtt else { return };
+        let known = self.min_rtt.value().unwrap_or(rtt);
+        self.min_rtt.add(ack.now, rtt, MIN_RTT_TIME.max(known * MIN_RTT_ROUNDS));
+        self.max_rtt.add(ack.now, rtt, ack.srtt * MAX_RTT_ROUNDS);
+        self.standing.add(ack.now, rtt, ack.srtt / 2);
+    }
+
+    /// RTTstanding and dq, after the first sample.
+    fn delays(&self) -> Option<(Duration, Duration)> {
+        let standing = self.standing.value()?;
+        Some((standing, standing.saturating_sub(self.min_rtt.value()?)))
+    }
+
+    /// Chooses the mode, and in the competitive one lets 1/δ grow.
+    fn choose_mode(&mut self, ack: &Ack, queueing: Duration) {
+        let range = match (self.max_rtt.value(), self.min_rtt.value()) {
+            (Some(max), Some(min)) => max.saturating_sub(min),
+            _ => return,
+        };
+        let competes = self.inverse_delta * self.config.delta > 1.0;
+        if (!competes && self.course.drains()) || queueing.as_secs_f64() <= NEARLY_EMPTY * range.as_secs_f64() {
+            self.emptied = ack.now;
+        }
+        let filled = ack.now.since(self.emptied) > ack.srtt * FILLED_ROUNDS;
+        if !filled || self.slow_start || self.config.mode == Mode::Default {
+            self.inverse_delta = 1.0 / self.config.delta;
+            self.changed = ack.now;
+        } else if ack.now.since(self.changed) >= ack.srtt {
+            self.inverse_delta += 1.0;
+            self.changed = ack.now;
+        }
+    }
+
+    fn steer(&mut self, ack: &Ack, standing: Duration, queueing: Duration) {
+        let w = self.window.segments();
+        let acked = self.window.in_segments(ack.newly_delivered);
+        let up = w * queueing.as_secs_f64() <= self.inverse_delta * standing.as_secs_f64();
+        if up && (!ack.cwnd_limited || ack.ece) {
+            return;
+        }
+        if self.slow_start {
+            if up {
+                self.window.grow(acked);
+                return;
+            }
+            self.slow_start = false;
+            self.course = Course::from(w);
+        }
+        self.course.turn(up, w);
+        let velocity = self.course.velocity.min(w / self.inverse_delta).max(1.0);
+        let step = acked * velocity * self.inverse_delta / w;
+        if up {
+            self.window.grow(step.min(acked));
+        } else {
+            self.window.clamp_to((w - step).max(LEAST_WINDOW));
+        }
+    }
+
+    /// Reduces the window where losses are very many.
+    fn count_losses(&mut self, ack: &Ack) {
+        self.losses.1 += self.window.in_segments(ack.newly_lost);
+        self.losses.2 += self.window.in_segments(ack.newly_lost + ack.newly_delivered);
+        let (since, lost, all) = self.losses;
+        if ack.now.since(since) <= ack.srtt * 2 || all <= MANY_SEGMENTS {
+            return;
+        }
+        self.losses = (ack.now, 0.0, 0.0);
+        if lost > MANY_LOSSES * all {
+            self.window.clamp_to((KEPT * self.window.segments()).max(LEAST_WINDOW));
+        }
+    }
+}
+
+impl CongestionControl for Copa {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.measure(ack);
+        self.count_losses(ack);
+        let ended = self.round.on_ack(ack).is_some();
+        let Some((standing, queueing)) = self.delays() else { return };
+        self.choose_mode(ack, queueing);
+        if ended && !self.slow_start {
+            self.course.end_round(self.window.segments());
+        }
+        if ack.newly_delivered > 0 {
+            self.steer(ack, standing, queueing);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        if event.cause != Cause::RepeatedTimeout {
+            self.before = (self.inverse_delta, self.window.segments(), self.slow_start);
+            self.inverse_delta = (self.inverse_delta / 2.0).max(1.0 / self.config.delta);
+            self.changed = event.now;
+        }
+        if matches!(event.cause, Cause::Timeout | Cause::RepeatedTimeout) {
+            self.window.react(event, f64::INFINITY);
+            self.slow_start = true;
+            self.course = Course::from(self.window.segments());
+        }
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        let window;
+        (self.inverse_delta, window, self.slow_start) = self.before;
+        self.window.raise_to(window);
+        self.course = Course::from(self.window.segments());
+    }
+
+    fn on_idle(&mut self, now: Instant, _window: u64, _threshold: u64) {
+        self.round = Round::default();
+        self.course = Course::from(self.window.segments());
+        self.emptied = now;
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        let standing = self.standing.value().or(self.handshake).filter(|rtt| !rtt.is_zero())?;
+        let bits = 16.0 * self.window.bytes() as f64 / standing.as_secs_f64();
+        Rate::from_bps((bits as u64).max(1))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { own_recovery: true, ..Needs::default() }
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "Aims at the rate 1/(delta dq), with dq the queueing delay, in steps that grow while they lead the same \
+                way, and paces. Alone or among its like the queue is a few segments and empties every five rounds; if \
+                it does not, others fill it, and Copa competes by a smaller delta. A loss alone costs nothing.",
+        equations: &[
+            "dq = RTTstanding - RTTmin;  RTTstanding = smallest RTT of SRTT/2, RTTmin = that of 10 s or 20 RTTmin",
+            "W/RTTstanding <= 1/(delta dq):  W += v/(delta W) per delivered segment, otherwise W -= v/(delta W)",
+            "v doubles each round once the direction was the same for three, 1 after a change;  v <= delta W",
+            "slow start:  W doubles each round until W/RTTstanding > 1/(delta dq)",
+            "pacing:      2 W/RTTstanding",
+            "competitive, no dq <= 0.1 (RTTmax - RTTmin) in 5 SRTT:  1/delta += 1 a round, halved by a loss",
+            "loss:     in the default mode nothing, W = 0.7 W if 30 % of two rounds are lost;  timeout: W = 1",
+            "queue of a flow alone:  from 0 to 2.5/delta segments",
+        ],
+        source: "Arun, Balakrishnan, \"Copa: practical delay-based congestion control for the Internet\", NSDI 2018, \
+                 and the authors' program",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting {
+                name: "delta",
+                default: "0.5",
+                unit: "1/segments",
+                meaning: "A flow keeps about 1/delta segments in the queue.",
+                place: Place::Number { at: |config| &mut config.delta, least: 0.001, most: 1.0 },
+            },
+            Setting {
+                name: "mode",
+                default: "auto",
+                unit: "",
+                meaning: "When delta becomes smaller: auto, when the queue does not empty; default, never.",
+                place: Place::Word {
+                    words: &["auto", "default"],
+                    read: |config| config.mode as usize,
+                    write: |config, word| config.mode = [Mode::Auto, Mode::Default][word],
+                },
+            },
+        ]
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Copa::new(self, start))
+    }
+}
+
+#[cfg(test)]
+mod tests;

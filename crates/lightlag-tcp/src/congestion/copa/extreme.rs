@@ -1,0 +1,60 @@
+//! The smallest or largest of the samples of the last while.
+
+use lightlag_core::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// A window over time. Only samples that can still become the extreme are kept.
+pub struct Extreme {
+    largest: bool,
+    samples: VecDeque<(Instant, Duration)>,
+}
+
+impl Extreme {
+    /// The smallest sample.
+    pub fn smallest() -> Self {
+        Self { largest: false, samples: VecDeque::new() }
+    }
+
+    /// The largest sample.
+    pub fn largest() -> Self {
+        Self { largest: true, samples: VecDeque::new() }
+    }
+
+    /// Takes a sample, and forgets those older than `age`.
+    pub fn add(&mut self, now: Instant, sample: Duration, age: Duration) {
+        let largest = self.largest;
+        let beaten = |other: Duration| if largest { other <= sample } else { other >= sample };
+        while self.samples.back().is_some_and(|(_, other)| beaten(*other)) {
+            self.samples.pop_back();
+        }
+        self.samples.push_back((now, sample));
+        while self.samples.front().is_some_and(|(time, _)| now.since(*time) > age) {
+            self.samples.pop_front();
+        }
+    }
+
+    /// The extreme, after the first sample.
+    pub fn value(&self) -> Option<Duration> {
+        self.samples.front().map(|(_, sample)| *sample)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extreme_of_the_last_while_is_known() {
+        let (mut smallest, mut largest) = (Extreme::smallest(), Extreme::largest());
+        assert_eq!(smallest.value(), None);
+        let samples = [(0, 5, 5, 5), (1, 7, 5, 7), (2, 6, 5, 7), (10, 8, 5, 8), (11, 9, 6, 9), (13, 9, 8, 9)];
+        for (time, sample, least, most) in samples {
+            let now = Instant::ZERO + Duration::from_secs(time);
+            for extreme in [&mut smallest, &mut largest] {
+                extreme.add(now, Duration::from_secs(sample), Duration::from_secs(10));
+            }
+            assert_eq!(smallest.value(), Some(Duration::from_secs(least)), "at {time}");
+            assert_eq!(largest.value(), Some(Duration::from_secs(most)), "at {time}");
+        }
+    }
+}
