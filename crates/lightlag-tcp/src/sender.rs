@@ -102,6 +102,10 @@ pub(crate) struct Sender {
     last_sent: Instant,
     /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
     marked_until: u64,
+    /// A loss below this costs nothing: a mark in the same window of data did (RFC 3168 §6.1.2).
+    paid_until: u64,
+    /// The episode of repair cost nothing, so that nothing can be given back.
+    paid: bool,
     /// The peer is to be told with the next new data that a mark was answered.
     reduced: bool,
     /// What draws at random for the congestion control.
@@ -144,6 +148,8 @@ impl Sender {
             burst_left: u32::MAX,
             last_sent: Instant::ZERO,
             marked_until: 0,
+            paid_until: 0,
+            paid: false,
             reduced: false,
             seed,
             sample_from: 0,
@@ -331,6 +337,7 @@ impl Sender {
         }
         self.retries += 1;
         self.tail = Tail::new();
+        self.paid = false;
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         let (cause, flight) = self.recovery.on_timeout(now, &mut self.board, self.cwnd, srtt);
         self.note_lost(now);

@@ -158,7 +158,9 @@ impl Sender {
         let Some(congestion) = &mut self.congestion else { return };
         congestion.on_ack(&ack);
         if verdict.undone {
-            congestion.on_undo(ack.now);
+            if !self.paid {
+                congestion.on_undo(ack.now);
+            }
             account.statistics.undone += 1;
         }
         if verdict.ended {
@@ -173,7 +175,11 @@ impl Sender {
             && let Some(congestion) = &mut self.congestion
         {
             let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
-            congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
+            let window_based = !self.needs.exact_marks && !self.needs.own_recovery && !self.needs.restart_on_loss;
+            self.paid = window_based && self.board.una() < self.paid_until;
+            if !self.paid {
+                congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
+            }
             account.statistics.recoveries += 1;
             // RFC 8985 §7.1: what a probe in flight would say is answered now.
             self.tail = Tail::new();
@@ -195,6 +201,7 @@ impl Sender {
         if let Some(congestion) = &mut self.congestion {
             congestion.on_congestion(&Congestion { now, cause: Cause::Mark, flight, srtt, min_rtt });
             account.statistics.mark_reactions += 1;
+            self.paid_until = self.board.nxt();
         }
         self.copy_window(now, account);
     }
