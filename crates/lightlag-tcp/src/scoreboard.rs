@@ -553,6 +553,11 @@ impl Scoreboard {
         self.records.front().filter(|head| !head.has(SACKED)).map(|_| self.first)
     }
 
+    /// Whether the first record left more than once.
+    pub fn head_left_again(&self) -> bool {
+        self.records.front().is_some_and(|head| head.has(AMBIGUOUS))
+    }
+
     /// The offset after the first record.
     pub fn head_end(&self) -> u64 {
         self.records.front().map_or(self.una, Record::end)

@@ -343,7 +343,7 @@ impl Recovery {
         self.point = board.nxt();
         self.partial = false;
         self.prr = None;
-        self.episode = Episode::begin(board.una());
+        self.episode = Episode::begin_after(board.una(), board.head_left_again());
         flight
     }
 

@@ -41,16 +41,30 @@ pub(super) struct Episode {
     unreported: u32,
     /// The first offset outstanding at the begin.
     marker: u64,
+    /// Whether the segment there had left again before: an old timestamp is then that of its earlier copy.
+    resent_before: bool,
     active: bool,
 }
 
 impl Episode {
     pub(super) fn none() -> Self {
-        Self { test: Test::Off, first_resent: Instant::MAX, unreported: 0, marker: 0, active: false }
+        Self {
+            test: Test::Off,
+            first_resent: Instant::MAX,
+            unreported: 0,
+            marker: 0,
+            resent_before: false,
+            active: false,
+        }
     }
 
     pub(super) fn begin(marker: u64) -> Self {
         Self { marker, active: true, ..Self::none() }
+    }
+
+    /// An episode that begins while the repair of an earlier loss, at its first segment, is still on the way.
+    pub(super) fn begin_after(marker: u64, resent_before: bool) -> Self {
+        Self { resent_before, ..Self::begin(marker) }
     }
 
     /// Begins the test of F-RTO with a timeout.
@@ -100,6 +114,7 @@ pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &Ne
         return false;
     }
     if signs.eifel
+        && !episode.resent_before
         && news.newly_acked > 0
         && board.una() > episode.marker
         && episode.first_resent != Instant::MAX
