@@ -141,6 +141,8 @@ class Tcp:
     receive_buffer: Size | Mapping[str, Any] | None = None
     """Receive buffer, the largest window that is advertised: a size, "auto", or its bounds
     {"auto": {"initial": "64 kB", "max": "16 MB"}}."""
+    probe: Literal["empty", "byte"] | None = None
+    """How a closed window is probed: empty as Linux, or with the next byte as BSD and INET."""
     partial_segments: bool | None = None
     """Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET."""
     delayed_ack: DelayedAck | Mapping[str, Any] | bool | None = None

@@ -43,6 +43,8 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// What an automatic receive buffer begins with; `None` where it is fixed.
     pub receive_buffer_initial: Option<Bytes>,
+    /// How a closed window is probed.
+    pub probe: Probe,
     /// Take of a segment what fits into the buffer; otherwise all or nothing, as INET.
     pub partial_segments: bool,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.
@@ -90,6 +92,16 @@ pub struct Config {
     pub challenge_acks: Option<ChallengeAcks>,
     /// Probes of an idle connection (RFC 9293 §3.8.4); `None` sends none.
     pub keep_alive: Option<KeepAlive>,
+}
+
+/// How a closed window is probed (RFC 9293 §3.8.6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Probe {
+    /// Without data and with an old number, after the retransmission timeout with its back-off (Linux).
+    Empty,
+    /// With the next byte, after 5, 5, 6, 12, 24, 48, 60, 60 … s (BSD, INET; Stevens vol. 2 §25.7).
+    Byte,
 }
 
 /// The limit of challenge ACKs, for each connection.

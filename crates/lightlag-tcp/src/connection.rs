@@ -207,7 +207,7 @@ impl Connection {
             if matches!(self.state, State::SynSent | State::SynReceived) {
                 self.handshake_timed_out(now);
             } else if self.sender.handle_timeout(now, &self.config, &mut self.account) == Expiry::GiveUp {
-                self.finish(Some(Failure::Timeout));
+                self.give_up();
             }
         }
     }
@@ -350,7 +350,8 @@ impl Connection {
     fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
         let board = self.sender.board();
         let (una, nxt) = (board.una(), board.nxt());
-        let acceptable = |ack: &u64| *ack <= nxt && ack + self.sender.max_window() >= una;
+        let most = nxt + self.sender.probed();
+        let acceptable = |ack: &u64| *ack <= most && ack + self.sender.max_window() >= una;
         let Some(ack) = segment.ack.expand(self.local, una).filter(acceptable) else {
             // What was never sent, or is too old (RFC 5961 §5).
             if self.state == State::SynReceived {
@@ -370,8 +371,11 @@ impl Connection {
         if ack < una {
             return true;
         }
+        // A byte that left as a probe leaves again with the data after it, whether it was taken or not.
+        let ack = ack.min(nxt);
         let moved_window = self.take_window(segment, start, ack);
         if una == nxt && segment.sack().is_empty() {
+            self.sender.probe_answered();
             // Nothing is in flight: the usual case of an end that only receives. A report of what arrived twice
             // comes late, though (RFC 2883).
             return true;
@@ -479,8 +483,7 @@ impl Connection {
         }
         if self.sender.take_probe(now, &self.config) {
             self.account.statistics.probes += 1;
-            // As Linux: an old number, which the peer must answer.
-            return Some(self.pure_ack(now, 1));
+            return Some(self.probe(now));
         }
         if self.receiver.ack_due() {
             return Some(self.pure_ack(now, 0));

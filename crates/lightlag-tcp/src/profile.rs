@@ -1,7 +1,7 @@
 //! Profiles: complete sets of behaviour, as one table of data.
 
 use crate::config::{
-    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, PartialAcks, Rto, RttSamples, Scheme, VarianceGain,
+    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, PartialAcks, Probe, Rto, RttSamples, Scheme, VarianceGain,
 };
 use crate::congestion::Choice;
 use crate::ecn::{Ect, Mode};
@@ -80,6 +80,7 @@ fn linux() -> Config {
         initial_window: 10,
         receive_buffer: Bytes(16 << 20),
         receive_buffer_initial: Some(Bytes(65_535)),
+        probe: Probe::Empty,
         partial_segments: true,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16 }),
         rto: Rto {
@@ -154,6 +155,7 @@ fn inet() -> Config {
         initial_window: 1,
         receive_buffer: Bytes(65_535),
         receive_buffer_initial: None,
+        probe: Probe::Byte,
         partial_segments: false,
         delayed_ack: None,
         rto: Rto {

@@ -15,6 +15,7 @@ mod acks;
 mod handshake;
 mod idle;
 mod pacing;
+mod persist;
 mod rates;
 mod tail;
 
@@ -82,6 +83,7 @@ pub(crate) struct Sender {
     closing: bool,
     resend_head: bool,
     probe: bool,
+    persisting: persist::Persisting,
     /// Send although the window is small (RFC 9293 §3.8.6.2.1 rule 4).
     override_small: bool,
     cwnd_limited: bool,
@@ -135,6 +137,7 @@ impl Sender {
             closing: false,
             resend_head: false,
             probe: false,
+            persisting: persist::Persisting::default(),
             override_small: false,
             cwnd_limited: false,
             nagle: config.nagle,
@@ -325,6 +328,9 @@ impl Sender {
         self.rtt.back_off();
         self.deadline = Instant::MAX;
         if self.timer == Timer::Persist {
+            if self.persisted_in_vain(config) {
+                return Expiry::GiveUp;
+            }
             self.override_small = true;
             self.probe = self.board.nxt() >= self.peer_edge;
             return Expiry::Continue;
@@ -355,16 +361,6 @@ impl Sender {
         self.tail.stop();
         self.pacer.timer = Instant::MAX;
         self.recovery.stop();
-    }
-
-    /// Whether a zero-window probe must leave; it does with this call.
-    pub(crate) fn take_probe(&mut self, now: Instant, config: &Config) -> bool {
-        let probe = self.probe;
-        if probe {
-            self.probe = false;
-            self.deadline = now + self.rtt.rto(&config.rto);
-        }
-        probe
     }
 
     /// The next segment with data or FIN that may leave now.
@@ -491,6 +487,7 @@ impl Sender {
         self.override_small = false;
         if self.timer == Timer::Persist {
             self.rtt.end_back_off();
+            self.persisting = persist::Persisting::default();
             self.deadline = Instant::MAX;
         }
         if self.deadline == Instant::MAX {
@@ -526,9 +523,11 @@ impl Sender {
     /// Nothing more leaves now: notes why, and arms the persist timer if only the peer's window is in the way.
     fn rest(&mut self, now: Instant, blocked: Limit, room: u64, config: &Config, account: &mut Account) {
         if blocked == Limit::Rwnd && self.board.is_empty() && self.deadline == Instant::MAX {
-            self.timer = Timer::Persist;
-            let small = self.peer_edge > self.board.nxt();
-            self.deadline = now + self.rtt.rto(&config.rto).min(if small { OVERRIDE } else { Duration::MAX });
+            self.arm_persist(now, config);
+            if self.peer_edge > self.board.nxt() {
+                // A small window is used in the end (RFC 9293 §3.8.6.2.1 rule 4).
+                self.deadline = self.deadline.min(now + OVERRIDE);
+            }
         }
         self.arm_tail_if_stale(now, config);
         let limit = match self.recovery.phase() {

@@ -1,8 +1,8 @@
 //! What a scenario's `tcp = { ... }` may say, and how it becomes a [`Config`].
 
 use super::{
-    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, PartialAcks, ReceiveBuffer, RttSamples, Scheme,
-    VarianceGain,
+    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, PartialAcks, Probe, ReceiveBuffer, RttSamples,
+    Scheme, VarianceGain,
 };
 use crate::congestion::{Choice, wants_exact_marks};
 use crate::ecn::{Ect, Mode};
@@ -58,6 +58,10 @@ pub struct Options {
     /// `{ auto = { initial = "64 kB", max = "16 MB" } }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_buffer: Option<ReceiveBuffer>,
+    /// How a closed window is probed: empty (after the retransmission timeout, as Linux) or byte (with the next byte,
+    /// after 5, 5, 6, 12, 24, 48, 60 s, as BSD and INET).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
     /// Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial_segments: Option<bool>,
@@ -248,6 +252,7 @@ impl Options {
             window_scaling: over.window_scaling.or(self.window_scaling),
             initial_window: over.initial_window.or(self.initial_window),
             receive_buffer: over.receive_buffer.or(self.receive_buffer),
+            probe: over.probe.or(self.probe),
             partial_segments: over.partial_segments.or(self.partial_segments),
             delayed_ack: both(self.delayed_ack, over.delayed_ack, DelayedAckSwitch::merge),
             rto: both(self.rto, over.rto, RtoOptions::merge),
@@ -286,6 +291,7 @@ impl Options {
         if let Some(buffer) = self.receive_buffer {
             (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
         }
+        set(&mut config.probe, &self.probe);
         set(&mut config.partial_segments, &self.partial_segments);
         set(&mut config.congestion, &self.congestion);
         set(&mut config.sack, &self.sack);

@@ -71,6 +71,25 @@ impl Connection {
         self.keep_alive = None;
     }
 
+    /// The retransmission or the persist timer fired too often (RFC 9293 §3.8.3, R2).
+    pub(super) fn give_up(&mut self) {
+        let board = self.sender.board();
+        let probing = board.una() == board.nxt();
+        self.finish(Some(if probing { Failure::ProbeTimeout } else { Failure::Timeout }));
+    }
+
+    /// The probe of a closed window: an old number, which the peer must answer, or the next byte.
+    pub(super) fn probe(&mut self, now: Instant) -> Segment {
+        if self.sender.probed() == 0 {
+            return self.pure_ack(now, 1);
+        }
+        self.account.statistics.acks_sent += 1;
+        let seq = self.local.plus(self.sender.board().nxt() as u32);
+        let mut segment = self.acknowledging(now, seq);
+        segment.len = self.sender.probed() as u16;
+        segment
+    }
+
     /// The timer of the states without data fired: TIME-WAIT, FIN-WAIT-2 of an orphan, or keep-alive.
     pub(super) fn linger_ended(&mut self, now: Instant) {
         self.linger = Instant::MAX;

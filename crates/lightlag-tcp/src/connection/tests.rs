@@ -5,6 +5,7 @@ use crate::segment::SynOptions;
 use proptest::prelude::*;
 
 mod closing;
+mod probes;
 mod resets;
 
 const LOCAL: SeqNumber = SeqNumber(1_000);

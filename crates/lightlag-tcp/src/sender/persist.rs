@@ -1,0 +1,63 @@
+//! Probes of a closed window (RFC 9293 §3.8.6.1): when they leave, and when nobody answers them any more.
+
+use super::{Sender, Timer};
+use crate::config::{Config, Probe};
+use lightlag_core::{Duration, Instant};
+
+/// Stevens' persist timer (TCP/IP Illustrated vol. 2 §25.7): 1.5 s, doubled each time, within these bounds.
+const FIRST: Duration = Duration::from_millis(1_500);
+const SHORTEST: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The probes of one closed window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Persisting {
+    /// How many left.
+    sent: u8,
+    /// How many of the last were not answered.
+    unanswered: u8,
+    /// The next byte left as a probe.
+    byte: bool,
+}
+
+impl Sender {
+    /// The window is closed and nothing is in flight: waits for the time of the next probe.
+    pub(super) fn arm_persist(&mut self, now: Instant, config: &Config) {
+        self.timer = Timer::Persist;
+        self.deadline = now + self.persist_interval(config);
+    }
+
+    fn persist_interval(&self, config: &Config) -> Duration {
+        match config.probe {
+            Probe::Empty => self.rtt.rto(&config.rto),
+            Probe::Byte => (FIRST * (1 << self.persisting.sent.min(10))).max(SHORTEST).min(LONGEST),
+        }
+    }
+
+    /// Whether a probe must leave; it does with this call.
+    pub(crate) fn take_probe(&mut self, now: Instant, config: &Config) -> bool {
+        let probe = std::mem::take(&mut self.probe);
+        if probe {
+            self.persisting.sent = self.persisting.sent.saturating_add(1);
+            self.persisting.unanswered = self.persisting.unanswered.saturating_add(1);
+            self.persisting.byte = config.probe == Probe::Byte && self.written > self.board.nxt();
+            self.arm_persist(now, config);
+        }
+        probe
+    }
+
+    /// Bytes of data in the probe that left last: it counts as sent, but only for the peer.
+    pub(crate) fn probed(&self) -> u64 {
+        u64::from(self.persisting.byte)
+    }
+
+    /// The peer answered: it is alive (RFC 9293 §3.8.6.1: the connection stays open).
+    pub(crate) fn probe_answered(&mut self) {
+        self.persisting.unanswered = 0;
+    }
+
+    /// Whether too many probes in a row were not answered (R2).
+    pub(super) fn persisted_in_vain(&self, config: &Config) -> bool {
+        self.persisting.unanswered >= config.retries
+    }
+}
