@@ -132,7 +132,7 @@ def test_a_closed_window_opens_by_whole_segments() -> None:
     assert windows.shrunk == 0
     # 65,535 B hold 45 segments, and 99 ms of the first second are reads of 100 B each.
     assert windows.delivered >= 45 * slow_reader.MSS
-    assert min(windows.moves) >= slow_reader.MSS
+    assert min(windows.offers) >= slow_reader.MSS
 
 
 def test_answers_want_a_read_for_each_arrival() -> None:
