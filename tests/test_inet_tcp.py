@@ -8,7 +8,7 @@ import pytest
 
 from lightlag import _engine
 from lightlag.reproduce import PAPERS, Verdict
-from lightlag.reproduce.inet_tcp import bit_errors, model, sack_option
+from lightlag.reproduce.inet_tcp import bit_errors, model, sack_option, slow_reader
 from lightlag.reproduce.paper import Effort
 
 SEGMENT_S = 0.0012
@@ -119,3 +119,22 @@ def test_limited_transmit_leaves_fewer_losses_to_the_timer(bit_error_run: bit_er
 
 def test_the_paper_is_listed() -> None:
     assert PAPERS["inet-tcp"].command == "lightlag reproduce inet-tcp"
+
+
+def test_a_slow_reader_never_sees_a_silly_window_or_a_deadlock() -> None:
+    judged = [row for row in slow_reader.rows() if row.verdict is not Verdict.NOT_JUDGED]
+    assert len(judged) == 3
+    assert all(row.verdict is Verdict.REPRODUCED for row in judged), judged
+
+
+def test_a_closed_window_opens_by_whole_segments() -> None:
+    windows = slow_reader.Windows.run(1000)
+    assert windows.shrunk == 0
+    # 65,535 B hold 45 segments, and 99 ms of the first second are reads of 100 B each.
+    assert windows.delivered >= 45 * slow_reader.MSS
+    assert min(windows.offers) >= slow_reader.MSS
+
+
+def test_answers_want_a_read_for_each_arrival() -> None:
+    with pytest.raises(ValueError, match="one number for each arrival"):
+        _engine.answers('{"profile": "inet"}', [(0, 100)], [])

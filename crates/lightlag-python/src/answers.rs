@@ -13,17 +13,26 @@ const PEER: SeqNumber = SeqNumber(u32::MAX);
 
 /// The segments that a receiver with these TCP options (JSON, as in a scenario) sends when a peer that offers every
 /// option sends data: `arrivals` lists the first number and the length of each segment, 1 ms apart. The peer's first
-/// byte has the number 0. Gives for each segment sent after the handshake its acknowledgement number, its window
-/// field and the bytes of its options.
+/// byte has the number 0. `reads` lists how many bytes the application reads just before each of them; without it the
+/// application reads everything at once. Gives for each segment sent after the handshake its acknowledgement number,
+/// its window field and the bytes of its options.
 #[pyfunction]
+#[pyo3(signature = (tcp, arrivals, reads=None))]
 pub fn answers<'py>(
     py: Python<'py>,
     tcp: &str,
     arrivals: Vec<(u32, u16)>,
+    reads: Option<Vec<u64>>,
 ) -> PyResult<Vec<(u32, u16, Bound<'py, PyBytes>)>> {
     let options: Options = serde_json::from_str(tcp).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let config = options.resolve().map_err(|error| PyValueError::new_err(error.to_string()))?;
+    if reads.as_ref().is_some_and(|reads| reads.len() != arrivals.len()) {
+        return Err(PyValueError::new_err("reads: one number for each arrival"));
+    }
     let mut server = Connection::server(Arc::new(config), SeqNumber(0));
+    if reads.is_some() {
+        server.read_later();
+    }
     let mut now = Instant::ZERO;
     let syn = from_peer(PEER, Flags::SYN, now).with_syn_options(SynOptions {
         mss: Some(u16::MAX),
@@ -34,8 +43,12 @@ pub fn answers<'py>(
     while server.poll_segment(now).is_some() {}
     server.handle_segment(now, &from_peer(SeqNumber(0), Flags::ACK, now));
     let mut sent = Vec::new();
-    for (first, len) in arrivals {
+    for (at, (first, len)) in arrivals.into_iter().enumerate() {
         now += Duration::from_millis(1);
+        if let Some(reads) = &reads {
+            server.read(reads[at]);
+            sent.extend(std::iter::from_fn(|| server.poll_segment(now)));
+        }
         let mut data = from_peer(SeqNumber(first), Flags::ACK, now);
         data.len = len;
         if server.poll_timeout().is_some_and(|due| due <= now) {

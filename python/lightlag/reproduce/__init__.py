@@ -38,7 +38,7 @@ PAPERS: dict[str, Paper] = {
             name="inet-tcp",
             title="Enhancement of the TCP Module in the OMNeT++/INET Framework",
             reference="T. Reschka, T. Dreibholz, J. Pulinthanath, M. Becke, E. P. Rathgeb, 2010",
-            items=("Fig. 1", "Fig. 3"),
+            items=("Fig. 1", "Fig. 3", "§3.2.3"),
             work=_inet_tcp,
         ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lightlag.reproduce.inet_tcp import bit_errors, figures, sack_option
+from lightlag.reproduce.inet_tcp import bit_errors, figures, sack_option, slow_reader
 from lightlag.reproduce.paper import Effort, Picture, Reproduction
 
 NOTES = (
@@ -14,6 +14,9 @@ NOTES = (
     "list of bit error rates. Errors hit both directions. The retransmission timeout is INET's: 3 s at first, at least "
     "1 s, a gain of 1/8. The transfer starts after 1.2 s: then 58.8 of 60 s at 10 · 1452/1500 Mbit/s are the paper's "
     "9.49. Nothing is adjusted to the other values.",
+    "**Flow control** is described in §2.2 and §3.2.3 without a figure and without values. `slow_reader.toml` takes 10 "
+    "Mbit/s and the receive buffer of the other network, 10 ms, and an application that reads 100 kB/s. The window is "
+    "seen from the receiver: it is given segments as its own window allows, and its ACKs are read.",
     "**What decides the curves** is the timeout of 1 s. A round trip is 54 ms at most, the queue's, so that a loss "
     "repaired by fast recovery costs little, and a timeout costs hundreds of segments. Reno without SACK leaves fast "
     "recovery with the first new ACK, and often has no three duplicate ACKs left for the next loss of the same window.",
@@ -38,3 +41,6 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
     )
     reproduction.add(bit_errors.rows(run), [Picture("fig3", figures.throughput(run), caption)], NOTES)
     reproduction.layouts += bit_errors.layouts(run)
+
+    effort.progress("flow control: a slow reader")
+    reproduction.add(slow_reader.rows())

@@ -6,5 +6,5 @@ from pathlib import Path
 
 
 def scenario(name: str) -> Path:
-    """The file of a scenario: bit_errors."""
+    """The file of a scenario: bit_errors or slow_reader."""
     return Path(__file__).with_name(f"{name}.toml")

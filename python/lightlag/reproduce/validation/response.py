@@ -21,10 +21,8 @@ RTTS_S = (0.05, 0.2, 0.6)
 LOSSES = {1e-2: 2000, 1e-3: 1500, 1e-4: 600}
 """Losses of a cell, by loss rate: fewer where each takes longer to simulate."""
 TOLERANCE = 0.10
-CAPACITY = 1e9 / (8 * 1064)
-"""Packets a second of the scenario's link."""
-LONGEST_S = 60.0
-"""Simulated time where an algorithm has no response function and may fill the link."""
+UNKNOWN_S, UNKNOWN_ROUNDS = 30.0, 100
+"""Seconds, or round trips if these are more, of an algorithm without a response function: it may fill the link."""
 CROWDED = 0.5
 """Losses a round trip from which on formulas of one loss at a time say nothing."""
 WAITING = 0.05
@@ -70,6 +68,11 @@ class Algorithm:
 
 def _cubic(p: float, rtt: float) -> float:
     return max(theory.cubic(p, rtt), theory.mathis(p))
+
+
+def _from(limit: float, high: float, low: float) -> float:
+    """The window of a rule that holds from a limit on, where it leads there; otherwise that of the other rule."""
+    return high if high > limit else low
 
 
 def _plain(slope: laws.Rule | float, kept: laws.Rule | float) -> Callable[[float], Law]:
@@ -118,7 +121,7 @@ ALGORITHMS = (
         "scalable",
         "Scalable",
         "0.08/p, Kelly 2003; up to 16 segments √(3/2p)",
-        lambda p, _: 0.08 / p if 0.08 / p > 16 else theory.mathis(p),
+        lambda p, _: _from(16, 0.08 / p, theory.mathis(p)),
         _plain(above(16, lambda w: 0.01 * w, 1.0), above(16, 0.875, 0.5)),
     ),
     Algorithm(
@@ -147,7 +150,7 @@ ALGORITHMS = (
         "yeah",
         "YeAH",
         "AIMD(1, 7/8), 0.08/p from 100 segments on: no queue",
-        lambda p, _: 0.08 / p if 0.08 / p > 100 else aimd(p, 1, 0.875),
+        lambda p, _: _from(100, 0.08 / p, aimd(p, 1, 0.875)),
         _plain(lambda w: np.maximum(w / 100, 1.0), 0.875),
     ),
     Algorithm(
@@ -176,7 +179,7 @@ ALGORITHMS = (
         "compound",
         "Compound",
         "W^¾/8 a round trip from 38 segments on, integrated; below √(3/2p)",
-        lambda p, _: laws.power(p, 0.125, 0.75, 0.5) if p < 1e-3 else theory.mathis(p),
+        lambda p, _: _from(38, laws.power(p, 0.125, 0.75, 0.5), theory.mathis(p)),
         _plain(above(38, lambda w: np.maximum(0.125 * w**0.75, 1.0), 1.0), 0.5),
     ),
     Algorithm("ledbat", "LEDBAT", "AIMD(1, 1/2): no queue", lambda p, _: theory.mathis(p), _plain(1.0, 0.5)),
@@ -290,10 +293,7 @@ def missing() -> list[str]:
 
 def run_of(algorithm: Algorithm, p: float, rtt_s: float, expected: float | None) -> Run:
     """The run of a cell: as long as its losses take."""
-    window = CAPACITY * rtt_s if expected is None else min(expected, CAPACITY * rtt_s)
-    seconds = LOSSES[p] / p * rtt_s / window * 1.05
-    if expected is None:
-        seconds = min(max(seconds, 10 * rtt_s), LONGEST_S)
+    seconds = max(UNKNOWN_S, UNKNOWN_ROUNDS * rtt_s) if expected is None else LOSSES[p] / p * rtt_s / expected * 1.05
     return Run(
         "response",
         {

@@ -213,20 +213,27 @@ def utilisation(name: str) -> list[Judgement]:
 
 
 DCTCP_GAIN = 1 / 16
-THRESHOLDS = (5, 20, 60)
+THRESHOLDS = (10, 40, 160)
 
 
 def dctcp() -> list[Judgement]:
     """DCTCP's estimate α, read off its reductions, against the fraction of packets that were marked."""
-    return [_marked(threshold) for threshold in THRESHOLDS]
+    return [judgement for threshold in THRESHOLDS for judgement in _marked(threshold)]
 
 
-def _marked(threshold: int) -> Judgement:
+def _marked(threshold: int) -> list[Judgement]:
+    """One threshold of the queue.
+
+    In a cycle of n round trips α has the mean F, the fraction of marked packets, because it is a linear filter of it.
+    The reduction comes with the first mark of a window, before that window counts, so the filter is at its smallest:
+    F n g (1 - g)^(n - 1) / (1 - (1 - g)^n).
+    """
     run = Run(
         "bottleneck",
         {
             "defaults.tcp.congestion": "dctcp",
-            "links.0.queue": f'{{ forward = {{ discipline = "step", threshold = "{threshold} packets" }} }}',
+            "links.0.queue": f'{{ forward = {{ discipline = "step", threshold = "{threshold} packets" }}, '
+            'backward = "4000 packets" }',
             "record.trace": "change",
             "record.queue": "off",
         },
@@ -238,13 +245,30 @@ def _marked(threshold: int) -> Judgement:
     alpha = float(np.mean(2 * (1 - cwnd[cut + 1] / cwnd[cut])))
     link, flow = result.summary["links"][0], result.summary["flows"][0]
     fraction = link["marked"] / flow["sent_segments"]
-    return against(
-        "DCTCP: α against the fraction of marked packets F",
-        f"marks above {threshold} packets",
-        run.command,
-        alpha,
-        fraction,
-        unit="",
-        tolerance=0.10,
-        note=f"{len(cut)} reductions",
-    )
+    rounds = float(np.mean(np.diff(time_s[cut + 1]))) / flow["mean_rtt_s"]
+    kept = 1 - DCTCP_GAIN
+    smallest = fraction * rounds * DCTCP_GAIN * math.pow(kept, rounds - 1) / (1 - math.pow(kept, rounds))
+    window = BASE_S / PACKET_S + threshold
+    point = f"marks above {threshold} packets"
+    return [
+        against(
+            "DCTCP: α at a reduction, from the fraction of marked packets F",
+            point,
+            run.command,
+            alpha,
+            smallest,
+            unit="",
+            tolerance=0.10,
+            note=f"F = {fraction:.3g}, {rounds:.1f} round trips between {len(cut)} reductions",
+        ),
+        Judgement(
+            "DCTCP: α = √(2/(C·RTT + K)) (Alizadeh et al. 2010)",
+            point,
+            "the same run",
+            f"{alpha:.4g}",
+            f"{math.sqrt(2 / window):.4g}",
+            f"{alpha / math.sqrt(2 / window) - 1:+.1%}",
+            None,
+            "the formula takes α for constant over a cycle, and the marked window for one round trip",
+        ),
+    ]
