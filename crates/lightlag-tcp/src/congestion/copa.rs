@@ -295,7 +295,7 @@ impl CongestionControl for Copa {
     }
 
     fn needs(&self) -> Needs {
-        Needs { own_recovery: true, ..Needs::default() }
+        Needs { pacing: true, own_recovery: true, ..Needs::default() }
     }
 }
 
