@@ -205,7 +205,9 @@ impl Scoreboard {
     pub fn acknowledge(&mut self, ack: u64, delivery: &mut Delivery) {
         debug_assert!(self.una <= ack && ack <= self.nxt);
         // First copies left in order: the first and the last of them say when all of them left.
-        let mut plain: Option<(Record, Record)> = None;
+        let mut first = None;
+        let mut last = (Instant::ZERO, 0);
+        let logged = self.log.is_some();
         while let Some(head) = self.records.front_mut() {
             count_step!(self);
             if head.end() > ack {
@@ -233,16 +235,18 @@ impl Scoreboard {
                     delivery.add(head);
                 } else {
                     delivery.bytes += u64::from(head.len);
-                    plain = Some((plain.map_or(*head, |(first, _)| first), *head));
+                    last = (head.sent, head.end());
+                    first.get_or_insert(last);
                 }
-                log::delivered(&mut self.log, self.first, head.len);
+                if logged {
+                    log::delivered(&mut self.log, self.first, head.len);
+                }
             }
             self.records.pop_front();
             self.first += 1;
         }
-        if let Some((first, last)) = plain {
-            delivery.note(&first);
-            delivery.note(&last);
+        if let Some(first) = first {
+            delivery.note_run(first, last);
         }
         self.una = ack;
         self.lost_edge = self.lost_edge.max(self.first);

@@ -239,7 +239,20 @@ impl Recovery {
     }
 
     /// An ACK arrived and the scoreboard has it.
+    #[inline]
     pub fn on_ack(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+        let in_order = news.newly_acked > 0 && news.dsack.is_none() && self.phase == Phase::Open;
+        if in_order && self.uses_rack() && !board.may_be_overdue() {
+            // The usual case: nothing is out of order, and nothing was sent twice.
+            self.duplicates = 0;
+            self.disorder = IN_ORDER;
+            self.rack.follow(news);
+            return Verdict::default();
+        }
+        self.judge(board, news)
+    }
+
+    fn judge(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
         if news.newly_acked > 0 {
             self.duplicates = 0;
             self.disorder = IN_ORDER;

@@ -49,6 +49,7 @@ impl Rack {
     }
 
     /// Steps 1 to 3.
+    #[inline]
     fn take(&mut self, now: Instant, delivery: &Delivery) {
         if delivery.newest > self.newest {
             self.newest = delivery.newest;
@@ -56,6 +57,13 @@ impl Rack {
         }
         self.reordered |= delivery.ends.0 < self.highest;
         self.highest = self.highest.max(delivery.ends.1);
+    }
+
+    /// Everything up to the newest delivered segment arrived.
+    #[inline]
+    pub(super) fn follow(&mut self, news: &News<'_>) {
+        self.take(news.now, news.delivery);
+        self.timer = Instant::MAX;
     }
 
     /// Step 4, the part about D-SACK: once a round trip.

@@ -52,20 +52,21 @@ impl Delivery {
                 self.newest = self.newest.max((record.sent, end));
             }
         } else {
-            self.note(record);
+            let copy = (record.sent, record.end());
+            self.note_run(copy, copy);
         }
     }
 
-    /// Takes the times of a segment that was sent once and is delivered.
+    /// Segments that were sent once each are delivered: when the first and the last of them left, and the offsets
+    /// after them.
     #[inline]
-    pub(super) fn note(&mut self, record: &Record) {
-        let end = record.end();
-        let (oldest, newest) = self.sent.unwrap_or((record.sent, record.sent));
-        self.sent = Some((oldest.min(record.sent), newest.max(record.sent)));
-        self.ends = (self.ends.0.min(end), self.ends.1.max(end));
-        self.original |= end <= self.timed_out.0 && record.sent <= self.timed_out.1;
-        if (record.sent, end) > self.newest {
-            self.newest = (record.sent, end);
+    pub(super) fn note_run(&mut self, first: (Instant, u64), last: (Instant, u64)) {
+        let (oldest, newest) = self.sent.unwrap_or((first.0, last.0));
+        self.sent = Some((oldest.min(first.0), newest.max(last.0)));
+        self.ends = (self.ends.0.min(first.1), self.ends.1.max(last.1));
+        self.original |= first.1 <= self.timed_out.0 && first.0 <= self.timed_out.1;
+        if last > self.newest {
+            self.newest = last;
         }
     }
 }

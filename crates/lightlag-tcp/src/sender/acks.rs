@@ -74,6 +74,8 @@ impl Sender {
         let newly_lost = self.board.lost_bytes() - prior_lost;
         let rate = self.sample_rate(now);
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
+            // The ACK that begins an episode grows nothing; the one that ends it still belongs to it.
+            let phase = if phase == Phase::Open { self.recovery.phase() } else { phase };
             let ack = Ack {
                 now,
                 newly_acked,
@@ -83,9 +85,8 @@ impl Sender {
                 duplicate,
                 ece: arrived.ece,
                 one_way: arrived.one_way,
-                // The ACK that begins an episode grows nothing; the one that ends it still belongs to it.
-                phase: if phase == Phase::Open { self.recovery.phase() } else { phase },
-                growth: 0.0,
+                phase,
+                growth: self.growth(newly_acked, delivery.bytes, phase, config.growth),
                 rtt,
                 srtt,
                 min_rtt,
@@ -96,8 +97,7 @@ impl Sender {
                 cwnd_limited: self.is_cwnd_limited(),
                 rate,
             };
-            let growth = self.growth(newly_acked, delivery.bytes, ack.phase, config.growth);
-            self.inform(Ack { growth, ..ack }, verdict, account);
+            self.inform(&ack, verdict, account);
             self.answer_marks(now, arrived.ece, account);
         }
         if self.recovery.phase() == Phase::Recovery {
@@ -154,9 +154,9 @@ impl Sender {
     }
 
     /// Tells the congestion control: the ACK first, then what ended, then what began.
-    fn inform(&mut self, ack: Ack, verdict: Verdict, account: &mut Account) {
+    fn inform(&mut self, ack: &Ack, verdict: Verdict, account: &mut Account) {
         let Some(congestion) = &mut self.congestion else { return };
-        congestion.on_ack(&ack);
+        congestion.on_ack(ack);
         if verdict.undone {
             if !self.paid {
                 congestion.on_undo(ack.now);
