@@ -288,14 +288,15 @@ impl Bbr {
     /// RTprop, and PROBE_RTT where it is out of date.
     fn check_rtt(&mut self, ack: &Ack) {
         let at = self.min_rtt_at.unwrap_or(ack.now);
-        let expired = ack.now > at + self.config.rtt_window;
+        // Without PROBE_RTT nothing would empty the queue to measure anew: the smallest sample ever counts.
+        let expired = ack.now > at + self.config.rtt_window && !self.config.probe_rtt.is_zero();
         if let Some(rtt) = ack.rtt
             && (rtt < self.min_rtt || expired)
         {
             self.min_rtt = rtt;
             self.min_rtt_at = Some(ack.now);
         }
-        if self.state != State::ProbeRtt && expired && !self.idle && !self.config.probe_rtt.is_zero() {
+        if self.state != State::ProbeRtt && expired && !self.idle {
             self.state = State::ProbeRtt;
             self.save_window();
             self.probe_rtt_until = None;
@@ -510,7 +511,8 @@ impl Algorithm for Config {
                 name: "probe_rtt",
                 default: "200 ms",
                 unit: "time",
-                meaning: "How long PROBE_RTT keeps the window at four segments; 0 s for no PROBE_RTT.",
+                meaning: "How long PROBE_RTT keeps the window at four segments; 0 s for no PROBE_RTT, and \
+                          the smallest round-trip time ever.",
                 place: Place::Time { at: |config| &mut config.probe_rtt, most: Duration::from_secs(60) },
             },
             Setting {

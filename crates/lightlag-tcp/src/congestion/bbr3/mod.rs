@@ -409,7 +409,8 @@ impl Algorithm for Config {
                 name: "probe_rtt",
                 default: "200 ms",
                 unit: "time",
-                meaning: "How long ProbeRTT keeps half of the flight; 0 s for no ProbeRTT.",
+                meaning: "How long ProbeRTT keeps half of the flight; 0 s for no ProbeRTT, and the \
+                          smallest round-trip time ever.",
                 place: Place::Time { at: |config| &mut config.probe_rtt, most: Duration::from_secs(60) },
             },
         ]

@@ -98,16 +98,17 @@ impl Bbr3 {
         self.full_bw_reached |= self.full_bw_now;
     }
 
-    /// UpdateMinRTT.
+    /// UpdateMinRTT. Without ProbeRTT nothing would empty the queue to measure anew: the smallest sample ever counts.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
-        self.probe_rtt_expired = ack.now > self.probe_rtt_min_at + self.config.probe_rtt_interval;
+        let probes = !self.config.probe_rtt.is_zero();
+        self.probe_rtt_expired = probes && ack.now > self.probe_rtt_min_at + self.config.probe_rtt_interval;
         if let Some(rtt) = ack.rtt
             && (rtt < self.probe_rtt_min_delay || self.probe_rtt_expired)
         {
             self.probe_rtt_min_delay = rtt;
             self.probe_rtt_min_at = ack.now;
         }
-        let expired = ack.now > self.min_rtt_at + self.config.rtt_window;
+        let expired = probes && ack.now > self.min_rtt_at + self.config.rtt_window;
         if self.probe_rtt_min_delay < self.min_rtt || expired {
             self.min_rtt = self.probe_rtt_min_delay;
             self.min_rtt_at = self.probe_rtt_min_at;

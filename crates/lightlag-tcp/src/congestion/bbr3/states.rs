@@ -229,11 +229,7 @@ impl Bbr3 {
 
     /// CheckProbeRTT.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
-        if self.state != State::ProbeRtt
-            && self.probe_rtt_expired
-            && !self.idle_restart
-            && !self.config.probe_rtt.is_zero()
-        {
+        if self.state != State::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
             self.state = State::ProbeRtt;
             self.save_window();
             self.probe_rtt_until = None;

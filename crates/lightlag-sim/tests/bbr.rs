@@ -1,0 +1,90 @@
+//! BBR over a link of 10 Mbit/s: what is delivered at two round-trip times, with and without random loss.
+
+#[path = "text/mod.rs"]
+mod text;
+
+use lightlag_sim::RunResult;
+
+const RATE: f64 = 10e6;
+/// Payload of a full packet.
+const SHARE: f64 = 1448.0 / 1500.0;
+
+fn one_flow(congestion: &str, rtt_ms: u32, loss: f64, seconds: u32) -> RunResult {
+    text::run(&format!(
+        r#"
+        name = "bbr"
+        duration = "{seconds} s"
+        record = {{ interval = "100 ms" }}
+
+        [[links]]
+        between = ["a", "b"]
+        rate = "10 Mbit/s"
+        delay = "{} ms"
+        queue = "1000 packets"
+        loss = {{ forward = {loss}, backward = 0 }}
+
+        [[flows]]
+        from = "a"
+        to = "b"
+        tcp = {{ profile = "linux", congestion = {congestion} }}
+        "#,
+        rtt_ms / 2
+    ))
+}
+
+/// The part of what the link can carry, less what is lost, that arrives between two times.
+fn utilisation(result: &RunResult, from_s: f64, to_s: f64, loss: f64) -> f64 {
+    let delivered = |time: f64| {
+        let rows = result.trace.time_s.partition_point(|row| *row <= time);
+        result.trace.delivered_bytes[rows - 1] as f64
+    };
+    (delivered(to_s) - delivered(from_s)) * 8.0 / (to_s - from_s) / (RATE * SHARE * (1.0 - loss))
+}
+
+/// What one flow makes of the link, Startup left out.
+fn share(congestion: &str, rtt_ms: u32, loss: f64) -> f64 {
+    utilisation(&one_flow(congestion, rtt_ms, loss, 130), 10.0, 130.0, loss)
+}
+
+/// Round-trip time, loss, and the least part of the link without and with PROBE_RTT.
+type Case = (u32, f64, f64, f64);
+
+fn check(algorithm: &str, cases: &[Case]) {
+    for &(rtt_ms, loss, without, with) in cases {
+        let unprobed = share(&format!(r#"{{ algorithm = "{algorithm}", probe_rtt = "0 s" }}"#), rtt_ms, loss);
+        assert!(unprobed > without, "{rtt_ms} ms, {loss} lost, without PROBE_RTT: {unprobed}");
+        let probed = share(&format!("{algorithm:?}"), rtt_ms, loss);
+        assert!(probed > with, "{rtt_ms} ms, {loss} lost: {probed}");
+    }
+}
+
+#[test]
+fn version_1_uses_what_random_losses_leave() {
+    // PROBE_RTT empties the path: of each 10 s it takes 200 ms and some round trips. With losses of 5 % on the long
+    // path the repair has to wait for it, too.
+    check(
+        "bbr",
+        &[
+            (50, 0.0, 0.95, 0.95),
+            (50, 0.01, 0.95, 0.95),
+            (50, 0.05, 0.95, 0.93),
+            (600, 0.0, 0.95, 0.85),
+            (600, 0.01, 0.95, 0.85),
+            (600, 0.05, 0.90, 0.35),
+        ],
+    );
+}
+
+#[test]
+fn version_3_uses_what_losses_below_its_threshold_leave() {
+    // At 50 ms 42 segments fill the path: one lost is 2.4 % of them, above the threshold.
+    check("bbr3", &[(50, 0.0, 0.95, 0.95), (50, 0.01, 0.65, 0.65), (600, 0.0, 0.95, 0.85), (600, 0.01, 0.95, 0.80)]);
+}
+
+#[test]
+fn losses_above_its_threshold_cost_version_3_most_of_the_link() {
+    for rtt_ms in [50, 600] {
+        let (first, third) = (share("\"bbr\"", rtt_ms, 0.05), share("\"bbr3\"", rtt_ms, 0.05));
+        assert!(third < 0.7 * first && third > 0.03, "{rtt_ms} ms: {third} of the link, version 1 {first}");
+    }
+}
