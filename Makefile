@@ -22,11 +22,13 @@ PEER_NS3_FLOW  := target/peers/ns3-one-flow
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
 FUZZ_SECONDS   ?= 60
+SOAK_COUNT     ?= 20000
+SOAK_FIRST     ?= 0
 
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench peers instructions instructions-keep wheel wheel-test fuzz clean
+.PHONY: help demo test check soak bench peers instructions instructions-keep wheel wheel-test fuzz clean
 .PHONY: check-rust check-python test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -70,6 +72,10 @@ test-instructions: $(BENCH)
 
 test-python: $(BIN)/.dev $(BIN)/.engine
 	$(BIN)/python -m pytest -q
+
+# The profile of the tests keeps the assertions of debug builds, and its build is the faster one.
+soak: | tools ## run SOAK_COUNT (20000) random scenarios from SOAK_FIRST (0) on
+	SOAK_COUNT=$(SOAK_COUNT) SOAK_FIRST=$(SOAK_FIRST) cargo test -p lightlag-sim --test soak --quiet -- --nocapture
 
 # --- measure ----------------------------------------------------------------------------------------------------------
 

@@ -213,6 +213,16 @@ fn unread_data_closes_the_window_and_reading_opens_it() {
 }
 
 #[test]
+fn nobody_waits_for_an_update_with_nothing_to_read() {
+    // Nothing of the window was told yet, so that a wider one would be worth an update.
+    let mut receiver = Receiver::new(1_000, 100, None);
+    receiver.read_later();
+    assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (None, 0, false));
+    receiver.receive(NOW, 0, 1, false);
+    assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (Some(0), 1, true));
+}
+
+#[test]
 fn a_silly_window_stays_closed() {
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.read_later();

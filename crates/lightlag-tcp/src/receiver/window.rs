@@ -43,7 +43,7 @@ impl Receiver {
     pub fn read(&mut self, bytes: u64) -> u64 {
         let bytes = bytes.min(self.unread());
         self.consumed += bytes;
-        if bytes > 0 && self.until_update() == Some(0) {
+        if bytes > 0 && self.missing() == Some(0) {
             self.ack_now = true;
         }
         bytes
@@ -51,6 +51,12 @@ impl Receiver {
 
     /// How many bytes must be read until a window update leaves; `None` if none follows before more arrives.
     pub fn until_update(&self) -> Option<u64> {
+        // A wider window alone sends nothing: that of a buffer that has grown waits for the next ACK.
+        self.missing().filter(|missing| self.unread() > 0 && *missing <= self.unread())
+    }
+
+    /// How much narrower the window is than one that is worth an update; `None` where there is no wider one.
+    fn missing(&self) -> Option<u64> {
         if self.fin_consumed() {
             return None;
         }
@@ -58,10 +64,9 @@ impl Receiver {
         let worth = (2 * u64::from(self.mss)).min(self.buffer / 2).max(1);
         let free = self.free();
         let movable = (self.nxt + free).saturating_sub(self.edge);
-        let missing = worth.saturating_sub(movable);
         // Sixteen bits may hold no more.
         let most = 65_535 << self.scale.unwrap_or(0);
-        (missing <= self.unread() && self.edge < self.nxt + most).then_some(missing)
+        (self.edge < self.nxt + most).then(|| worth.saturating_sub(movable))
     }
 
     /// Room in the buffer.

@@ -1,0 +1,77 @@
+//! What must hold.
+
+use lightlag_core::Duration;
+use lightlag_sim::results::FlowSummary;
+use lightlag_sim::scenario::{Flow, Network, Reader};
+use lightlag_sim::{RunResult, Scenario};
+
+/// No scenario needs so many events.
+pub const MOST: u64 = 50_000_000;
+
+/// Asserts everything. `finite`: every flow has an end.
+pub fn all(result: &RunResult, finite: bool) {
+    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let network = scenario.expand().unwrap();
+    assert!(!result.interrupted, "{} events and no end", result.summary.events);
+    for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
+        arrived(flow, asked);
+    }
+    if finite {
+        // A run ends before its duration when every flow has finished or was given up.
+        let (end, duration) = (result.summary.simulated_s, scenario.duration.as_secs_f64());
+        assert!(end < duration, "neither finished nor given up: {:#?}", result.summary.flows);
+    }
+    trace(result, &network);
+    let (events, expected) = (result.summary.events, expected_events(result));
+    assert!(events <= expected, "{events} events where {expected} are explained: {:#?}", result.summary);
+}
+
+/// Each byte once and in order: what the receiver passes on is counted by its place in the stream.
+fn arrived(flow: &FlowSummary, asked: &Flow) {
+    let transfer = asked.transfer.map(|bytes| bytes.0);
+    match flow.finish_s {
+        Some(_) => assert_eq!(Some(flow.delivered_bytes), transfer, "finished with all its bytes: {flow:#?}"),
+        // What was on its way when its sender gave up may arrive nevertheless.
+        None => assert!(transfer.is_none_or(|all| flow.delivered_bytes <= all), "more than was sent: {flow:#?}"),
+    }
+    assert!(flow.retransmitted_segments <= flow.sent_segments, "{flow:#?}");
+}
+
+fn trace(result: &RunResult, network: &Network) {
+    let trace = &result.trace;
+    for row in 0..trace.time_s.len() {
+        let cwnd = trace.cwnd_segments[row];
+        assert!(cwnd >= 1.0 - 1e-9, "row {row}: cwnd {cwnd}");
+        let ssthresh = trace.ssthresh_segments[row];
+        assert!(ssthresh.is_nan() || ssthresh >= 1.0, "row {row}: ssthresh {ssthresh}");
+        let [acked, delivered, sent] = [trace.acked_bytes[row], trace.delivered_bytes[row], trace.sent_bytes[row]];
+        assert!(acked <= sent && delivered <= sent, "row {row}: acked {acked}, delivered {delivered}, sent {sent}");
+        if network.flows[trace.flow[row] as usize].reader.is_none() {
+            assert!(acked <= delivered, "row {row}: acked {acked}, delivered {delivered}");
+        }
+    }
+}
+
+/// How many events can be explained by packets, applications and time.
+pub fn expected_events(result: &RunResult) -> u64 {
+    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let network = scenario.expand().unwrap();
+    let s = &result.summary;
+    let copies: u64 = s.links.iter().map(|link| link.duplicated).sum();
+    // Of a packet on a link: it leaves the queue, it arrives. Of a packet at an end: a timer that was set for it and
+    // one that paces it.
+    let packets = 4 * (s.packet_hops + copies);
+    let times = |every: Duration| (s.simulated_s / every.as_secs_f64()) as u64 + 1;
+    let by_time = |flow: &Flow| {
+        let reads = match flow.reader {
+            Some(Reader::Bursts { every, .. }) => times(every),
+            _ => 0,
+        };
+        // While data is in flight an end looks again after each idle time, without a probe.
+        let idle = flow.tcp.keep_alive.map_or(0, |keep| 2 * times(keep.idle));
+        reads + idle
+    };
+    let opening_and_closing = 10;
+    let flows: u64 = network.flows.iter().map(|flow| by_time(flow) + opening_and_closing).sum();
+    packets + flows + times(scenario.record.interval)
+}

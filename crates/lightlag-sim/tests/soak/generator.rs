@@ -1,0 +1,186 @@
+//! A scenario in TOML for each number.
+
+use crate::tcp;
+use lightlag_core::{Probability, RandomStream};
+use std::fmt::Write;
+
+/// Bytes of IPv4 and TCP headers with the longest options, and of the largest link-layer header below.
+const HEADERS: u64 = 120;
+
+/// What is drawn for one scenario.
+pub struct Draw(RandomStream);
+
+impl Draw {
+    /// From `least` to `most`, both included.
+    pub fn between(&mut self, least: u64, most: u64) -> u64 {
+        least + self.0.bits() % (most - least + 1)
+    }
+
+    /// From `least` to `most`, each order of magnitude as likely as any other.
+    pub fn magnitude(&mut self, least: u64, most: u64) -> u64 {
+        let (low, high) = (libm::log(least as f64), libm::log(most as f64 + 1.0));
+        (libm::exp(low + self.0.uniform() * (high - low)) as u64).clamp(least, most)
+    }
+
+    /// One of these.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.between(0, from.len() as u64 - 1) as usize]
+    }
+
+    /// True in so many of a hundred.
+    pub fn percent(&mut self, percent: u64) -> bool {
+        self.0.chance(Probability::new(percent as f64 / 100.0).expect("a percentage"))
+    }
+
+    pub fn flag(&mut self) -> bool {
+        self.percent(50)
+    }
+}
+
+/// A scenario and what is known of it.
+pub struct Drawn {
+    pub text: String,
+    /// Whether every flow has an end.
+    pub finite: bool,
+}
+
+/// A way between two nodes that may be long and lossy.
+struct Line {
+    text: String,
+    /// How likely a packet is lost there and back.
+    lossy: bool,
+}
+
+/// The scenario of this number.
+pub fn scenario(number: u64) -> Drawn {
+    let mut draw = Draw(RandomStream::new(number, "soak"));
+    // Now and then a flow without end beside the others: then the run has one.
+    let finite = draw.percent(93);
+    // As long as a scenario may be: who has not finished by then never will.
+    let duration = if finite { "480 h" } else { "20 s" };
+    let mut text = format!("name = \"soak\"\nduration = \"{duration}\"\nseed = {}\n", draw.between(0, u32::MAX.into()));
+    text += "record = { interval = \"1 h\", drops = true, queue = \"off\" }\n";
+    // Every fifth network has a way through a satellite.
+    let far = draw.percent(20);
+    let links = draw.between(1, 3);
+    let mut lossy = false;
+    for link in 0..links {
+        let line = line(&mut draw, far && link == 0, finite);
+        lossy |= line.lossy;
+        write!(text, "\n[[links]]\nbetween = [\"n{link}\", \"n{}\"]\n{}", link + 1, line.text).unwrap();
+    }
+    let flows = draw.between(1, 3);
+    for flow in 0..flows {
+        let endless = !finite && flow == 0;
+        text += &self::flow(&mut draw, links, lossy, endless);
+    }
+    Drawn { text, finite }
+}
+
+/// One link with its queue, its losses and its disturbances.
+fn line(draw: &mut Draw, far: bool, fast: bool) -> Line {
+    let mut text = String::new();
+    // An endless flow over a fast link is many packets.
+    let fastest = if fast { 50_000 } else { 2_000 };
+    let rate = draw.magnitude(20, fastest);
+    if draw.percent(20) {
+        let up = draw.magnitude(20, fastest);
+        writeln!(text, "rate = {{ forward = \"{rate} kbit/s\", backward = \"{up} kbit/s\" }}").unwrap();
+    } else {
+        writeln!(text, "rate = \"{rate} kbit/s\"").unwrap();
+    }
+    let delay = if far { draw.between(250_000, 600_000) } else { draw.magnitude(1, 60_000) };
+    writeln!(text, "delay = \"{delay} us\"").unwrap();
+    writeln!(text, "queue = {}", queue(draw)).unwrap();
+    let mut lossy = false;
+    if draw.percent(60) {
+        lossy = true;
+        match draw.between(0, 4) {
+            0 => writeln!(text, "loss = {{ bit_error_rate = {} }}", draw.magnitude(1, 100) as f64 * 1e-7),
+            1 => {
+                let at = draw.magnitude(1, 20_000);
+                let times = [at, at, at + draw.between(0, 2_000)].map(|at| format!("\"{at} ms\""));
+                writeln!(text, "loss = {{ at = [{}] }}", times.join(", "))
+            }
+            _ => {
+                let [forward, backward] = [draw.between(0, 200), draw.between(0, 200)].map(|n| n as f64 / 1000.0);
+                writeln!(text, "loss = {{ forward = {forward}, backward = {backward} }}")
+            }
+        }
+        .unwrap();
+    }
+    if draw.percent(30) {
+        let (often, most) = (draw.between(1, 300) as f64 / 1000.0, draw.magnitude(1, 200_000));
+        let least = draw.between(0, most);
+        writeln!(text, "reorder = {{ probability = {often}, delay = [\"{least} us\", \"{most} us\"] }}").unwrap();
+    }
+    if draw.percent(30) {
+        writeln!(text, "duplicate = {}", draw.between(1, 300) as f64 / 1000.0).unwrap();
+    }
+    if draw.percent(30) {
+        writeln!(text, "header = \"{} B\"", draw.between(1, 40)).unwrap();
+    }
+    Line { text, lossy }
+}
+
+/// A queue, with any discipline.
+fn queue(draw: &mut Draw) -> String {
+    let limit = match draw.between(0, 5) {
+        0 | 1 => format!("\"{} packets\"", draw.between(1, 8)),
+        2 => format!("\"{} packets\"", draw.magnitude(8, 1_000)),
+        3 => format!("\"{} B\"", draw.magnitude(9_000 + HEADERS, 500_000)),
+        _ => format!("\"{} bdp\"", draw.between(1, 30) as f64 / 10.0),
+    };
+    let (packets, ms, ecn) = (draw.between(1, 20), draw.between(1, 50), draw.flag());
+    let discipline = match draw.between(0, 11) {
+        0 => format!(
+            "\"red\", min_threshold = \"{packets} packets\", max_threshold = \"{} packets\", weight = {}, \
+             max_probability = {}, gentle = {}, ecn = {ecn}",
+            packets + draw.between(1, 40),
+            draw.pick(&[1.0, 0.1, 0.002]),
+            draw.pick(&[0.02, 0.1, 1.0]),
+            draw.flag()
+        ),
+        1 => format!("\"codel\", target = \"{ms} ms\", interval = \"{} ms\", ecn = {ecn}", draw.between(1, 200)),
+        2 => format!(
+            "\"fq_codel\", target = \"{ms} ms\", flows = {packets}, quantum = \"{} B\", ecn = {ecn}",
+            draw.between(100, 3_000)
+        ),
+        3 => format!("\"pie\", target = \"{ms} ms\", burst = \"{} ms\", ecn = {ecn}", draw.between(0, 150)),
+        4 => format!("\"dualpi2\", target = \"{ms} ms\", coupling = {}", draw.between(1, 5)),
+        5 => format!("\"step\", threshold = \"{packets} packets\", drop_not_ect = {}", draw.flag()),
+        _ => return limit,
+    };
+    if draw.percent(70) {
+        format!("{{ limit = {limit}, discipline = {discipline} }}")
+    } else {
+        format!("{{ discipline = {discipline} }}")
+    }
+}
+
+/// A flow between two of the nodes.
+fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
+    let from = draw.between(0, links);
+    let to = (from + draw.between(1, links)) % (links + 1);
+    let mut text = format!("\n[[flows]]\nfrom = \"n{from}\"\nto = \"n{to}\"\n");
+    if draw.flag() {
+        writeln!(text, "start = \"{} ms\"", draw.magnitude(1, 3_000)).unwrap();
+    }
+    let options = tcp::options(draw);
+    if !endless {
+        // At most so many segments: losses make each of them cost more.
+        let segments = draw.magnitude(1, if lossy { 400 } else { 2_000 });
+        let bytes = (segments * options.mss - draw.between(0, options.mss - 1)).min(2_000_000);
+        writeln!(text, "transfer = \"{bytes} B\"").unwrap();
+    }
+    match draw.between(0, 9) {
+        0 => writeln!(text, "reader = {{ rate = \"{} kB/s\" }}", draw.magnitude(2, 1_000)).unwrap(),
+        1 => {
+            let (burst, every) = (draw.magnitude(500, 100_000), draw.magnitude(10, 2_000));
+            writeln!(text, "reader = {{ burst = \"{burst} B\", every = \"{every} ms\" }}").unwrap();
+        }
+        _ => {}
+    }
+    writeln!(text, "tcp = {{ {} }}", options.text).unwrap();
+    text
+}

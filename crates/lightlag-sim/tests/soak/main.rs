@@ -1,0 +1,120 @@
+//! What must hold in every run: random scenarios, each from its number alone.
+//!
+//! `cargo test` runs the first 500, `make soak` 20,000 or `SOAK_COUNT`, from number `SOAK_FIRST` on. A scenario that
+//! fails is printed with its number; `SOAK_SEED=NUMBER cargo test -p lightlag-sim --test soak` runs it alone.
+
+mod checks;
+mod generator;
+mod tcp;
+
+use lightlag_sim::{Control, RunResult, Simulation, scenario};
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Scenarios of a run that asks for nothing else.
+const COUNT: u64 = 500;
+/// Each of so many runs twice.
+const REPEATED: u64 = 10;
+/// Scenarios between two lines of progress.
+const REPORTED: u64 = 1_000;
+
+/// What a number gave.
+#[derive(Default)]
+struct Total {
+    flows: u64,
+    failed: u64,
+    packet_hops: u64,
+    events: u64,
+    /// The most events of a scenario for each that [`checks::expected_events`] explains.
+    busiest: (f64, u64),
+    broken: Vec<u64>,
+}
+
+fn run(text: &str) -> RunResult {
+    let scenario = scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
+    let simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
+    // A run that does not end by itself is stopped, and then it is too busy.
+    simulation.run(&mut |progress| if progress.events > checks::MOST { Control::Stop } else { Control::Continue })
+}
+
+/// Runs the scenario of this number.
+fn one(number: u64) -> RunResult {
+    let drawn = generator::scenario(number);
+    let result = run(&drawn.text);
+    checks::all(&result, drawn.finite);
+    if number.is_multiple_of(REPEATED) {
+        let again = run(&drawn.text);
+        assert_eq!(result.summary.result_hash, again.summary.result_hash, "the same seed gives the same result");
+    }
+    result
+}
+
+/// Runs numbers until none is left.
+fn work(next: &AtomicU64, end: u64, total: &Mutex<Total>) {
+    loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if number >= end {
+            return;
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| one(number)));
+        let mut total = total.lock().unwrap();
+        match result {
+            Ok(result) => {
+                let s = &result.summary;
+                total.flows += s.flows.len() as u64;
+                total.failed += s.flows.iter().filter(|flow| flow.finish_s.is_none()).count() as u64;
+                total.packet_hops += s.packet_hops;
+                total.events += s.events;
+                let busy = s.events as f64 / checks::expected_events(&result) as f64;
+                if busy > total.busiest.0 {
+                    total.busiest = (busy, number);
+                }
+            }
+            Err(_) => {
+                eprintln!("SOAK_SEED={number} fails:\n{}", generator::scenario(number).text);
+                total.broken.push(number);
+            }
+        }
+        if (number + 1).is_multiple_of(REPORTED) {
+            eprintln!("{} scenarios, {} broken", number + 1, total.broken.len());
+        }
+    }
+}
+
+fn asked(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} = {text:?} is not a whole number")))
+}
+
+#[test]
+fn random_scenarios_hold_their_promises() {
+    if let Some(number) = asked("SOAK_SEED") {
+        println!("{}", generator::scenario(number).text);
+        println!("{:#?}", one(number).summary.flows);
+        return;
+    }
+    let first = asked("SOAK_FIRST").unwrap_or(0);
+    let end = first + asked("SOAK_COUNT").unwrap_or(COUNT);
+    let (next, total) = (AtomicU64::new(first), Mutex::new(Total::default()));
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| work(&next, end, &total));
+        }
+    });
+    let total = total.into_inner().unwrap();
+    println!(
+        "{} scenarios: {} flows, {} of them given up or endless, {} packet-hops, {} events; at most {:.2} of the \
+         events expected (scenario {})",
+        end - first,
+        total.flows,
+        total.failed,
+        total.packet_hops,
+        total.events,
+        total.busiest.0,
+        total.busiest.1
+    );
+    assert!(total.broken.is_empty(), "{} scenarios fail: {:?}", total.broken.len(), total.broken);
+}

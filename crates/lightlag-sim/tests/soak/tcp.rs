@@ -1,0 +1,201 @@
+//! The `tcp` table of a flow: whatever may stand together.
+
+use crate::generator::Draw;
+use lightlag_tcp::Profile;
+use lightlag_tcp::congestion::{Choice, Entry, catalog, wants_exact_marks};
+
+/// A `tcp` table and what of it matters to the rest of the scenario.
+pub struct Drawn {
+    /// What stands between its braces.
+    pub text: String,
+    /// Payload of a segment, or a little more.
+    pub mss: u64,
+}
+
+/// The keys of a table while it is written.
+#[derive(Default)]
+struct Table(Vec<String>);
+
+impl Table {
+    fn set(&mut self, key: &str, value: impl std::fmt::Display) {
+        self.0.push(format!("{key} = {value}"));
+    }
+
+    fn word(&mut self, key: &str, value: &str) {
+        self.set(key, format_args!("{value:?}"));
+    }
+}
+
+/// Options that fit together, most of them drawn half of the time and otherwise left to the profile.
+pub fn options(draw: &mut Draw) -> Drawn {
+    let profile = draw.pick(&Profile::ALL);
+    let resolved = profile.config();
+    let mut table = Table::default();
+    table.word("profile", profile.name());
+    let algorithm = &catalog()[draw.between(0, catalog().len() as u64 - 1) as usize];
+    table.set("congestion", congestion(draw, algorithm));
+    marks(draw, &mut table, algorithm.name);
+    let (mut sack, mut timestamps) = (resolved.sack, resolved.timestamps);
+    let recovery = draw.pick(&[None, Some("reno"), Some("newreno"), Some("sack"), Some("rack")]);
+    let reports = matches!(recovery, Some("sack" | "rack"));
+    if let Some(recovery) = recovery {
+        table.word("recovery", recovery);
+    }
+    if draw.flag() || (reports && !sack) {
+        sack = reports || draw.flag();
+        table.set("sack", sack);
+    }
+    if draw.flag() {
+        timestamps = draw.flag();
+        table.set("timestamps", timestamps);
+    }
+    // Without `recovery` it is the profile's, which falls back where SACK is off.
+    let by_reports = sack && reports;
+    for key in ["prr", "tlp", "dsack_undo"] {
+        if draw.flag() {
+            table.set(key, by_reports && draw.flag());
+        }
+    }
+    if draw.flag() {
+        table.set("eifel", timestamps && draw.flag());
+    }
+    for key in ["dsack", "frto", "pacing", "window_scaling", "limited_transmit", "nagle", "partial_segments"] {
+        if draw.flag() {
+            table.set(key, draw.flag());
+        }
+    }
+    words(draw, &mut table);
+    let mss = sizes(draw, &mut table, resolved.mss.into());
+    timers(draw, &mut table);
+    Drawn { text: table.0.join(", "), mss }
+}
+
+/// An algorithm by its name, or with some of its switches and words drawn.
+fn congestion(draw: &mut Draw, algorithm: &Entry) -> String {
+    let name = algorithm.name;
+    if draw.flag() {
+        return format!("{name:?}");
+    }
+    let mut keys = vec![format!("algorithm = {name:?}")];
+    for parameter in &algorithm.parameters {
+        let words: Vec<&str> = match parameter.range.as_str() {
+            "true or false" => vec!["true", "false"],
+            range if range.starts_with('"') => range.split(" or ").collect(),
+            _ => continue,
+        };
+        if draw.flag() {
+            keys.push(format!("{} = {}", parameter.name, draw.pick(&words)));
+        }
+    }
+    // INET's CUBIC has one slow start, and no Reno-friendly region.
+    if keys.iter().any(|key| key.contains("inet2023")) {
+        keys.retain(|key| !key.starts_with("slow_start") && key != "reno_friendly = true");
+    }
+    format!("{{ {} }}", keys.join(", "))
+}
+
+fn marks(draw: &mut Draw, table: &mut Table, algorithm: &str) {
+    let modes: &[&str] = if wants_exact_marks(&Choice::named(algorithm)) {
+        &["classic", "accecn"]
+    } else {
+        &["off", "classic", "accecn"]
+    };
+    if draw.flag() {
+        table.word("ecn", draw.pick(modes));
+    }
+    if draw.percent(30) {
+        table.word("ect", draw.pick(&["ect0", "ect1"]));
+    }
+    if draw.percent(30) {
+        table.set("abe", draw.flag());
+    }
+}
+
+fn words(draw: &mut Draw, table: &mut Table) {
+    for (key, values) in [
+        ("idle_restart", ["off", "rfc5681", "rfc2861", "rfc7661"].as_slice()),
+        ("partial_acks", &["impatient", "slow_but_steady"]),
+        ("rtt_samples", &["send_time", "timestamp", "one_per_round"]),
+    ] {
+        if draw.flag() {
+            table.word(key, draw.pick(values));
+        }
+    }
+    if draw.flag() {
+        let abc = format!("{{ abc = {} }}", draw.between(1, 8));
+        table.set("growth", draw.pick(&["\"per_ack\"", "\"per_segment\"", &abc]));
+    }
+    if draw.flag() {
+        let (segments, timeout, quick) = (draw.between(1, 16), draw.magnitude(1, 2_000), draw.between(0, 20));
+        let on = format!("{{ segments = {segments}, timeout = \"{timeout} ms\", quick = {quick} }}");
+        table.set("delayed_ack", draw.pick(&["false", "true", &on]));
+    }
+}
+
+/// Segments, windows and buffers. Returns the MSS.
+fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
+    let mss = if draw.percent(40) { draw.pick(&[64, 88, 100, 256, 536, 1_000, 1_448, 4_000, 9_000]) } else { profiles };
+    if mss != profiles {
+        table.set("mss", format_args!("\"{mss} B\""));
+    }
+    if draw.percent(40) {
+        table.set("initial_window", draw.magnitude(1, 100));
+    }
+    if draw.percent(30) {
+        table.set("burst_limit", draw.magnitude(1, 20));
+    }
+    match draw.between(0, 5) {
+        // Less than a segment, a few segments, a lot.
+        0 => table.set("receive_buffer", format_args!("\"{} B\"", draw.between(64, 2 * mss))),
+        1 => table.set("receive_buffer", format_args!("\"{} B\"", draw.between(mss.max(64), 20 * mss))),
+        2 => table.set("receive_buffer", format_args!("\"{} B\"", draw.magnitude(10_000, 10_000_000))),
+        3 => table.set("receive_buffer", "\"auto\""),
+        4 => {
+            let initial = draw.magnitude(64, 100_000);
+            let most = draw.magnitude(initial, 10_000_000);
+            table.set(
+                "receive_buffer",
+                format_args!("{{ auto = {{ initial = \"{initial} B\", max = \"{most} B\" }} }}"),
+            );
+        }
+        _ => {}
+    }
+    mss
+}
+
+fn timers(draw: &mut Draw, table: &mut Table) {
+    if draw.percent(30) {
+        let (initial, least) = (draw.between(100, 3_000), draw.magnitude(1, 1_000));
+        let (floor, most) = (draw.magnitude(1, 200), draw.between(5_000, 120_000));
+        table.set(
+            "rto",
+            format_args!(
+                "{{ initial = \"{initial} ms\", min = \"{least} ms\", max = \"{most} ms\", \
+                 variance_floor = \"{floor} ms\", variance_gain = {:?} }}",
+                draw.pick(&["1/4", "1/8"])
+            ),
+        );
+    }
+    for (key, most) in [("syn_retries", 255), ("retries", 255)] {
+        if draw.percent(20) {
+            table.set(key, draw.magnitude(1, most));
+        }
+    }
+    if draw.percent(20) {
+        let (idle, interval) = (draw.magnitude(10, 100_000), draw.magnitude(10, 10_000));
+        let probes = draw.between(1, 20);
+        table.set(
+            "keep_alive",
+            format_args!("{{ idle = \"{idle} ms\", interval = \"{interval} ms\", probes = {probes} }}"),
+        );
+    }
+    for key in ["time_wait", "fin_wait"] {
+        if draw.percent(20) {
+            table.set(key, format_args!("\"{} ms\"", draw.magnitude(1, 100_000)));
+        }
+    }
+    if draw.percent(20) {
+        let (count, every) = (draw.between(1, 20), draw.magnitude(1, 10_000));
+        table.set("challenge_acks", format_args!("{{ count = {count}, every = \"{every} ms\" }}"));
+    }
+}
