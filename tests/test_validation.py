@@ -88,6 +88,8 @@ def test_a_cell_says_what_it_is_close_to() -> None:
     assert (random.text, random.holds, random.reason) == ("125 (+25%, model +4%)", True, "random distances")
     bad = cell(150)
     assert (bad.text, bad.holds, bad.reason) == ("**150 (+50%, model +50%)**", False, "")
+    runaway = cell(9000)
+    assert (runaway.reason, runaway.holds) == ("", False)
     assert (cell(150, p=1e-2).reason, cell(150, p=1e-2).holds) == ("several losses a round trip", None)
     assert (cell(50, waiting=0.2).reason, cell(50, waiting=0.2).holds) == ("timeouts", None)
     assert (cell(50, formula=None).holds, cell(50, formula=None, model=None).text) == (None, "50")

@@ -74,8 +74,8 @@ percentage have no closed form. A cell is the run
 REASONS = {
     "random distances": "the closed form assumes a loss every 1/p segments, and random distances change the mean; the "
     "renewal model, which knows them, is within 10 %",
-    "several losses a round trip": f"p·W is {response.CROWDED} or more: a round trip often loses several segments, to "
-    "which the window reacts once, and repairs follow one another; the closed form assumes single losses",
+    "several losses a round trip": f"by the closed form p·W is {response.CROWDED} or more: a round trip often loses "
+    "several segments, to which the window reacts once, and repairs follow one another; the form assumes single losses",
     "timeouts": f"{response.WAITING:.0%} of the time or more goes into timeouts, which the closed form does not know; "
     "with them the mean is that of Padhye et al. 1998",
 }

@@ -243,7 +243,7 @@ class Cell:
             return ""
         if _within(self.of_model):
             return "random distances"
-        if self.p * self.ours >= CROWDED:
+        if self.p * self.formula >= CROWDED:
             return "several losses a round trip"
         return "timeouts" if self.waiting >= WAITING else ""
 
