@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from grid import Cell
+from settings import Switch
 
 
 @dataclass(frozen=True)
@@ -14,17 +15,54 @@ class Difference:
 
     peer: str
     algorithm: str
-    applies: Callable[[Cell, float], bool]
-    """Whether it explains this cell, given our goodput over theirs."""
     why: str
+    applies: Callable[[Cell], bool]
+    """Whether it acts in this cell."""
+    ours_is_more: bool
+    """Which way it moves the ratio."""
+    proof: Switch | None = None
+    """What makes us do the same, to show that it is the reason; None where we have no such switch."""
 
 
-DIFFERENCES: list[Difference] = []
+DIFFERENCES = [
+    Difference(
+        "ns-3",
+        "hybla",
+        "it is NewReno there: ρ is updated only when the smoothed RTT equals its minimum, which is the handshake's",
+        lambda cell: cell.loss > 0,
+        ours_is_more=True,
+        proof=Switch("ρ = 1", congestion={"reference_rtt": "10 s"}),
+    ),
+    Difference(
+        "ns-3",
+        "vegas",
+        "it compares the smoothed RTT, which delayed ACKs lengthen, with the handshake's: 3 to 5 ms without queue end "
+        "slow start and count as 2 segments in the queue at a window of 25 (50 ms) or 69 (200 ms), below the BDP",
+        lambda cell: True,
+        ours_is_more=True,
+    ),
+    Difference(
+        "ns-3",
+        "vegas",
+        "a loss sets its window to an old ssthresh, or one segment less, where Linux and we halve it",
+        lambda cell: cell.loss > 0,
+        ours_is_more=False,
+    ),
+    Difference(
+        "ns-2",
+        "bic",
+        "it counts in whole segments, so that the last 8 below Wmax are slow, not the last 4, and an increment takes "
+        "an ACK more; our slow start has to count segments with the rest",
+        lambda cell: cell.loss > 0,
+        ours_is_more=True,
+    ),
+]
 
 
-def explanation(peer: str, algorithm: str, cell: Cell, ratio: float) -> str | None:
-    """The difference that explains a cell; None if there is no such."""
-    for difference in DIFFERENCES:
-        if (difference.peer, difference.algorithm) == (peer, algorithm) and difference.applies(cell, ratio):
-            return difference.why
+def difference(peer: str, algorithm: str, cell: Cell, ratio: float) -> Difference | None:
+    """The difference that explains our goodput over theirs in a cell; None if there is no such."""
+    for entry in DIFFERENCES:
+        named = (entry.peer, entry.algorithm) == (peer, algorithm)
+        if named and entry.ours_is_more == (ratio > 1) and entry.applies(cell):
+            return entry
     return None

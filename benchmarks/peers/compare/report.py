@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import median, stdev
 
-from differences import explanation
+from differences import Difference, difference
 from grid import CELLS, MEGABITS, OUR_SEEDS, Cell, Outcome, mean
 from peers import PEERS
 from settings import BOUNDED, PROFILES, SWITCHES
@@ -28,6 +28,8 @@ class Row:
     """With the switches that make us do what the peer does."""
     plain: Outcome
     """With the profile alone."""
+    alike: Outcome | None = None
+    """Of an outlier: with what the peer does differently, where we have a switch for it."""
 
     @property
     def ratio(self) -> float:
@@ -50,15 +52,25 @@ class Row:
         """Whether the goodput differs by more than a quarter."""
         return abs(self.ratio - 1) > FAR
 
+    @property
+    def difference(self) -> Difference | None:
+        """What explains the ratio."""
+        return difference(self.peer, self.algorithm, self.cell, self.ratio)
+
     def verdict(self) -> str:
         """How close, or why not."""
         off = abs(self.ratio - 1)
         if off <= CLOSE:
             return "within 10 %"
-        why = explanation(self.peer, self.algorithm, self.cell, self.ratio)
         if off <= FAR:
-            return "within 25 %" + (f": {why}" if why else "")
-        return f"**outlier**: {why or 'unexplained'}"
+            return "within 25 %"
+        named = self.difference
+        if named is None:
+            return "**outlier**, unexplained"
+        if self.alike is None or named.proof is None:
+            return f"outlier: {named.why}"
+        ratio = self.alike.goodput_mbps / mean(self.theirs).goodput_mbps
+        return f"outlier: {named.why}; with {named.proof.text()} the ratio is {ratio:.2f}"
 
 
 _HEAD = (
@@ -98,7 +110,7 @@ def summary(rows: list[Row]) -> str:
         cells = list(group)
         close = sum(abs(row.ratio - 1) <= CLOSE for row in cells)
         outliers = [row for row in cells if row.is_outlier]
-        unexplained = sum(not explanation(peer, algorithm, row.cell, row.ratio) for row in outliers)
+        unexplained = sum(row.difference is None for row in outliers)
         values = (
             peer,
             algorithm,
