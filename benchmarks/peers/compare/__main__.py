@@ -8,6 +8,7 @@ What the peers give is kept in target/peers; run from the root of the repository
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import ours
@@ -51,7 +52,12 @@ def _compare(peer: Peer, algorithm: str, runs: Runs, peers_only: bool) -> list[R
     for cell in CELLS:
         plain = mean(ours.outcomes(peer.name, algorithm, cell, None))
         set_alike = mean(ours.outcomes(peer.name, algorithm, cell, switch)) if switch else plain
-        rows.append(Row(peer.name, algorithm, cell, theirs[cell], set_alike, plain))
+        row = Row(peer.name, algorithm, cell, theirs[cell], set_alike, plain)
+        named = row.difference if row.is_outlier else None
+        if named is not None and named.proof is not None:
+            alike = mean(ours.outcomes(peer.name, algorithm, cell, named.proof))
+            row = replace(row, alike=alike)
+        rows.append(row)
     return rows
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import median, stdev
 
-from differences import explanation
+from differences import DIFFERENCES, Difference, difference
 from grid import CELLS, MEGABITS, OUR_SEEDS, Cell, Outcome, mean
 from peers import PEERS
 from settings import BOUNDED, PROFILES, SWITCHES
@@ -28,6 +28,8 @@ class Row:
     """With the switches that make us do what the peer does."""
     plain: Outcome
     """With the profile alone."""
+    alike: Outcome | None = None
+    """Of an outlier: with what the peer does differently, where we have a switch for it."""
 
     @property
     def ratio(self) -> float:
@@ -50,15 +52,24 @@ class Row:
         """Whether the goodput differs by more than a quarter."""
         return abs(self.ratio - 1) > FAR
 
+    @property
+    def difference(self) -> Difference | None:
+        """What explains the ratio."""
+        return difference(self.peer, self.algorithm, self.cell, self.ratio)
+
     def verdict(self) -> str:
         """How close, or why not."""
         off = abs(self.ratio - 1)
         if off <= CLOSE:
             return "within 10 %"
-        why = explanation(self.peer, self.algorithm, self.cell, self.ratio)
+        named = self.difference
+        name = f"*{named.name}*" if named else "unexplained"
         if off <= FAR:
-            return "within 25 %" + (f": {why}" if why else "")
-        return f"**outlier**: {why or 'unexplained'}"
+            return "within 25 %" + (f": {name}" if named else "")
+        if self.alike is None or named is None or named.proof is None:
+            return f"outlier: {name}"
+        ratio = self.alike.goodput_mbps / mean(self.theirs).goodput_mbps
+        return f"outlier: {name}; {ratio:.2f} with {named.proof.text()}"
 
 
 _HEAD = (
@@ -98,7 +109,7 @@ def summary(rows: list[Row]) -> str:
         cells = list(group)
         close = sum(abs(row.ratio - 1) <= CLOSE for row in cells)
         outliers = [row for row in cells if row.is_outlier]
-        unexplained = sum(not explanation(peer, algorithm, row.cell, row.ratio) for row in outliers)
+        unexplained = sum(row.difference is None for row in outliers)
         values = (
             peer,
             algorithm,
@@ -120,6 +131,7 @@ def page(rows: list[Row], versions: dict[str, str], missing: list[str]) -> str:
     if missing:
         parts.append(f"\nNot compared, because this build does not have them: {', '.join(missing)}.")
     parts += ["\n## What is set\n", _settings()]
+    parts += ["\n## Named differences\n", _differences(rows)]
     for peer, of_peer in groupby(rows, key=lambda row: row.peer):
         parts.append(f"\n## {peer} {versions[peer]}")
         for algorithm, group in groupby(of_peer, key=lambda row: row.algorithm):
@@ -128,12 +140,12 @@ def page(rows: list[Row], versions: dict[str, str], missing: list[str]) -> str:
 
 
 def _introduction(versions: dict[str, str]) -> str:
-    named = " and ".join(f"{name} {version}" for name, version in versions.items())
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
     seconds = ", ".join(f"{cell.seconds} s at {cell.round_trip_ms} ms" for cell in CELLS if not cell.loss)
     seeds = " and ".join(f"{peer.seeds} seeds of {peer.name}" for peer in PEERS)
     return f"""# Beside ns-3 and ns-2
 
-What lightlag and {named} say about the same flow. This page is written by
+What lightlag says about one flow, and what {named} say. This page is written by
 
     make peers
 
@@ -141,14 +153,27 @@ and by nobody's hand. It installs Debian's packages, builds the programs in `ben
 runs each scenario once; what the peers gave is kept in `target/peers`, so that a second call runs lightlag alone.
 
 One flow over {MEGABITS:g} Mbit/s, with a drop-tail queue of one BDP at the sender and independent losses of data
-packets; simulated are {seconds}. Segments carry 1448 bytes, every second one is acknowledged, the
-initial window is 10. With losses the peers' numbers are means of {seeds} (± standard
-error of the goodput), ours of {OUR_SEEDS}: the same probability, other losses. Goodput is in Mbit/s at the receiver,
-the mean congestion window in segments over time. The ratio is our goodput over the peer's.
+packets. Simulated are {seconds}.
+Segments carry 1448 bytes, every second one is acknowledged, the initial window is 10. With losses the peers' numbers
+are means of {seeds} (± standard error of the goodput), ours of {OUR_SEEDS}: the same
+probability, other losses. Goodput is in Mbit/s at the receiver, the mean congestion window in segments over time. The
+ratio is our goodput over the peer's.
 
 A peer is not the truth. A difference is explained by what the peer's program does, and where we have a switch for
 that, the switch was set to show that it is the reason.
 """
+
+
+def _differences(rows: list[Row]) -> str:
+    """Those that the tables name."""
+    named = [row.difference for row in rows if abs(row.ratio - 1) > CLOSE]
+    shown = [entry for entry in DIFFERENCES if entry in named]
+    lines = [f"- *{entry.name}* ({entry.peer}, {entry.algorithm}): {entry.why}" for entry in shown]
+    lines.append(
+        "- Numbers of segments sent again have a long tail: where no random loss ends the first slow start, it\n"
+        "  overshoots and loses up to a BDP at once. A few seeds decide whether that happened."
+    )
+    return "\n".join(lines)
 
 
 def _settings() -> str:

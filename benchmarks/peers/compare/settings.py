@@ -52,12 +52,18 @@ SWITCHES: dict[tuple[str, str], Switch] = {
     ("ns-3", "highspeed"): Switch(
         "reads the table of RFC 3649 an entry ahead, as Linux", congestion={"response": "linux"}
     ),
+    ("ns-3", "vegas"): Switch("follows Linux, not the paper", congestion={"variant": "linux"}),
     ("ns-2", "cubic"): Switch("ships CUBIC of Linux 2.6", congestion={"variant": "linux-2.6"}),
     ("ns-2", "hybla"): Switch("adds an increment an ACK, not a segment", congestion={"count": "acks"}),
     ("ns-2", "highspeed"): Switch(
         "reads the table of RFC 3649 an entry ahead, as Linux", congestion={"response": "linux"}
     ),
-    ("ns-2", "bic"): Switch("ships BIC of Linux 2.6", congestion={"variant": "linux"}),
+    ("ns-2", "htcp"): Switch("counts the segments that an ACK acknowledges", tcp={"growth": "per_segment"}),
+    ("ns-2", "bic"): Switch(
+        "ships BIC of Linux 2.6, which multiplies the growth by its estimate of segments an ACK",
+        congestion={"variant": "linux"},
+        tcp={"growth": "per_segment"},
+    ),
 }
 """By peer and algorithm."""
 
