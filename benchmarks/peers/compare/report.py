@@ -140,12 +140,12 @@ def page(rows: list[Row], versions: dict[str, str], missing: list[str]) -> str:
 
 
 def _introduction(versions: dict[str, str]) -> str:
-    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    named = " and ".join(f"{name} {version}" for name, version in versions.items())
     seconds = ", ".join(f"{cell.seconds} s at {cell.round_trip_ms} ms" for cell in CELLS if not cell.loss)
     seeds = " and ".join(f"{peer.seeds} seeds of {peer.name}" for peer in PEERS)
     return f"""# Beside ns-3 and ns-2
 
-What lightlag says about one flow, and what {named} say. This page is written by
+One flow in lightlag, and the same flow in {named}. This page is written by
 
     make peers
 
@@ -153,7 +153,7 @@ and by nobody's hand. It installs Debian's packages, builds the programs in `ben
 runs each scenario once; what the peers gave is kept in `target/peers`, so that a second call runs lightlag alone.
 
 One flow over {MEGABITS:g} Mbit/s, with a drop-tail queue of one BDP at the sender and independent losses of data
-packets. Simulated are {seconds}.
+packets, simulated for {seconds}.
 Segments carry 1448 bytes, every second one is acknowledged, the initial window is 10. With losses the peers' numbers
 are means of {seeds} (± standard error of the goodput), ours of {OUR_SEEDS}: the same
 probability, other losses. Goodput is in Mbit/s at the receiver, the mean congestion window in segments over time. The
