@@ -101,7 +101,11 @@ impl Connection {
         Self {
             // The initial sequence number is the one thing that differs between all connections.
             sender: Sender::new(&config, u64::from(initial.0)),
-            receiver: Receiver::new(config.receive_buffer.0, config.mss, config.delayed_ack),
+            receiver: Receiver::new(
+                config.receive_buffer_initial.unwrap_or(config.receive_buffer).0,
+                config.mss,
+                config.delayed_ack,
+            ),
             local: initial.plus(1),
             remote: SeqNumber::default(),
             state,

@@ -300,6 +300,8 @@ impl Sender {
         if window != self.cwnd {
             account.window_was(self.cwnd, now);
             self.cwnd = window;
+            // An algorithm of its own mind may go below what was deflated.
+            self.recovery.limit_deflation(window);
         }
     }
 

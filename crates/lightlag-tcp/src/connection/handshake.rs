@@ -90,8 +90,8 @@ impl Connection {
         };
         self.sender.establish(now, agreed, &self.config, &mut self.account);
         self.state = State::Established;
-        if let Some(initial) = self.config.receive_buffer_initial {
-            self.receiver.start_tuning(now, initial.0, self.sender.rtt().srtt());
+        if self.config.receive_buffer_initial.is_some() {
+            self.receiver.start_tuning(now, self.config.receive_buffer.0, self.sender.rtt().srtt());
         }
         self.start_keep_alive(now);
     }

@@ -214,12 +214,40 @@ fn unread_data_closes_the_window_and_reading_opens_it() {
 
 #[test]
 fn nobody_waits_for_an_update_with_nothing_to_read() {
-    // Nothing of the window was told yet, so that a wider one would be worth an update.
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.read_later();
+    receiver.acknowledged(false);
+    // The buffer has grown: a wider window would be worth an update, but reading nothing sends none.
+    receiver.buffer = 2_000;
     assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (None, 0, false));
-    receiver.receive(NOW, 0, 1, false);
+    receiver.receive(NOW, 0, 2, false);
+    receiver.ack_now = false;
     assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (Some(0), 1, true));
+}
+
+#[test]
+fn a_buffer_below_the_unit_of_the_window_still_opens() {
+    let mut receiver = Receiver::new(100, 50, None);
+    receiver.read_later();
+    assert_eq!(receiver.acknowledged(true), 100, "a SYN's window has no scale");
+    receiver.set_scale(8);
+    receiver.receive(NOW, 0, 100, false);
+    assert_eq!(receiver.acknowledged(false), 0);
+    receiver.read(60);
+    assert_eq!(receiver.acknowledged(false), 1, "256 B");
+}
+
+#[test]
+fn an_overfull_buffer_is_emptied_before_an_update() {
+    let mut receiver = Receiver::new(1_000, 100, None);
+    receiver.read_later();
+    receiver.acknowledged(false);
+    receiver.receive(NOW, 0, 1_000, false);
+    receiver.acknowledged(false);
+    receiver.buffer = 400;
+    // 600 to be within the buffer, and two segments.
+    assert_eq!((receiver.until_update(), receiver.read(799), receiver.ack_due()), (Some(800), 799, false));
+    assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (Some(1), 1, true));
 }
 
 #[test]
@@ -249,10 +277,10 @@ fn what_waits_above_a_hole_occupies_the_buffer() {
 
 /// The buffer after rounds in which so many bytes arrive, with segments of 1,000 and rounds of 100 ms.
 fn tuned(rounds: &[u64]) -> Vec<u64> {
-    let mut receiver = Receiver::new(1 << 20, 1_000, None);
+    let mut receiver = Receiver::new(65_535, 1_000, None);
     receiver.set_scale(Receiver::scale_for(1 << 20));
     let rtt = Duration::from_millis(100);
-    receiver.start_tuning(NOW, 65_535, rtt);
+    receiver.start_tuning(NOW, 1 << 20, rtt);
     receiver.acknowledged(false);
     let sizes = rounds.iter().enumerate().map(|(n, bytes)| {
         let now = NOW + rtt * (n as u64 + 1);
@@ -278,8 +306,8 @@ fn an_automatic_buffer_stays_ahead_of_slow_start() {
 
 #[test]
 fn an_application_that_reads_slowly_gets_no_larger_buffer() {
-    let mut receiver = Receiver::new(1 << 20, 1_000, None);
-    receiver.start_tuning(NOW, 65_535, Duration::from_millis(100));
+    let mut receiver = Receiver::new(65_535, 1_000, None);
+    receiver.start_tuning(NOW, 1 << 20, Duration::from_millis(100));
     receiver.read_later();
     receiver.acknowledged(false);
     for n in 1..6 {

@@ -62,17 +62,19 @@ impl Receiver {
         }
         // Stevens: two segments or half the buffer (RFC 9293 §3.8.6.2.2).
         let worth = (2 * u64::from(self.mss)).min(self.buffer / 2).max(1);
-        let free = self.free();
-        let movable = (self.nxt + free).saturating_sub(self.edge);
         // Sixteen bits may hold no more.
         let most = 65_535 << self.scale.unwrap_or(0);
-        (self.edge < self.nxt + most).then(|| worth.saturating_sub(movable))
+        (self.edge < self.nxt + most).then(|| (self.edge + worth + self.held()).saturating_sub(self.nxt + self.buffer))
+    }
+
+    /// What occupies the buffer.
+    fn held(&self) -> u64 {
+        self.unread() + self.holes.as_ref().map_or(0, |holes| holes.bytes)
     }
 
     /// Room in the buffer.
     fn free(&self) -> u64 {
-        let above_hole = self.holes.as_ref().map_or(0, |holes| holes.bytes);
-        self.buffer.saturating_sub(above_hole + self.unread())
+        self.buffer.saturating_sub(self.held())
     }
 
     /// Whether data of this length fits, out of order or not.
@@ -88,17 +90,17 @@ impl Receiver {
             free = 0;
         }
         let promised = self.edge.saturating_sub(self.nxt).div_ceil(1 << scale);
-        let window = (free >> scale).max(promised).min(65_535);
+        // A buffer below the unit of the window must not close it for ever: rounded up, as Linux.
+        let least = u64::from(free > 0 && self.buffer >> scale == 0);
+        let window = (free >> scale).max(least).max(promised).min(65_535);
         self.edge = self.edge.max(self.nxt + (window << scale));
         window as u16
     }
 
-    /// The buffer begins with `initial` bytes and grows to what it was built with. The first measurement ends after
-    /// `rtt`.
-    pub fn start_tuning(&mut self, now: Instant, initial: u64, rtt: Duration) {
+    /// The buffer may grow to `most` from now on. The first measurement ends after `rtt`.
+    pub fn start_tuning(&mut self, now: Instant, most: u64, rtt: Duration) {
         let space = FIRST_ROUND * u64::from(self.mss);
-        self.tuning = Some(Box::new(Tuning { most: self.buffer, space, read: 0 }));
-        self.buffer = initial.min(self.buffer);
+        self.tuning = Some(Box::new(Tuning { most, space, read: 0 }));
         self.tune_at = now + rtt;
     }
 

@@ -82,6 +82,9 @@ fn a_partial_ack_leaves_one_segment_of_the_window() {
     assert_eq!(recovery.window(5_000), 1_000);
     duplicate(&mut recovery, &mut board);
     assert_eq!(recovery.window(5_000), 2_000);
+    // An algorithm that goes on deciding lowers its window to 3,000: 3,000 − 3,000 is again below a segment.
+    recovery.limit_deflation(3_000);
+    assert_eq!(recovery.window(3_000), 1_000);
 }
 
 #[test]
