@@ -537,6 +537,7 @@ impl Connection {
         segment.with_sack(&blocks[..count])
     }
 
+    #[inline]
     fn acknowledging(&mut self, now: Instant, seq: SeqNumber) -> Segment {
         let ack = self.remote.plus(self.receiver.nxt() as u32);
         let window = self.receiver.acknowledged(false);
@@ -544,6 +545,7 @@ impl Connection {
         self.stamp(now, Segment::new(seq, ack, window, flags))
     }
 
+    #[inline]
     fn stamp(&self, now: Instant, segment: Segment) -> Segment {
         if !self.timestamps {
             return segment;

@@ -92,6 +92,13 @@ pub struct Chunk {
     pub fin: bool,
 }
 
+/// Records that were sent again, in the order of time (RFC 8985), and those of them that were lost again.
+#[derive(Debug, Default)]
+struct Again {
+    resent: VecDeque<(u64, Instant)>,
+    lost: VecDeque<u64>,
+}
+
 /// The records of one sender. Records have running numbers, which stay the same while the ring moves.
 #[derive(Debug)]
 pub struct Scoreboard {
@@ -105,10 +112,9 @@ pub struct Scoreboard {
     /// Every record with a smaller number is SACKed, lost or was sent again (RFC 6675 IsLost is monotone in the
     /// offset, and so is the time of the first sending).
     lost_edge: u64,
-    /// Records that were sent again, in the order of time (RFC 8985), and those of them that were lost again.
-    resent: VecDeque<(u64, Instant)>,
-    lost_again: VecDeque<u64>,
-    /// Whether `resent` is kept.
+    /// What was sent again; kept apart, because most of the time there is nothing.
+    again: Option<Box<Again>>,
+    /// Whether `again` is kept.
     timed: bool,
     /// SACKed records, and their bytes.
     sacked: u32,
@@ -138,8 +144,7 @@ impl Scoreboard {
             pipe: 0,
             first: 0,
             lost_edge: 0,
-            resent: VecDeque::new(),
-            lost_again: VecDeque::new(),
+            again: None,
             timed: false,
             sacked: 0,
             sacked_bytes: 0,
@@ -400,7 +405,7 @@ impl Scoreboard {
 
     /// Whether a segment that was sent again may still be outstanding; known where times are kept.
     pub fn any_resent(&self) -> bool {
-        !self.resent.is_empty()
+        self.again.as_ref().is_some_and(|again| !again.resent.is_empty())
     }
 
     /// Number of the first record, and of the one that a new segment gets.
@@ -485,7 +490,9 @@ impl Scoreboard {
         self.pipe = 0;
         self.lost_edge = self.first + self.records.len() as u64;
         self.cursor = self.first;
-        self.lost_again.clear();
+        if let Some(again) = &mut self.again {
+            again.lost.clear();
+        }
         for (number, record) in (self.first..).zip(&mut self.records) {
             if record.has(SACKED) && !reneged {
                 continue;
@@ -506,14 +513,8 @@ impl Scoreboard {
     /// The next lost record that was not retransmitted since (RFC 6675 §4 NextSeg rule 1): the lowest one, and
     /// before it those that were lost again.
     pub fn next_lost(&mut self) -> Option<u64> {
-        while let Some(again) = self.lost_again.front() {
-            if *again >= self.first {
-                let record = &self.records[(again - self.first) as usize];
-                if record.has(LOST) && !record.has(RETRANSMITTED) {
-                    return Some(*again);
-                }
-            }
-            self.lost_again.pop_front();
+        if let Some(number) = self.next_lost_again() {
+            return Some(number);
         }
         while self.cursor < self.lost_edge {
             count_step!(self);
@@ -522,6 +523,20 @@ impl Scoreboard {
                 return Some(self.cursor);
             }
             self.cursor += 1;
+        }
+        None
+    }
+
+    fn next_lost_again(&mut self) -> Option<u64> {
+        let again = self.again.as_mut()?;
+        while let Some(number) = again.lost.front().copied() {
+            if number >= self.first {
+                let record = &self.records[(number - self.first) as usize];
+                if record.has(LOST) && !record.has(RETRANSMITTED) {
+                    return Some(number);
+                }
+            }
+            again.lost.pop_front();
         }
         None
     }
@@ -581,7 +596,7 @@ impl Scoreboard {
         record.sent = now;
         self.pipe += record.in_pipe();
         if self.timed {
-            self.resent.push_back((number, now));
+            self.again.get_or_insert_default().resent.push_back((number, now));
         }
         let fin = record.has(FIN);
         Chunk { start: record.start, len: record.len - u32::from(fin), fin }

@@ -472,6 +472,7 @@ impl Sender {
         Ok(Chunk { start: nxt, len: len as u32, fin })
     }
 
+    #[inline]
     fn left(&mut self, now: Instant, chunk: Chunk, again: bool, config: &Config) {
         self.burst_left -= 1;
         self.last_sent = now;
@@ -481,6 +482,7 @@ impl Sender {
         }
     }
 
+    #[inline]
     fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
         let (number, in_flight) = (self.board.numbers().1, self.board.pipe());
         self.board.sent(now, chunk.len, chunk.fin);

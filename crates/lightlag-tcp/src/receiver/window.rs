@@ -83,6 +83,7 @@ impl Receiver {
     }
 
     /// The window field (Stevens). Rounded so that the right edge never moves back (RFC 9293 §3.8.6.2.2).
+    #[inline]
     pub(super) fn advertise(&mut self, scale: u8) -> u16 {
         let mut free = self.free();
         if free < self.buffer / 4 && free < u64::from(self.mss) {

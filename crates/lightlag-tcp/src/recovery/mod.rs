@@ -95,7 +95,7 @@ pub struct Recovery {
     restart_on_loss: bool,
     signs: Signs,
     rack: Rack,
-    prr: Option<Prr>,
+    prr: Option<Box<Prr>>,
     episode: Episode,
     /// A partial ACK came in this episode.
     partial: bool,
@@ -192,7 +192,7 @@ impl Recovery {
             return;
         }
         let delivered = news.delivery.bytes;
-        let prr = self.prr.get_or_insert_with(|| Prr::new(board, delivered, ssthresh));
+        let prr = self.prr.get_or_insert_with(|| Box::new(Prr::new(board, delivered, ssthresh)));
         prr.on_ack(board.pipe(), delivered, news.newly_acked > 0 && !lost, u64::from(self.segment_size));
     }
 

@@ -15,7 +15,7 @@ impl Scoreboard {
 
     /// Whether a segment may be overdue: something was delivered or sent out of order.
     pub fn may_be_overdue(&self) -> bool {
-        self.sacked > 0 || !self.resent.is_empty()
+        self.sacked > 0 || self.any_resent()
     }
 
     /// Marks as lost every segment that left before `newest` (when, and the offset after it) and `allowance` ago
@@ -45,7 +45,8 @@ impl Scoreboard {
     }
 
     fn mark_overdue_again(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {
-        while let Some((number, sent)) = self.resent.front().copied() {
+        let Some(again) = &mut self.again else { return Instant::MAX };
+        while let Some((number, sent)) = again.resent.front().copied() {
             let record = number.checked_sub(self.first).and_then(|at| self.records.get_mut(at as usize));
             let waiting =
                 |record: &&mut Record| record.has(RETRANSMITTED) && !record.has(SACKED) && record.sent == sent;
@@ -60,9 +61,9 @@ impl Scoreboard {
                 log::lost(&mut self.log, number, u64::from(record.len));
                 self.pipe -= record.in_pipe();
                 record.flags = record.flags & !RETRANSMITTED | LOST;
-                self.lost_again.push_back(number);
+                again.lost.push_back(number);
             }
-            self.resent.pop_front();
+            again.resent.pop_front();
         }
         Instant::MAX
     }
@@ -71,7 +72,9 @@ impl Scoreboard {
     pub fn unmark_lost(&mut self) {
         self.lost_edge = self.first;
         self.cursor = self.first;
-        self.lost_again.clear();
+        if let Some(again) = &mut self.again {
+            again.lost.clear();
+        }
         for record in &mut self.records {
             if record.has(LOST) && !record.has(RETRANSMITTED) {
                 record.flags &= !LOST;

@@ -8,6 +8,7 @@ use lightlag_core::Instant;
 
 impl Sender {
     /// Whether the application leaves the window unused (draft-ietf-ccwg-bbr §4.1.2.4).
+    #[inline]
     pub(super) fn check_supply(&mut self) {
         if let Some(rates) = &mut self.rates {
             let unsent = self.written.saturating_sub(self.board.nxt());
@@ -18,6 +19,7 @@ impl Sender {
     }
 
     /// The record with this number left, with `in_flight` bytes outstanding before it.
+    #[inline]
     pub(super) fn note_sent(&mut self, now: Instant, number: u64, chunk: Chunk, in_flight: u64) {
         let Some(rates) = &mut self.rates else { return };
         let bytes = u64::from(chunk.len) + u64::from(chunk.fin);
@@ -28,6 +30,7 @@ impl Sender {
     }
 
     /// Tells the algorithm what was marked lost.
+    #[inline]
     pub(super) fn note_lost(&mut self, now: Instant) {
         let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return };
         for (number, bytes) in log.lost.drain(..) {
@@ -39,6 +42,7 @@ impl Sender {
     }
 
     /// The sample of an ACK that the scoreboard has taken in.
+    #[inline]
     pub(super) fn sample_rate(&mut self, now: Instant) -> Option<RateSample> {
         let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return None };
         for (number, bytes) in log.delivered.drain(..) {
