@@ -495,6 +495,7 @@ impl Connection {
         self.poll_keep_alive(now)
     }
 
+    #[inline(always)]
     fn data(&mut self, now: Instant, chunk: Chunk, new: bool) -> Segment {
         let statistics = &mut self.account.statistics;
         if chunk.len > 0 {
@@ -537,7 +538,8 @@ impl Connection {
         segment.with_sack(&blocks[..count])
     }
 
-    #[inline]
+    // A segment that is built in place need not be copied.
+    #[inline(always)]
     fn acknowledging(&mut self, now: Instant, seq: SeqNumber) -> Segment {
         let ack = self.remote.plus(self.receiver.nxt() as u32);
         let window = self.receiver.acknowledged(false);
@@ -545,7 +547,7 @@ impl Connection {
         self.stamp(now, Segment::new(seq, ack, window, flags))
     }
 
-    #[inline]
+    #[inline(always)]
     fn stamp(&self, now: Instant, segment: Segment) -> Segment {
         if !self.timestamps {
             return segment;

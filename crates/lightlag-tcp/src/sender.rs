@@ -482,7 +482,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
         let (number, in_flight) = (self.board.numbers().1, self.board.pipe());
         self.board.sent(now, chunk.len, chunk.fin);
