@@ -5,7 +5,7 @@ use crate::scenario::{Network, Scenario};
 use crate::world::{Outcome, World};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
-use lightlag_tcp::Limited;
+use lightlag_tcp::{Failure, Limited};
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -62,6 +62,9 @@ pub struct FlowSummary {
     pub start_s: f64,
     /// When the last byte had arrived, in seconds; null if that did not happen.
     pub finish_s: Option<f64>,
+    /// Why the connection was given up before that; left out if it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<&'static str>,
     /// Payload in order at the receiving application.
     pub delivered_bytes: u64,
     /// Delivered payload in bits over the time from start to finish, or to the end of the run.
@@ -274,6 +277,7 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
         Outcome::Unfinished | Outcome::Failed => None,
     };
     let statistics = sender.statistics();
+    let failure = statistics.failure.or(receiver.statistics().failure);
     let elapsed = finish.unwrap_or(end).since(identity.start).as_secs_f64();
     let delivered = receiver.received();
     let seconds = Duration::as_secs_f64;
@@ -285,6 +289,7 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
         congestion: identity.congestion,
         start_s: identity.start.as_secs_f64(),
         finish_s: finish.map(Instant::as_secs_f64),
+        failure: failure.filter(|_| world.outcomes[flow] == Outcome::Failed).map(Failure::reason),
         delivered_bytes: delivered,
         goodput_bps: if elapsed > 0.0 { delivered as f64 * 8.0 / elapsed } else { 0.0 },
         sent_segments: statistics.sent_segments,

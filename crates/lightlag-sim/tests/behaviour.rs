@@ -109,6 +109,7 @@ fn a_connection_that_cannot_be_established_gives_up() {
     "#);
     let flow = first(&result);
     assert_eq!((flow.finish_s, flow.delivered_bytes), (None, 0));
+    assert_eq!(flow.failure, Some("the SYN was not answered"));
     assert!(flow.timeouts >= 3, "the SYN is repeated: {}", flow.timeouts);
     assert!(result.summary.simulated_s < 600.0, "it ends when the SYN is given up: {}", result.summary.simulated_s);
 }

@@ -179,7 +179,8 @@ impl Connection {
 
     /// How many bytes must be read until the window is worth an update; `None` if none follows before more arrives.
     pub fn until_update(&self) -> Option<u64> {
-        self.receiver.until_update()
+        // A connection that has ended tells nobody.
+        self.receiver.until_update().filter(|_| self.state != State::Closed)
     }
 
     /// Whether the peer's FIN and everything before it arrived.

@@ -158,3 +158,14 @@ fn an_abort_tells_the_peer() {
     client.abort();
     assert_eq!((client.state(), drain(&mut client, at(0))), (State::Closed, vec![]));
 }
+
+#[test]
+fn what_is_left_to_read_after_the_end_updates_no_window() {
+    let mut connection = established(Config { receive_buffer: lightlag_core::Bytes(2_000), ..config() });
+    connection.read_later();
+    connection.handle_segment(at(100), &segment(1, 1, 1_000, Flags::ACK, 600));
+    drain(&mut connection, at(100));
+    assert_eq!((connection.unread(), connection.until_update().is_some()), (1_000, true));
+    connection.abort();
+    assert_eq!((connection.unread(), connection.until_update()), (1_000, None));
+}
