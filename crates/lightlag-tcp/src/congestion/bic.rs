@@ -11,7 +11,7 @@
 //! - loss, mark: Wmax = W, or W·(1 + β)/2 where W has not reached the last Wmax (fast convergence); ssthresh = β·W
 //!   with β = 0.875. Below 14 segments ssthresh = W/2, and Wmax stays.
 //!
-//! The variant `linux` has β = 0.8, Smax = 16 and a quarter in place of the half; 4/20 is its S for the last 4
+//! The variant `linux` has β = 0.8, Smax = 16 and a quarter in place of the half, in whole segments; 4/20 is its S for the last 8
 //! segments below Wmax and the first 4 above; then (W − Wmax)/3 up to Wmax + 3·Smax, and Smax. Without a Wmax it
 //! takes 0 for it, and S is at least W/20. A window of 14 still counts as small, and a loss there sets Wmax, too. A
 //! timeout forgets Wmax in both, as in Linux; the paper does not say. W is the window, not FlightSize, in both. Slow
@@ -95,9 +95,13 @@ impl Config {
         match (w_max, self.variant) {
             (Some(w_max), _) if window < w_max => {
                 let way = (w_max - window) / self.search_divisor;
-                // Linux: the last segment of the way is walked in its smallest steps.
-                let smallest = self.variant == Variant::Linux && way <= 1.0;
-                if smallest { self.smallest_step } else { way.max(self.smallest_step).min(self.largest_step) }
+                // Linux divides whole numbers: below 2 the way counts as 1, and is walked in the smallest steps.
+                let linux = self.variant == Variant::Linux;
+                let way = if linux { libm::trunc(way) } else { way };
+                if linux && way <= 1.0 {
+                    return self.smallest_step;
+                }
+                way.max(self.smallest_step).min(self.largest_step)
             }
             (Some(w_max), Variant::Paper) => doubling(window - w_max).min(self.largest_step),
             (Some(w_max), Variant::Linux) => self.linux_step_above(window - w_max),
@@ -212,7 +216,7 @@ impl Algorithm for Config {
         equations: &[
             "avoidance, per counted segment:   W += S/W",
             "W < 14:  S = 1",
-            "W < Wmax:   S = (Wmax - W)/2, within 0.01 and 32      linux: (Wmax - W)/4, within 1 and 16; last 4: 0.2",
+            "W < Wmax:   S = (Wmax - W)/2, within 0.01 and 32      linux: (Wmax - W)/4, whole, at most 16; last 8: 0.2",
             "W >= Wmax:  S = 1, 2, 4, ... each for S segments, to 32  linux: 0.2 up to +4, (W - Wmax)/3 up to +48, 16",
             "no Wmax:    S = 32                                    linux: as Wmax = 0, and at least W/20",
             "loss:     Wmax = W, or W (1 + beta)/2 if W < last Wmax;  ssthresh = beta W, W/2 if W < 14, at least 2",
