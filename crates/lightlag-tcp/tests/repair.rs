@@ -49,6 +49,24 @@ fn neighbours_that_change_places_are_left_alone() {
 }
 
 #[test]
+fn an_episode_behind_another_reduces_no_more_than_the_window() {
+    // Losses in every round trip, those of repairs included: one episode follows the other.
+    let (path, algorithm) = fixed(sack(), 20);
+    let mut path = path.bend(|sent, delay| {
+        let hit = sent.segment.len > 0 && sent.data_index % 13 == 7;
+        if hit { vec![] } else { vec![delay] }
+    });
+    path.transfer(400_000);
+    path.run();
+    assert_eq!(path.ends[SERVER].received(), 400_000);
+    let told = algorithm.told.lock().unwrap();
+    let flights: Vec<u64> = told.congestions.iter().map(|event| event.flight).collect();
+    assert!(flights.len() > 5, "{flights:?}");
+    // FlightSize would also count what was SACKed above the hole, up to twice the window.
+    assert!(flights.iter().all(|flight| *flight <= 20_000), "{flights:?}");
+}
+
+#[test]
 fn a_lost_retransmission_costs_a_timeout() {
     // Segment 3 is lost, and so is its repair: with a window of ten and endless data, the fourteenth transmission.
     let (path, algorithm) = fixed(sack(), 10);

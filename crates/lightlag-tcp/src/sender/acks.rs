@@ -174,6 +174,9 @@ impl Sender {
         if let Some(flight) = verdict.began
             && let Some(congestion) = &mut self.congestion
         {
+            // With SACK the pipe is held to cwnd, and FlightSize also counts what was SACKed above a hole: where one
+            // episode follows another it is larger than cwnd, and half of it no reduction.
+            let flight = if self.recovery.uses_sack() { flight.min(self.cwnd) } else { flight };
             let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
             let window_based = !self.needs.exact_marks && !self.needs.own_recovery && !self.needs.restart_on_loss;
             self.paid = window_based && self.board.una() < self.paid_until;
