@@ -179,7 +179,7 @@ def test_what_did_not_finish_has_no_completion_time(net: ll.Network) -> None:
         (["cubic"], {"replications": 0}, "at least 1"),
         (["cubic"], {"jobs": 0}, "at least 1"),
         ([], {}, "at least 1"),
-        (["tahoe"], {}, "tahoe"),
+        (["qubic"], {}, "qubic"),
     ],
 )
 def test_comparisons_of_nothing_are_refused(

@@ -151,8 +151,26 @@ class Tcp:
     """The retransmission timeout."""
     rtt_samples: Literal["send_time", "timestamp", "one_per_round"] | None = None
     """Which ACKs give a round-trip sample."""
-    recovery: Literal["reno", "newreno", "sack"] | None = None
+    recovery: Literal["reno", "newreno", "sack", "rack"] | None = None
     """How losses are repaired."""
+    partial_acks: Literal["impatient", "slow_but_steady"] | None = None
+    """With which partial ACKs newreno restarts the retransmission timer (RFC 6582 §4)."""
+    prr: bool | None = None
+    """Proportional rate reduction in fast recovery with SACK (RFC 9937)."""
+    tlp: bool | None = None
+    """Tail loss probes (RFC 8985 §7), with SACK."""
+    frto: bool | None = None
+    """Test a timeout with new data before everything leaves again (RFC 5682)."""
+    eifel: bool | None = None
+    """Take back a reaction when timestamps show that it was spurious (RFC 3522)."""
+    dsack_undo: bool | None = None
+    """Take back a reaction when D-SACK reports every retransmission as a duplicate (RFC 3708)."""
+    pacing: bool | None = None
+    """Pacing of any algorithm: twice cwnd/SRTT in slow start, 1.2 times afterwards."""
+    idle_restart: Literal["off", "rfc5681", "rfc2861", "rfc7661"] | None = None
+    """The window after an idle time."""
+    burst_limit: int | None = None
+    """The most segments that leave at once; 0 sets no limit."""
     growth: Literal["per_ack", "per_segment"] | Mapping[str, int] | None = None
     """What an ACK counts for the growth of the window; ``{"abc": 2}`` for RFC 3465."""
     limited_transmit: bool | None = None

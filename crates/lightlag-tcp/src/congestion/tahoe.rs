@@ -1,7 +1,7 @@
 //! Tahoe: a loss costs the whole window.
 //!
 //! Jacobson, "Congestion avoidance and control", SIGCOMM 1988, with the ssthresh of RFC 5681. The growth is that of
-//! [`reno`](super::reno), W and ssthresh in segments:
+//! [`super::reno`], W and ssthresh in segments:
 //!
 //! - loss: ssthresh = max(FlightSize/2, 2), W = 1: slow start up to ssthresh, and everything outstanding leaves again
 //!   ([`Needs::restart_on_loss`](super::Needs)), as after a timeout. The program of 1988 halved its window instead of

@@ -1,9 +1,9 @@
 //! BBR, version 3: version 1's model, with bounds that losses set.
 //!
 //! draft-ietf-ccwg-bbr, the working copy of August 2026, whose names the code keeps where it can. The model of the
-//! path ([`model`]) has a long-term part, max_bw and inflight_longterm, and a short-term one, bw_shortterm and
-//! inflight_shortterm; both shrink with losses ([`loss`]). The states ([`states`]) decide on the gains and on which
-//! bounds apply, and [`control`] turns all into a pacing rate and a window:
+//! path (`model`) has a long-term part, max_bw and inflight_longterm, and a short-term one, bw_shortterm and
+//! inflight_shortterm; both shrink with losses (`loss`). The states (`states`) decide on the gains and on which
+//! bounds apply, and `control` turns all into a pacing rate and a window:
 //!
 //! | state | pacing gain | window gain | bandwidth at most | flight at most |
 //! |---|---|---|---|---|
