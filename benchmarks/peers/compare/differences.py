@@ -31,10 +31,9 @@ DIFFERENCES = [
     Difference(
         "ns-2",
         "bic",
-        "whole segments",
-        "BIC of Linux 2.6 counts in whole segments: the last 8 below Wmax are the slow ones, not the last 4, and an "
-        "increment takes one ACK more. In the trace the window stops at 69 with Wmax near 76. To count as it does with "
-        "delayed ACKs our slow start has to count segments, too, and overshoots further.",
+        "whole ACKs",
+        "BIC of Linux 2.6 counts whole ACKs: an increment takes one ACK more than its rule says. To count as it does "
+        "with delayed ACKs our slow start has to count segments, too, and overshoots further.",
         lambda cell: cell.loss > 0,
         ours_is_more=True,
     ),
