@@ -444,6 +444,7 @@ impl Connection {
         &ranges[..count]
     }
 
+    #[inline(always)]
     fn take_data(&mut self, now: Instant, segment: &Segment, start: u64) {
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
             self.receiver.acknowledge_now();
@@ -523,6 +524,7 @@ impl Connection {
         segment
     }
 
+    #[inline(always)]
     fn pure_ack(&mut self, now: Instant, before: u32) -> Segment {
         self.account.statistics.acks_sent += 1;
         let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());

@@ -207,6 +207,7 @@ impl Scoreboard {
     }
 
     /// The cumulative acknowledgement advanced to `ack`, inside `una..=nxt`.
+    #[inline(always)]
     pub fn acknowledge(&mut self, ack: u64, delivery: &mut Delivery) {
         debug_assert!(self.una <= ack && ack <= self.nxt);
         // First copies left in order: the first and the last of them say when all of them left.

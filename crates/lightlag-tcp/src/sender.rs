@@ -472,7 +472,7 @@ impl Sender {
         Ok(Chunk { start: nxt, len: len as u32, fin })
     }
 
-    #[inline]
+    #[inline(always)]
     fn left(&mut self, now: Instant, chunk: Chunk, again: bool, config: &Config) {
         self.burst_left -= 1;
         self.last_sent = now;

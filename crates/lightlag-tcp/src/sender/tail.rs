@@ -47,6 +47,7 @@ impl Sender {
         }
     }
 
+    #[inline(always)]
     fn arm_tail(&mut self, now: Instant, config: &Config) {
         self.tail.timer = Instant::MAX;
         if !config.tlp
