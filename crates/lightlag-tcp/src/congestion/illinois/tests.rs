@@ -1,6 +1,6 @@
 use super::*;
-use crate::congestion::Phase;
 use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::{Choice, Phase};
 
 /// Illinois in avoidance at `window` segments.
 fn avoiding(window: f64) -> Illinois {
@@ -116,4 +116,25 @@ fn without_a_queue_random_losses_leave_the_window_of_ten_segments_a_round_and_an
     // AIMD(α = 10, kept 7/8): √(α(1 + 7/8)/(2p/8)) (RFC 9438 §4.3 equation 3) = 274 segments at p = 1e-3.
     let (mean, p) = Path::new(r#""illinois""#, Duration::from_millis(100)).lose_at_random(1e-3, 3000);
     assert_within("mean window", mean, (10.0 * 1.875 / (0.25 * p)).sqrt(), 0.1);
+}
+
+#[test]
+fn relations_between_parameters_are_checked_when_all_are_set() {
+    let read = |table: &str| serde_json::from_str::<Choice>(table);
+    for (low, high) in [("eta2", "eta3"), ("alpha_min", "alpha_max"), ("decrease_min", "decrease_max")] {
+        // Each is above the default of the other, or below it: only both together are in order.
+        for (least, most) in [(0.85, 0.9), (0.05, 0.08)] {
+            for (first, second) in [((low, least), (high, most)), ((high, most), (low, least))] {
+                let table = format!(
+                    r#"{{ "algorithm": "illinois", "{}": {}, "{}": {} }}"#,
+                    first.0, first.1, second.0, second.1
+                );
+                read(&table).unwrap_or_else(|error| panic!("{table}: {error}"));
+            }
+            let table = format!(r#"{{ "algorithm": "illinois", "{low}": {most}, "{high}": {least} }}"#);
+            let error = read(&table).unwrap_err().to_string();
+            assert!(error.contains(&format!("{low}: {most} is above {high}, which is {least}")), "{error}");
+        }
+    }
+    read(r#"{ "algorithm": "illinois", "eta2": 0.99, "eta3": 1 }"#).unwrap();
 }
