@@ -17,8 +17,9 @@
 //!
 //! **Competitive mode.** A queue that was not nearly empty, dq ≤ 10 % of RTTmax − RTTmin, for five SRTT is somebody
 //! else's work, unless Copa itself is still draining it, in steps that grow: an overshoot of slow start takes more
-//! than five rounds (this file's own rule; without it the drain ends in the competitive mode). Then 1/δ grows by 1 each round and is halved by a loss, but never below that of the default mode.
-//! RTTmax is the largest RTT of the last four SRTT.
+//! than five rounds (this file's own rule; without it the drain ends in the competitive mode). Then 1/δ grows by 1
+//! each round and is halved by a loss, but never below that of the default mode. RTTmax is the largest RTT of the
+//! last four SRTT.
 //!
 //! The default mode takes no notice of a loss, unless more than 30 % of the segments in two rounds were lost: then
 //! W is reduced to 0.7 W (the program). The window moves during recovery, too. A mark (ECN) is a loss. After a
