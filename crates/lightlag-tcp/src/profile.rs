@@ -224,10 +224,11 @@ fn ns3() -> Config {
     }
 }
 
-/// ns-2.35's agent TCP/Linux and its sink Sack1, by `ns-default.tcl`: payload of 1000 bytes whatever the options, two
-/// segments to begin with, every segment acknowledged, no delayed ACK, timestamps off, minimum timeout 200 ms on the
-/// clock's 10 ms ticks, no limit of tries. Its window is counted in packets at the sender, so no 16 bits bound it; the
-/// default there, 20 packets, is one that every study replaces, and here `receive_buffer` says it.
+/// ns-2.35's agent TCP/Linux and its sink Sack1, by `ns-default.tcl`: payload of 1000 bytes whatever the options,
+/// two segments to begin with, every segment acknowledged, no delayed ACK, timestamps off, minimum timeout 200 ms on
+/// the clock's 10 ms ticks, no limit of tries. Proportional rate reduction stands for the rate halving of its
+/// kernels. Its window is counted in packets at the sender, so no 16 bits bound it; the default there, 20 packets,
+/// is one that every study replaces, and here `receive_buffer` says it.
 fn ns2_linux() -> Config {
     Config {
         profile: Profile::Ns2Linux,

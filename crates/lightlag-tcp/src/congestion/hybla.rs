@@ -10,7 +10,8 @@
 //! Loss and timeout as NewReno. Bounds as in Linux: the exponent at most 16, the result of slow start at most
 //! ssthresh, the window at most 65,535 segments. RTT is the smallest sample, as in Linux, or SRTT; queueing then
 //! raises ρ. The window begins at ρ·IW with the ρ of the handshake, or at IW if that gave no sample. The paper's
-//! packet spacing and its estimate of ssthresh are not modelled: slow start on a long path is one burst.
+//! estimate of ssthresh is not modelled. Its packet spacing is the connection's `pacing`: without it slow start on a
+//! long path is one burst.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
