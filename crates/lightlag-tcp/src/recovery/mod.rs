@@ -80,8 +80,6 @@ pub struct Verdict {
     pub keep_timer: bool,
     /// The episode was spurious: what it cost is to be given back.
     pub undone: bool,
-    /// The episode is repaired as after a timeout (Tahoe).
-    pub restart: bool,
 }
 
 /// The state of repair of one sender.
@@ -298,7 +296,7 @@ impl Recovery {
         self.phase = Phase::Loss;
         self.inflation = 0;
         board.mark_all_lost(Instant::MAX);
-        Verdict { restart: true, resend_head: true, ..verdict }
+        Verdict { resend_head: true, ..verdict }
     }
 
     /// The retransmission timer fired. Returns the cause and the FlightSize before; `cwnd` bounds it while an

@@ -142,9 +142,6 @@ impl Sender {
         if self.recovery.phase() == Phase::Recovery {
             self.reduce(&news, false);
         }
-        if verdict.began.is_some() {
-            self.tail.stop();
-        }
     }
 
     /// Lets proportional rate reduction say what may leave.

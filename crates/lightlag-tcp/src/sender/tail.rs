@@ -67,7 +67,7 @@ impl Sender {
         } else {
             srtt * 2
         };
-        // Not later than the timeout, which then does the work.
+        // Not later than the timeout, in whose place it then leaves.
         self.tail.timer = (now + wait).min(self.deadline);
     }
 
@@ -87,7 +87,6 @@ impl Sender {
             }
         };
         account.statistics.tail_probes += 1;
-        self.tail.stop();
         self.deadline = now + self.rtt.rto(&config.rto);
         Some(chunk)
     }
@@ -102,21 +101,17 @@ impl Sender {
             self.tail.probe = None;
             return;
         }
-        if arrived.ack > end || arrived.ack > self.board.una() {
-            return self.answer_repaired_tail(now, arrived.ack > end, account);
-        }
-        if arrived.sacked.is_empty() {
+        if arrived.ack > end {
+            self.tail.probe = None;
+            self.answer_repaired_tail(now, account);
+        } else if arrived.ack == self.board.una() && arrived.sacked.is_empty() {
             // A duplicate without a report: both copies arrived.
             self.tail.probe = None;
         }
     }
 
-    /// Only an ACK of more than the probe shows that nothing else will tell whether one copy was lost.
-    fn answer_repaired_tail(&mut self, now: Instant, beyond: bool, account: &mut Account) {
-        if !beyond {
-            return;
-        }
-        self.tail.probe = None;
+    /// More than the probe is acknowledged, and nothing told of a second copy: the first was lost.
+    fn answer_repaired_tail(&mut self, now: Instant, account: &mut Account) {
         let flight = self.board.flight();
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         if self.recovery.phase() == Phase::Open
