@@ -1,0 +1,98 @@
+//! What leaves again, and when: the choices of RFC 6675 §4 NextSeg, as running numbers of records.
+
+use super::{AMBIGUOUS, Chunk, FIN, LOST, RETRANSMITTED, Record, SACKED, Scoreboard};
+use lightlag_core::Instant;
+
+impl Scoreboard {
+    /// The next lost record that was not retransmitted since (RFC 6675 §4 NextSeg rule 1): the lowest one, and
+    /// before it those that were lost again.
+    pub fn next_lost(&mut self) -> Option<u64> {
+        if let Some(number) = self.next_lost_again() {
+            return Some(number);
+        }
+        while self.cursor < self.lost_edge {
+            count_step!(self);
+            let record = &self.records[(self.cursor - self.first) as usize];
+            if record.has(LOST) && !record.has(RETRANSMITTED) {
+                return Some(self.cursor);
+            }
+            self.cursor += 1;
+        }
+        None
+    }
+
+    fn next_lost_again(&mut self) -> Option<u64> {
+        let again = self.again.as_mut()?;
+        while let Some(number) = again.lost.front().copied() {
+            if number >= self.first {
+                let record = &self.records[(number - self.first) as usize];
+                if record.has(LOST) && !record.has(RETRANSMITTED) {
+                    return Some(number);
+                }
+            }
+            again.lost.pop_front();
+        }
+        None
+    }
+
+    /// The lowest record that is not SACKed, not retransmitted and below the highest SACKed one (NextSeg rule 3).
+    /// Only to be asked when [`Self::next_lost`] has nothing.
+    pub fn next_hole(&mut self) -> Option<u64> {
+        let top = self.ranges.back()?.start;
+        while let Some(record) = self.records.get((self.cursor - self.first) as usize) {
+            count_step!(self);
+            if record.start >= top {
+                return None;
+            }
+            if !record.has(SACKED | RETRANSMITTED) {
+                return Some(self.cursor);
+            }
+            self.cursor += 1;
+        }
+        None
+    }
+
+    /// The highest record that is not SACKed (NextSeg rule 4), if nothing above it is.
+    pub fn last_unsacked(&self) -> Option<u64> {
+        let above = self.ranges.back().filter(|range| range.end == self.nxt);
+        let end = above.map_or(self.nxt, |range| range.start);
+        let at = self.find(end).checked_sub(1)?;
+        Some(self.first + at as u64)
+    }
+
+    /// Number of the first record, if it may be sent again. A peer that SACKs it without acknowledging it lies,
+    /// and has to wait for the timeout.
+    pub fn head(&self) -> Option<u64> {
+        self.records.front().filter(|head| !head.has(SACKED)).map(|_| self.first)
+    }
+
+    /// Whether the first record left more than once.
+    pub fn head_left_again(&self) -> bool {
+        self.records.front().is_some_and(|head| head.has(AMBIGUOUS))
+    }
+
+    /// The offset after the first record.
+    pub fn head_end(&self) -> u64 {
+        self.records.front().map_or(self.una, Record::end)
+    }
+
+    /// Whether the record was retransmitted since it was last marked lost by a timeout.
+    pub fn was_retransmitted(&self, number: u64) -> bool {
+        self.records[(number - self.first) as usize].has(RETRANSMITTED)
+    }
+
+    /// The record with this number leaves again.
+    pub fn retransmit(&mut self, number: u64, now: Instant) -> Chunk {
+        let record = &mut self.records[(number - self.first) as usize];
+        debug_assert!(!record.has(SACKED), "SACKed data never leaves again");
+        self.pipe -= record.in_pipe();
+        record.flags |= RETRANSMITTED | AMBIGUOUS;
+        record.sent = now;
+        self.pipe += record.in_pipe();
+        if self.timed {
+            self.again.get_or_insert_default().resent.push_back((number, now));
+        }
+        let fin = record.has(FIN);
+        Chunk { start: record.start, len: record.len - u32::from(fin), fin }
+    }
+}
