@@ -161,10 +161,6 @@ impl Sender {
 
     /// Uses this algorithm instead of the configured one.
     pub(crate) fn set_congestion(&mut self, congestion: Box<dyn CongestionControl>) {
-        self.adopt(congestion);
-    }
-
-    fn adopt(&mut self, congestion: Box<dyn CongestionControl>) {
         self.needs = congestion.needs();
         if self.needs.rate {
             self.board.keep_log();
@@ -198,7 +194,7 @@ impl Sender {
                 abe: config.abe,
                 seed: self.seed,
             };
-            self.adopt(congestion::build(&config.congestion, &start));
+            self.set_congestion(congestion::build(&config.congestion, &start));
             self.cwnd = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
         }
     }
