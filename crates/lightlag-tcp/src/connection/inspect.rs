@@ -66,6 +66,11 @@ impl Connection {
         seq.expand(self.local, self.sender.board().una()).unwrap_or(0)
     }
 
+    /// Whether this is the number of our SYN.
+    pub fn is_syn(&self, seq: SeqNumber) -> bool {
+        seq.plus(1) == self.local
+    }
+
     /// Bytes of payload that the peer acknowledged: they never leave again.
     pub fn acknowledged(&self) -> u64 {
         self.sender.payload(self.sender.board().una())
