@@ -14,14 +14,18 @@ use crate::sender::{Acknowledgement, Expiry, Sender, timestamp};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
 
+mod adjust;
 mod closing;
 mod handshake;
+mod inspect;
 mod marks;
 mod resets;
 #[cfg(test)]
 mod tests;
 
 use closing::KeepAlive;
+pub use inspect::Details;
+pub use resets::reset_for;
 
 /// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -104,6 +104,12 @@ impl Receiver {
         self.scale
     }
 
+    /// Acknowledges the next `segments` at once, and now what waits for the timer.
+    pub fn set_quick(&mut self, segments: u16) {
+        self.quick = segments;
+        self.ack_now |= segments > 0 && self.deadline != Instant::MAX;
+    }
+
     /// The connection is no more.
     pub fn stop(&mut self) {
         self.deadline = Instant::MAX;

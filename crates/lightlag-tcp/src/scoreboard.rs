@@ -22,6 +22,7 @@ macro_rules! count_step {
     };
 }
 
+mod counts;
 mod delivery;
 mod log;
 mod overdue;
@@ -29,6 +30,7 @@ mod repair;
 #[cfg(test)]
 mod tests;
 
+pub use counts::Counts;
 pub use delivery::Delivery;
 pub use log::Log;
 

@@ -249,6 +249,20 @@ impl Sender {
         self.segment_size
     }
 
+    /// Bytes that the application wrote and that never left.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.written.saturating_sub(self.board.nxt())
+    }
+
+    /// Timeouts in a row without progress.
+    pub(crate) fn retries(&self) -> u8 {
+        self.retries
+    }
+
+    pub(crate) fn set_nagle(&mut self, on: bool) {
+        self.nagle = on;
+    }
+
     pub(crate) fn peer_edge(&self) -> u64 {
         self.peer_edge
     }

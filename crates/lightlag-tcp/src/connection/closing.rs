@@ -114,6 +114,13 @@ impl Connection {
         }
     }
 
+    /// The times of keep-alive changed.
+    pub(super) fn restart_keep_alive(&mut self, now: Instant) {
+        self.keep_alive = None;
+        self.linger = Instant::MAX;
+        self.start_keep_alive(now);
+    }
+
     /// Something acceptable arrived.
     pub(super) fn heard(&mut self, now: Instant) {
         if let Some(keep) = &mut self.keep_alive {
