@@ -72,11 +72,16 @@ impl Connection {
         }
         if let Some(scale) = offer.window_scale.filter(|_| self.config.window_scaling) {
             self.peer_scale = scale.min(14);
-            self.receiver.set_scale(Receiver::scale_for(self.config.receive_buffer.0));
+            self.receiver.set_scale(self.own_scale());
         }
         let mss = offer.mss.unwrap_or(DEFAULT_MSS).min(self.config.mss);
         let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
         self.sender.set_segment_size(u32::from(mss).saturating_sub(options).max(1));
+    }
+
+    /// The shift of our windows.
+    fn own_scale(&self) -> u8 {
+        self.config.window_scale.unwrap_or_else(|| Receiver::scale_for(self.config.receive_buffer.0)).min(14)
     }
 
     /// The SYN is acknowledged.
@@ -117,7 +122,7 @@ impl Connection {
         let offer = SynOptions {
             mss: Some(self.config.mss),
             window_scale: (self.config.window_scaling && (!answer || self.receiver.scale().is_some()))
-                .then(|| Receiver::scale_for(self.config.receive_buffer.0)),
+                .then(|| self.own_scale()),
             sack_permitted: self.sack,
         };
         let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { ecn.offer() };
