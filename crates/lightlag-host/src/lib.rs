@@ -50,6 +50,6 @@ pub use error::SocketError;
 pub use info::TcpInfo;
 pub use options::{Settings, SocketOption};
 pub use sockets::{Readiness, Shutdown};
-pub use stack::{Counters, HostConfig, Stack};
+pub use stack::{Counters, HostConfig, SendBuffer, Stack};
 pub use stream::Traffic;
 pub use table::SocketId;

@@ -9,6 +9,7 @@ use crate::table::{Kind, Listener, Socket, SocketId};
 use lightlag_core::Instant;
 use lightlag_tcp::{Connection, State, Statistics};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 /// Which half of a connection is shut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,7 +128,11 @@ impl Stack {
         }
         let settings = self.get(id)?.settings.clone();
         let initial = self.initial_number(now, local, remote);
-        let mut connection = Connection::client(self.tcp_config(&settings, local.ip()), initial);
+        let mut config = self.tcp_config(&settings, local.ip());
+        if let Some(ecn) = self.config.connecting_ecn {
+            Arc::make_mut(&mut config).ecn = ecn;
+        }
+        let mut connection = Connection::client(config, initial);
         connection.open(now);
         let socket = self.get_mut(id)?;
         socket.kind = Kind::Stream(Box::new(Stream::new(connection, settings.cork)));
@@ -159,7 +164,13 @@ impl Stack {
 
     /// Writes as much of `data` as the send buffer takes; returns how much that is.
     pub fn write(&mut self, now: Instant, id: SocketId, data: &[u8]) -> Result<usize, SocketError> {
-        let most = self.config.send_buffer_max;
+        self.write_with(now, id, data, false)
+    }
+
+    /// As [`Self::write`]; with `more` (MSG_MORE) a last segment that is not full waits for the next write, for the
+    /// next ACK or for a timeout.
+    pub fn write_with(&mut self, now: Instant, id: SocketId, data: &[u8], more: bool) -> Result<usize, SocketError> {
+        let bounds = self.config.send_buffer;
         let socket = self.get_mut(id)?;
         if let Some(error) = socket.error.take() {
             return Err(error);
@@ -172,11 +183,11 @@ impl Stack {
         if shut || !stream.may_write() {
             return Err(SocketError::BrokenPipe);
         }
-        let len = stream.room(limit, most).min(data.len() as u64) as usize;
+        let len = stream.room(limit, bounds).min(data.len() as u64) as usize;
         if len == 0 && !data.is_empty() {
             return Err(SocketError::WouldBlock);
         }
-        stream.write(now, &data[..len]);
+        stream.write(now, &data[..len], more);
         self.enqueue(id);
         Ok(len)
     }
@@ -343,7 +354,7 @@ impl Stack {
 
     /// What the socket is ready for.
     pub fn readiness(&mut self, id: SocketId) -> Result<Readiness, SocketError> {
-        let most = self.config.send_buffer_max;
+        let bounds = self.config.send_buffer;
         let socket = self.get_mut(id)?;
         let error = socket.error.is_some();
         let (read_shut, write_shut, ended) = (socket.read_shut, socket.write_shut, socket.ended);
@@ -353,7 +364,7 @@ impl Stack {
             Kind::Listener(listener) => Readiness { readable: !listener.waiting.is_empty(), ..Readiness::default() },
             Kind::Stream(stream) => {
                 let peer_closed = stream.connection.peer_closed() || ended;
-                let room = stream.room(limit, most);
+                let room = stream.room(limit, bounds);
                 let used = stream.unacknowledged();
                 Readiness {
                     readable: stream.unread() > 0 || stream.at_end() || read_shut || ended || error,

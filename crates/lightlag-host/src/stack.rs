@@ -25,8 +25,10 @@ pub struct HostConfig {
     pub tcp: Config,
     /// Largest IP packet in bytes; bounds the MSS.
     pub mtu: u16,
-    /// Largest send buffer that a socket takes by itself, in bytes of payload (tcp_wmem of Linux: 4 MB).
-    pub send_buffer_max: u64,
+    /// The ECN that sockets ask for which connect, where that is not what they answer with.
+    pub connecting_ecn: Option<Mode>,
+    /// The send buffer that a socket takes by itself.
+    pub send_buffer: SendBuffer,
     /// Hop limit of what leaves.
     pub ttl: u8,
     /// What initial sequence numbers and ephemeral ports are drawn from.
@@ -40,10 +42,27 @@ impl HostConfig {
             addresses,
             tcp: lightlag_tcp::Profile::Linux.config(),
             mtu: 1500,
-            send_buffer_max: 4 << 20,
+            connecting_ecn: None,
+            send_buffer: SendBuffer::default(),
             ttl: 64,
             seed: 1,
         }
+    }
+}
+
+/// Bounds of a send buffer that tunes itself, in bytes of payload (tcp_wmem of Linux).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SendBuffer {
+    /// What it begins with.
+    pub initial: u64,
+    /// The largest.
+    pub most: u64,
+}
+
+impl Default for SendBuffer {
+    /// The largest of Linux, and its middle value with the overhead doubled.
+    fn default() -> Self {
+        Self { initial: 87_040, most: 4 << 20 }
     }
 }
 
@@ -118,6 +137,23 @@ impl Stack {
     /// What the host is.
     pub fn config(&self) -> &HostConfig {
         &self.config
+    }
+
+    /// From now on new connections behave so; those that connect ask for this ECN.
+    pub fn set_tcp(&mut self, tcp: Config, connecting_ecn: Mode) {
+        (self.config.tcp, self.config.connecting_ecn) = (tcp, Some(connecting_ecn));
+    }
+
+    /// Bounds of the send buffers that tune themselves.
+    pub fn set_send_buffer(&mut self, bounds: SendBuffer) {
+        self.config.send_buffer = bounds;
+    }
+
+    /// The host has this address too.
+    pub fn add_address(&mut self, address: IpAddr) {
+        if !self.config.addresses.contains(&address) {
+            self.config.addresses.push(address);
+        }
     }
 
     /// A packet arrived. Whatever it is, it is handled or counted.

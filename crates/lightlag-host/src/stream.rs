@@ -1,6 +1,7 @@
 //! One connection with its bytes: what was written and is not acknowledged, what was received and is not read.
 
 use crate::ring::ByteRing;
+use crate::stack::SendBuffer;
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::congestion::Phase;
 use lightlag_tcp::ecn::Codepoint;
@@ -8,9 +9,6 @@ use lightlag_tcp::{Connection, Segment, State};
 
 /// How long data may be corked (tcp(7): "a 200 millisecond ceiling").
 const CORK: Duration = Duration::from_millis(200);
-
-/// What a send buffer that tunes itself begins with (tcp_wmem of Linux, the middle value with its overhead doubled).
-const INITIAL_SEND_BUFFER: u64 = 87_040;
 
 /// What went through a stream, in segments and bytes of payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -125,30 +123,32 @@ impl Stream {
     }
 
     /// Room in a send buffer of `limit` bytes, or in one that follows the congestion window: twice that, so that the
-    /// next round's data is there when the ACKs come (`tcp_sndbuf_expand` of Linux), at most `most`.
-    pub(crate) fn room(&mut self, limit: Option<u64>, most: u64) -> u64 {
+    /// next round's data is there when the ACKs come (`tcp_sndbuf_expand` of Linux), within `bounds`.
+    pub(crate) fn room(&mut self, limit: Option<u64>, bounds: SendBuffer) -> u64 {
         let limit = limit.unwrap_or_else(|| {
             let snapshot = self.connection.snapshot();
             if snapshot.phase == Phase::Open {
                 self.largest_window = self.largest_window.max(snapshot.cwnd);
             }
-            (2 * self.largest_window).clamp(INITIAL_SEND_BUFFER.min(most), most)
+            (2 * self.largest_window).clamp(bounds.initial.min(bounds.most), bounds.most)
         });
         limit.saturating_sub(self.written - self.outgoing.start())
     }
 
     /// The application writes; `data` fits into the buffer.
-    pub(crate) fn write(&mut self, now: Instant, data: &[u8]) {
+    pub(crate) fn write(&mut self, now: Instant, data: &[u8], more: bool) {
         self.outgoing.put(self.written, data);
         self.written += data.len() as u64;
-        self.offer(now);
+        if more { self.offer_whole(now) } else { self.offer(now) }
     }
 
     /// Tells the connection of what may leave.
     pub(crate) fn offer(&mut self, now: Instant) {
-        if !self.corked {
-            return self.offer_all();
-        }
+        if self.corked { self.offer_whole(now) } else { self.offer_all() }
+    }
+
+    /// Only full segments may leave; the rest waits.
+    fn offer_whole(&mut self, now: Instant) {
         let (sent, size) = (self.connection.sent(), u64::from(self.connection.segment_size()));
         let whole = sent + (self.written - sent) / size * size;
         if whole > self.offered {

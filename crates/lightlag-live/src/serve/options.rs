@@ -120,7 +120,7 @@ impl ServeOptions {
         let tcp = self.tcp.resolve().map_err(|error| format!("--set {}: {}", error.key, error.message))?;
         let mut host = HostConfig { tcp, mtu: self.mtu, seed: self.seed, ..HostConfig::new(vec![address]) };
         // What is sent fills the path; the kernel's default of 4 MB holds one back above 160 Mbit/s at 200 ms.
-        host.send_buffer_max = host.send_buffer_max.max(2 * host.tcp.receive_buffer.0.min(64 << 20));
+        host.send_buffer.most = host.send_buffer.most.max(2 * host.tcp.receive_buffer.0.min(64 << 20));
         let mut tun = TunConfig::new(&self.tun);
         tun.namespace.clone_from(&self.namespace);
         tun.mtu = self.mtu;
