@@ -305,7 +305,12 @@ impl Stack {
         if let Some(stream) = socket.stream() {
             let connection = &mut stream.connection;
             match option {
-                SocketOption::NoDelay(on) => connection.set_nagle(!on),
+                SocketOption::NoDelay(on) => {
+                    connection.set_nagle(!on);
+                    if *on {
+                        stream.push();
+                    }
+                }
                 SocketOption::Congestion(choice) => {
                     let same = connection.config().congestion == *choice;
                     if !same && !connection.choose_congestion(choice.clone()) {

@@ -7,7 +7,8 @@ use lightlag_tcp::congestion::Phase;
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Connection, Segment, State};
 
-/// How long data may be corked (tcp(7): "a 200 millisecond ceiling").
+/// How long data may be corked at least (tcp(7): "a 200 millisecond ceiling"). In fact the kernel's probe of a closed
+/// window sends it, after one timeout (`tcp_probe0_base`).
 const CORK: Duration = Duration::from_millis(200);
 
 /// What went through a stream, in segments and bytes of payload.
@@ -83,6 +84,10 @@ impl Stream {
             }
         }
         self.outgoing.advance(self.connection.acknowledged());
+        if self.offered < self.written {
+            // What MSG_MORE holds back goes with the next ACK; what is corked may wait for a timeout from now on.
+            if self.corked { self.limit_hold(now) } else { self.offer_all() }
+        }
     }
 
     /// The next segment and its payload, which replaces what is in `payload`.
@@ -155,9 +160,20 @@ impl Stream {
             self.connection.write(whole - self.offered);
             self.offered = whole;
         }
-        if self.offered < self.written && self.cork_until == Instant::MAX {
-            self.cork_until = now + CORK;
+        self.limit_hold(now);
+    }
+
+    /// What is held back leaves after a timeout, once nothing is in flight.
+    fn limit_hold(&mut self, now: Instant) {
+        let idle = self.connection.acknowledged() == self.connection.sent() && self.offered == self.connection.sent();
+        if self.offered < self.written && self.cork_until == Instant::MAX && idle {
+            self.cork_until = now + self.connection.snapshot().rto.max(CORK);
         }
+    }
+
+    /// Everything may leave now, corked or not (TCP_NODELAY).
+    pub(crate) fn push(&mut self) {
+        self.offer_all();
     }
 
     fn offer_all(&mut self) {

@@ -103,7 +103,7 @@ impl Connection {
 
     pub(super) fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
         if self.answer.is_some() {
-            return self.poll_answer();
+            return self.poll_answer(now);
         }
         if !self.handshake_due {
             let due = self.state == State::SynReceived && self.receiver.ack_due();

@@ -19,7 +19,7 @@ pub(super) struct Tail {
     pub(super) timer: Instant,
     /// The probe is to leave now.
     pub(super) due: bool,
-    /// Data left or was acknowledged: the timer is to be set anew.
+    /// Data left or was acknowledged cumulatively: the timer is to be set anew. News of SACK alone leaves it (§7.2).
     pub(super) stale: bool,
     /// The offset after the probe that is under way (TLP.end_seq), and whether it repeated data.
     probe: Option<(u64, bool)>,
