@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from lightlag import _engine
+from lightlag.commands import serve
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -434,6 +435,10 @@ def _papers() -> dict[str, Any]:
     from lightlag.reproduce import PAPERS
 
     return dict(PAPERS)
+
+
+app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
+app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
 
 
 def main() -> None:

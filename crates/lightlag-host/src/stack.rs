@@ -298,6 +298,15 @@ impl Stack {
         true
     }
 
+    /// How many connections have something to do: all but those in TIME-WAIT.
+    pub fn active_connections(&self) -> usize {
+        let busy = |socket: &Socket| match &socket.kind {
+            Kind::Stream(stream) => !matches!(stream.connection.state(), State::Closed | State::TimeWait),
+            _ => false,
+        };
+        self.table.iter().filter(|(_, socket)| busy(socket)).count()
+    }
+
     /// When [`Self::handle_timeout`] wants to be called, if at all.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.timers.first().map(|(time, _)| *time)

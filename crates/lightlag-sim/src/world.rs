@@ -20,6 +20,8 @@ pub(crate) struct Hop {
 }
 
 /// One end of a flow. Flow `f` has the endpoints `2f`, which sends, and `2f + 1`, which receives.
+// Whole cache lines: neighbours do not share one.
+#[repr(C, align(64))]
 pub(crate) struct Endpoint {
     pub(crate) connection: Connection,
     pub(crate) node: NodeId,
@@ -119,7 +121,7 @@ impl World {
         };
         let packet = link.receive();
         let node = *to;
-        self.queue.settle(Entity(at as u32), link.next_arrival());
+        self.queue.settle_first(Entity(at as u32), link.next_arrival());
         self.arrive(now, at, node, packet);
     }
 
@@ -268,6 +270,7 @@ impl World {
         }
     }
 
+    #[cold]
     fn sample(&mut self, now: Instant, entity: Entity) {
         for flow in 0..self.outcomes.len() {
             if self.endpoints[2 * flow].connection.state() != State::Closed {

@@ -179,11 +179,12 @@ pub enum VarianceGain {
 }
 
 impl VarianceGain {
-    /// One over the gain.
-    pub fn divisor(self) -> u64 {
+    /// `old` moved towards `sample` by the gain.
+    // A division by a number that is not a constant takes as long as the rest of a round-trip sample.
+    pub fn smooth(self, old: Duration, sample: Duration) -> Duration {
         match self {
-            Self::Quarter => 4,
-            Self::Eighth => 8,
+            Self::Quarter => (old * 3 + sample) / 4,
+            Self::Eighth => (old * 7 + sample) / 8,
         }
     }
 }

@@ -5,11 +5,13 @@
 //! - [`encode`]: a segment to a whole IP packet, with its lengths and checksums.
 //! - [`decode`]: a packet that a host received; [`decode_captured`]: one that a capture holds, perhaps in part.
 //! - [`icmp`]: the errors of the network that concern TCP.
+//! - [`capture`]: files of packets, as other tools write and read them.
 
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Segment, segment::Flags};
 use std::net::SocketAddr;
 
+pub mod capture;
 mod decode;
 mod encode;
 pub mod icmp;

@@ -15,6 +15,7 @@ const DEFAULT_MSS: u16 = 536;
 const TIMESTAMPS_LEN: u32 = 12;
 
 impl Connection {
+    #[cold]
     pub(super) fn listen(&mut self, now: Instant, segment: &Segment) {
         // RFC 9293 §3.10.7.2.
         if segment.flags.has(Flags::ACK) {
@@ -29,6 +30,7 @@ impl Connection {
         self.handshake_due = true;
     }
 
+    #[cold]
     pub(super) fn answer_to_syn(&mut self, now: Instant, segment: &Segment) {
         let acknowledges = segment.flags.has(Flags::ACK);
         if acknowledges && segment.ack != self.local {
@@ -83,6 +85,7 @@ impl Connection {
     }
 
     /// The SYN is acknowledged.
+    #[cold]
     pub(super) fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
         let retransmissions = self.sender.end_handshake();
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
@@ -101,6 +104,7 @@ impl Connection {
         self.start_keep_alive(now);
     }
 
+    #[cold]
     pub(super) fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
         if self.answer.is_some() {
             return self.poll_answer(now);
@@ -128,6 +132,7 @@ impl Connection {
         Some(self.stamp(now, segment.with_syn_options(offer)))
     }
 
+    #[cold]
     pub(super) fn handshake_timed_out(&mut self, now: Instant) {
         if self.sender.handshake_timed_out(now, &self.config, &mut self.account) == Expiry::GiveUp {
             self.finish(Some(Failure::SynTimeout));
@@ -137,6 +142,7 @@ impl Connection {
     }
 
     /// A SYN or SYN-ACK again: our answer was lost, or both opened at once.
+    #[cold]
     pub(super) fn repeated_syn(&mut self, now: Instant, segment: &Segment) {
         let flags = segment.flags;
         if flags.has(Flags::RST) {
