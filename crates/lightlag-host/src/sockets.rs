@@ -134,8 +134,9 @@ impl Stack {
         }
         let mut connection = Connection::client(config, initial);
         connection.open(now);
+        let stream = Stream::new(connection, settings.cork, self.config.least_burst);
         let socket = self.get_mut(id)?;
-        socket.kind = Kind::Stream(Box::new(Stream::new(connection, settings.cork)));
+        socket.kind = Kind::Stream(Box::new(stream));
         (socket.local, socket.remote) = (Some(local), Some(remote));
         self.enqueue(id);
         Ok(())

@@ -21,6 +21,9 @@ pub fn apply(folder: &Path, stack: &mut Stack) -> Result<(), String> {
     if let Some([_, initial, most]) = settings.three("tcp_wmem")? {
         stack.set_send_buffer(SendBuffer { initial, most });
     }
+    if let Some(segments) = settings.number("tcp_min_tso_segs")? {
+        stack.set_least_burst(segments.max(1));
+    }
     Ok(())
 }
 

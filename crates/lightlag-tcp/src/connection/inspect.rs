@@ -87,6 +87,11 @@ impl Connection {
         self.sender.payload(self.sender.board().nxt())
     }
 
+    /// The largest window that the peer advertised, in bytes.
+    pub fn largest_peer_window(&self) -> u64 {
+        self.sender.max_window()
+    }
+
     /// Whether our FIN, if there is one, and all data are acknowledged.
     pub fn all_acknowledged(&self) -> bool {
         self.sender.board().is_empty() && self.sender.unsent() == 0
