@@ -6,7 +6,7 @@
 use crate::application::Reading;
 use crate::record::Recorder;
 use lightlag_core::{Entity, EventQueue, Instant};
-use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, Routes};
+use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, PacketFlags, Routes};
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Connection, Segment, State};
 
@@ -143,7 +143,7 @@ impl World {
     // Always: it has two callers, and a call costs the packets of computed links 20 instructions.
     #[inline(always)]
     fn arrive(&mut self, now: Instant, at: usize, node: NodeId, packet: Packet<Segment>) {
-        if packet.corrupted {
+        if packet.flags.is_corrupted() {
             self.recorder.drop_error(now, at, &packet);
         } else if packet.destination == node {
             self.deliver(now, &packet);
@@ -257,7 +257,7 @@ impl World {
                 destination,
                 flow: at as u32 ^ 1,
                 size: size as u16,
-                corrupted: false,
+                flags: PacketFlags::new(segment.len > 0),
                 ecn: field(self.endpoints[at].connection.codepoint()),
                 body: segment,
             };
