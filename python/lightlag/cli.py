@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from lightlag import _engine
+from lightlag.commands.emulate import emulate
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -346,6 +347,9 @@ def check(file: File, sets: Set = None) -> None:
 def schema() -> None:
     """Print the JSON Schema of a scenario."""
     print(json.dumps(json.loads(_engine.schema()), indent=2))
+
+
+app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate))
 
 
 def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:

@@ -3,10 +3,12 @@
 //! - `run`: a run, its progress and Ctrl-C.
 //! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
+//! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
 
 mod answers;
 mod columns;
+mod emulate;
 mod folder;
 mod run;
 
@@ -96,6 +98,8 @@ mod _engine {
     use super::{ScenarioError, catalog, check, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
+    #[pymodule_export]
+    use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
 
