@@ -15,6 +15,7 @@ import typer
 from lightlag import _engine
 from lightlag.commands import captures, serve
 from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
+from lightlag.commands.emulate import emulate
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -354,6 +355,9 @@ def check(file: File, sets: Set = None) -> None:
 def schema() -> None:
     """Print the JSON Schema of a scenario."""
     print(json.dumps(json.loads(_engine.schema()), indent=2))
+
+
+app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate))
 
 
 def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
