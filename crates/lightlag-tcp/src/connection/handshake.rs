@@ -70,10 +70,13 @@ impl Connection {
         }
         if let Some(scale) = offer.window_scale.filter(|_| self.config.window_scaling) {
             self.peer_scale = scale.min(14);
-            self.receiver.set_scale(Receiver::scale_for(self.config.receive_buffer.0));
+            self.receiver.set_scale(Receiver::scale_for(self.config.receive_buffer.0, self.config.receive_window));
         }
         let mss = offer.mss.unwrap_or(DEFAULT_MSS).min(self.config.mss);
         let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
+        if self.passive {
+            self.receiver.set_first_window(u64::from(self.config.mss).saturating_sub(options.into()).max(1));
+        }
         self.sender.set_segment_size(u32::from(mss).saturating_sub(options).max(1));
     }
 
@@ -92,6 +95,9 @@ impl Connection {
         self.state = State::Established;
         if self.config.receive_buffer_initial.is_some() {
             self.receiver.start_tuning(now, self.config.receive_buffer.0, self.sender.rtt().srtt());
+        }
+        if self.sack && self.config.sack_compression {
+            self.receiver.compress(self.sender.rtt().srtt());
         }
         self.start_keep_alive(now);
     }
@@ -113,7 +119,7 @@ impl Connection {
         let offer = SynOptions {
             mss: Some(self.config.mss),
             window_scale: (self.config.window_scaling && (!answer || self.receiver.scale().is_some()))
-                .then(|| Receiver::scale_for(self.config.receive_buffer.0)),
+                .then(|| Receiver::scale_for(self.config.receive_buffer.0, self.config.receive_window)),
             sack_permitted: self.sack,
         };
         let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { ecn.offer() };

@@ -27,6 +27,8 @@ pub(super) struct Rack {
     counted_until: Option<u64>,
     /// When a segment inside the reordering window is lost.
     pub(super) timer: Instant,
+    /// When it really fires, once it has come, by the ticks of the clock.
+    pub(super) coarse: Instant,
 }
 
 impl Rack {
@@ -40,6 +42,7 @@ impl Rack {
             persistence: 0,
             counted_until: None,
             timer: Instant::MAX,
+            coarse: Instant::ZERO,
         }
     }
 
