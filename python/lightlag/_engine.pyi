@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 __all__ = [
+    "Emulation",
     "Run",
     "ScenarioError",
     "Table",
@@ -13,10 +14,12 @@ __all__ = [
     "catalog",
     "check",
     "check_folder",
+    "emulate",
     "parse",
     "run",
     "schema",
     "seconds",
+    "serve_tcp",
 ]
 
 __version__: str
@@ -62,4 +65,23 @@ def answers(
 def check_folder(folder: str | os.PathLike[str], force: bool = False) -> None: ...
 def schema() -> str: ...
 def seconds(text: str) -> float: ...
+def serve_tcp(options: str, watch: Callable[[str], object]) -> str: ...
 def catalog() -> str: ...
+
+@final
+class Emulation:
+    @property
+    def about(self) -> str: ...
+    @property
+    def is_running(self) -> bool: ...
+    def statistics(self) -> str: ...
+    def stop(self) -> None: ...
+
+def emulate(
+    scenario: str,
+    devices: Sequence[tuple[str | None, str, Sequence[tuple[str, int]]]],
+    at: tuple[str, str] | None = None,
+    mtu: int = 1500,
+    duration_s: float | None = None,
+    priority: str = "fifo",
+) -> Emulation: ...
