@@ -343,6 +343,6 @@ def test_a_full_disk_leaves_results_and_says_so(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("tempfile.mkdtemp", lambda **_: str(folder))
     asked = pair().scenario(duration="5 s").to_dict() | {"record": {"pcap": {"at": ["server", "client"]}}}
     result = ll.run(asked)
-    with pytest.raises(OSError, match="client.pcapng: No space left on device"):
+    with pytest.raises(OSError, match=r"client\.pcapng: No space left on device"):
         result.save(tmp_path / "saved")
     assert ll.load(tmp_path / "saved").result_hash == result.result_hash
