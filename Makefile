@@ -30,7 +30,7 @@ SOAK_FIRST     ?= 0
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check soak bench peers instructions instructions-keep wheel wheel-test fuzz clean
+.PHONY: help demo test check soak bench peers packetdrill instructions instructions-keep wheel wheel-test fuzz clean
 .PHONY: check-rust check-python test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -94,6 +94,11 @@ instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit say
 
 peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md
 	nice $(BIN)/python benchmarks/peers/compare
+
+packetdrill: | tools ## play the packet scripts of packetdrill (TOOL=folder where it was built) on our TCP: docs/validation.md
+	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
+	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
+	$(PYTHON) benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release --page docs/validation.md
 
 $(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools
 	cargo build --release -p lightlag-benchmarks --quiet

@@ -84,7 +84,9 @@ pub struct Verdict {
 
 /// The state of repair of one sender.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Recovery {
+    rack: Rack,
     phase: Phase,
     scheme: Scheme,
     limited_transmit: bool,
@@ -92,24 +94,23 @@ pub struct Recovery {
     impatient: bool,
     restart_on_loss: bool,
     signs: Signs,
-    rack: Rack,
-    prr: Option<Box<Prr>>,
-    episode: Episode,
     /// A partial ACK came in this episode.
     partial: bool,
-    duplicates: u32,
     /// Payload of a full segment in bytes.
     segment_size: u32,
+    duplicates: u32,
+    /// Bytes by which the window is larger or smaller than the congestion control says.
+    inflation: i64,
+    prr: Option<Box<Prr>>,
+    /// The next new offset when duplicate ACKs began: what leaves later is limited transmit's.
+    disorder: u64,
     /// The episode ends when this is acknowledged.
     point: u64,
     /// No new episode begins before this is acknowledged.
     guard: u64,
-    /// Bytes by which the window is larger or smaller than the congestion control says.
-    inflation: i64,
+    episode: Episode,
     /// RFC 6675 RescueRxt: one rescue retransmission once more than this is acknowledged.
     rescue: u64,
-    /// The next new offset when duplicate ACKs began: what leaves later is limited transmit's.
-    disorder: u64,
     /// The first offset outstanding at the last timeout.
     timed_out: u64,
     /// What left later may have been on the way at the last timeout.
@@ -216,7 +217,7 @@ impl Recovery {
 
     /// Whether the repair waits for two new segments to leave (RFC 5682).
     pub fn wants_new_data(&self) -> bool {
-        self.episode.wants_new_data()
+        self.phase == Phase::Loss && self.episode.wants_new_data()
     }
 
     /// There is no new data to test a timeout with.
@@ -242,8 +243,10 @@ impl Recovery {
         let in_order = news.newly_acked > 0 && news.dsack.is_none() && self.phase == Phase::Open;
         if in_order && self.uses_rack() && !board.may_be_overdue() {
             // The usual case: nothing is out of order, and nothing was sent twice.
-            self.duplicates = 0;
-            self.disorder = IN_ORDER;
+            if self.duplicates > 0 {
+                self.duplicates = 0;
+                self.disorder = IN_ORDER;
+            }
             self.rack.follow(news);
             return Verdict::default();
         }

@@ -11,7 +11,10 @@ const PERSISTENCE: u8 = 16;
 
 /// What is known about the newest delivered segment and about reordering.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Rack {
+    /// When a segment inside the reordering window is lost.
+    pub(super) timer: Instant,
     /// When it left, and the offset after it: RACK.xmit_ts and RACK.end_seq.
     newest: (Instant, u64),
     /// How long it took: RACK.rtt.
@@ -25,8 +28,6 @@ pub(super) struct Rack {
     persistence: u8,
     /// The end of the round in which a D-SACK was counted: RACK.dsack_round.
     counted_until: Option<u64>,
-    /// When a segment inside the reordering window is lost.
-    pub(super) timer: Instant,
 }
 
 impl Rack {

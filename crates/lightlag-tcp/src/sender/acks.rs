@@ -49,7 +49,11 @@ impl Sender {
         // Needed only where something was sent twice.
         let doubtful = self.recovery.phase() != Phase::Open || self.board.any_resent();
         let echoed = arrived.echo.filter(|_| doubtful).and_then(|echo| end_of_tick(now, echo));
-        let mut delivery = Delivery::new(self.earliest_fresh(now, echoed), self.recovery.timed_out_data());
+        let mut delivery = if doubtful {
+            Delivery::new(self.earliest_fresh(now, echoed), self.recovery.timed_out_data())
+        } else {
+            Delivery::default()
+        };
         self.judge_probe(now, &arrived, account);
         if newly_acked > 0 {
             self.board.acknowledge(arrived.ack, &mut delivery);
@@ -122,6 +126,7 @@ impl Sender {
     }
 
     /// The reordering window passed without the segment (RFC 8985 §6.3).
+    #[cold]
     pub(super) fn reordering_passed(&mut self, now: Instant, account: &mut Account) {
         let nothing = Delivery::default();
         let news = News {
@@ -145,6 +150,7 @@ impl Sender {
     }
 
     /// Lets proportional rate reduction say what may leave.
+    #[inline(never)]
     fn reduce(&mut self, news: &News<'_>, lost: bool) {
         let ssthresh = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.ssthresh());
         self.recovery.reduce(&self.board, news, ssthresh, lost);
@@ -167,6 +173,7 @@ impl Sender {
         self.copy_window(ack.now, account);
     }
 
+    #[inline(never)]
     fn begin_episode(&mut self, now: Instant, verdict: Verdict, account: &mut Account) {
         if let Some(flight) = verdict.began
             && let Some(congestion) = &mut self.congestion

@@ -1,0 +1,13 @@
+//! The wall clock and real packets.
+//!
+//! - [`tun`]: TUN devices, in this network namespace or in another.
+//! - [`clock`]: real time as the simulator writes it, and waiting for a moment or a packet.
+//! - [`priority`]: what a thread may ask of the scheduler to be on time.
+
+pub mod clock;
+pub mod priority;
+pub mod tun;
+
+pub use clock::Clock;
+pub use priority::Priority;
+pub use tun::{Tun, TunConfig, TunError};

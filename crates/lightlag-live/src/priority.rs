@@ -1,0 +1,63 @@
+//! What a thread may ask of the scheduler to be on time.
+
+use std::fmt;
+use thread_priority::{
+    NormalThreadSchedulePolicy, RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+
+/// How a thread is scheduled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Priority {
+    /// `SCHED_FIFO`: before every ordinary thread.
+    Fifo,
+    /// Nice −20: the largest share among ordinary threads.
+    Nice,
+    /// As any other.
+    Normal,
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fifo => "SCHED_FIFO",
+            Self::Nice => "nice -20",
+            Self::Normal => "normal",
+        })
+    }
+}
+
+/// Low among the real-time priorities (1 to 99): above every ordinary thread, below the kernel's own (50).
+const FIFO: u8 = 10;
+
+/// Raises the calling thread to `wanted`, or to the next lower one that is allowed, and says which.
+///
+/// It also asks for timers that fire when they are due: by default the kernel delays them by up to 50 µs to save
+/// wake-ups.
+pub fn raise(wanted: Priority) -> Priority {
+    // Linux allows this to everybody.
+    let _ = nix::sys::prctl::set_timerslack(1);
+    let fifo = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let normal = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
+    let set = |priority, policy| set_thread_priority_and_policy(thread_native_id(), priority, policy).is_ok();
+    match wanted {
+        Priority::Fifo if set(ThreadPriority::Crossplatform(FIFO.try_into().expect("below 100")), fifo) => {
+            Priority::Fifo
+        }
+        Priority::Fifo | Priority::Nice if set(ThreadPriority::Max, normal) => Priority::Nice,
+        _ => Priority::Normal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_or_less_is_given() {
+        let given = |wanted| std::thread::spawn(move || raise(wanted)).join().unwrap();
+        assert_eq!(given(Priority::Normal), Priority::Normal);
+        assert_ne!(given(Priority::Nice), Priority::Fifo);
+        given(Priority::Fifo);
+    }
+}

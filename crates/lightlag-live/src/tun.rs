@@ -1,0 +1,288 @@
+//! TUN devices: the kernel routes IP packets into them, and takes packets out of them as if they had come from a wire.
+//!
+//! A device that is not there is made and goes away when its [`Tun`] is dropped, or with the process however that ends:
+//! the kernel keeps it no longer than its descriptor. One that was there before (`ip tuntap add`) is used and left.
+
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use nix::sched::{CloneFlags, setns};
+use std::fs::File;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// Where `ip netns add` puts its namespaces.
+const NAMESPACES: &str = "/run/netns";
+/// The kernel's IFNAMSIZ, less the terminating zero.
+const LONGEST_NAME: usize = 15;
+/// The largest IP packet.
+pub const LARGEST_PACKET: usize = 65_535;
+
+/// A TUN device to open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TunConfig {
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// The network namespace it lives in, by its name under `ip netns`; `None` is that of the caller.
+    pub namespace: Option<String>,
+    /// The largest IP packet on it, in bytes.
+    pub mtu: u16,
+    /// Addresses to give it, with the length of their prefix.
+    pub addresses: Vec<(IpAddr, u8)>,
+}
+
+impl TunConfig {
+    /// A device of this name in the caller's namespace, without addresses, for packets of up to 1500 bytes.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), namespace: None, mtu: 1500, addresses: Vec::new() }
+    }
+
+    /// The same in a network namespace.
+    #[must_use]
+    pub fn within(mut self, namespace: &str) -> Self {
+        self.namespace = Some(namespace.to_owned());
+        self
+    }
+
+    /// The name with its namespace, for messages.
+    pub fn place(&self) -> String {
+        match &self.namespace {
+            Some(namespace) => format!("{} in namespace {namespace}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// What goes wrong with a TUN device. Each message names the device, the cause and the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum TunError {
+    /// The name cannot be one of a device.
+    #[error("{0:?} is no name for a network device: it takes 1 to 15 bytes without blanks and slashes")]
+    Name(String),
+    /// No such namespace.
+    #[error("there is no network namespace {0:?}; `ip netns list` names those there are, `ip netns add {0}` makes it")]
+    NoNamespace(String),
+    /// The caller may not do this.
+    #[error("{place}: opening a TUN device needs root or the capabilities CAP_NET_ADMIN and CAP_SYS_ADMIN")]
+    NotAllowed {
+        /// The device.
+        place: String,
+    },
+    /// The kernel has no TUN devices.
+    #[error(
+        "{place}: /dev/net/tun is missing; load the module with `modprobe tun`, or pass the device to the container"
+    )]
+    NoTunDriver {
+        /// The device.
+        place: String,
+    },
+    /// Another program has it, or another kind of device has the name.
+    #[error("{place}: the name is in use by another program or by a device that is no TUN device; choose another name")]
+    InUse {
+        /// The device.
+        place: String,
+    },
+    /// It was deleted while it was in use, or its namespace was.
+    #[error("{place}: the device has vanished; it or its namespace was deleted")]
+    Vanished {
+        /// The device.
+        place: String,
+    },
+    /// Anything else.
+    #[error("{place}: {doing}: {error}")]
+    System {
+        /// The device.
+        place: String,
+        /// What was tried.
+        doing: &'static str,
+        /// The answer of the kernel.
+        error: io::Error,
+    },
+}
+
+/// What became of a packet written to a device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Written {
+    /// The kernel has it.
+    Taken,
+    /// The kernel refused it: the device is down, the packet is no IP packet, or memory is short.
+    Refused,
+}
+
+/// An open TUN device.
+pub struct Tun {
+    device: SyncDevice,
+    place: String,
+    name: String,
+    is_ours: bool,
+    /// The namespace's file and its inode, to notice that it was deleted: our descriptor would keep it alive.
+    namespace: Option<(PathBuf, u64)>,
+}
+
+impl Tun {
+    /// Opens the device, makes it if it is not there, and switches it on.
+    ///
+    /// # Errors
+    /// If the name is no name or in use, the namespace is not there, or the caller may not do this.
+    pub fn open(config: &TunConfig) -> Result<Self, TunError> {
+        check_name(&config.name)?;
+        let Some(namespace) = &config.namespace else { return Self::open_here(config, None) };
+        check_name_of_namespace(namespace)?;
+        let path = Path::new(NAMESPACES).join(namespace);
+        let file = File::open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => TunError::NoNamespace(namespace.clone()),
+            _ => system_error(config.place(), "opening the namespace", error),
+        })?;
+        let inode =
+            file.metadata().map_err(|error| system_error(config.place(), "opening the namespace", error))?.ino();
+        // A thread of its own: what it enters it never leaves.
+        std::thread::scope(|scope| {
+            let opened = scope.spawn(|| {
+                setns(&file, CloneFlags::CLONE_NEWNET)
+                    .map_err(|error| system_error(config.place(), "entering the namespace", error.into()))?;
+                Self::open_here(config, Some((path, inode)))
+            });
+            opened.join().expect("opening a device does not panic")
+        })
+    }
+
+    fn open_here(config: &TunConfig, namespace: Option<(PathBuf, u64)>) -> Result<Self, TunError> {
+        let is_ours = if_nametoindex(config.name.as_str()).is_err();
+        let mut builder = DeviceBuilder::new().name(&config.name).mtu(config.mtu).enable(true);
+        for (address, prefix) in &config.addresses {
+            builder = match address {
+                IpAddr::V4(address) => builder.ipv4(*address, *prefix, None),
+                IpAddr::V6(address) => builder.ipv6(*address, *prefix),
+            };
+        }
+        // The kernel must never be the one who drops: the only queue is ours.
+        builder = builder.tx_queue_len(10_000);
+        let device = builder.build_sync().map_err(|error| system_error(config.place(), "opening it", error))?;
+        device.set_nonblocking(true).map_err(|error| system_error(config.place(), "making it non-blocking", error))?;
+        Ok(Self { device, place: config.place(), name: config.name.clone(), is_ours, namespace })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its name with its namespace.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Whether it was made here and goes away when it is dropped.
+    pub fn is_ours(&self) -> bool {
+        self.is_ours
+    }
+
+    /// Takes the next packet that the kernel has sent into the device; `None` if there is none now. `buffer` holds
+    /// [`LARGEST_PACKET`] bytes, or longer packets are cut.
+    ///
+    /// # Errors
+    /// If the device has vanished.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, TunError> {
+        match self.device.recv(buffer) {
+            Ok(size) => Ok(Some(size)),
+            Err(error) => match errno(&error) {
+                Errno::EAGAIN | Errno::EINTR => Ok(None),
+                _ => Err(system_error(self.place.clone(), "reading a packet", error)),
+            },
+        }
+    }
+
+    /// Hands a packet to the kernel, as if it had arrived on a wire.
+    ///
+    /// # Errors
+    /// If the device has vanished.
+    pub fn write(&mut self, packet: &[u8]) -> Result<Written, TunError> {
+        match self.device.send(packet) {
+            Ok(_) => Ok(Written::Taken),
+            Err(error) => match errno(&error) {
+                Errno::EBADFD | Errno::EBADF | Errno::ENODEV => {
+                    Err(system_error(self.place.clone(), "writing a packet", error))
+                }
+                _ => Ok(Written::Refused),
+            },
+        }
+    }
+
+    /// Fails if the namespace of the device was deleted. The device itself would live on in a namespace without a
+    /// name, as long as it is open.
+    ///
+    /// # Errors
+    /// [`TunError::Vanished`].
+    pub fn check(&self) -> Result<(), TunError> {
+        match &self.namespace {
+            Some((path, inode)) if std::fs::metadata(path).map_or(true, |found| found.ino() != *inode) => {
+                Err(TunError::Vanished { place: self.place.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}
+
+fn errno(error: &io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::UnknownErrno, Errno::from_raw)
+}
+
+fn system_error(place: String, doing: &'static str, error: io::Error) -> TunError {
+    match errno(&error) {
+        Errno::EPERM | Errno::EACCES => TunError::NotAllowed { place },
+        Errno::EBUSY | Errno::EINVAL => TunError::InUse { place },
+        Errno::ENOENT | Errno::ENXIO => TunError::NoTunDriver { place },
+        Errno::EBADFD | Errno::EBADF | Errno::ENODEV => TunError::Vanished { place },
+        _ => TunError::System { place, doing, error },
+    }
+}
+
+fn check_name(name: &str) -> Result<(), TunError> {
+    let is_name = (1..=LONGEST_NAME).contains(&name.len())
+        && name != "."
+        && name != ".."
+        && !name.contains(|c: char| c == '/' || c == ':' || c == '%' || c.is_whitespace() || c.is_control());
+    if is_name { Ok(()) } else { Err(TunError::Name(name.to_owned())) }
+}
+
+/// A namespace is a file in one folder.
+fn check_name_of_namespace(name: &str) -> Result<(), TunError> {
+    let is_name = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0']);
+    if is_name { Ok(()) } else { Err(TunError::NoNamespace(name.to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_no_device_can_have_are_refused_before_anything_is_made() {
+        for name in ["", ".", "..", "a/b", "a b", "a:1", "sixteen-bytes-xx", "tun%d"] {
+            assert!(matches!(Tun::open(&TunConfig::new(name)), Err(TunError::Name(_))), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_namespace_that_is_not_there_is_named() {
+        for name in ["lightlag-test-no-such-namespace", "", "../self/ns/net"] {
+            let error = Tun::open(&TunConfig::new("ll0").within(name)).err().expect("it is not there");
+            assert!(matches!(&error, TunError::NoNamespace(_)), "{error}");
+        }
+    }
+
+    #[test]
+    fn messages_name_device_and_namespace() {
+        assert_eq!(TunConfig::new("ll0").within("a").place(), "ll0 in namespace a");
+        let error = system_error("ll0".to_owned(), "opening it", Errno::EBUSY.into());
+        assert!(error.to_string().starts_with("ll0: the name is in use"), "{error}");
+    }
+}
