@@ -4,10 +4,12 @@
 //! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `folder`: a results folder on disk.
+//! - `inspect`: captures.
 
 mod answers;
 mod columns;
 mod folder;
+mod inspect;
 mod run;
 
 use lightlag_core::{Duration, UnitError};
@@ -96,6 +98,8 @@ mod _engine {
     use super::{ScenarioError, catalog, check, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
+    #[pymodule_export]
+    use crate::inspect::{Capture, inspect};
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
 
