@@ -14,8 +14,9 @@ import typer
 
 from lightlag import _engine
 from lightlag._table import print_rows
-from lightlag.commands import captures
+from lightlag.commands import captures, serve
 from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
+from lightlag.commands.emulate import emulate
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -357,6 +358,9 @@ def schema() -> None:
     print(json.dumps(json.loads(_engine.schema()), indent=2))
 
 
+app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate))
+
+
 def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
     changes = []
     for change in sets or []:
@@ -399,6 +403,10 @@ def _papers() -> dict[str, Any]:
     from lightlag.reproduce import PAPERS
 
     return dict(PAPERS)
+
+
+app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
+app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
 
 
 def main() -> None:
