@@ -14,7 +14,7 @@ import typer
 
 from lightlag import _engine
 from lightlag._table import print_rows
-from lightlag.commands import captures
+from lightlag.commands import captures, compare_capture, inspect
 from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
@@ -399,6 +399,12 @@ def _papers() -> dict[str, Any]:
     from lightlag.reproduce import PAPERS
 
     return dict(PAPERS)
+
+
+app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))
+app.command("compare-capture", short_help="Lay a real connection beside a simulated one.")(
+    _guarded(compare_capture.compare_capture)
+)
 
 
 def main() -> None:
