@@ -14,7 +14,7 @@ import typer
 
 from lightlag import _engine
 from lightlag._table import print_rows
-from lightlag.commands import captures, serve
+from lightlag.commands import captures, compare_capture, inspect, serve
 from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.commands.emulate import emulate
 from lightlag.errors import InputError, Interrupted, ScenarioError
@@ -407,6 +407,10 @@ def _papers() -> dict[str, Any]:
 
 app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
 app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
+app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))
+app.command("compare-capture", short_help="Lay a real connection beside a simulated one.")(
+    _guarded(compare_capture.compare_capture)
+)
 
 
 def main() -> None:
