@@ -22,13 +22,15 @@ PEER_NS3_FLOW  := target/peers/ns3-one-flow
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
 FUZZ_SECONDS   ?= 60
+FUZZ_TARGETS   := $(sort $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ_HOST       = $(shell rustc -vV | sed -n 's/^host: //p')
 SOAK_COUNT     ?= 20000
 SOAK_FIRST     ?= 0
 
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check soak bench peers instructions instructions-keep wheel wheel-test fuzz clean
+.PHONY: help demo test check soak bench peers packetdrill instructions instructions-keep wheel wheel-test fuzz clean
 .PHONY: check-rust check-python test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -93,6 +95,11 @@ instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit say
 peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md
 	nice $(BIN)/python benchmarks/peers/compare
 
+packetdrill: | tools ## play the packet scripts of packetdrill (TOOL=folder where it was built) on our TCP: docs/validation.md
+	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
+	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
+	$(PYTHON) benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release --page docs/validation.md
+
 $(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools
 	cargo build --release -p lightlag-benchmarks --quiet
 	@touch $@
@@ -117,14 +124,19 @@ wheel-test: $(BIN)/.wheel ## install the wheel in an empty environment and run i
 	$(TARGET)/wheel-test/bin/pip install --quiet $(WHEELS)/lightlag-*.whl
 	cd $(TARGET)/wheel-test && bin/lightlag run geo --set duration="10 s" --quiet --force && bin/lightlag plot results/geo
 
-fuzz: | tools ## fuzz the scenario parser for FUZZ_SECONDS (60)
+fuzz: | tools ## fuzz FUZZ_TARGET, or every parser one after the other, for FUZZ_SECONDS (60) each
 	cd fuzz && RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	  -Cllvm-args=-sanitizer-coverage-trace-compares" CARGO_TARGET_DIR=target \
-	  cargo build --release --quiet --target $$(rustc -vV | sed -n 's/^host: //p')
-	mkdir -p fuzz/corpus/scenario fuzz/artifacts
-	cd fuzz && target/$$(rustc -vV | sed -n 's/^host: //p')/release/scenario corpus/scenario ../scenarios \
-	  -dict=scenario.dict -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=artifacts/
+	  cargo build --release --quiet --target $(FUZZ_HOST) $(FUZZ_TARGET:%=--bin %)
+	@for target in $(or $(FUZZ_TARGET),$(FUZZ_TARGETS)); do \
+	  mkdir -p fuzz/corpus/$$target fuzz/artifacts/$$target; \
+	  seeds="$$(if [ $$target = scenario ]; then echo ../scenarios; elif [ -d fuzz/seeds/$$target ]; then echo seeds/$$target; fi)"; \
+	  dictionary="$$([ ! -e fuzz/$$target.dict ] || echo -dict=$$target.dict)"; \
+	  echo "fuzzing $$target"; \
+	  (cd fuzz && target/$(FUZZ_HOST)/release/$$target corpus/$$target $$seeds $$dictionary \
+	    -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=artifacts/$$target/) || exit 1; \
+	done
 
 # --- environment ------------------------------------------------------------------------------------------------------
 

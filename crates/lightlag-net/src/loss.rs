@@ -20,6 +20,8 @@ pub enum Loss {
 /// A loss model at work on one link direction, with a random stream of its own.
 #[derive(Clone, Debug)]
 pub struct LossProcess {
+    /// Whether there is a model: one test for the packets of most links.
+    lossy: bool,
     model: Model,
     random: RandomStream,
 }
@@ -47,12 +49,16 @@ impl LossProcess {
             Loss::Bit(rate) => Model::Bit { ln_bit_ok: libm::log1p(-rate.value()), size: 0, threshold: 0 },
             Loss::At(times) => Model::At { times: times.clone(), next: 0 },
         };
-        Self { model, random }
+        Self { lossy: *loss != Loss::None, model, random }
     }
 
     /// Whether the frame of `size` bytes whose transmission starts at `start` is lost. One draw a frame.
     #[inline]
     pub fn corrupts(&mut self, start: Instant, size: u64) -> bool {
+        self.lossy && self.draw(start, size)
+    }
+
+    fn draw(&mut self, start: Instant, size: u64) -> bool {
         match &mut self.model {
             Model::None => false,
             Model::Packet { threshold } => self.random.bits() < *threshold,

@@ -4,6 +4,7 @@
 //! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `emulate`: real packets through a scenario's links.
+//! - `serve`: a host on a TUN device.
 //! - `folder`: a results folder on disk.
 
 mod answers;
@@ -11,6 +12,7 @@ mod columns;
 mod emulate;
 mod folder;
 mod run;
+mod serve;
 
 use lightlag_core::{Duration, UnitError};
 use lightlag_sim::scenario::{self, Scenario, ScenarioError as Fault};
@@ -102,6 +104,8 @@ mod _engine {
     use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
+    #[pymodule_export]
+    use crate::serve::serve_tcp;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a Python name")]

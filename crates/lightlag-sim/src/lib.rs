@@ -10,10 +10,12 @@
 //! - [`run`]: the event loop.
 //! - [`path`]: the links of a scenario for packets from outside.
 //! - `record`: samples as columns, while it runs.
+//! - `capture`: packets as files for other tools, while it runs.
 //! - [`results`]: what a run leaves: summary, columns, hash.
 
 mod application;
 mod builder;
+mod capture;
 pub mod path;
 mod record;
 pub mod results;
@@ -22,6 +24,7 @@ pub mod scenario;
 mod world;
 
 pub use path::Path;
+pub use capture::Output;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};
 pub use scenario::{Scenario, ScenarioError};

@@ -161,13 +161,14 @@ pub struct Snapshot {
 
 /// The cold part of a connection.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Account {
-    pub(crate) statistics: Statistics,
+    /// ∫ window dt in byte-nanoseconds, and the time it covers.
+    window_integral: u128,
+    window_time: Duration,
     /// When the window changed last.
     window_since: Instant,
-    /// ∫ window dt in byte-seconds, and the time it covers.
-    window_integral: f64,
-    window_time: Duration,
+    pub(crate) statistics: Statistics,
     limited: Limited,
     limited_since: Instant,
     opened: bool,
@@ -203,7 +204,7 @@ impl Account {
     /// The window was `bytes` until now.
     pub(crate) fn window_was(&mut self, bytes: u64, now: Instant) {
         let span = now.since(self.window_since);
-        self.window_integral += bytes as f64 * span.as_secs_f64();
+        self.window_integral += u128::from(bytes) * u128::from(span.as_nanos());
         self.window_time += span;
         self.window_since = now;
     }
@@ -211,8 +212,9 @@ impl Account {
     /// Mean window until `now`, with `bytes` since the last change.
     pub(crate) fn mean_window(&self, bytes: u64, now: Instant) -> f64 {
         let span = now.since(self.window_since);
-        let time = (self.window_time + span).as_secs_f64();
-        if time > 0.0 { (self.window_integral + bytes as f64 * span.as_secs_f64()) / time } else { bytes as f64 }
+        let time = (self.window_time + span).as_nanos();
+        let integral = self.window_integral + u128::from(bytes) * u128::from(span.as_nanos());
+        if time > 0 { integral as f64 / time as f64 } else { bytes as f64 }
     }
 
     /// `limit` held until now.

@@ -37,6 +37,9 @@ pub struct Config {
     pub abe: bool,
     /// Offer and use window scaling (RFC 7323).
     pub window_scaling: bool,
+    /// Shift of the windows that we advertise, at most 14; `None` takes the smallest that the receive buffer needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_scale: Option<u8>,
     /// Initial window in segments (RFC 5681 §3.1, RFC 6928).
     pub initial_window: u32,
     /// Receive buffer: the most that is advertised.
@@ -90,6 +93,8 @@ pub struct Config {
     pub fin_wait: Option<Duration>,
     /// How many challenge ACKs may leave (RFC 5961 §7); `None` does not limit them.
     pub challenge_acks: Option<ChallengeAcks>,
+    /// Answer an ACK of what was never sent (RFC 9293 §3.10.7.4); otherwise it is dropped, as Linux does.
+    pub answer_unsent: bool,
     /// Probes of an idle connection (RFC 9293 §3.8.4); `None` sends none.
     pub keep_alive: Option<KeepAlive>,
 }
@@ -174,11 +179,12 @@ pub enum VarianceGain {
 }
 
 impl VarianceGain {
-    /// One over the gain.
-    pub fn divisor(self) -> u64 {
+    /// `old` moved towards `sample` by the gain.
+    // A division by a number that is not a constant takes as long as the rest of a round-trip sample.
+    pub fn smooth(self, old: Duration, sample: Duration) -> Duration {
         match self {
-            Self::Quarter => 4,
-            Self::Eighth => 8,
+            Self::Quarter => (old * 3 + sample) / 4,
+            Self::Eighth => (old * 7 + sample) / 8,
         }
     }
 }

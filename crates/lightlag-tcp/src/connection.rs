@@ -14,14 +14,18 @@ use crate::sender::{Acknowledgement, Expiry, Sender, timestamp};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
 
+mod adjust;
 mod closing;
 mod handshake;
+mod inspect;
 mod marks;
 mod resets;
 #[cfg(test)]
 mod tests;
 
 use closing::KeepAlive;
+pub use inspect::Details;
+pub use resets::reset_for;
 
 /// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,9 +56,9 @@ pub enum State {
 }
 
 /// One end of a connection.
+// What every packet touches stands first and together: with many flows, cache lines cost more than instructions.
+#[repr(C)]
 pub struct Connection {
-    sender: Sender,
-    receiver: Receiver,
     /// Our number of payload offset 0.
     local: SeqNumber,
     /// The peer's number of payload offset 0.
@@ -66,24 +70,26 @@ pub struct Connection {
     sack: bool,
     /// Shift of the windows that the peer advertises.
     peer_scale: u8,
-    /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
-    window_from: (u64, u64),
-    /// When TIME-WAIT ends, or FIN-WAIT-2 of an orphan; when an idle connection is looked after.
-    linger: Instant,
-    /// When the first SYN or SYN-ACK left.
-    syn_sent: Instant,
     /// Whether it began in LISTEN.
     passive: bool,
     /// Whether the application is gone.
     orphan: bool,
-    /// A reset that must leave.
-    answer: Option<Box<Segment>>,
-    /// `None` where it is off.
-    keep_alive: Option<Box<KeepAlive>>,
+    /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
+    window_from: (u64, u64),
     /// `None` where ECN is off or the peer knows none.
     ecn: Option<Box<Ecn>>,
+    /// `None` where it is off.
+    keep_alive: Option<Box<KeepAlive>>,
     config: Arc<Config>,
     account: Box<Account>,
+    receiver: Receiver,
+    /// When TIME-WAIT ends, or FIN-WAIT-2 of an orphan; when an idle connection is looked after.
+    linger: Instant,
+    /// When the first SYN or SYN-ACK left.
+    syn_sent: Instant,
+    /// A reset that must leave.
+    answer: Option<Box<Segment>>,
+    sender: Sender,
 }
 
 impl Connection {
@@ -226,7 +232,7 @@ impl Connection {
     /// The next segment to send, until there is none.
     pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
-            State::Closed | State::Listen => self.poll_answer(),
+            State::Closed | State::Listen => self.poll_answer(now),
             State::SynSent | State::SynReceived => self.poll_syn(now),
             _ => self.poll_synchronized(now),
         }
@@ -305,11 +311,12 @@ impl Connection {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
-        if let Some(stamps) = stamps {
-            self.receiver.note_timestamp(start, stamps.value);
-        }
         if !self.take_ack(now, segment, start, stamps.map(|stamps| stamps.echo)) {
             return;
+        }
+        if let Some(stamps) = stamps {
+            // Only now: a segment with an impossible acknowledgement may be forged (as Linux).
+            self.receiver.note_timestamp(start, stamps.value);
         }
         if self.ecn.is_some() {
             self.take_mark(segment);
@@ -326,6 +333,7 @@ impl Connection {
     }
 
     /// Old data, a probe, or data beyond the window: the peer learns what is expected.
+    #[cold]
     fn unacceptable(&mut self, now: Instant, segment: &Segment, start: u64) {
         if segment.flags.has(Flags::RST) {
             return;
@@ -351,17 +359,23 @@ impl Connection {
         }
     }
 
+    /// Whether the segment acknowledges something before what is outstanding.
+    fn is_old(&self, segment: &Segment) -> bool {
+        let una = self.sender.board().una();
+        segment.ack.expand(self.local, una).is_none_or(|ack| ack < una)
+    }
+
     /// Whether the segment goes on to be read.
     fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
         let board = self.sender.board();
         let (una, nxt) = (board.una(), board.nxt());
         let most = nxt + self.sender.probed();
-        let acceptable = |ack: &u64| *ack <= most && ack + self.sender.max_window() >= una;
+        let acceptable = |ack: &u64| *ack <= most && (*ack >= una || ack + self.sender.max_window() >= una);
         let Some(ack) = segment.ack.expand(self.local, una).filter(acceptable) else {
             // What was never sent, or is too old (RFC 5961 §5).
             if self.state == State::SynReceived {
                 self.refuse(segment)
-            } else {
+            } else if self.config.answer_unsent || self.is_old(segment) {
                 self.challenge(now)
             }
             return false;
@@ -432,6 +446,7 @@ impl Connection {
         self.sender.set_peer_window(ack, u64::from(segment.window) << self.peer_scale)
     }
 
+    #[inline(never)]
     fn expand_sack<'a>(&self, segment: &Segment, una: u64, ranges: &'a mut [Range; MAX_BLOCKS]) -> &'a [Range] {
         let mut count = 0;
         for block in segment.sack() {
@@ -464,7 +479,9 @@ impl Connection {
             return;
         }
         let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags.has(Flags::FIN));
-        self.account.statistics.duplicate_bytes += duplicate;
+        if duplicate > 0 {
+            self.account.statistics.duplicate_bytes += duplicate;
+        }
         if self.receiver.fin_consumed() {
             self.peer_fin(now);
         }
@@ -524,7 +541,6 @@ impl Connection {
         segment
     }
 
-    #[inline(always)]
     fn pure_ack(&mut self, now: Instant, before: u32) -> Segment {
         self.account.statistics.acks_sent += 1;
         let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());

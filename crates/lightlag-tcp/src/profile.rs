@@ -77,6 +77,7 @@ fn linux() -> Config {
         ect: Ect::Ect0,
         abe: false,
         window_scaling: true,
+        window_scale: None,
         initial_window: 10,
         receive_buffer: Bytes(16 << 20),
         receive_buffer_initial: Some(Bytes(65_535)),
@@ -110,6 +111,7 @@ fn linux() -> Config {
         time_wait: seconds(60),
         fin_wait: Some(seconds(60)),
         challenge_acks: Some(ChallengeAcks { count: 1, every: ms(500) }),
+        answer_unsent: false,
         keep_alive: None,
     }
 }
@@ -134,6 +136,7 @@ fn rfc() -> Config {
         time_wait: seconds(240),
         fin_wait: None,
         challenge_acks: Some(ChallengeAcks { count: 10, every: seconds(5) }),
+        answer_unsent: true,
         ..linux()
     }
 }
@@ -152,6 +155,7 @@ fn inet() -> Config {
         ect: Ect::Ect0,
         abe: false,
         window_scaling: false,
+        window_scale: None,
         initial_window: 1,
         receive_buffer: Bytes(65_535),
         receive_buffer_initial: None,
@@ -185,6 +189,7 @@ fn inet() -> Config {
         time_wait: seconds(240),
         fin_wait: Some(seconds(600)),
         challenge_acks: None,
+        answer_unsent: true,
         keep_alive: None,
     }
 }
@@ -220,6 +225,7 @@ fn ns3() -> Config {
         time_wait: seconds(240),
         fin_wait: None,
         challenge_acks: None,
+        answer_unsent: true,
         ..linux()
     }
 }
@@ -261,6 +267,7 @@ fn ns2_linux() -> Config {
         time_wait: Duration::ZERO,
         fin_wait: None,
         challenge_acks: None,
+        answer_unsent: true,
         ..linux()
     }
 }

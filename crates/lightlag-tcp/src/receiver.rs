@@ -22,6 +22,7 @@ const NO_FIN: u64 = u64::MAX;
 
 /// The receiving half of a connection.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Receiver {
     /// Next offset expected; past the FIN once that is consumed.
     nxt: u64,
@@ -29,15 +30,10 @@ pub struct Receiver {
     edge: u64,
     /// The last offset acknowledged (Last.ACK.sent).
     last_ack: u64,
+    deadline: Instant,
     buffer: u64,
     /// Payload that the application has read; all that arrives in order where this is the largest number.
     consumed: u64,
-    deadline: Instant,
-    timeout: Duration,
-    holes: Option<Box<Reassembly>>,
-    /// When the size of the buffer is looked at; never where it is fixed.
-    tune_at: Instant,
-    tuning: Option<Box<Tuning>>,
     fin_at: u64,
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
@@ -45,15 +41,20 @@ pub struct Receiver {
     pending: u16,
     /// Segments to be acknowledged together.
     every: u16,
+    holes: Option<Box<Reassembly>>,
+    /// When the size of the buffer is looked at; never where it is fixed.
+    tune_at: Instant,
+    timeout: Duration,
+    tuning: Option<Box<Tuning>>,
     /// Segments still acknowledged at once.
     quick: u16,
-    ack_now: bool,
     /// A full segment.
     mss: u16,
-    /// Whether duplicates are reported (RFC 2883).
-    dsack: bool,
     /// Shift of the windows advertised; `None` where window scaling was not agreed on.
     scale: Option<u8>,
+    ack_now: bool,
+    /// Whether duplicates are reported (RFC 2883).
+    dsack: bool,
 }
 
 impl Receiver {
@@ -101,6 +102,12 @@ impl Receiver {
     /// Shift of the windows advertised, if window scaling was agreed on.
     pub fn scale(&self) -> Option<u8> {
         self.scale
+    }
+
+    /// Acknowledges the next `segments` at once, and now what waits for the timer.
+    pub fn set_quick(&mut self, segments: u16) {
+        self.quick = segments;
+        self.ack_now |= segments > 0 && self.deadline != Instant::MAX;
     }
 
     /// The connection is no more.

@@ -39,8 +39,7 @@ impl RttEstimator {
             self.variance = rtt / 2;
         } else {
             // RFC 6298 §2.3: the variance first, with the old SRTT.
-            let gain = config.variance_gain.divisor();
-            self.variance = (self.variance * (gain - 1) + self.srtt.abs_diff(rtt)) / gain;
+            self.variance = config.variance_gain.smooth(self.variance, self.srtt.abs_diff(rtt));
             self.srtt = (self.srtt * 7 + rtt) / 8;
         }
         self.backoff = 0;

@@ -22,6 +22,7 @@ macro_rules! count_step {
     };
 }
 
+mod counts;
 mod delivery;
 mod log;
 mod overdue;
@@ -29,6 +30,7 @@ mod repair;
 #[cfg(test)]
 mod tests;
 
+pub use counts::Counts;
 pub use delivery::Delivery;
 pub use log::Log;
 
@@ -101,34 +103,35 @@ struct Again {
 }
 
 /// The records of one sender. Records have running numbers, which stay the same while the ring moves.
+#[repr(C)]
 #[derive(Debug)]
 pub struct Scoreboard {
-    records: VecDeque<Record>,
-    ranges: VecDeque<Range>,
     una: u64,
     nxt: u64,
+    records: VecDeque<Record>,
     pipe: u64,
     /// Number of the first record in the ring.
     first: u64,
     /// Every record with a smaller number is SACKed, lost or was sent again (RFC 6675 IsLost is monotone in the
     /// offset, and so is the time of the first sending).
     lost_edge: u64,
-    /// What was sent again; kept apart, because most of the time there is nothing.
-    again: Option<Box<Again>>,
-    /// Whether `again` is kept.
-    timed: bool,
-    /// SACKed records, and their bytes.
-    sacked: u32,
-    sacked_bytes: u64,
+    /// No lost record with a smaller number waits for retransmission (HighRxt as a number).
+    cursor: u64,
     /// Bytes marked as lost so far.
     lost_bytes: u64,
     /// What happened to which record, for those who ask.
     log: Option<Box<Log>>,
+    /// What was sent again; kept apart, because most of the time there is nothing.
+    again: Option<Box<Again>>,
+    /// SACKed records, and their bytes.
+    sacked: u32,
+    segment_size: u32,
+    ranges: VecDeque<Range>,
+    sacked_bytes: u64,
     /// Number of the record above the highest SACKed range, if there is one.
     above_top: u64,
-    /// No lost record with a smaller number waits for retransmission (HighRxt as a number).
-    cursor: u64,
-    segment_size: u32,
+    /// Whether `again` is kept.
+    timed: bool,
     /// Loop steps so far: the measure of work in tests.
     #[cfg(test)]
     steps: u64,
@@ -200,6 +203,7 @@ impl Scoreboard {
     }
 
     /// New data left.
+    #[inline]
     pub fn sent(&mut self, now: Instant, len: u32, fin: bool) {
         let len = len + u32::from(fin);
         self.records.push_back(Record { start: self.nxt, sent: now, len, flags: if fin { FIN } else { 0 } });

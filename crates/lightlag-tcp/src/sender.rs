@@ -61,55 +61,57 @@ fn rules(config: &Config, scheme: Scheme) -> Rules {
 }
 
 /// The sending half of a connection.
+// What every packet touches stands first and together: with many flows, cache lines cost more than instructions.
+#[repr(C)]
 pub(crate) struct Sender {
-    board: Scoreboard,
-    /// Window of the congestion control in bytes, copied after each of its calls.
-    cwnd: u64,
-    /// End of the data that the application wrote.
-    written: u64,
-    /// First offset beyond the peer's window.
-    peer_edge: u64,
     deadline: Instant,
-    recovery: Recovery,
-    rtt: RttEstimator,
-    congestion: Option<Box<dyn CongestionControl>>,
-    needs: Needs,
-    /// Delivery rates, for an algorithm that needs them.
-    rates: Option<Box<RateSampler>>,
+    /// Segments that may still leave at this moment.
+    burst_left: u32,
     /// Payload of a full segment.
     segment_size: u32,
-    timer: Timer,
     limit: Limit,
+    timer: Timer,
     closing: bool,
     resend_head: bool,
     probe: bool,
-    persisting: persist::Persisting,
     /// Send although the window is small (RFC 9293 §3.8.6.2.1 rule 4).
     override_small: bool,
     cwnd_limited: bool,
     nagle: bool,
+    persisting: persist::Persisting,
     /// Timeouts in a row without progress.
     retries: u8,
-    initial_window: u32,
-    /// Most data in flight in the current round, and where that round ends.
-    round_flight: u64,
-    round_end: u64,
-    /// The largest window that the peer advertised.
-    max_window: u64,
-    tail: Tail,
-    pacer: Pacer,
-    /// Segments that may still leave at this moment.
-    burst_left: u32,
-    /// When data left last.
-    last_sent: Instant,
-    /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
-    marked_until: u64,
-    /// A loss below this costs nothing: a mark in the same window of data did (RFC 3168 §6.1.2).
-    paid_until: u64,
+    needs: Needs,
     /// The episode of repair cost nothing, so that nothing can be given back.
     paid: bool,
     /// The peer is to be told with the next new data that a mark was answered.
     reduced: bool,
+    /// First offset beyond the peer's window.
+    peer_edge: u64,
+    /// End of the data that the application wrote.
+    written: u64,
+    /// The largest window that the peer advertised.
+    max_window: u64,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    congestion: Option<Box<dyn CongestionControl>>,
+    /// Delivery rates, for an algorithm that needs them.
+    rates: Option<Box<RateSampler>>,
+    /// Window of the congestion control in bytes, copied after each of its calls.
+    cwnd: u64,
+    /// Most data in flight in the current round, and where that round ends.
+    round_flight: u64,
+    round_end: u64,
+    pacer: Pacer,
+    tail: Tail,
+    recovery: Recovery,
+    /// When data left last.
+    last_sent: Instant,
+    initial_window: u32,
+    /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
+    marked_until: u64,
+    /// A loss below this costs nothing: a mark in the same window of data did (RFC 3168 §6.1.2).
+    paid_until: u64,
     /// What draws at random for the congestion control.
     seed: u64,
     /// The offset whose ACK gives the next sample, where one segment at a time is timed.
@@ -185,18 +187,17 @@ impl Sender {
     }
 
     /// An end that sends no data has no congestion control: it is built with the first data.
+    #[cold]
     fn start_congestion(&mut self, config: &Config) {
-        if self.congestion.is_none() {
-            let start = congestion::Start {
-                segment_size: u64::from(self.segment_size),
-                initial_window: u64::from(self.initial_window),
-                rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()),
-                abe: config.abe,
-                seed: self.seed,
-            };
-            self.set_congestion(congestion::build(&config.congestion, &start));
-            self.cwnd = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
-        }
+        let start = congestion::Start {
+            segment_size: u64::from(self.segment_size),
+            initial_window: u64::from(self.initial_window),
+            rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()),
+            abe: config.abe,
+            seed: self.seed,
+        };
+        self.set_congestion(congestion::build(&config.congestion, &start));
+        self.cwnd = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
@@ -220,6 +221,22 @@ impl Sender {
 
     pub(crate) fn phase(&self) -> Phase {
         self.recovery.phase()
+    }
+
+    /// Whether something is out of order although nothing is being repaired.
+    pub(crate) fn disorder(&self) -> bool {
+        let odd = self.board.any_sacked() || self.board.any_resent() || self.recovery.duplicates() > 0;
+        self.recovery.phase() == Phase::Open && odd && !self.board.is_empty()
+    }
+
+    /// The degree of reordering that was seen, in segments.
+    pub(crate) fn reordering(&self) -> u32 {
+        self.recovery.reordering()
+    }
+
+    /// Whether a mark was answered and the data of that time is still outstanding.
+    pub(crate) fn answers_mark(&self) -> bool {
+        self.board.una() < self.marked_until
     }
 
     pub(crate) fn limit(&self) -> Limit {
@@ -246,6 +263,20 @@ impl Sender {
 
     pub(crate) fn segment_size(&self) -> u32 {
         self.segment_size
+    }
+
+    /// Bytes that the application wrote and that never left.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.written.saturating_sub(self.board.nxt())
+    }
+
+    /// Timeouts in a row without progress.
+    pub(crate) fn retries(&self) -> u8 {
+        self.retries
+    }
+
+    pub(crate) fn set_nagle(&mut self, on: bool) {
+        self.nagle = on;
     }
 
     pub(crate) fn peer_edge(&self) -> u64 {
@@ -321,6 +352,7 @@ impl Sender {
         Expiry::Continue
     }
 
+    #[cold]
     fn time_out(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
         let waited = self.rtt.rto(&config.rto);
         self.rtt.back_off();
@@ -391,7 +423,9 @@ impl Sender {
                 None
             }
             Ok(Choice::New(chunk)) => {
-                self.start_congestion(config);
+                if self.congestion.is_none() {
+                    self.start_congestion(config);
+                }
                 Some(self.send_new(now, chunk, config))
             }
             Ok(Choice::Again(number)) => {
@@ -498,6 +532,7 @@ impl Sender {
         chunk
     }
 
+    #[inline(never)]
     fn retransmit(&mut self, now: Instant, number: u64, config: &Config, account: &mut Account) -> Chunk {
         let in_flight = self.board.pipe();
         let chunk = self.board.retransmit(number, now);

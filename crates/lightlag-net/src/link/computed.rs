@@ -110,7 +110,9 @@ impl<B: Clone> ComputedLink<B> {
         let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
         self.remainder = remainder;
         self.busy_until = start + Duration::from_nanos(nanos);
-        packet.corrupted |= self.loss.corrupts(start, frame);
+        if self.loss.corrupts(start, frame) {
+            packet.corrupted = true;
+        }
         self.counters.sent_bytes += frame;
         self.counters.waiting += u128::from(start.since(now).as_nanos());
         self.counters.transmitting += u128::from(nanos);

@@ -27,6 +27,7 @@ impl Connection {
     }
 
     /// Our FIN is acknowledged.
+    #[cold]
     pub(super) fn fin_acknowledged(&mut self, now: Instant) {
         self.state = match self.state {
             State::FinWait1 => State::FinWait2,
@@ -40,6 +41,7 @@ impl Connection {
     }
 
     /// The peer's FIN and all before it arrived.
+    #[cold]
     pub(super) fn peer_fin(&mut self, now: Instant) {
         self.state = match self.state {
             State::Established => State::CloseWait,
@@ -61,6 +63,7 @@ impl Connection {
     }
 
     /// The connection is no more.
+    #[cold]
     pub(super) fn finish(&mut self, failure: Option<Failure>) {
         self.state = State::Closed;
         self.account.statistics.failure = failure;
@@ -72,6 +75,7 @@ impl Connection {
     }
 
     /// The retransmission or the persist timer fired too often (RFC 9293 §3.8.3, R2).
+    #[cold]
     pub(super) fn give_up(&mut self) {
         let board = self.sender.board();
         let probing = board.una() == board.nxt();
@@ -79,6 +83,7 @@ impl Connection {
     }
 
     /// The probe of a closed window: an old number, which the peer must answer, or the next byte.
+    #[cold]
     pub(super) fn probe(&mut self, now: Instant) -> Segment {
         if self.sender.probed() == 0 {
             return self.pure_ack(now, 1);
@@ -91,6 +96,7 @@ impl Connection {
     }
 
     /// The timer of the states without data fired: TIME-WAIT, FIN-WAIT-2 of an orphan, or keep-alive.
+    #[cold]
     pub(super) fn linger_ended(&mut self, now: Instant) {
         self.linger = Instant::MAX;
         match self.state {
@@ -106,6 +112,13 @@ impl Connection {
             self.keep_alive = Some(Box::new(KeepAlive { heard: now, unanswered: 0, due: false }));
             self.linger = now + timing.idle;
         }
+    }
+
+    /// The times of keep-alive changed.
+    pub(super) fn restart_keep_alive(&mut self, now: Instant) {
+        self.keep_alive = None;
+        self.linger = Instant::MAX;
+        self.start_keep_alive(now);
     }
 
     /// Something acceptable arrived.

@@ -15,6 +15,7 @@ const DEFAULT_MSS: u16 = 536;
 const TIMESTAMPS_LEN: u32 = 12;
 
 impl Connection {
+    #[cold]
     pub(super) fn listen(&mut self, now: Instant, segment: &Segment) {
         // RFC 9293 §3.10.7.2.
         if segment.flags.has(Flags::ACK) {
@@ -29,6 +30,7 @@ impl Connection {
         self.handshake_due = true;
     }
 
+    #[cold]
     pub(super) fn answer_to_syn(&mut self, now: Instant, segment: &Segment) {
         let acknowledges = segment.flags.has(Flags::ACK);
         if acknowledges && segment.ack != self.local {
@@ -70,14 +72,20 @@ impl Connection {
         }
         if let Some(scale) = offer.window_scale.filter(|_| self.config.window_scaling) {
             self.peer_scale = scale.min(14);
-            self.receiver.set_scale(Receiver::scale_for(self.config.receive_buffer.0));
+            self.receiver.set_scale(self.own_scale());
         }
         let mss = offer.mss.unwrap_or(DEFAULT_MSS).min(self.config.mss);
         let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
         self.sender.set_segment_size(u32::from(mss).saturating_sub(options).max(1));
     }
 
+    /// The shift of our windows.
+    fn own_scale(&self) -> u8 {
+        self.config.window_scale.unwrap_or_else(|| Receiver::scale_for(self.config.receive_buffer.0)).min(14)
+    }
+
     /// The SYN is acknowledged.
+    #[cold]
     pub(super) fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
         let retransmissions = self.sender.end_handshake();
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
@@ -96,9 +104,10 @@ impl Connection {
         self.start_keep_alive(now);
     }
 
+    #[cold]
     pub(super) fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
         if self.answer.is_some() {
-            return self.poll_answer();
+            return self.poll_answer(now);
         }
         if !self.handshake_due {
             let due = self.state == State::SynReceived && self.receiver.ack_due();
@@ -113,7 +122,7 @@ impl Connection {
         let offer = SynOptions {
             mss: Some(self.config.mss),
             window_scale: (self.config.window_scaling && (!answer || self.receiver.scale().is_some()))
-                .then(|| Receiver::scale_for(self.config.receive_buffer.0)),
+                .then(|| self.own_scale()),
             sack_permitted: self.sack,
         };
         let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { ecn.offer() };
@@ -123,6 +132,7 @@ impl Connection {
         Some(self.stamp(now, segment.with_syn_options(offer)))
     }
 
+    #[cold]
     pub(super) fn handshake_timed_out(&mut self, now: Instant) {
         if self.sender.handshake_timed_out(now, &self.config, &mut self.account) == Expiry::GiveUp {
             self.finish(Some(Failure::SynTimeout));
@@ -132,6 +142,7 @@ impl Connection {
     }
 
     /// A SYN or SYN-ACK again: our answer was lost, or both opened at once.
+    #[cold]
     pub(super) fn repeated_syn(&mut self, now: Instant, segment: &Segment) {
         let flags = segment.flags;
         if flags.has(Flags::RST) {

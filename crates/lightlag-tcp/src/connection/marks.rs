@@ -42,6 +42,7 @@ impl Connection {
     }
 
     /// An acceptable segment arrived, whose data was not taken yet.
+    #[inline(never)]
     pub(super) fn take_mark(&mut self, segment: &Segment) {
         let Some(ecn) = &mut self.ecn else { return };
         let delayed = self.receiver.deadline() != Instant::MAX;
@@ -51,12 +52,14 @@ impl Connection {
     }
 
     /// What an ACK up to `ack` echoes. A reordered one is not `newer`: its counter is of the past.
+    #[inline(never)]
     pub(super) fn take_echo(&mut self, segment: &Segment, ack: u64) -> (bool, Marks) {
         let newer = ack > self.sender.board().una() || !segment.sack().is_empty();
         self.ecn.as_mut().map_or((false, Marks::None), |ecn| ecn.echoed(segment.flags, newer))
     }
 
     /// The ACK of what came before a change of marks, if one is due (RFC 8257 §3.2).
+    #[inline(never)]
     pub(super) fn prior_ack(&mut self, now: Instant) -> Option<Segment> {
         let (nxt, echo) = self.ecn.as_mut()?.take_prior()?;
         self.account.statistics.acks_sent += 1;

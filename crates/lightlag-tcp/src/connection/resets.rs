@@ -3,7 +3,8 @@
 
 use super::{Connection, State};
 use crate::account::Failure;
-use crate::segment::{Flags, Segment, SeqNumber};
+use crate::segment::{Flags, Segment, SeqNumber, Timestamps};
+use crate::sender::timestamp;
 use lightlag_core::Instant;
 
 impl Connection {
@@ -27,28 +28,27 @@ impl Connection {
     pub(super) fn reset_peer(&mut self) {
         let seq = self.local.plus(self.sender.board().nxt() as u32);
         let ack = self.remote.plus(self.receiver.nxt() as u32);
-        self.answer = Some(Box::new(Segment::new(seq, ack, 0, Flags::RST.with(Flags::ACK))));
+        let reset = Segment::new(seq, ack, 0, Flags::RST.with(Flags::ACK));
+        // RFC 7323 §3.2: a reset of a connection with timestamps should carry them. The clock is read when it leaves.
+        let stamps = Timestamps { value: 0, echo: self.receiver.ts_recent() };
+        self.answer = Some(Box::new(if self.timestamps { reset.with_timestamps(stamps) } else { reset }));
     }
 
     /// The segment belongs to nothing here: a reset answers it, unless it is one itself (RFC 9293 §3.10.7.1).
     pub(super) fn refuse(&mut self, segment: &Segment) {
-        if segment.flags.has(Flags::RST) {
-            return;
+        if let Some(reset) = reset_for(segment) {
+            self.answer = Some(Box::new(reset));
         }
-        let reset = if segment.flags.has(Flags::ACK) {
-            Segment::new(segment.ack, SeqNumber::default(), 0, Flags::RST)
-        } else {
-            let ack = segment.seq.plus(segment.sequence_len());
-            Segment::new(SeqNumber::default(), ack, 0, Flags::RST.with(Flags::ACK))
-        };
-        self.answer = Some(Box::new(reset));
     }
 
     /// The reset that waits, if one does.
-    pub(super) fn poll_answer(&mut self) -> Option<Segment> {
+    pub(super) fn poll_answer(&mut self, now: Instant) -> Option<Segment> {
         let reset = *self.answer.take()?;
         self.account.statistics.acks_sent += 1;
-        Some(reset)
+        Some(match reset.timestamps() {
+            Some(stamps) => reset.with_timestamps(Timestamps { value: timestamp(now), ..stamps }),
+            None => reset,
+        })
     }
 
     /// A challenge ACK, unless too many left in short time (RFC 5961 §7).
@@ -91,23 +91,45 @@ impl Connection {
     /// A SYN in TIME-WAIT begins a new connection if it is surely a new one: by its timestamp, else by its number
     /// (RFC 9293 §3.6.1, RFC 6191). Returns whether it does.
     pub(super) fn reopened(&mut self, now: Instant, segment: &Segment) -> bool {
-        let plain = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST);
-        if self.state != State::TimeWait || !self.passive || !plain {
-            return false;
-        }
-        let beyond = self.remote.plus(self.receiver.nxt() as u32);
-        let newer = segment.seq.0.wrapping_sub(beyond.0) as i32 > 0;
-        let new = match segment.timestamps().filter(|_| self.timestamps) {
-            Some(stamps) => self.receiver.is_newer(stamps.value) || newer && !self.receiver.is_old(stamps.value),
-            None => newer,
-        };
+        let new = self.passive && self.begins_anew(segment);
         if new {
-            // Our numbers go on beyond those of the connection before.
-            self.listen_again(self.local.plus(self.sender.board().nxt() as u32).plus(BETWEEN_INCARNATIONS));
+            self.listen_again(self.next_initial());
             self.listen(now, segment);
         }
         new
     }
+
+    /// Our numbers go on beyond those of the connection before.
+    pub(super) fn next_initial(&self) -> SeqNumber {
+        self.local.plus(self.sender.board().nxt() as u32).plus(BETWEEN_INCARNATIONS)
+    }
+
+    /// Whether, in TIME-WAIT, the segment is a SYN that surely begins a new connection.
+    pub(super) fn begins_anew(&self, segment: &Segment) -> bool {
+        let plain = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST);
+        if self.state != State::TimeWait || !plain {
+            return false;
+        }
+        let beyond = self.remote.plus(self.receiver.nxt() as u32);
+        let newer = segment.seq.0.wrapping_sub(beyond.0) as i32 > 0;
+        match segment.timestamps().filter(|_| self.timestamps) {
+            Some(stamps) => self.receiver.is_newer(stamps.value) || newer && !self.receiver.is_old(stamps.value),
+            None => newer,
+        }
+    }
+}
+
+/// The reset that answers a segment which belongs to nothing, unless it is a reset itself (RFC 9293 §3.10.7.1).
+pub fn reset_for(segment: &Segment) -> Option<Segment> {
+    if segment.flags.has(Flags::RST) {
+        return None;
+    }
+    Some(if segment.flags.has(Flags::ACK) {
+        Segment::new(segment.ack, SeqNumber::default(), 0, Flags::RST)
+    } else {
+        let ack = segment.seq.plus(segment.sequence_len());
+        Segment::new(SeqNumber::default(), ack, 0, Flags::RST.with(Flags::ACK))
+    })
 }
 
 /// How far the initial sequence number of a connection lies beyond the last number of the one before, at least

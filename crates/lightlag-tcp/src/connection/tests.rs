@@ -4,6 +4,7 @@ use crate::config::Scheme;
 use crate::segment::SynOptions;
 use proptest::prelude::*;
 
+mod adjusting;
 mod closing;
 mod probes;
 mod resets;

@@ -69,7 +69,24 @@ impl Receiver {
 
     /// What occupies the buffer.
     fn held(&self) -> u64 {
-        self.unread() + self.holes.as_ref().map_or(0, |holes| holes.bytes)
+        self.unread() + self.above_holes()
+    }
+
+    /// Bytes that wait above a hole.
+    pub fn above_holes(&self) -> u64 {
+        self.holes.as_ref().map_or(0, |holes| holes.bytes)
+    }
+
+    /// The buffer as it is now.
+    pub fn buffer(&self) -> u64 {
+        self.buffer
+    }
+
+    /// A buffer of this size, which no longer tunes itself. What was promised stays promised.
+    pub fn set_buffer(&mut self, bytes: u64) {
+        self.buffer = bytes;
+        self.tuning = None;
+        self.tune_at = Instant::MAX;
     }
 
     /// Room in the buffer.

@@ -28,6 +28,9 @@ use undo::Episode;
 /// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
 const DUP_THRESHOLD: u32 = 3;
 
+/// The most that is told (tcp_max_reordering of Linux).
+const MOST_REORDERING: u64 = 300;
+
 /// No duplicate ACK since the last new one.
 const IN_ORDER: u64 = u64::MAX;
 
@@ -84,7 +87,9 @@ pub struct Verdict {
 
 /// The state of repair of one sender.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Recovery {
+    rack: Rack,
     phase: Phase,
     scheme: Scheme,
     limited_transmit: bool,
@@ -92,24 +97,23 @@ pub struct Recovery {
     impatient: bool,
     restart_on_loss: bool,
     signs: Signs,
-    rack: Rack,
-    prr: Option<Box<Prr>>,
-    episode: Episode,
     /// A partial ACK came in this episode.
     partial: bool,
-    duplicates: u32,
     /// Payload of a full segment in bytes.
     segment_size: u32,
+    duplicates: u32,
+    /// Bytes by which the window is larger or smaller than the congestion control says.
+    inflation: i64,
+    prr: Option<Box<Prr>>,
+    /// The next new offset when duplicate ACKs began: what leaves later is limited transmit's.
+    disorder: u64,
     /// The episode ends when this is acknowledged.
     point: u64,
     /// No new episode begins before this is acknowledged.
     guard: u64,
-    /// Bytes by which the window is larger or smaller than the congestion control says.
-    inflation: i64,
+    episode: Episode,
     /// RFC 6675 RescueRxt: one rescue retransmission once more than this is acknowledged.
     rescue: u64,
-    /// The next new offset when duplicate ACKs began: what leaves later is limited transmit's.
-    disorder: u64,
     /// The first offset outstanding at the last timeout.
     timed_out: u64,
     /// What left later may have been on the way at the last timeout.
@@ -146,6 +150,21 @@ impl Recovery {
     /// What is being repaired.
     pub fn phase(&self) -> Phase {
         self.phase
+    }
+
+    /// Duplicate ACKs since the last new one.
+    pub fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// The degree of reordering that was seen, in segments, where losses are found by time (tcpi_reordering of Linux).
+    pub fn reordering(&self) -> u32 {
+        let degree = match self.rack.reordered() {
+            0 => 0,
+            // From the begin of the late segment.
+            bytes => bytes.div_ceil(u64::from(self.segment_size)) + 1,
+        };
+        (degree.min(MOST_REORDERING) as u32).max(DUP_THRESHOLD)
     }
 
     /// Whether SACK steers the repair.
@@ -216,7 +235,7 @@ impl Recovery {
 
     /// Whether the repair waits for two new segments to leave (RFC 5682).
     pub fn wants_new_data(&self) -> bool {
-        self.episode.wants_new_data()
+        self.phase == Phase::Loss && self.episode.wants_new_data()
     }
 
     /// There is no new data to test a timeout with.
@@ -242,8 +261,10 @@ impl Recovery {
         let in_order = news.newly_acked > 0 && news.dsack.is_none() && self.phase == Phase::Open;
         if in_order && self.uses_rack() && !board.may_be_overdue() {
             // The usual case: nothing is out of order, and nothing was sent twice.
-            self.duplicates = 0;
-            self.disorder = IN_ORDER;
+            if self.duplicates > 0 {
+                self.duplicates = 0;
+                self.disorder = IN_ORDER;
+            }
             self.rack.follow(news);
             return Verdict::default();
         }

@@ -11,22 +11,24 @@ const PERSISTENCE: u8 = 16;
 
 /// What is known about the newest delivered segment and about reordering.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Rack {
+    /// When a segment inside the reordering window is lost.
+    pub(super) timer: Instant,
     /// When it left, and the offset after it: RACK.xmit_ts and RACK.end_seq.
     newest: (Instant, u64),
     /// How long it took: RACK.rtt.
     rtt: Duration,
     /// The highest offset delivered: RACK.fack.
     highest: u64,
-    reordered: bool,
+    /// How far below the highest offset something arrived that was sent once, at most: 0 if nothing did.
+    reordered: u64,
     /// RACK.reo_wnd_mult.
     multiplier: u8,
     /// RACK.reo_wnd_persist.
     persistence: u8,
     /// The end of the round in which a D-SACK was counted: RACK.dsack_round.
     counted_until: Option<u64>,
-    /// When a segment inside the reordering window is lost.
-    pub(super) timer: Instant,
 }
 
 impl Rack {
@@ -35,7 +37,7 @@ impl Rack {
             newest: (Instant::ZERO, 0),
             rtt: Duration::ZERO,
             highest: 0,
-            reordered: false,
+            reordered: 0,
             multiplier: 1,
             persistence: 0,
             counted_until: None,
@@ -55,8 +57,13 @@ impl Rack {
             self.newest = delivery.newest;
             self.rtt = now.since(delivery.newest.0);
         }
-        self.reordered |= delivery.ends.0 < self.highest;
+        self.reordered = self.reordered.max(self.highest.saturating_sub(delivery.ends.0));
         self.highest = self.highest.max(delivery.ends.1);
+    }
+
+    /// How far above something late the highest data was, in bytes.
+    pub(super) fn reordered(&self) -> u64 {
+        self.reordered
     }
 
     /// Everything up to the newest delivered segment arrived.
@@ -88,7 +95,7 @@ impl Rack {
 
     /// Step 4: RACK.reo_wnd.
     fn window(&self, phase: Phase, board: &Scoreboard, news: &News<'_>) -> Duration {
-        if !self.reordered && (phase != Phase::Open || board.sacked() >= DUP_THRESHOLD) {
+        if self.reordered == 0 && (phase != Phase::Open || board.sacked() >= DUP_THRESHOLD) {
             return Duration::ZERO;
         }
         (news.min_rtt / 4 * u64::from(self.multiplier)).min(news.srtt)

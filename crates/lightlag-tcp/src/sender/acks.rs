@@ -49,7 +49,11 @@ impl Sender {
         // Needed only where something was sent twice.
         let doubtful = self.recovery.phase() != Phase::Open || self.board.any_resent();
         let echoed = arrived.echo.filter(|_| doubtful).and_then(|echo| end_of_tick(now, echo));
-        let mut delivery = Delivery::new(self.earliest_fresh(now, echoed), self.recovery.timed_out_data());
+        let mut delivery = if doubtful {
+            Delivery::new(self.earliest_fresh(now, echoed), self.recovery.timed_out_data())
+        } else {
+            Delivery::default()
+        };
         self.judge_probe(now, &arrived, account);
         if newly_acked > 0 {
             self.board.acknowledge(arrived.ack, &mut delivery);
@@ -65,6 +69,7 @@ impl Sender {
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         let news =
             News { now, newly_acked, duplicate, delivery: &delivery, dsack: arrived.dsack, echoed, srtt, min_rtt };
+        let duplicates = self.recovery.duplicates();
         let verdict = self.recovery.on_ack(&mut self.board, &news);
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
@@ -86,7 +91,7 @@ impl Sender {
                 ece: arrived.ece,
                 one_way: arrived.one_way,
                 phase,
-                growth: self.growth(newly_acked, delivery.bytes, phase, config.growth),
+                growth: self.growth(newly_acked, delivery.bytes, phase, duplicates, config.growth),
                 rtt,
                 srtt,
                 min_rtt,
@@ -103,7 +108,9 @@ impl Sender {
         if self.recovery.phase() == Phase::Recovery {
             self.reduce(&news, newly_lost > 0);
         }
-        self.tail.stale = true;
+        if newly_acked > 0 {
+            self.tail.stale = true;
+        }
         if self.board.is_empty() {
             self.tail.stop();
         }
@@ -122,6 +129,7 @@ impl Sender {
     }
 
     /// The reordering window passed without the segment (RFC 8985 §6.3).
+    #[cold]
     pub(super) fn reordering_passed(&mut self, now: Instant, account: &mut Account) {
         let nothing = Delivery::default();
         let news = News {
@@ -145,6 +153,7 @@ impl Sender {
     }
 
     /// Lets proportional rate reduction say what may leave.
+    #[inline(never)]
     fn reduce(&mut self, news: &News<'_>, lost: bool) {
         let ssthresh = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.ssthresh());
         self.recovery.reduce(&self.board, news, ssthresh, lost);
@@ -167,6 +176,7 @@ impl Sender {
         self.copy_window(ack.now, account);
     }
 
+    #[inline(never)]
     fn begin_episode(&mut self, now: Instant, verdict: Verdict, account: &mut Account) {
         if let Some(flight) = verdict.began
             && let Some(congestion) = &mut self.congestion
@@ -207,7 +217,7 @@ impl Sender {
     }
 
     /// What the ACK counts for growth, in segments.
-    fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, rule: Growth) -> f64 {
+    fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, duplicates: u32, rule: Growth) -> f64 {
         let size = f64::from(self.segment_size);
         // After a timeout a cumulative ACK may jump over data that arrived long ago (RFC 3465 §2.3).
         let jumps = phase == Phase::Loss;
@@ -215,6 +225,10 @@ impl Sender {
             _ if newly_acked == 0 => 0.0,
             Growth::PerAck => 1.0,
             Growth::PerSegment if jumps && !self.recovery.uses_sack() => (newly_acked as f64 / size).min(2.0),
+            // Without SACK each duplicate ACK has told of a segment, of which the new one tells again (as Linux).
+            Growth::PerSegment if duplicates > 0 && !self.recovery.uses_sack() => {
+                (newly_acked as f64 / size - f64::from(duplicates)).max(1.0)
+            }
             Growth::PerSegment => delivered as f64 / size,
             Growth::Abc(limit) => {
                 let limit = if jumps { 1.0 } else { f64::from(limit) };

@@ -11,6 +11,7 @@ const KEPT: Duration = Duration::from_secs(300);
 
 impl Sender {
     /// New data leaves after nothing was in flight: what is left of the window.
+    #[cold]
     pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config, account: &mut Account) {
         let idle = now.since(self.last_sent);
         let rto = self.rtt.rto(&config.rto);

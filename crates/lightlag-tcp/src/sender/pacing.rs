@@ -12,6 +12,7 @@ const AVOIDANCE: f64 = 1.2;
 
 /// The schedule of what leaves.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Pacer {
     /// Nothing leaves before.
     next: Instant,
@@ -40,6 +41,7 @@ impl Pacer {
 
 impl Sender {
     /// How long a segment of so many bytes takes at the pacing rate.
+    #[inline(never)]
     pub(super) fn pace(&mut self, now: Instant, bytes: u32, config: &Config) {
         let Some(congestion) = &self.congestion else { return };
         let time = match congestion.pacing_rate() {

@@ -22,6 +22,7 @@ pub(super) struct Persisting {
 
 impl Sender {
     /// The window is closed and nothing is in flight: waits for the time of the next probe.
+    #[cold]
     pub(super) fn arm_persist(&mut self, now: Instant, config: &Config) {
         self.timer = Timer::Persist;
         self.deadline = now + self.persist_interval(config);

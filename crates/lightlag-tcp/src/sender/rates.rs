@@ -10,6 +10,13 @@ impl Sender {
     /// Whether the application leaves the window unused (draft-ietf-ccwg-bbr §4.1.2.4).
     #[inline]
     pub(super) fn check_supply(&mut self) {
+        if self.rates.is_some() {
+            self.judge_supply();
+        }
+    }
+
+    #[inline(never)]
+    fn judge_supply(&mut self) {
         if let Some(rates) = &mut self.rates {
             let unsent = self.written.saturating_sub(self.board.nxt());
             let to_repair = u64::from(self.board.next_lost().is_some());
@@ -21,6 +28,13 @@ impl Sender {
     /// The record with this number left, with `in_flight` bytes outstanding before it.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Instant, number: u64, chunk: Chunk, in_flight: u64) {
+        if self.rates.is_some() {
+            self.snapshot(now, number, chunk, in_flight);
+        }
+    }
+
+    #[inline(never)]
+    fn snapshot(&mut self, now: Instant, number: u64, chunk: Chunk, in_flight: u64) {
         let Some(rates) = &mut self.rates else { return };
         let bytes = u64::from(chunk.len) + u64::from(chunk.fin);
         let sent = rates.sent(now, number, bytes, in_flight);
@@ -30,7 +44,6 @@ impl Sender {
     }
 
     /// Tells the algorithm what was marked lost.
-    #[inline]
     pub(super) fn note_lost(&mut self, now: Instant) {
         let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return };
         for (number, bytes) in log.lost.drain(..) {
@@ -44,6 +57,11 @@ impl Sender {
     /// The sample of an ACK that the scoreboard has taken in.
     #[inline]
     pub(super) fn sample_rate(&mut self, now: Instant) -> Option<RateSample> {
+        if self.rates.is_some() { self.finish_sample(now) } else { None }
+    }
+
+    #[inline(never)]
+    fn finish_sample(&mut self, now: Instant) -> Option<RateSample> {
         let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return None };
         for (number, bytes) in log.delivered.drain(..) {
             rates.delivered(now, number, bytes);

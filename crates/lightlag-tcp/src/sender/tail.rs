@@ -14,15 +14,16 @@ const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
 
 /// The probe of a tail.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Tail {
-    /// When a probe leaves; [`Instant::MAX`] if none is due.
-    pub(super) timer: Instant,
-    /// The probe is to leave now.
-    pub(super) due: bool,
-    /// Data left or was acknowledged: the timer is to be set anew.
-    pub(super) stale: bool,
     /// The offset after the probe that is under way (TLP.end_seq), and whether it repeated data.
     probe: Option<(u64, bool)>,
+    /// The probe is to leave now.
+    pub(super) due: bool,
+    /// Data left or was acknowledged cumulatively: the timer is to be set anew. News of SACK alone leaves it (§7.2).
+    pub(super) stale: bool,
+    /// When a probe leaves; [`Instant::MAX`] if none is due.
+    pub(super) timer: Instant,
 }
 
 impl Tail {
@@ -72,6 +73,7 @@ impl Sender {
     }
 
     /// The probe's time has come (§7.3): new data if there is any, else the last segment again.
+    #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, config: &Config, account: &mut Account) -> Option<Chunk> {
         self.tail.stop();
         let chunk = match self.next_new(u64::MAX) {
@@ -111,6 +113,7 @@ impl Sender {
     }
 
     /// More than the probe is acknowledged, and nothing told of a second copy: the first was lost.
+    #[cold]
     fn answer_repaired_tail(&mut self, now: Instant, account: &mut Account) {
         let flight = self.board.flight();
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());

@@ -1,0 +1,73 @@
+//! What goes wrong at a socket, in the terms of the socket interface.
+
+use lightlag_tcp::Failure;
+use thiserror::Error;
+
+/// Why a call failed, or why a connection ended. The name of the usual error number stands behind each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum SocketError {
+    /// No such socket, or one that was closed (EBADF).
+    #[error("no such socket")]
+    BadSocket,
+    /// Nothing to read, no room to write, nobody to accept: try again later (EAGAIN).
+    #[error("the call would block")]
+    WouldBlock,
+    /// The connection is not established (ENOTCONN).
+    #[error("the socket is not connected")]
+    NotConnected,
+    /// It is connected already (EISCONN).
+    #[error("the socket is connected already")]
+    AlreadyConnected,
+    /// The handshake is under way (EALREADY).
+    #[error("the connection is being opened already")]
+    InProgress,
+    /// The call does not fit the state of the socket (EINVAL).
+    #[error("the call does not fit the state of the socket")]
+    Invalid,
+    /// The local address is taken (EADDRINUSE).
+    #[error("the address is in use")]
+    AddressInUse,
+    /// The local address is none of this host, or the two addresses are of different families (EADDRNOTAVAIL).
+    #[error("the address is none of this host")]
+    AddressNotAvailable,
+    /// The socket listens, or the other way round: it does not (EOPNOTSUPP).
+    #[error("the socket does not do this")]
+    NotSupported,
+    /// The value of a socket option is out of range or names nothing (EINVAL, ENOENT).
+    #[error("the value does not fit the option")]
+    BadOption,
+    /// Written after our own end was closed, or after the connection ended (EPIPE).
+    #[error("the connection is closed for writing")]
+    BrokenPipe,
+    /// The peer answered the SYN with a reset (ECONNREFUSED).
+    #[error("the peer refused the connection")]
+    Refused,
+    /// The peer reset the connection (ECONNRESET).
+    #[error("the peer reset the connection")]
+    Reset,
+    /// The peer did not answer (ETIMEDOUT).
+    #[error("the peer did not answer in time")]
+    TimedOut,
+    /// This end aborted the connection (ECONNABORTED).
+    #[error("the connection was aborted")]
+    Aborted,
+    /// A router said that the peer's host cannot be reached (EHOSTUNREACH).
+    #[error("the host cannot be reached")]
+    HostUnreachable,
+    /// A router said that the peer's network cannot be reached (ENETUNREACH).
+    #[error("the network cannot be reached")]
+    NetworkUnreachable,
+}
+
+impl From<Failure> for SocketError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::SynTimeout | Failure::Timeout | Failure::KeepAlive | Failure::ProbeTimeout | Failure::FinWait => {
+                Self::TimedOut
+            }
+            Failure::Refused => Self::Refused,
+            Failure::Reset => Self::Reset,
+            Failure::Aborted => Self::Aborted,
+        }
+    }
+}

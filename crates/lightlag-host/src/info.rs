@@ -1,0 +1,154 @@
+//! What TCP_INFO shows (tcp(7), `struct tcp_info`), as far as this TCP knows it.
+
+use crate::stream::Stream;
+use lightlag_core::{Duration, Instant, Rate};
+use lightlag_tcp::State;
+use lightlag_tcp::congestion::Phase;
+
+/// The state of a connection in the terms of Linux. A field that Linux has and that is missing here is not known:
+/// times since the last segment, `rcv_rtt`, `rcv_space`, `delivery_rate`, `delivered_ce`, `dsack_dups`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TcpInfo {
+    /// tcpi_state.
+    pub state: State,
+    /// tcpi_ca_state: what is being repaired.
+    pub phase: Phase,
+    /// tcpi_ca_state: something is out of order, and nothing is being repaired yet.
+    pub disorder: bool,
+    /// tcpi_ca_state: a congestion mark was answered less than a round trip ago.
+    pub reduced: bool,
+    /// tcpi_reordering: the degree that was seen, in segments.
+    pub reordering: u32,
+    /// tcpi_retransmits: timeouts in a row without progress.
+    pub retransmits: u8,
+    /// tcpi_options: timestamps were agreed on.
+    pub timestamps: bool,
+    /// tcpi_options: SACK was agreed on.
+    pub sack: bool,
+    /// tcpi_options: ECN was agreed on.
+    pub ecn: bool,
+    /// tcpi_snd_wscale and tcpi_rcv_wscale, if window scaling was agreed on.
+    pub scales: Option<(u8, u8)>,
+    /// tcpi_rto.
+    pub rto: Duration,
+    /// tcpi_ato: how long an ACK may wait.
+    pub ato: Duration,
+    /// tcpi_snd_mss: payload of a full segment.
+    pub snd_mss: u32,
+    /// tcpi_rcv_mss: the largest payload that arrived.
+    pub rcv_mss: u32,
+    /// tcpi_advmss: what our SYN offered, less the options of every segment.
+    pub advmss: u32,
+    /// tcpi_unacked, in segments.
+    pub unacked: u32,
+    /// tcpi_sacked, in segments.
+    pub sacked: u32,
+    /// tcpi_lost, in segments.
+    pub lost: u32,
+    /// tcpi_retrans: segments sent again and on their way.
+    pub retrans: u32,
+    /// tcpi_total_retrans, in segments.
+    pub total_retrans: u64,
+    /// tcpi_rtt: SRTT; zero before the first sample.
+    pub rtt: Duration,
+    /// tcpi_rttvar.
+    pub rttvar: Duration,
+    /// tcpi_min_rtt; [`Duration::MAX`] before the first sample.
+    pub min_rtt: Duration,
+    /// tcpi_snd_ssthresh in segments; [`u32::MAX`] before the first loss.
+    pub snd_ssthresh: u32,
+    /// tcpi_snd_cwnd in segments.
+    pub snd_cwnd: u32,
+    /// tcpi_snd_wnd: the peer's window in bytes.
+    pub snd_wnd: u64,
+    /// tcpi_rcv_wnd: our window in bytes.
+    pub rcv_wnd: u64,
+    /// The receive buffer as it is now, in bytes of payload.
+    pub receive_buffer: u64,
+    /// tcpi_pacing_rate, where the congestion control has one.
+    pub pacing_rate: Option<Rate>,
+    /// tcpi_bytes_acked.
+    pub bytes_acked: u64,
+    /// tcpi_bytes_received: in order.
+    pub bytes_received: u64,
+    /// tcpi_bytes_sent, retransmissions included.
+    pub bytes_sent: u64,
+    /// tcpi_bytes_retrans.
+    pub bytes_retrans: u64,
+    /// tcpi_notsent_bytes: written and never sent.
+    pub notsent_bytes: u64,
+    /// tcpi_segs_out.
+    pub segs_out: u64,
+    /// tcpi_segs_in.
+    pub segs_in: u64,
+    /// tcpi_data_segs_out.
+    pub data_segs_out: u64,
+    /// tcpi_data_segs_in.
+    pub data_segs_in: u64,
+    /// tcpi_delivered in bytes: acknowledged or reported by SACK.
+    pub bytes_delivered: u64,
+    /// tcpi_busy_time: how long there was something to send.
+    pub busy_time: Duration,
+    /// tcpi_rwnd_limited: of this, held back by the peer's window.
+    pub rwnd_limited: Duration,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+}
+
+/// Padded bytes of the timestamps option.
+const TIMESTAMPS_LEN: u32 = 12;
+
+impl TcpInfo {
+    pub(crate) fn of(now: Instant, stream: &Stream) -> Self {
+        let (connection, traffic) = (&stream.connection, &stream.traffic);
+        let (details, snapshot, config) = (connection.details(), connection.snapshot(), connection.config());
+        let (statistics, limited) = (connection.statistics(), connection.limited(now));
+        let size = snapshot.segment_size.max(1);
+        let segments = |bytes: u64| (bytes / size).min(u64::from(u32::MAX)) as u32;
+        let options = if details.timestamps && !config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
+        Self {
+            state: connection.state(),
+            phase: details.phase,
+            disorder: details.disorder,
+            reordering: details.reordering,
+            reduced: details.reduced,
+            retransmits: details.retries,
+            timestamps: details.timestamps,
+            sack: details.sack,
+            ecn: details.ecn,
+            scales: details.scales,
+            rto: snapshot.rto,
+            ato: config.delayed_ack.map_or(Duration::ZERO, |delayed| delayed.timeout),
+            snd_mss: snapshot.segment_size as u32,
+            rcv_mss: u32::from(traffic.largest_in),
+            advmss: u32::from(config.mss).saturating_sub(options),
+            unacked: details.counts.unacked,
+            sacked: details.counts.sacked,
+            lost: details.counts.lost,
+            retrans: details.counts.retransmitted,
+            total_retrans: statistics.retransmitted_segments,
+            rtt: snapshot.srtt,
+            rttvar: details.rtt_variance,
+            min_rtt: snapshot.min_rtt,
+            snd_ssthresh: if snapshot.ssthresh == u64::MAX { u32::MAX } else { segments(snapshot.ssthresh) },
+            snd_cwnd: segments(snapshot.cwnd),
+            snd_wnd: details.peer_window,
+            rcv_wnd: details.window,
+            receive_buffer: details.receive_buffer,
+            pacing_rate: details.pacing_rate,
+            bytes_acked: connection.acknowledged(),
+            bytes_received: connection.received(),
+            bytes_sent: traffic.bytes_sent,
+            bytes_retrans: traffic.bytes_retransmitted,
+            notsent_bytes: stream.unsent(),
+            segs_out: traffic.segments_out,
+            segs_in: traffic.segments_in,
+            data_segs_out: traffic.data_segments_out,
+            data_segs_in: traffic.data_segments_in,
+            bytes_delivered: details.delivered,
+            busy_time: limited.cwnd + limited.rwnd + limited.pacing + limited.recovery + limited.timeout,
+            rwnd_limited: limited.rwnd,
+            timeouts: statistics.timeouts,
+        }
+    }
+}

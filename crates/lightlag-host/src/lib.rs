@@ -1,0 +1,56 @@
+//! A host without I/O: sockets with real bytes on the TCP of lightlag.
+//!
+//! A [`Stack`] is given IP packets and the time, and answers with IP packets and a deadline. Nobody waits inside it: a
+//! call that cannot go on says [`SocketError::WouldBlock`], and [`Stack::readiness`] says when it can. The clock may be
+//! virtual or real, the packets may come from a TUN device, a pipe or a script.
+//!
+//! ```
+//! use lightlag_core::Instant;
+//! use lightlag_host::{HostConfig, Stack};
+//! let (client_ip, server_ip) = ("10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap());
+//! let mut client = Stack::new(HostConfig { seed: 1, ..HostConfig::new(vec![client_ip]) });
+//! let mut server = Stack::new(HostConfig { seed: 2, ..HostConfig::new(vec![server_ip]) });
+//! let now = Instant::ZERO;
+//! let listener = server.listen((server_ip, 80).into(), 5).unwrap();
+//! let socket = client.socket();
+//! client.connect(now, socket, (server_ip, 80).into()).unwrap();
+//! let mut packet = Vec::new();
+//! for _ in 0..2 {
+//!     while client.poll_packet(now, &mut packet) {
+//!         server.packet_in(now, &packet);
+//!     }
+//!     while server.poll_packet(now, &mut packet) {
+//!         client.packet_in(now, &packet);
+//!     }
+//! }
+//! let accepted = server.accept(listener).unwrap();
+//! client.write(now, socket, b"hello").unwrap();
+//! assert!(client.poll_packet(now, &mut packet));
+//! server.packet_in(now, &packet);
+//! let mut data = [0; 10];
+//! assert_eq!(server.read(accepted, &mut data), Ok(5));
+//! assert_eq!(&data[..5], b"hello");
+//! ```
+//!
+//! - [`Stack`]: packets, time, and the calls of the socket interface.
+//! - [`SocketOption`] and [`Settings`]: the socket options of Linux, typed.
+//! - [`TcpInfo`]: what TCP_INFO shows, as far as it is known.
+
+mod bursts;
+mod error;
+mod icmp;
+mod info;
+mod options;
+mod ring;
+mod sockets;
+mod stack;
+mod stream;
+mod table;
+
+pub use error::SocketError;
+pub use info::TcpInfo;
+pub use options::{Settings, SocketOption};
+pub use sockets::{Readiness, Shutdown};
+pub use stack::{Counters, HostConfig, SendBuffer, Stack};
+pub use stream::Traffic;
+pub use table::SocketId;

@@ -1,0 +1,117 @@
+//! Bytes of a stream by their 64-bit offset: what was written and not acknowledged yet, or received and not read.
+
+/// A window of a byte stream. It holds offsets from [`ByteRing::start`] on and grows as far as it is asked to.
+#[derive(Debug, Default)]
+pub(crate) struct ByteRing {
+    /// A power of two long, or empty.
+    bytes: Vec<u8>,
+    start: u64,
+}
+
+/// What a ring begins with.
+const SMALLEST: usize = 4096;
+
+impl ByteRing {
+    /// The first offset held.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Stores `data` from `offset` on. `offset` is not below the start.
+    pub(crate) fn put(&mut self, offset: u64, data: &[u8]) {
+        debug_assert!(offset >= self.start, "bytes before the window of a stream");
+        self.reserve((offset - self.start) as usize + data.len());
+        let (first, second) = self.slices_mut(offset, data.len());
+        let (head, tail) = data.split_at(first.len());
+        first.copy_from_slice(head);
+        second.copy_from_slice(tail);
+    }
+
+    /// Copies the bytes from `offset` on into `data`. All of them must be there.
+    pub(crate) fn get(&self, offset: u64, data: &mut [u8]) {
+        debug_assert!(offset >= self.start && (offset - self.start) as usize + data.len() <= self.bytes.len());
+        let at = self.place(offset);
+        let first = data.len().min(self.bytes.len() - at);
+        let (head, tail) = data.split_at_mut(first);
+        head.copy_from_slice(&self.bytes[at..at + first]);
+        tail.copy_from_slice(&self.bytes[..tail.len()]);
+    }
+
+    /// Appends the `len` bytes from `offset` on to `out`.
+    pub(crate) fn append_to(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
+        let at = out.len();
+        out.resize(at + len, 0);
+        self.get(offset, &mut out[at..]);
+    }
+
+    /// Forgets everything below `offset`.
+    pub(crate) fn advance(&mut self, offset: u64) {
+        self.start = self.start.max(offset);
+    }
+
+    fn place(&self, offset: u64) -> usize {
+        if self.bytes.is_empty() { 0 } else { offset as usize & (self.bytes.len() - 1) }
+    }
+
+    fn slices_mut(&mut self, offset: u64, len: usize) -> (&mut [u8], &mut [u8]) {
+        let at = self.place(offset);
+        let first = len.min(self.bytes.len() - at);
+        let (low, high) = self.bytes.split_at_mut(at);
+        (&mut high[..first], &mut low[..len - first])
+    }
+
+    /// Makes room for `span` bytes from the start on.
+    fn reserve(&mut self, span: usize) {
+        if span <= self.bytes.len() {
+            return;
+        }
+        let mut larger = Self { bytes: vec![0; span.next_power_of_two().max(SMALLEST)], start: self.start };
+        let mut old = vec![0; self.bytes.len()];
+        self.get(self.start, &mut old);
+        let (first, second) = larger.slices_mut(self.start, old.len());
+        let (head, tail) = old.split_at(first.len());
+        first.copy_from_slice(head);
+        second.copy_from_slice(tail);
+        *self = larger;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bytes_out_of_order_are_found_at_their_offsets() {
+        let mut ring = ByteRing::default();
+        ring.put(100, b"later");
+        ring.put(0, b"now");
+        let mut back = [0; 5];
+        ring.get(100, &mut back);
+        assert_eq!(&back, b"later");
+        let mut back = [0; 3];
+        ring.get(0, &mut back);
+        assert_eq!(&back, b"now");
+    }
+
+    proptest! {
+        #[test]
+        fn a_stream_survives_growth_and_wrapping(steps in prop::collection::vec((1usize..9_000, 0usize..9_000), 1..60)) {
+            let mut ring = ByteRing::default();
+            let byte = |offset: u64| (offset % 251) as u8;
+            let (mut written, mut read) = (0_u64, 0_u64);
+            for (write, take) in steps {
+                let data: Vec<u8> = (written..written + write as u64).map(byte).collect();
+                ring.put(written, &data);
+                written += write as u64;
+                let take = take.min((written - read) as usize);
+                let mut back = Vec::new();
+                ring.append_to(read, take, &mut back);
+                prop_assert!(back.iter().zip(read..).all(|(found, offset)| *found == byte(offset)));
+                read += take as u64;
+                ring.advance(read);
+                prop_assert_eq!(ring.start(), read);
+            }
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! The calls of the socket interface.
+
+use crate::error::SocketError;
+use crate::info::TcpInfo;
+use crate::options::{Settings, SocketOption};
+use crate::stack::Stack;
+use crate::stream::{Stream, Traffic};
+use crate::table::{Kind, Listener, Socket, SocketId};
+use lightlag_core::Instant;
+use lightlag_tcp::{Connection, State, Statistics};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// Which half of a connection is shut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shutdown {
+    /// Nothing more is read: what arrives is acknowledged, and reading gives the end of the stream.
+    Read,
+    /// Nothing more is written: a FIN follows the data.
+    Write,
+    /// Both.
+    Both,
+}
+
+/// What a socket is ready for (poll(2)).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Readiness {
+    /// Reading gives data, the end of the stream or an error; accepting gives a connection.
+    pub readable: bool,
+    /// Writing takes a third of the send buffer or more, or gives an error.
+    pub writable: bool,
+    /// The peer closed its end (POLLRDHUP).
+    pub peer_closed: bool,
+    /// Both ends are closed (POLLHUP).
+    pub hung_up: bool,
+    /// An error waits (POLLERR).
+    pub error: bool,
+}
+
+impl Stack {
+    /// A new socket.
+    pub fn socket(&mut self) -> SocketId {
+        let settings = Settings {
+            no_delay: false,
+            congestion: self.config.tcp.congestion.clone(),
+            max_segment: None,
+            receive_buffer: None,
+            send_buffer: None,
+            linger: None,
+            keep_alive: self.config.tcp.keep_alive.is_some(),
+            keep_alive_timing: self.config.tcp.keep_alive.unwrap_or_default(),
+            cork: false,
+            quick_ack: self.config.tcp.delayed_ack.is_some_and(|delayed| delayed.quick > 0),
+        };
+        self.table.insert(Socket::new(Kind::Fresh, settings))
+    }
+
+    /// Gives the socket a local address: one of the host's or the unspecified one; port 0 takes a free one.
+    pub fn bind(&mut self, id: SocketId, address: SocketAddr) -> Result<(), SocketError> {
+        let socket = self.get(id)?;
+        if !matches!(socket.kind, Kind::Fresh) || socket.local.is_some() {
+            return Err(SocketError::Invalid);
+        }
+        if !address.ip().is_unspecified() && !self.config.addresses.contains(&address.ip()) {
+            return Err(SocketError::AddressNotAvailable);
+        }
+        let port = match address.port() {
+            0 => self.ephemeral_port(address.ip(), address).ok_or(SocketError::AddressInUse)?,
+            port => port,
+        };
+        let address = SocketAddr::new(address.ip(), port);
+        if self.is_taken(address) {
+            return Err(SocketError::AddressInUse);
+        }
+        self.get_mut(id)?.local = Some(address);
+        Ok(())
+    }
+
+    /// Waits for connections on a bound socket. `backlog` of them may be opening or wait to be accepted, and one
+    /// more, as on Linux.
+    pub fn listen_on(&mut self, id: SocketId, backlog: usize) -> Result<(), SocketError> {
+        let socket = self.get_mut(id)?;
+        match &mut socket.kind {
+            Kind::Listener(listener) => listener.backlog = backlog,
+            Kind::Fresh if socket.local.is_some() => {
+                socket.kind = Kind::Listener(Listener { backlog, ..Listener::default() });
+            }
+            _ => return Err(SocketError::Invalid),
+        }
+        Ok(())
+    }
+
+    /// A socket that waits for connections at this address.
+    pub fn listen(&mut self, address: SocketAddr, backlog: usize) -> Result<SocketId, SocketError> {
+        let id = self.socket();
+        let done = self.bind(id, address).and_then(|()| self.listen_on(id, backlog));
+        if let Err(error) = done {
+            self.forget(id);
+            return Err(error);
+        }
+        Ok(id)
+    }
+
+    /// Takes an established connection from a listener.
+    pub fn accept(&mut self, id: SocketId) -> Result<SocketId, SocketError> {
+        let listener = self.get_mut(id)?.listener().ok_or(SocketError::Invalid)?;
+        listener.waiting.pop_front().ok_or(SocketError::WouldBlock)
+    }
+
+    /// Begins to open a connection: the SYN leaves with the next packet. It is open once [`Self::state`] is
+    /// established and the socket writable.
+    pub fn connect(&mut self, now: Instant, id: SocketId, remote: SocketAddr) -> Result<(), SocketError> {
+        let socket = self.get_mut(id)?;
+        match &mut socket.kind {
+            Kind::Fresh => {}
+            Kind::Listener(_) => return Err(SocketError::NotSupported),
+            Kind::Stream(stream) => {
+                return Err(match stream.connection.state() {
+                    State::SynSent | State::SynReceived => SocketError::InProgress,
+                    _ => SocketError::AlreadyConnected,
+                });
+            }
+        }
+        let bound = socket.local;
+        let local = self.local_towards(bound, remote)?;
+        if !self.register(local, remote, id) {
+            return Err(SocketError::AddressInUse);
+        }
+        let settings = self.get(id)?.settings.clone();
+        let initial = self.initial_number(now, local, remote);
+        let mut config = self.tcp_config(&settings, local.ip());
+        if let Some(ecn) = self.config.connecting_ecn {
+            Arc::make_mut(&mut config).ecn = ecn;
+        }
+        let mut connection = Connection::client(config, initial);
+        connection.open(now);
+        let stream = Stream::new(connection, settings.cork, self.config.least_burst);
+        let socket = self.get_mut(id)?;
+        socket.kind = Kind::Stream(Box::new(stream));
+        (socket.local, socket.remote) = (Some(local), Some(remote));
+        self.enqueue(id);
+        Ok(())
+    }
+
+    /// The local end of a connection to `remote`.
+    fn local_towards(&mut self, bound: Option<SocketAddr>, remote: SocketAddr) -> Result<SocketAddr, SocketError> {
+        if remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
+            return Err(SocketError::Invalid);
+        }
+        let same_family = |address: &IpAddr| address.is_ipv4() == remote.is_ipv4();
+        let ip = match bound {
+            Some(bound) if !same_family(&bound.ip()) => return Err(SocketError::AddressNotAvailable),
+            Some(bound) if !bound.ip().is_unspecified() => bound.ip(),
+            _ => {
+                let mut addresses = self.config.addresses.iter().copied();
+                addresses.find(same_family).ok_or(SocketError::NetworkUnreachable)?
+            }
+        };
+        let port = match bound {
+            Some(bound) => bound.port(),
+            None => self.ephemeral_port(ip, remote).ok_or(SocketError::AddressInUse)?,
+        };
+        Ok(SocketAddr::new(ip, port))
+    }
+
+    /// Writes as much of `data` as the send buffer takes; returns how much that is.
+    pub fn write(&mut self, now: Instant, id: SocketId, data: &[u8]) -> Result<usize, SocketError> {
+        self.write_with(now, id, data, false)
+    }
+
+    /// As [`Self::write`]; with `more` (MSG_MORE) a last segment that is not full waits for the next write, for the
+    /// next ACK or for a timeout.
+    pub fn write_with(&mut self, now: Instant, id: SocketId, data: &[u8], more: bool) -> Result<usize, SocketError> {
+        let bounds = self.config.send_buffer;
+        let socket = self.get_mut(id)?;
+        if let Some(error) = socket.error.take() {
+            return Err(error);
+        }
+        let (shut, limit) = (socket.write_shut, socket.settings.send_buffer.map(|bytes| bytes.0));
+        let stream = socket.stream().ok_or(SocketError::NotConnected)?;
+        if matches!(stream.connection.state(), State::SynSent | State::SynReceived) && !shut {
+            return Err(SocketError::WouldBlock);
+        }
+        if shut || !stream.may_write() {
+            return Err(SocketError::BrokenPipe);
+        }
+        let len = stream.room(limit, bounds).min(data.len() as u64) as usize;
+        if len == 0 && !data.is_empty() {
+            return Err(SocketError::WouldBlock);
+        }
+        stream.write(now, &data[..len], more);
+        self.enqueue(id);
+        Ok(len)
+    }
+
+    /// Reads up to `data.len()` bytes; returns how many there were. 0: the peer has sent everything.
+    pub fn read(&mut self, id: SocketId, data: &mut [u8]) -> Result<usize, SocketError> {
+        self.take_data(id, data, true)
+    }
+
+    /// Reads, but leaves the bytes where they are (MSG_PEEK).
+    pub fn peek(&mut self, id: SocketId, data: &mut [u8]) -> Result<usize, SocketError> {
+        self.take_data(id, data, false)
+    }
+
+    fn take_data(&mut self, id: SocketId, data: &mut [u8], consume: bool) -> Result<usize, SocketError> {
+        let socket = self.get_mut(id)?;
+        let (ended, read_shut) = (socket.ended, socket.read_shut);
+        let stream = socket.stream().ok_or(SocketError::NotConnected)?;
+        if stream.unread() > 0 {
+            let len = if consume { stream.read(data) } else { stream.peek(data) };
+            if consume {
+                self.enqueue(id);
+            }
+            return Ok(len);
+        }
+        let finished = stream.at_end() || ended || read_shut;
+        if let Some(error) = socket.error.take() {
+            return Err(error);
+        }
+        if finished { Ok(0) } else { Err(SocketError::WouldBlock) }
+    }
+
+    /// Shuts one or both halves of a connection.
+    pub fn shutdown(&mut self, id: SocketId, how: Shutdown) -> Result<(), SocketError> {
+        let socket = self.get_mut(id)?;
+        let stream = socket.stream().ok_or(SocketError::NotConnected)?;
+        if matches!(stream.connection.state(), State::Closed | State::SynSent) {
+            return Err(SocketError::NotConnected);
+        }
+        if how != Shutdown::Read {
+            stream.finish();
+            socket.write_shut = true;
+        }
+        socket.read_shut |= how != Shutdown::Write;
+        self.enqueue(id);
+        Ok(())
+    }
+
+    /// The application is done with the socket: its name is void, except for [`Self::lingers`]. A connection sends
+    /// what was written and a FIN; it is reset if data was not read (RFC 2525 §2.17) or SO_LINGER is 0 s. With a
+    /// longer SO_LINGER a blocking caller waits as long as [`Self::lingers`] says so, until the time returned.
+    pub fn close(&mut self, now: Instant, id: SocketId) -> Result<Option<Instant>, SocketError> {
+        let socket = self.get_mut(id)?;
+        let linger = socket.settings.linger;
+        socket.orphan = true;
+        let Some(stream) = socket.stream() else {
+            let children = self.children(id);
+            self.forget(id);
+            for child in children {
+                self.discard(child);
+            }
+            return Ok(None);
+        };
+        let at_once = linger.is_some_and(|time| time.is_zero());
+        if at_once || stream.unread() > 0 || stream.connection.state() == State::SynSent {
+            stream.connection.abort();
+        } else {
+            stream.finish();
+            stream.connection.release(now);
+        }
+        self.enqueue(id);
+        Ok(linger.filter(|time| !time.is_zero()).map(|time| now + time))
+    }
+
+    /// Whether a closed socket still waits for the acknowledgement of what was written.
+    pub fn lingers(&self, id: SocketId) -> bool {
+        self.table.get(id).is_some_and(|socket| match &socket.kind {
+            Kind::Stream(stream) => stream.connection.state() != State::Closed && !stream.connection.all_acknowledged(),
+            _ => false,
+        })
+    }
+
+    /// Resets a connection, or closes any other socket.
+    pub fn abort(&mut self, now: Instant, id: SocketId) -> Result<(), SocketError> {
+        if let Some(stream) = self.get_mut(id)?.stream() {
+            stream.connection.abort();
+        }
+        self.close(now, id).map(|_| ())
+    }
+
+    /// Connections of a listener that nobody accepted.
+    fn children(&self, listener: SocketId) -> Vec<SocketId> {
+        let waiting = match self.table.get(listener).map(|socket| &socket.kind) {
+            Some(Kind::Listener(listener)) => listener.waiting.iter().copied().collect(),
+            _ => Vec::new(),
+        };
+        let opening = self.table.iter().filter(|(_, socket)| socket.parent == Some(listener)).map(|(id, _)| id);
+        waiting.into_iter().chain(opening).collect()
+    }
+
+    fn discard(&mut self, id: SocketId) {
+        let Some(socket) = self.table.get_mut(id) else { return };
+        (socket.orphan, socket.parent) = (true, None);
+        if let Some(stream) = socket.stream() {
+            stream.connection.abort();
+        }
+        self.enqueue(id);
+    }
+
+    /// Changes a setting.
+    pub fn set_option(&mut self, now: Instant, id: SocketId, option: &SocketOption) -> Result<(), SocketError> {
+        let socket = self.get_mut(id)?;
+        let mut settings = socket.settings.clone();
+        settings.take(option).ok_or(SocketError::BadOption)?;
+        if let Some(stream) = socket.stream() {
+            let connection = &mut stream.connection;
+            match option {
+                SocketOption::NoDelay(on) => {
+                    connection.set_nagle(!on);
+                    if *on {
+                        stream.push();
+                    }
+                }
+                SocketOption::Congestion(choice) => {
+                    let same = connection.config().congestion == *choice;
+                    if !same && !connection.choose_congestion(choice.clone()) {
+                        return Err(SocketError::NotSupported);
+                    }
+                }
+                SocketOption::ReceiveBuffer(_) => {
+                    connection.set_receive_buffer(settings.receive_buffer.unwrap_or_default());
+                }
+                SocketOption::KeepAlive(_)
+                | SocketOption::KeepIdle(_)
+                | SocketOption::KeepInterval(_)
+                | SocketOption::KeepCount(_) => connection.set_keep_alive(now, settings.probing()),
+                SocketOption::Cork(on) => stream.set_cork(now, *on),
+                SocketOption::QuickAck(on) => {
+                    let some = connection.config().delayed_ack.map_or(0, |delayed| delayed.quick.max(QUICK));
+                    connection.acknowledge_at_once(if *on { some } else { 0 });
+                }
+                SocketOption::MaxSegment(_) => return Err(SocketError::Invalid),
+                SocketOption::SendBuffer(_) | SocketOption::Linger(_) => {}
+            }
+        }
+        socket.settings = settings;
+        self.enqueue(id);
+        Ok(())
+    }
+
+    /// The settings of a socket.
+    pub fn settings(&self, id: SocketId) -> Result<&Settings, SocketError> {
+        Ok(&self.get(id)?.settings)
+    }
+
+    /// The state of its connection; LISTEN and CLOSED where there is none.
+    pub fn state(&self, id: SocketId) -> Result<State, SocketError> {
+        Ok(match &self.get(id)?.kind {
+            Kind::Fresh => State::Closed,
+            Kind::Listener(_) => State::Listen,
+            Kind::Stream(stream) => stream.connection.state(),
+        })
+    }
+
+    /// Why the connection ended, once (SO_ERROR).
+    pub fn take_error(&mut self, id: SocketId) -> Result<Option<SocketError>, SocketError> {
+        Ok(self.get_mut(id)?.error.take())
+    }
+
+    /// What the socket is ready for.
+    pub fn readiness(&mut self, id: SocketId) -> Result<Readiness, SocketError> {
+        let bounds = self.config.send_buffer;
+        let socket = self.get_mut(id)?;
+        let error = socket.error.is_some();
+        let (read_shut, write_shut, ended) = (socket.read_shut, socket.write_shut, socket.ended);
+        let limit = socket.settings.send_buffer.map(|bytes| bytes.0);
+        Ok(match &mut socket.kind {
+            Kind::Fresh => Readiness { hung_up: true, ..Readiness::default() },
+            Kind::Listener(listener) => Readiness { readable: !listener.waiting.is_empty(), ..Readiness::default() },
+            Kind::Stream(stream) => {
+                let peer_closed = stream.connection.peer_closed() || ended;
+                let room = stream.room(limit, bounds);
+                let used = stream.unacknowledged();
+                Readiness {
+                    readable: stream.unread() > 0 || stream.at_end() || read_shut || ended || error,
+                    writable: error || ended || write_shut || stream.may_write() && 2 * room >= used && room > 0,
+                    peer_closed,
+                    hung_up: ended || peer_closed && write_shut,
+                    error,
+                }
+            }
+        })
+    }
+
+    /// Local and remote address, as far as the socket has them.
+    pub fn addresses(&self, id: SocketId) -> Result<(Option<SocketAddr>, Option<SocketAddr>), SocketError> {
+        let socket = self.get(id)?;
+        Ok((socket.local, socket.remote))
+    }
+
+    /// What TCP_INFO shows.
+    pub fn info(&self, now: Instant, id: SocketId) -> Result<TcpInfo, SocketError> {
+        self.stream_of(id).map(|stream| TcpInfo::of(now, stream))
+    }
+
+    /// The counters of its connection.
+    pub fn statistics(&self, id: SocketId) -> Result<(Statistics, Traffic), SocketError> {
+        self.stream_of(id).map(|stream| (*stream.connection.statistics(), stream.traffic))
+    }
+
+    /// Bytes to read, and bytes written that the peer has not acknowledged (SIOCINQ, SIOCOUTQ).
+    pub fn queued(&self, id: SocketId) -> Result<(u64, u64), SocketError> {
+        self.stream_of(id).map(|stream| (stream.unread(), stream.unacknowledged()))
+    }
+
+    fn stream_of(&self, id: SocketId) -> Result<&Stream, SocketError> {
+        match &self.get(id)?.kind {
+            Kind::Stream(stream) => Ok(stream),
+            _ => Err(SocketError::NotConnected),
+        }
+    }
+
+    /// A socket that the application holds.
+    fn get(&self, id: SocketId) -> Result<&Socket, SocketError> {
+        self.table.get(id).filter(|socket| !socket.orphan).ok_or(SocketError::BadSocket)
+    }
+
+    fn get_mut(&mut self, id: SocketId) -> Result<&mut Socket, SocketError> {
+        self.table.get_mut(id).filter(|socket| !socket.orphan).ok_or(SocketError::BadSocket)
+    }
+}
+
+/// Segments that TCP_QUICKACK makes quick at least (TCP_MAX_QUICKACKS of Linux).
+const QUICK: u16 = 16;

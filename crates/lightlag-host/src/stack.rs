@@ -1,0 +1,528 @@
+//! The stack: which packet belongs to which socket, what leaves, and when something is due.
+
+use crate::error::SocketError;
+use crate::options::Settings;
+use crate::stream::Stream;
+use crate::table::{Kind, Socket, SocketId, Table};
+use lightlag_core::{Instant, RandomStream};
+use lightlag_tcp::config::Config;
+use lightlag_tcp::congestion::wants_exact_marks;
+use lightlag_tcp::connection::reset_for;
+use lightlag_tcp::ecn::{Codepoint, Mode};
+use lightlag_tcp::segment::{Flags, SeqNumber};
+use lightlag_tcp::{Connection, Segment, State};
+use lightlag_wire::{Addresses, IpFields, PacketError, TcpPacket};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// What a host is.
+#[derive(Clone, Debug)]
+pub struct HostConfig {
+    /// Its addresses. Packets for others are dropped and counted.
+    pub addresses: Vec<IpAddr>,
+    /// The TCP of sockets whose options say nothing else.
+    pub tcp: Config,
+    /// Largest IP packet in bytes; bounds the MSS.
+    pub mtu: u16,
+    /// The ECN that sockets ask for which connect, where that is not what they answer with.
+    pub connecting_ecn: Option<Mode>,
+    /// The send buffer that a socket takes by itself.
+    pub send_buffer: SendBuffer,
+    /// Segments that leave as one burst at least (tcp_min_tso_segs of Linux): the last of a burst has the PSH flag.
+    pub least_burst: u64,
+    /// Hop limit of what leaves.
+    pub ttl: u8,
+    /// What initial sequence numbers and ephemeral ports are drawn from.
+    pub seed: u64,
+}
+
+impl HostConfig {
+    /// A host with these addresses that behaves as Linux.
+    pub fn new(addresses: Vec<IpAddr>) -> Self {
+        Self {
+            addresses,
+            tcp: lightlag_tcp::Profile::Linux.config(),
+            mtu: 1500,
+            connecting_ecn: None,
+            send_buffer: SendBuffer::default(),
+            least_burst: 2,
+            ttl: 64,
+            seed: 1,
+        }
+    }
+}
+
+/// Bounds of a send buffer that tunes itself, in bytes of payload (tcp_wmem of Linux).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SendBuffer {
+    /// What it begins with.
+    pub initial: u64,
+    /// The largest.
+    pub most: u64,
+}
+
+impl Default for SendBuffer {
+    /// The largest of Linux, and its middle value with the overhead doubled.
+    fn default() -> Self {
+        Self { initial: 87_040, most: 4 << 20 }
+    }
+}
+
+/// What became of the packets of a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Packets that came.
+    pub packets_in: u64,
+    /// Packets that left.
+    pub packets_out: u64,
+    /// Dropped: the packet was cut, malformed, a fragment, or had a wrong checksum.
+    pub bad_packets: u64,
+    /// Dropped: something else than TCP or an ICMP message about it.
+    pub other_protocols: u64,
+    /// Dropped: the destination is none of our addresses.
+    pub not_for_us: u64,
+    /// Dropped: a SYN for a listener whose queue is full.
+    pub refused_syns: u64,
+    /// Resets that left for segments that belong to nothing.
+    pub resets: u64,
+    /// ICMP errors that ended an opening connection.
+    pub unreachable: u64,
+}
+
+/// The dynamic ports of Linux (ip_local_port_range).
+const EPHEMERAL: std::ops::Range<u16> = 32_768..61_000;
+
+/// Resets that may wait to leave: a flood of stray segments must not grow memory.
+const MOST_REPLIES: usize = 1_000;
+
+/// A host without I/O.
+pub struct Stack {
+    pub(crate) config: HostConfig,
+    pub(crate) table: Table,
+    /// Local and remote address.
+    connections: BTreeMap<(SocketAddr, SocketAddr), SocketId>,
+    /// Who may have something to send.
+    ready: VecDeque<SocketId>,
+    /// Whole packets that belong to no socket.
+    replies: VecDeque<Vec<u8>>,
+    timers: BTreeSet<(Instant, SocketId)>,
+    counters: Counters,
+    next_port: u16,
+    identification: u16,
+    payload: Vec<u8>,
+}
+
+impl Stack {
+    /// A host without sockets.
+    pub fn new(config: HostConfig) -> Self {
+        let span = u64::from(EPHEMERAL.end - EPHEMERAL.start);
+        let first = RandomStream::new(config.seed, "ephemeral ports").bits() % span;
+        Self {
+            config,
+            table: Table::default(),
+            connections: BTreeMap::new(),
+            ready: VecDeque::new(),
+            replies: VecDeque::new(),
+            timers: BTreeSet::new(),
+            counters: Counters::default(),
+            next_port: EPHEMERAL.start + first as u16,
+            identification: 0,
+            payload: Vec::new(),
+        }
+    }
+
+    /// What became of the packets so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What the host is.
+    pub fn config(&self) -> &HostConfig {
+        &self.config
+    }
+
+    /// From now on new connections behave so; those that connect ask for this ECN.
+    pub fn set_tcp(&mut self, tcp: Config, connecting_ecn: Mode) {
+        (self.config.tcp, self.config.connecting_ecn) = (tcp, Some(connecting_ecn));
+    }
+
+    /// Bounds of the send buffers that tune themselves.
+    pub fn set_send_buffer(&mut self, bounds: SendBuffer) {
+        self.config.send_buffer = bounds;
+    }
+
+    /// Segments of a burst at least, for new connections.
+    pub fn set_least_burst(&mut self, segments: u64) {
+        self.config.least_burst = segments;
+    }
+
+    /// The host has this address too.
+    pub fn add_address(&mut self, address: IpAddr) {
+        if !self.config.addresses.contains(&address) {
+            self.config.addresses.push(address);
+        }
+    }
+
+    /// A packet arrived. Whatever it is, it is handled or counted.
+    pub fn packet_in(&mut self, now: Instant, packet: &[u8]) {
+        self.counters.packets_in += 1;
+        match lightlag_wire::decode(packet) {
+            Ok(tcp) => self.segment_in(now, &tcp),
+            Err(PacketError::NotTcp { .. }) => {
+                if !self.icmp_in(packet) {
+                    self.counters.other_protocols += 1;
+                }
+            }
+            Err(_) => self.counters.bad_packets += 1,
+        }
+    }
+
+    fn segment_in(&mut self, now: Instant, packet: &TcpPacket<'_>) {
+        let (local, remote) = (packet.addresses.destination, packet.addresses.source);
+        if !self.config.addresses.contains(&local.ip()) {
+            self.counters.not_for_us += 1;
+            return;
+        }
+        if !is_unicast(remote.ip()) || remote.port() == 0 || local.port() == 0 {
+            // RFC 1122 §4.2.3.10: nobody answers these.
+            self.counters.bad_packets += 1;
+            return;
+        }
+        let segment = &packet.segment;
+        let Some(id) = self.connections.get(&(local, remote)).copied() else {
+            return self.open_passively(now, packet, None);
+        };
+        match self.successor(id, segment) {
+            None => {
+                if let Some(stream) = self.stream_mut(id) {
+                    stream.take(now, segment, packet.ip.ecn, packet.payload);
+                }
+                self.enqueue(id);
+            }
+            Some(initial) if self.listener_at(local).is_some() => {
+                self.retire(id);
+                self.open_passively(now, packet, Some(initial));
+            }
+            // A new connection that nobody waits for: TIME-WAIT ends first.
+            Some(_) => {}
+        }
+    }
+
+    /// The initial sequence number for the new connection that a SYN begins in TIME-WAIT.
+    fn successor(&mut self, id: SocketId, segment: &Segment) -> Option<SeqNumber> {
+        self.stream_mut(id)?.connection.successor(segment)
+    }
+
+    /// A segment for no connection: a SYN for a listener begins one, anything else is answered by a reset.
+    fn open_passively(&mut self, now: Instant, packet: &TcpPacket<'_>, initial: Option<SeqNumber>) {
+        let (local, remote) = (packet.addresses.destination, packet.addresses.source);
+        let segment = &packet.segment;
+        let Some(listener) = self.listener_at(local) else {
+            return self.reset(&packet.addresses, segment);
+        };
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.flags.has(Flags::ACK) {
+            return self.reset(&packet.addresses, segment);
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        let Some(socket) = self.table.get_mut(listener) else { return };
+        let settings = socket.settings.clone();
+        let Some(queue) = socket.listener() else { return };
+        if queue.waiting.len() + queue.opening > queue.backlog {
+            self.counters.refused_syns += 1;
+            return;
+        }
+        queue.opening += 1;
+        let initial = initial.unwrap_or_else(|| self.initial_number(now, local, remote));
+        let connection = Connection::server(self.tcp_config(&settings, local.ip()), initial);
+        let mut stream = Stream::new(connection, settings.cork, self.config.least_burst);
+        stream.take(now, segment, packet.ip.ecn, packet.payload);
+        let mut child = Socket::new(Kind::Stream(Box::new(stream)), settings);
+        (child.local, child.remote, child.parent) = (Some(local), Some(remote), Some(listener));
+        let id = self.table.insert(child);
+        self.connections.insert((local, remote), id);
+        self.enqueue(id);
+    }
+
+    /// RFC 9293 §3.10.7.1.
+    fn reset(&mut self, addresses: &Addresses, segment: &Segment) {
+        if self.replies.len() >= MOST_REPLIES {
+            return;
+        }
+        if let Some(reset) = reset_for(segment) {
+            let back = Addresses { source: addresses.destination, destination: addresses.source };
+            let mut packet = Vec::new();
+            let fields = self.ip_fields(Codepoint::NotEct);
+            lightlag_wire::encode(&mut packet, &back, &fields, &reset, &[]);
+            self.replies.push_back(packet);
+            self.counters.resets += 1;
+        }
+    }
+
+    fn ip_fields(&mut self, ecn: Codepoint) -> IpFields {
+        self.identification = self.identification.wrapping_add(1);
+        IpFields { ecn, ttl: self.config.ttl, identification: self.identification, dont_fragment: true }
+    }
+
+    /// The next packet that leaves, into `out`; `false` if there is none now. To be called after everything that
+    /// happens, until it says so.
+    pub fn poll_packet(&mut self, now: Instant, out: &mut Vec<u8>) -> bool {
+        if let Some(reply) = self.replies.pop_front() {
+            *out = reply;
+            self.counters.packets_out += 1;
+            return true;
+        }
+        let mut payload = std::mem::take(&mut self.payload);
+        let mut found = false;
+        while let Some(id) = self.ready.front().copied() {
+            if self.poll_socket(now, id, &mut payload, out) {
+                found = true;
+                break;
+            }
+            self.ready.pop_front();
+            if let Some(socket) = self.table.get_mut(id) {
+                socket.queued = false;
+            }
+            self.settle(id);
+        }
+        self.payload = payload;
+        found
+    }
+
+    fn poll_socket(&mut self, now: Instant, id: SocketId, payload: &mut Vec<u8>, out: &mut Vec<u8>) -> bool {
+        let Some(socket) = self.table.get_mut(id) else { return false };
+        let (Some(source), Some(destination)) = (socket.local, socket.remote) else { return false };
+        let Kind::Stream(stream) = &mut socket.kind else { return false };
+        let Some((segment, ecn)) = stream.poll(now, payload) else { return false };
+        let fields = self.ip_fields(ecn);
+        lightlag_wire::encode(out, &Addresses { source, destination }, &fields, &segment, payload);
+        self.counters.packets_out += 1;
+        true
+    }
+
+    /// How many connections have something to do: all but those in TIME-WAIT.
+    pub fn active_connections(&self) -> usize {
+        let busy = |socket: &Socket| match &socket.kind {
+            Kind::Stream(stream) => !matches!(stream.connection.state(), State::Closed | State::TimeWait),
+            _ => false,
+        };
+        self.table.iter().filter(|(_, socket)| busy(socket)).count()
+    }
+
+    /// When [`Self::handle_timeout`] wants to be called, if at all.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.timers.first().map(|(time, _)| *time)
+    }
+
+    /// The clock reached [`Self::poll_timeout`].
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some((time, id)) = self.timers.first().copied()
+            && time <= now
+        {
+            self.timers.pop_first();
+            if let Some(socket) = self.table.get_mut(id) {
+                socket.armed = None;
+                if let Some(stream) = socket.stream() {
+                    stream.handle_timeout(now);
+                }
+                self.enqueue(id);
+            }
+        }
+    }
+
+    /// Something happened at the socket: it may have something to send. Who connects is told at once.
+    pub(crate) fn enqueue(&mut self, id: SocketId) {
+        if let Some(socket) = self.table.get_mut(id)
+            && !socket.queued
+        {
+            socket.queued = true;
+            self.ready.push_back(id);
+        }
+        self.note_state(id);
+    }
+
+    /// What follows from the state of a connection for its listener and its owner.
+    fn note_state(&mut self, id: SocketId) {
+        let Some(socket) = self.table.get_mut(id) else { return };
+        let Some(state) = socket.stream().map(|stream| stream.connection.state()) else { return };
+        let opening = matches!(state, State::SynReceived | State::SynSent);
+        if let Some(parent) = socket.parent.filter(|_| !opening) {
+            socket.parent = None;
+            let alive = !matches!(state, State::Closed | State::Listen);
+            socket.orphan = !alive;
+            if let Some(listener) = self.table.get_mut(parent).and_then(Socket::listener) {
+                listener.opening -= 1;
+                if alive {
+                    listener.waiting.push_back(id);
+                }
+            }
+        }
+        let Some(socket) = self.table.get_mut(id) else { return };
+        if matches!(state, State::Closed) && !socket.ended {
+            socket.ended = true;
+            let failure = socket.stream().and_then(|stream| stream.connection.statistics().failure);
+            socket.error = socket.error.or(failure.map(SocketError::from));
+        }
+    }
+
+    /// Nothing leaves at this moment: sets the timer, or forgets a socket that is no more.
+    fn settle(&mut self, id: SocketId) {
+        self.note_state(id);
+        let Some(socket) = self.table.get_mut(id) else { return };
+        let orphan = socket.orphan;
+        let Some(stream) = socket.stream() else { return };
+        let state = stream.connection.state();
+        let deadline = stream.poll_timeout();
+        if matches!(state, State::Closed | State::Listen) {
+            self.disconnect(id);
+            if orphan {
+                self.forget(id);
+                return;
+            }
+        }
+        self.arm(id, deadline);
+    }
+
+    fn arm(&mut self, id: SocketId, deadline: Option<Instant>) {
+        let Some(socket) = self.table.get_mut(id) else { return };
+        if socket.armed != deadline {
+            if let Some(old) = socket.armed {
+                self.timers.remove(&(old, id));
+            }
+            socket.armed = deadline;
+            if let Some(deadline) = deadline {
+                self.timers.insert((deadline, id));
+            }
+        }
+    }
+
+    /// The pair of addresses is free again.
+    fn disconnect(&mut self, id: SocketId) {
+        if let Some(socket) = self.table.get(id)
+            && let (Some(local), Some(remote)) = (socket.local, socket.remote)
+            && self.connections.get(&(local, remote)) == Some(&id)
+        {
+            self.connections.remove(&(local, remote));
+        }
+    }
+
+    /// The socket is no more.
+    pub(crate) fn forget(&mut self, id: SocketId) {
+        self.arm(id, None);
+        self.disconnect(id);
+        self.table.remove(id);
+    }
+
+    /// A new connection takes the place of one in TIME-WAIT.
+    fn retire(&mut self, id: SocketId) {
+        self.disconnect(id);
+        let Some(socket) = self.table.get_mut(id) else { return };
+        // It ended well.
+        socket.ended = true;
+        if let Some(stream) = socket.stream() {
+            stream.connection.abort();
+        }
+        self.enqueue(id);
+    }
+
+    /// The socket that listens at this address: one bound to it exactly comes before one bound to all.
+    fn listener_at(&self, local: SocketAddr) -> Option<SocketId> {
+        let mut found = None;
+        for (id, socket) in self.table.iter() {
+            let Kind::Listener(_) = socket.kind else { continue };
+            match socket.local {
+                Some(bound) if bound == local => return Some(id),
+                Some(bound) if bound.port() == local.port() && covers(bound.ip(), local.ip()) => found = Some(id),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// An initial sequence number: a clock of 4 µs and an offset that only the seed tells (RFC 9293 §3.4.1).
+    pub(crate) fn initial_number(&self, now: Instant, local: SocketAddr, remote: SocketAddr) -> SeqNumber {
+        let offset = RandomStream::new(self.config.seed, &format!("{local} {remote}")).bits();
+        SeqNumber((now.as_nanos() / 4_000).wrapping_add(offset) as u32)
+    }
+
+    /// The behaviour that the settings of a socket lead to.
+    pub(crate) fn tcp_config(&self, settings: &Settings, local: IpAddr) -> Arc<Config> {
+        let mut config = self.config.tcp.clone();
+        let headers = if local.is_ipv4() { 40 } else { 60 };
+        let most = self.config.mtu.saturating_sub(headers).max(1);
+        config.mss = config.mss.min(most).min(settings.max_segment.unwrap_or(u16::MAX));
+        config.nagle = !settings.no_delay;
+        config.congestion = settings.congestion.clone();
+        config.keep_alive = settings.probing();
+        if config.ecn == Mode::Off && wants_exact_marks(&config.congestion) {
+            config.ecn = Mode::Classic;
+        }
+        if let Some(buffer) = settings.receive_buffer {
+            (config.receive_buffer, config.receive_buffer_initial) = (buffer, None);
+        }
+        Arc::new(config)
+    }
+
+    /// A port that no other socket uses towards this peer.
+    pub(crate) fn ephemeral_port(&mut self, local: IpAddr, remote: SocketAddr) -> Option<u16> {
+        for _ in EPHEMERAL {
+            let port = self.next_port;
+            self.next_port = if port + 1 == EPHEMERAL.end { EPHEMERAL.start } else { port + 1 };
+            let address = SocketAddr::new(local, port);
+            if !self.connections.contains_key(&(address, remote)) && !self.is_taken(address) {
+                return Some(port);
+            }
+        }
+        None
+    }
+
+    /// Whether a socket is bound to this address, or to one that covers it.
+    pub(crate) fn is_taken(&self, address: SocketAddr) -> bool {
+        self.table.iter().any(|(_, socket)| {
+            !matches!(socket.kind, Kind::Stream(_))
+                && socket.local.is_some_and(|bound| {
+                    bound.port() == address.port()
+                        && (covers(bound.ip(), address.ip()) || covers(address.ip(), bound.ip()))
+                })
+        })
+    }
+
+    /// Connects the pair of addresses with the socket; `false` if another one has it.
+    pub(crate) fn register(&mut self, local: SocketAddr, remote: SocketAddr, id: SocketId) -> bool {
+        let free = !self.connections.contains_key(&(local, remote));
+        if free {
+            self.connections.insert((local, remote), id);
+        }
+        free
+    }
+
+    /// The connection between these addresses.
+    pub(crate) fn connection_between(&self, local: SocketAddr, remote: SocketAddr) -> Option<SocketId> {
+        self.connections.get(&(local, remote)).copied()
+    }
+
+    pub(crate) fn note_unreachable(&mut self) {
+        self.counters.unreachable += 1;
+    }
+
+    pub(crate) fn stream_mut(&mut self, id: SocketId) -> Option<&mut Stream> {
+        self.table.get_mut(id)?.stream()
+    }
+}
+
+/// Whether a socket bound to `bound` hears what is sent to `address`.
+fn covers(bound: IpAddr, address: IpAddr) -> bool {
+    bound == address || bound.is_unspecified() && bound.is_ipv4() == address.is_ipv4()
+}
+
+fn is_unicast(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => !(address.is_multicast() || address.is_broadcast() || address.is_unspecified()),
+        IpAddr::V6(address) => !(address.is_multicast() || address.is_unspecified()),
+    }
+}

@@ -1,0 +1,5 @@
+//! Two hosts talk over a pipe.
+
+mod sockets;
+mod transfer;
+mod world;

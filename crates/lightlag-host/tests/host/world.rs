@@ -1,0 +1,186 @@
+//! Two hosts and a pipe that loses, duplicates and reorders.
+
+use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_host::{HostConfig, SocketError, SocketId, Stack};
+use lightlag_tcp::State;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+/// Client and server.
+pub const CLIENT: usize = 0;
+/// The other one.
+pub const SERVER: usize = 1;
+
+/// What the pipe does to a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Pipe {
+    /// One way.
+    pub delay: Duration,
+    /// Added at random, up to so much: packets overtake each other.
+    pub jitter: Duration,
+    /// How likely a packet is lost, and how likely it comes twice.
+    pub loss: f64,
+    /// Whether one comes twice.
+    pub twice: f64,
+}
+
+impl Pipe {
+    /// 10 ms, and nothing happens.
+    pub const CLEAN: Self = Self { delay: Duration::from_millis(10), jitter: Duration::ZERO, loss: 0.0, twice: 0.0 };
+}
+
+/// Everything.
+pub struct World {
+    pub stacks: [Stack; 2],
+    pub now: Instant,
+    pub pipe: Pipe,
+    /// Whether packets to the host arrive.
+    pub connected: [bool; 2],
+    under_way: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
+    count: u64,
+    random: RandomStream,
+}
+
+pub fn address(host: usize, v6: bool) -> IpAddr {
+    let last = 1 + host as u16;
+    if v6 { IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, last]) } else { IpAddr::from([10, 9, 0, last as u8]) }
+}
+
+pub fn socket_address(host: usize, port: u16) -> SocketAddr {
+    SocketAddr::new(address(host, false), port)
+}
+
+impl World {
+    pub fn new(pipe: Pipe, change: impl Fn(usize, &mut HostConfig)) -> Self {
+        let stack = |host: usize| {
+            let addresses = vec![address(host, false), address(host, true)];
+            let mut config = HostConfig { seed: host as u64, ..HostConfig::new(addresses) };
+            change(host, &mut config);
+            Stack::new(config)
+        };
+        Self {
+            stacks: [stack(CLIENT), stack(SERVER)],
+            now: Instant::from_nanos(1_000_000_000),
+            pipe,
+            connected: [true; 2],
+            under_way: BTreeMap::new(),
+            count: 0,
+            random: RandomStream::new(7, "pipe"),
+        }
+    }
+
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.random = RandomStream::new(seed, "pipe");
+        self
+    }
+
+    /// What waits in the stacks goes into the pipe.
+    pub fn flush(&mut self) {
+        let mut packet = Vec::new();
+        for from in [CLIENT, SERVER] {
+            while self.stacks[from].poll_packet(self.now, &mut packet) {
+                let copies = 1 + u32::from(self.random.uniform() < self.pipe.twice);
+                for _ in 0..copies {
+                    if self.random.uniform() >= self.pipe.loss {
+                        let jitter = self.pipe.jitter.as_secs_f64() * self.random.uniform();
+                        let at = self.now + self.pipe.delay + Duration::from_secs_f64(jitter);
+                        self.count += 1;
+                        self.under_way.insert((at, self.count), (1 - from, packet.clone()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// When something happens next.
+    pub fn next(&self) -> Option<Instant> {
+        let arrival = self.under_way.first_key_value().map(|((at, _), _)| *at);
+        let timers = self.stacks.iter().filter_map(Stack::poll_timeout);
+        arrival.into_iter().chain(timers).min()
+    }
+
+    /// Goes on to what happens next; `false` if nothing ever will before `end`.
+    pub fn step(&mut self, end: Instant) -> bool {
+        self.flush();
+        let Some(next) = self.next().filter(|next| *next <= end) else {
+            self.now = end;
+            return false;
+        };
+        self.now = self.now.max(next);
+        while let Some(entry) = self.under_way.first_entry()
+            && entry.key().0 <= self.now
+        {
+            let (to, packet) = entry.remove();
+            if self.connected[to] {
+                self.stacks[to].packet_in(self.now, &packet);
+            }
+        }
+        for stack in &mut self.stacks {
+            stack.handle_timeout(self.now);
+        }
+        self.flush();
+        true
+    }
+
+    pub fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.step(end) {}
+    }
+
+    /// A connection from the client to port 80 of the server, accepted.
+    pub fn connect(&mut self, v6: bool) -> (SocketId, SocketId, SocketId) {
+        let to = SocketAddr::new(address(SERVER, v6), 80);
+        let listener = self.stacks[SERVER].listen(to, 5).unwrap();
+        let client = self.stacks[CLIENT].socket();
+        self.stacks[CLIENT].connect(self.now, client, to).unwrap();
+        let end = self.now + Duration::from_secs(600);
+        let server = loop {
+            match self.stacks[SERVER].accept(listener) {
+                Ok(server) if self.stacks[CLIENT].state(client) == Ok(State::Established) => break server,
+                Ok(server) => {
+                    // The SYN-ACK was overtaken or lost; the server's data shows the client that it is open.
+                    while self.stacks[CLIENT].state(client) != Ok(State::Established) && self.step(end) {}
+                    break server;
+                }
+                Err(SocketError::WouldBlock) => assert!(self.step(end), "no connection"),
+                Err(error) => panic!("{error}"),
+            }
+        };
+        (client, server, listener)
+    }
+
+    /// Writes all of `data`, as time goes on, and returns what arrives at the other end until it closes.
+    pub fn send(&mut self, from: (usize, SocketId), to: (usize, SocketId), data: &[u8]) -> Vec<u8> {
+        let mut arrived = Vec::new();
+        let mut written = 0;
+        let end = self.now + Duration::from_secs(36_000);
+        let mut buffer = [0; 10_000];
+        let mut shut = false;
+        loop {
+            if written < data.len() {
+                match self.stacks[from.0].write(self.now, from.1, &data[written..]) {
+                    Ok(len) => written += len,
+                    Err(SocketError::WouldBlock) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            } else if !shut {
+                self.stacks[from.0].shutdown(from.1, lightlag_host::Shutdown::Write).unwrap();
+                shut = true;
+            }
+            match self.stacks[to.0].read(to.1, &mut buffer) {
+                Ok(0) => return arrived,
+                Ok(len) => arrived.extend_from_slice(&buffer[..len]),
+                Err(SocketError::WouldBlock) => assert!(self.step(end), "{written} written, {} read", arrived.len()),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+/// Bytes that repeat only after a long time.
+pub fn pattern(len: usize, seed: u64) -> Vec<u8> {
+    let mut random = RandomStream::new(seed, "pattern");
+    let mut data: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| random.bits().to_le_bytes()).collect();
+    data.truncate(len);
+    data
+}

@@ -1,0 +1,363 @@
+//! The system calls, on descriptors and slices.
+
+use crate::descriptors::{Entry, SocketEntry};
+use crate::sysctl;
+use crate::world::{Guard, Inner, World};
+use lightlag_host::{Shutdown, SocketError, SocketId};
+use lightlag_tcp::State;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::RawFd;
+
+/// An error number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Errno(pub i32);
+
+/// What a call returns.
+pub type Outcome<T> = Result<T, Errno>;
+
+impl From<SocketError> for Errno {
+    fn from(error: SocketError) -> Self {
+        use SocketError as E;
+        Self(match error {
+            E::BadSocket => libc::EBADF,
+            E::WouldBlock => libc::EAGAIN,
+            E::NotConnected => libc::ENOTCONN,
+            E::AlreadyConnected => libc::EISCONN,
+            E::InProgress => libc::EALREADY,
+            E::Invalid | E::BadOption => libc::EINVAL,
+            E::AddressInUse => libc::EADDRINUSE,
+            E::AddressNotAvailable => libc::EADDRNOTAVAIL,
+            E::NotSupported => libc::EOPNOTSUPP,
+            E::BrokenPipe => libc::EPIPE,
+            E::Refused => libc::ECONNREFUSED,
+            E::Reset => libc::ECONNRESET,
+            E::TimedOut => libc::ETIMEDOUT,
+            E::Aborted => libc::ECONNABORTED,
+            E::HostUnreachable => libc::EHOSTUNREACH,
+            E::NetworkUnreachable => libc::ENETUNREACH,
+        })
+    }
+}
+
+fn os(error: &std::io::Error) -> Errno {
+    Errno(error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// The address in a call: a host and port, or AF_UNSPEC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Peer {
+    /// Where to.
+    At(SocketAddr),
+    /// Nowhere: connect undoes a connection.
+    Unspecified,
+}
+
+impl Peer {
+    /// Reads a `sockaddr`. An IPv4 address inside an IPv6 one is taken out.
+    pub fn parse(bytes: &[u8]) -> Outcome<Self> {
+        let family = bytes.get(..2).ok_or(Errno(libc::EINVAL))?;
+        let port = bytes.get(2..4).map_or(0, |port| u16::from_be_bytes([port[0], port[1]]));
+        let ip: IpAddr = match i32::from(u16::from_ne_bytes([family[0], family[1]])) {
+            libc::AF_UNSPEC => return Ok(Self::Unspecified),
+            libc::AF_INET => {
+                let octets: [u8; 4] = bytes.get(4..8).ok_or(Errno(libc::EINVAL))?.try_into().unwrap_or_default();
+                Ipv4Addr::from(octets).into()
+            }
+            libc::AF_INET6 => {
+                let octets: [u8; 16] = bytes.get(8..24).ok_or(Errno(libc::EINVAL))?.try_into().unwrap_or_default();
+                Ipv6Addr::from(octets).to_canonical()
+            }
+            _ => return Err(Errno(libc::EAFNOSUPPORT)),
+        };
+        Ok(Self::At(SocketAddr::new(ip, port)))
+    }
+}
+
+/// The `sockaddr` of an address, in the form of the socket's domain.
+fn sockaddr(address: SocketAddr, domain: i32) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(28);
+    bytes.extend((domain as u16).to_ne_bytes());
+    bytes.extend(address.port().to_be_bytes());
+    match (domain, address.ip()) {
+        (libc::AF_INET6, ip) => {
+            let ip = match ip {
+                IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+                IpAddr::V6(ip) => ip,
+            };
+            bytes.extend([0; 4]);
+            bytes.extend(ip.octets());
+            bytes.extend([0; 4]);
+        }
+        (_, IpAddr::V4(ip)) => bytes.extend(ip.octets()),
+        (_, IpAddr::V6(_)) => bytes.extend([0; 4]),
+    }
+    bytes.resize(bytes.len().max(16), 0);
+    bytes
+}
+
+impl Inner {
+    /// The socket behind a descriptor.
+    pub(crate) fn socket_entry(&mut self, fd: RawFd) -> Outcome<&mut SocketEntry> {
+        match self.descriptors.get_mut(fd) {
+            Some(Entry::Socket(entry)) => Ok(entry),
+            Some(_) => Err(Errno(libc::ENOTSOCK)),
+            None => Err(Errno(libc::EBADF)),
+        }
+    }
+
+    pub(crate) fn id(&mut self, fd: RawFd) -> Outcome<SocketId> {
+        self.socket_entry(fd).map(|entry| entry.id)
+    }
+}
+
+impl World {
+    /// `socket(2)`. The configuration in /proc/sys is read here, and holds for what is opened from now on.
+    pub fn socket(&self, domain: i32, kind: i32, protocol: i32) -> Outcome<i32> {
+        let mut inner = self.enter();
+        if domain != libc::AF_INET && domain != libc::AF_INET6 {
+            return Err(Errno(libc::EAFNOSUPPORT));
+        }
+        if kind & 0xf != libc::SOCK_STREAM {
+            return Err(Errno(libc::ESOCKTNOSUPPORT));
+        }
+        if protocol != 0 && protocol != libc::IPPROTO_TCP {
+            return Err(Errno(libc::EPROTONOSUPPORT));
+        }
+        sysctl::apply(&inner.sysctl.clone(), &mut inner.stack).map_err(|message| {
+            eprintln!("lightlag: {message}");
+            Errno(libc::EINVAL)
+        })?;
+        let id = inner.stack.socket();
+        let entry = SocketEntry::new(id, domain, kind & libc::SOCK_NONBLOCK != 0);
+        inner.descriptors.open(Entry::Socket(entry)).map_err(|error| os(&error))
+    }
+
+    /// `bind(2)`. The address becomes one of the host's.
+    pub fn bind(&self, fd: RawFd, to: Peer) -> Outcome<()> {
+        let mut inner = self.enter();
+        let id = inner.id(fd)?;
+        let Peer::At(address) = to else { return Err(Errno(libc::EAFNOSUPPORT)) };
+        if !address.ip().is_unspecified() {
+            inner.stack.add_address(address.ip());
+        }
+        Ok(inner.stack.bind(id, address)?)
+    }
+
+    /// `listen(2)`.
+    pub fn listen(&self, fd: RawFd, backlog: i32) -> Outcome<()> {
+        let mut inner = self.enter();
+        let id = inner.id(fd)?;
+        Ok(inner.stack.listen_on(id, backlog.max(0) as usize)?)
+    }
+
+    /// `accept(2)`: a descriptor and the peer's `sockaddr`.
+    pub fn accept(&self, fd: RawFd) -> Outcome<(i32, Vec<u8>)> {
+        let mut inner = self.enter();
+        let listener = inner.socket_entry(fd)?.clone();
+        let attempt = |inner: &mut Inner| match inner.stack.accept(listener.id) {
+            Err(SocketError::WouldBlock) => None,
+            outcome => Some(outcome.map_err(Errno::from)),
+        };
+        let accepted;
+        (inner, accepted) = self.call(inner, listener.nonblocking, attempt);
+        let id = accepted?;
+        let (_, remote) = inner.stack.addresses(id)?;
+        let from = remote.map(|remote| sockaddr(remote, listener.domain)).unwrap_or_default();
+        let entry = SocketEntry::new(id, listener.domain, false);
+        let fd = inner.descriptors.open(Entry::Socket(entry)).map_err(|error| os(&error))?;
+        Ok((fd, from))
+    }
+
+    /// Runs a call: once where it must not block, else until it is done.
+    fn call<'a, T>(
+        &'a self,
+        inner: Guard<'a>,
+        nonblocking: bool,
+        attempt: impl FnMut(&mut Inner) -> Option<Outcome<T>>,
+    ) -> (Guard<'a>, Outcome<T>) {
+        let deadline = nonblocking.then_some(inner.now);
+        let (inner, outcome) = self.block(inner, deadline, attempt);
+        (inner, outcome.unwrap_or(Err(Errno(libc::EAGAIN))))
+    }
+
+    /// `connect(2)`.
+    pub fn connect(&self, fd: RawFd, to: Peer) -> Outcome<()> {
+        let mut inner = self.enter();
+        let entry = inner.socket_entry(fd)?.clone();
+        let Peer::At(remote) = to else { return Err(Errno(libc::EAFNOSUPPORT)) };
+        let now = inner.now;
+        match inner.stack.connect(now, entry.id, remote) {
+            Ok(()) if entry.nonblocking => {
+                drop(self.settle(inner));
+                return Err(Errno(libc::EINPROGRESS));
+            }
+            Ok(()) => {}
+            Err(SocketError::InProgress) if !entry.nonblocking => {}
+            Err(SocketError::AlreadyConnected) if entry.nonblocking && !entry.connect_told => {
+                inner.socket_entry(fd)?.connect_told = true;
+                return match inner.stack.take_error(entry.id)? {
+                    Some(error) => Err(error.into()),
+                    None => Ok(()),
+                };
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let attempt = |inner: &mut Inner| match inner.stack.state(entry.id) {
+            Ok(State::SynSent | State::SynReceived) => None,
+            Ok(_) => Some(match inner.stack.take_error(entry.id) {
+                Ok(Some(error)) | Err(error) => Err(error.into()),
+                Ok(None) => Ok(()),
+            }),
+            Err(error) => Some(Err(error.into())),
+        };
+        let (mut inner, outcome) = self.call(inner, false, attempt);
+        if let Ok(entry) = inner.socket_entry(fd) {
+            entry.connect_told = true;
+        }
+        outcome
+    }
+
+    /// `recv(2)`, and `read` with no flags.
+    pub fn receive(&self, fd: RawFd, data: &mut [u8], flags: i32) -> Outcome<usize> {
+        let mut inner = self.enter();
+        if let Some(Entry::Pipe) = inner.descriptors.get(fd) {
+            drop(inner);
+            return crate::polling::read_pipe(fd, data);
+        }
+        let entry = inner.socket_entry(fd)?.clone();
+        if flags & libc::MSG_OOB != 0 {
+            return Err(Errno(libc::EINVAL));
+        }
+        if flags & libc::MSG_ERRQUEUE != 0 {
+            return Err(Errno(libc::EAGAIN));
+        }
+        let nonblocking = entry.nonblocking || flags & libc::MSG_DONTWAIT != 0;
+        let whole = flags & libc::MSG_WAITALL != 0 && flags & libc::MSG_PEEK == 0;
+        let mut len = 0;
+        let attempt = |inner: &mut Inner| {
+            let place = &mut data[len..];
+            let outcome = match flags & libc::MSG_PEEK {
+                0 => inner.stack.read(entry.id, place),
+                _ => inner.stack.peek(entry.id, place),
+            };
+            match outcome {
+                Ok(0) => Some(Ok(len)),
+                Ok(count) => {
+                    len += count;
+                    (!whole || len == data.len()).then_some(Ok(len))
+                }
+                Err(SocketError::WouldBlock) => None,
+                Err(_) if len > 0 => Some(Ok(len)),
+                Err(error) => Some(Err(error.into())),
+            }
+        };
+        let outcome;
+        (inner, outcome) = self.call(inner, nonblocking, attempt);
+        drop(inner);
+        match outcome {
+            Err(Errno(libc::EAGAIN)) if len > 0 => Ok(len),
+            outcome => outcome,
+        }
+    }
+
+    /// `sendto(2)`, and `write` with no flags.
+    pub fn transmit(&self, fd: RawFd, data: &[u8], flags: i32, to: Option<Peer>) -> Outcome<usize> {
+        let mut inner = self.enter();
+        if let Some(Entry::Pipe) = inner.descriptors.get(fd) {
+            drop(inner);
+            return crate::polling::write_pipe(fd, data);
+        }
+        let entry = inner.socket_entry(fd)?.clone();
+        if flags & (libc::MSG_OOB | libc::MSG_FASTOPEN) != 0 {
+            return Err(Errno(libc::EOPNOTSUPP));
+        }
+        if to.is_some() && inner.stack.addresses(entry.id)?.1.is_none() {
+            return Err(Errno(libc::ENOTCONN));
+        }
+        let nonblocking = entry.nonblocking || flags & libc::MSG_DONTWAIT != 0;
+        let more = flags & libc::MSG_MORE != 0;
+        let mut len = 0;
+        let attempt = |inner: &mut Inner| {
+            let now = inner.now;
+            let rest = &data[len..];
+            let outcome = inner.stack.write_with(now, entry.id, rest, more);
+            match outcome {
+                Ok(count) => {
+                    len += count;
+                    (len == data.len()).then_some(Ok(len))
+                }
+                Err(SocketError::WouldBlock) => None,
+                Err(_) if len > 0 => Some(Ok(len)),
+                Err(error) => Some(Err(error.into())),
+            }
+        };
+        let outcome;
+        (inner, outcome) = self.call(inner, nonblocking, attempt);
+        drop(inner);
+        match outcome {
+            Err(Errno(libc::EAGAIN)) if len > 0 => Ok(len),
+            outcome => outcome,
+        }
+    }
+
+    /// `fcntl(2)`: the status flags.
+    pub fn fcntl(&self, fd: RawFd, command: i32, argument: i32) -> Outcome<i32> {
+        let mut inner = self.enter();
+        let entry = inner.socket_entry(fd)?;
+        match command {
+            libc::F_GETFL => Ok(libc::O_RDWR | if entry.nonblocking { libc::O_NONBLOCK } else { 0 }),
+            libc::F_SETFL => {
+                entry.nonblocking = argument & libc::O_NONBLOCK != 0;
+                Ok(0)
+            }
+            libc::F_GETFD | libc::F_SETFD => Ok(0),
+            _ => Err(Errno(libc::EINVAL)),
+        }
+    }
+
+    /// `ioctl(2)`: how much waits to be read, to be acknowledged, or to be sent.
+    pub fn ioctl(&self, fd: RawFd, request: u64) -> Outcome<i32> {
+        /// `SIOCOUTQNSD` of linux/sockios.h.
+        const NOT_SENT: u64 = 0x894b;
+        let mut inner = self.enter();
+        let id = inner.id(fd)?;
+        let now = inner.now;
+        let (unread, unacknowledged) = inner.stack.queued(id)?;
+        Ok(match request {
+            libc::FIONREAD => unread as i32,
+            libc::TIOCOUTQ => unacknowledged as i32,
+            NOT_SENT => inner.stack.info(now, id)?.notsent_bytes as i32,
+            _ => return Err(Errno(libc::ENOTTY)),
+        })
+    }
+
+    /// `close(2)`.
+    pub fn close(&self, fd: RawFd) -> Outcome<()> {
+        let mut inner = self.enter();
+        let Some(entry) = inner.descriptors.close(fd) else { return Err(Errno(libc::EBADF)) };
+        let Entry::Socket(socket) = entry else { return Ok(()) };
+        let now = inner.now;
+        let until = inner.stack.close(now, socket.id)?;
+        inner = self.settle(inner);
+        if until.is_some() && !socket.nonblocking {
+            let attempt = |inner: &mut Inner| (!inner.stack.lingers(socket.id)).then_some(());
+            let _ = self.block(inner, until, attempt);
+        }
+        Ok(())
+    }
+
+    /// `shutdown(2)`.
+    pub fn shutdown(&self, fd: RawFd, how: i32) -> Outcome<()> {
+        let mut inner = self.enter();
+        let id = inner.id(fd)?;
+        let how = match how {
+            libc::SHUT_RD => Shutdown::Read,
+            libc::SHUT_WR => Shutdown::Write,
+            libc::SHUT_RDWR => Shutdown::Both,
+            _ => return Err(Errno(libc::EINVAL)),
+        };
+        inner.stack.shutdown(id, how)?;
+        drop(self.settle(inner));
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! Our TCP behind the interface by which the packetdrill tool drives a user-space stack (its `--so_filename`).
+//!
+//! Scripts run unchanged and in virtual time: the clock moves when the tool sleeps or waits for a packet, one microsecond
+//! when it reads the time, and not at all while a thread that a packet has woken has not read it yet. The same script
+//! gives the same packets at the same times whatever the machine does.
+//!
+//! - [`interface`]: the table of functions, in C's terms.
+//! - [`world`]: the clock, the packets, and who waits for what.
+//! - [`calls`]: what each system call does.
+//! - [`sysctl`]: /proc/sys/net/ipv4 as the configuration of TCP.
+
+#![allow(unsafe_code)]
+
+pub mod calls;
+mod descriptors;
+mod info;
+pub mod interface;
+mod options;
+mod polling;
+mod preload;
+pub mod sysctl;
+pub mod world;
+
+use interface::Interface;
+use libc::c_char;
+use world::World;
+
+/// The entry point: fills in the table.
+///
+/// `flags` are the tool's `--so_flags`: words of the form `key=value`, apart by commas. `local=ADDRESS` is the address
+/// that sockets connect from (may be repeated; default 192.168.0.1 and fd3d:fa7b:d17d::1), `sysctl=FOLDER` another
+/// place than /proc/sys/net/ipv4.
+///
+/// # Safety
+///
+/// `flags` is null or a C string, `interface` points to a table.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, interface: *mut Interface) {
+    // SAFETY: by the contract above.
+    let flags = unsafe { interface::text(flags) };
+    let world = match World::new(&flags) {
+        Ok(world) => Box::new(world),
+        Err(message) => {
+            eprintln!("lightlag: --so_flags: {message}");
+            std::process::exit(1);
+        }
+    };
+    let table = Interface::new(world);
+    // SAFETY: the world lives until the tool calls `free`, which takes it out of the register first.
+    unsafe { preload::register(table.userdata) };
+    // SAFETY: by the contract above.
+    unsafe { interface.write(table) };
+}

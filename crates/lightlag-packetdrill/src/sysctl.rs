@@ -1,0 +1,172 @@
+//! /proc/sys/net/ipv4 as the configuration of TCP, with the names and meanings of Linux (ip-sysctl.rst).
+//!
+//! A file that is missing leaves what the profile `linux` does: kernels differ in what they have.
+
+use lightlag_core::{Bytes, Duration};
+use lightlag_host::{SendBuffer, Stack};
+use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAlive, Scheme};
+use lightlag_tcp::congestion::{Choice, cubic};
+use lightlag_tcp::ecn::Mode;
+use std::fs;
+use std::path::Path;
+
+/// Where the settings of the kernel are.
+pub const FOLDER: &str = "/proc/sys/net/ipv4";
+
+/// Reads the settings in this folder, and hands them to the stack for everything that it opens from now on.
+pub fn apply(folder: &Path, stack: &mut Stack) -> Result<(), String> {
+    let settings = Settings { folder };
+    let (config, connecting) = settings.config()?;
+    stack.set_tcp(config, connecting);
+    if let Some([_, initial, most]) = settings.three("tcp_wmem")? {
+        stack.set_send_buffer(SendBuffer { initial, most });
+    }
+    if let Some(segments) = settings.number("tcp_min_tso_segs")? {
+        stack.set_least_burst(segments.max(1));
+    }
+    Ok(())
+}
+
+/// The files of a folder.
+struct Settings<'a> {
+    folder: &'a Path,
+}
+
+impl Settings<'_> {
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.folder.join(name)).ok().map(|text| text.trim().to_owned())
+    }
+
+    fn number(&self, name: &str) -> Result<Option<u64>, String> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let number = text.parse::<i64>().map_err(|_| self.complain(name, &text, "a whole number"))?;
+        // -1 and the like: Linux takes the number by its bits or not at all.
+        Ok(u64::try_from(number).ok())
+    }
+
+    fn switch(&self, name: &str, into: &mut bool) -> Result<(), String> {
+        if let Some(number) = self.number(name)? {
+            *into = number != 0;
+        }
+        Ok(())
+    }
+
+    fn small(&self, name: &str, into: &mut u8) -> Result<(), String> {
+        if let Some(number) = self.number(name)? {
+            *into = number.min(u64::from(u8::MAX)) as u8;
+        }
+        Ok(())
+    }
+
+    fn three(&self, name: &str) -> Result<Option<[u64; 3]>, String> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let numbers: Result<Vec<u64>, _> = text.split_whitespace().map(str::parse).collect();
+        let three = numbers.ok().and_then(|numbers| <[u64; 3]>::try_from(numbers).ok());
+        three.map(Some).ok_or_else(|| self.complain(name, &text, "three whole numbers"))
+    }
+
+    fn complain(&self, name: &str, text: &str, wanted: &str) -> String {
+        format!("{}: {text:?} is not {wanted}", self.folder.join(name).display())
+    }
+
+    /// The configuration, and what ECN a socket asks for that connects (tcp_ecn = 2 only answers).
+    fn config(&self) -> Result<(Config, Mode), String> {
+        let mut config = lightlag_tcp::Profile::Linux.config();
+        self.switch("tcp_timestamps", &mut config.timestamps)?;
+        self.switch("tcp_sack", &mut config.sack)?;
+        self.switch("tcp_dsack", &mut config.dsack)?;
+        self.switch("tcp_window_scaling", &mut config.window_scaling)?;
+        self.switch("tcp_frto", &mut config.frto)?;
+        self.recovery(&mut config)?;
+        if self.number("tcp_slow_start_after_idle")? == Some(0) {
+            config.idle_restart = IdleRestart::Off;
+        }
+        if let Some([_, initial, most]) = self.three("tcp_rmem")? {
+            // Half of a buffer is payload (tcp_win_from_space with the scaling ratio that a socket begins with);
+            // the first window is that of Linux, 65,535 bytes at most.
+            let initial = (initial / 2).min(65_535);
+            config.receive_buffer = Bytes((most / 2).max(initial));
+            config.receive_buffer_initial = Some(Bytes(initial));
+            // tcp_select_initial_window.
+            let space = most.max(self.number("../core/rmem_max")?.unwrap_or(0)).max(1);
+            config.window_scale = Some(space.ilog2().saturating_sub(15).min(14) as u8);
+        }
+        if let Some(name) = self.text("tcp_congestion_control") {
+            config.congestion = congestion(&name)
+                .ok_or_else(|| self.complain("tcp_congestion_control", &name, "a congestion control known here"))?;
+        }
+        self.times(&mut config)?;
+        let ecn = self.number("tcp_ecn")?.unwrap_or(2);
+        // 3 asks for and answers with AccECN, 4 answers with it and asks for RFC 3168, 5 only answers.
+        let connecting = match ecn {
+            1 | 4 => Mode::Classic,
+            3 => Mode::Accecn,
+            _ => Mode::Off,
+        };
+        config.ecn = match ecn {
+            0 => Mode::Off,
+            1 | 2 => Mode::Classic,
+            _ => Mode::Accecn,
+        };
+        Ok((config, connecting))
+    }
+
+    fn recovery(&self, config: &mut Config) -> Result<(), String> {
+        if let Some(bits) = self.number("tcp_recovery")? {
+            config.recovery = if bits & 1 == 0 { Scheme::Sack } else { Scheme::Rack };
+        }
+        if let Some(mode) = self.number("tcp_early_retrans")? {
+            // 3 and 4 probe for the loss of the tail.
+            config.tlp = mode >= 3;
+        }
+        Ok(())
+    }
+
+    fn times(&self, config: &mut Config) -> Result<(), String> {
+        self.small("tcp_syn_retries", &mut config.syn_retries)?;
+        self.small("tcp_retries2", &mut config.retries)?;
+        if let Some(seconds) = self.number("tcp_fin_timeout")? {
+            config.fin_wait = Some(Duration::from_secs(seconds));
+        }
+        if let Some(millis) = self.number("tcp_invalid_ratelimit")? {
+            let limit = ChallengeAcks { count: 1, every: Duration::from_millis(millis) };
+            config.challenge_acks = (millis > 0).then_some(limit);
+        }
+        if let Some(micros) = self.number("tcp_rto_min_us")? {
+            config.rto.min = Duration::from_micros(micros);
+            config.rto.variance_floor = config.rto.min;
+        }
+        if let Some(millis) = self.number("tcp_rto_max_ms")? {
+            config.rto.max = Duration::from_millis(millis);
+        }
+        if config.keep_alive.is_some() {
+            let seconds = |name| Ok::<_, String>(self.number(name)?.map(Duration::from_secs));
+            let usual = KeepAlive::default();
+            config.keep_alive = Some(KeepAlive {
+                idle: seconds("tcp_keepalive_time")?.unwrap_or(usual.idle),
+                interval: seconds("tcp_keepalive_intvl")?.unwrap_or(usual.interval),
+                probes: self.number("tcp_keepalive_probes")?.map_or(usual.probes, |probes| probes as u16),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A congestion control by the name that Linux gives it.
+pub fn congestion(name: &str) -> Option<Choice> {
+    match name {
+        // It repairs losses as NewReno, which has a name of its own here.
+        "reno" => "newreno".parse().ok(),
+        // The kernel's program, not the RFC.
+        "cubic" => Some(Choice::Cubic(cubic::Config::of(cubic::Variant::Linux))),
+        _ => name.parse().ok(),
+    }
+}
+
+/// The name that Linux gives a congestion control.
+pub fn congestion_name(choice: &Choice) -> &'static str {
+    match choice.name() {
+        "newreno" => "reno",
+        name => name,
+    }
+}

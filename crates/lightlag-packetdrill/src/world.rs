@@ -1,0 +1,246 @@
+//! The virtual clock, the packets that leave, and the threads that wait.
+//!
+//! One thread drives: it sleeps, hands packets in and waits for packets. A second one may sit in a blocking call. After
+//! everything that happens each blocked thread looks whether its call is done; one whose call is done goes back to the
+//! tool, which reads the time first of all. Until then nothing moves, so that it reads the time at which it woke.
+
+use crate::descriptors::Descriptors;
+use crate::sysctl;
+use lightlag_core::{Duration, Instant};
+use lightlag_host::{HostConfig, Stack};
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+/// What the clock shows at first: 1,000 s, so that timestamps and sequence numbers do not begin at 0.
+const START: Instant = Instant::from_nanos(1_000_000_000_000);
+
+/// How much reading the clock takes: the tool reads it over and over while it waits for the next microsecond.
+const TICK: Duration = Duration::from_micros(1);
+
+/// Where sockets connect from unless the flags say something else: what the tool's own runner uses.
+const LOCAL: [&str; 2] = ["192.168.0.1", "fd3d:fa7b:d17d::1"];
+
+/// A stack, its clock and its descriptors.
+pub struct World {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+    /// The thread that drives. A blocking call from it moves the clock itself: nobody else would.
+    driver: ThreadId,
+}
+
+/// What the lock guards.
+pub(crate) struct Inner {
+    pub(crate) stack: Stack,
+    pub(crate) now: Instant,
+    pub(crate) descriptors: Descriptors,
+    pub(crate) sysctl: PathBuf,
+    /// Packets that left and that the tool has not seen.
+    outgoing: VecDeque<(Instant, Vec<u8>)>,
+    blocked: Vec<(ThreadId, Option<Instant>)>,
+    /// How many of the blocked threads have not looked again since the last event, and the number of that event.
+    looking: usize,
+    event: u64,
+    /// Threads that woke and have not read the clock.
+    owing: Vec<ThreadId>,
+}
+
+pub(crate) type Guard<'a> = MutexGuard<'a, Inner>;
+
+impl World {
+    /// A world at its start; `flags` as the tool got them.
+    pub fn new(flags: &str) -> Result<Self, String> {
+        let mut addresses = Vec::new();
+        let mut folder = PathBuf::from(sysctl::FOLDER);
+        for word in flags.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            match word.split_once('=') {
+                Some(("local", address)) => addresses.push(
+                    address
+                        .parse::<IpAddr>()
+                        .map_err(|_| format!("{address:?} is no address: give local=192.168.0.1"))?,
+                ),
+                Some(("sysctl", path)) => folder = PathBuf::from(path),
+                _ => return Err(format!("{word:?} is not known: there are local=ADDRESS and sysctl=FOLDER")),
+            }
+        }
+        if addresses.is_empty() {
+            addresses = LOCAL.iter().filter_map(|address| address.parse().ok()).collect();
+        }
+        let inner = Inner {
+            stack: Stack::new(HostConfig::new(addresses)),
+            now: START,
+            descriptors: Descriptors::default(),
+            sysctl: folder,
+            outgoing: VecDeque::new(),
+            blocked: Vec::new(),
+            looking: 0,
+            event: 0,
+            owing: Vec::new(),
+        };
+        Ok(Self { inner: Mutex::new(inner), changed: Condvar::new(), driver: thread::current().id() })
+    }
+
+    /// Whether this descriptor is one of ours.
+    pub fn owns(&self, fd: i32) -> bool {
+        self.lock().descriptors.has(fd)
+    }
+
+    /// A packet arrives now.
+    pub fn packet_in(&self, packet: &[u8]) {
+        let mut inner = self.enter();
+        let now = inner.now;
+        inner.stack.packet_in(now, packet);
+        drop(self.settle(inner));
+    }
+
+    /// The next packet that leaves: how many bytes it has, and when it left, in microseconds. The clock runs until
+    /// then; 0 bytes mean that none will ever leave.
+    pub fn next_packet(&self, buffer: &mut [u8]) -> (usize, u64) {
+        let mut inner = self.enter();
+        loop {
+            if let Some((time, packet)) = inner.outgoing.pop_front() {
+                let len = packet.len().min(buffer.len());
+                buffer[..len].copy_from_slice(&packet[..len]);
+                return (len, micros(time));
+            }
+            let Some(next) = inner.next_event() else { return (0, micros(inner.now)) };
+            inner = self.advance(inner, next);
+        }
+    }
+
+    /// The clock runs for so many microseconds.
+    pub fn sleep(&self, micros: u64) {
+        let inner = self.enter();
+        let until = inner.now + Duration::from_micros(micros);
+        drop(self.advance(inner, until));
+    }
+
+    /// The time in microseconds. Reading it takes one, except for a thread that has just woken.
+    pub fn read_clock(&self) -> u64 {
+        let mut inner = self.enter();
+        let me = thread::current().id();
+        if let Some(place) = inner.owing.iter().position(|thread| *thread == me) {
+            inner.owing.swap_remove(place);
+            self.changed.notify_all();
+            return micros(inner.now);
+        }
+        let until = inner.now + TICK;
+        inner = self.advance(inner, until);
+        micros(inner.now)
+    }
+
+    fn lock(&self) -> Guard<'_> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, inner: Guard<'a>) -> Guard<'a> {
+        self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the lock once no other thread has to read the clock first.
+    pub(crate) fn enter(&self) -> Guard<'_> {
+        let me = thread::current().id();
+        let mut inner = self.lock();
+        while !inner.owing.contains(&me) && (inner.looking > 0 || !inner.owing.is_empty()) {
+            inner = self.wait(inner);
+        }
+        inner
+    }
+
+    /// Something happened: what can leave leaves, and blocked threads look whether they can go on.
+    pub(crate) fn settle<'a>(&'a self, mut inner: Guard<'a>) -> Guard<'a> {
+        inner.flush();
+        if inner.blocked.is_empty() {
+            return inner;
+        }
+        inner.event += 1;
+        inner.looking = inner.blocked.len();
+        self.changed.notify_all();
+        while inner.looking > 0 || !inner.owing.is_empty() {
+            inner = self.wait(inner);
+        }
+        inner
+    }
+
+    /// The clock runs until `until`, and everything due by then happens at its time.
+    fn advance<'a>(&'a self, mut inner: Guard<'a>, until: Instant) -> Guard<'a> {
+        while let Some(next) = inner.next_event().filter(|next| *next <= until) {
+            let now = inner.now.max(next);
+            inner.now = now;
+            inner.stack.handle_timeout(now);
+            inner = self.settle(inner);
+        }
+        inner.now = inner.now.max(until);
+        inner
+    }
+
+    /// Tries until `attempt` gives a result or the deadline has come (`None`). The thread sleeps in between.
+    pub(crate) fn block<'a, T>(
+        &'a self,
+        mut inner: Guard<'a>,
+        deadline: Option<Instant>,
+        mut attempt: impl FnMut(&mut Inner) -> Option<T>,
+    ) -> (Guard<'a>, Option<T>) {
+        let me = thread::current().id();
+        let mut found = attempt(&mut inner);
+        inner.flush();
+        if found.is_some() || deadline.is_some_and(|deadline| deadline <= inner.now) {
+            return (inner, found);
+        }
+        if me == self.driver {
+            while found.is_none() {
+                let next = inner.next_event().into_iter().chain(deadline).min();
+                let Some(next) = next else { break };
+                inner = self.advance(inner, next);
+                found = attempt(&mut inner);
+                inner.flush();
+                if deadline.is_some_and(|deadline| deadline <= inner.now) {
+                    break;
+                }
+            }
+            return (inner, found);
+        }
+        inner.blocked.push((me, deadline));
+        let mut seen = inner.event;
+        loop {
+            while inner.event == seen {
+                inner = self.wait(inner);
+            }
+            seen = inner.event;
+            found = attempt(&mut inner);
+            inner.flush();
+            let done = found.is_some() || deadline.is_some_and(|deadline| deadline <= inner.now);
+            if done {
+                inner.blocked.retain(|(thread, _)| *thread != me);
+                inner.owing.push(me);
+            }
+            inner.looking -= 1;
+            self.changed.notify_all();
+            if done {
+                return (inner, found);
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// When something happens by itself, if at all.
+    fn next_event(&self) -> Option<Instant> {
+        let waits = self.blocked.iter().filter_map(|(_, deadline)| *deadline);
+        self.stack.poll_timeout().into_iter().chain(waits).min()
+    }
+
+    /// What can leave leaves now.
+    fn flush(&mut self) {
+        let mut packet = Vec::new();
+        while self.stack.poll_packet(self.now, &mut packet) {
+            self.outgoing.push_back((self.now, std::mem::take(&mut packet)));
+        }
+    }
+}
+
+fn micros(time: Instant) -> u64 {
+    time.as_nanos() / 1_000
+}

@@ -1,0 +1,54 @@
+//! What an application changes while a connection lives: the socket options.
+
+use super::{Connection, State};
+use crate::config::{Config, KeepAlive};
+use crate::congestion::Choice;
+use lightlag_core::{Bytes, Instant};
+use std::sync::Arc;
+
+impl Connection {
+    fn change(&mut self) -> &mut Config {
+        Arc::make_mut(&mut self.config)
+    }
+
+    /// Holds back small segments while data is in flight (RFC 9293 §3.7.4), or not (TCP_NODELAY).
+    pub fn set_nagle(&mut self, on: bool) {
+        self.sender.begin_event(&self.config);
+        self.change().nagle = on;
+        self.sender.set_nagle(on);
+    }
+
+    /// Acknowledges the next `segments` at once, and what waits for a delayed ACK too (TCP_QUICKACK).
+    pub fn acknowledge_at_once(&mut self, segments: u16) {
+        self.receiver.set_quick(segments);
+    }
+
+    /// Changes the receive buffer, which does not tune itself any more. The window never shrinks for it.
+    pub fn set_receive_buffer(&mut self, bytes: Bytes) {
+        let config = self.change();
+        config.receive_buffer = bytes;
+        config.receive_buffer_initial = None;
+        self.receiver.set_buffer(bytes.0);
+    }
+
+    /// Watches an idle connection from now on with these times, or no longer.
+    pub fn set_keep_alive(&mut self, now: Instant, timing: Option<KeepAlive>) {
+        self.change().keep_alive = timing;
+        let watched = !matches!(
+            self.state,
+            State::Closed | State::Listen | State::SynSent | State::SynReceived | State::TimeWait
+        );
+        if watched && !(self.state == State::FinWait2 && self.orphan) {
+            self.restart_keep_alive(now);
+        }
+    }
+
+    /// Another congestion control. Returns whether it takes effect: only before the first data leaves.
+    pub fn choose_congestion(&mut self, choice: Choice) -> bool {
+        let possible = self.sender.congestion().is_none();
+        if possible {
+            self.change().congestion = choice;
+        }
+        possible
+    }
+}

@@ -1,0 +1,140 @@
+//! What a host with real bytes asks of a connection, which only counts them: where a segment belongs, what was
+//! taken, and what TCP_INFO shows. Nothing here is needed to run a connection.
+
+use super::{Connection, State};
+use crate::config::Config;
+use crate::congestion::Phase;
+use crate::scoreboard::Counts;
+use crate::segment::{Segment, SeqNumber};
+use lightlag_core::{Duration, Rate};
+
+/// What a connection knows beyond its [`Snapshot`](crate::Snapshot). It is put together when somebody asks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Details {
+    /// Segments outstanding.
+    pub counts: Counts,
+    /// What is being repaired.
+    pub phase: Phase,
+    /// Something is out of order, and no episode of repair has begun (TCP_CA_Disorder of Linux).
+    pub disorder: bool,
+    /// A mark was answered, and what was sent before it is not acknowledged yet (TCP_CA_CWR of Linux).
+    pub reduced: bool,
+    /// The degree of reordering that was seen, in segments: 3 where none was.
+    pub reordering: u32,
+    /// Timeouts in a row without progress.
+    pub retries: u8,
+    /// Whether the handshake agreed on timestamps.
+    pub timestamps: bool,
+    /// Whether it agreed on SACK.
+    pub sack: bool,
+    /// Whether it agreed on ECN.
+    pub ecn: bool,
+    /// Shift of the peer's windows and of ours, if it agreed on window scaling.
+    pub scales: Option<(u8, u8)>,
+    /// RTTVAR.
+    pub rtt_variance: Duration,
+    /// Window that the peer advertised, in bytes.
+    pub peer_window: u64,
+    /// Window that was advertised to the peer, in bytes.
+    pub window: u64,
+    /// The receive buffer as it is now, in bytes.
+    pub receive_buffer: u64,
+    /// Bytes that wait to be sent for the first time.
+    pub unsent: u64,
+    /// How fast segments may leave, where the congestion control says so.
+    pub pacing_rate: Option<Rate>,
+    /// Payload that was delivered, cumulatively or by SACK, in bytes.
+    pub delivered: u64,
+}
+
+impl Connection {
+    /// Offset of the payload that a segment of the peer brings. `None` before the peer's SYN, and for its SYN itself.
+    pub fn receive_offset(&self, seq: SeqNumber) -> Option<u64> {
+        if matches!(self.state, State::Closed | State::Listen | State::SynSent) {
+            return None;
+        }
+        seq.expand(self.remote, self.receiver.nxt())
+    }
+
+    /// Bytes of payload that were taken so far, in order or above a hole. A segment that raises it was taken as a
+    /// whole, up to [`Self::receive_edge`]; one that does not brought nothing new or was refused.
+    pub fn held(&self) -> u64 {
+        self.receiver.received() + self.receiver.above_holes()
+    }
+
+    /// First offset that the peer may not send yet.
+    pub fn receive_edge(&self) -> u64 {
+        self.receiver.edge()
+    }
+
+    /// Offset of the payload of a segment that [`Self::poll_segment`] gave.
+    pub fn send_offset(&self, seq: SeqNumber) -> u64 {
+        seq.expand(self.local, self.sender.board().una()).unwrap_or(0)
+    }
+
+    /// Whether this is the number of our SYN.
+    pub fn is_syn(&self, seq: SeqNumber) -> bool {
+        seq.plus(1) == self.local
+    }
+
+    /// Bytes of payload that the peer acknowledged: they never leave again.
+    pub fn acknowledged(&self) -> u64 {
+        self.sender.payload(self.sender.board().una())
+    }
+
+    /// Bytes of payload that left at least once.
+    pub fn sent(&self) -> u64 {
+        self.sender.payload(self.sender.board().nxt())
+    }
+
+    /// The largest window that the peer advertised, in bytes.
+    pub fn largest_peer_window(&self) -> u64 {
+        self.sender.max_window()
+    }
+
+    /// Whether our FIN, if there is one, and all data are acknowledged.
+    pub fn all_acknowledged(&self) -> bool {
+        self.sender.board().is_empty() && self.sender.unsent() == 0
+    }
+
+    /// Payload of a full segment.
+    pub fn segment_size(&self) -> u32 {
+        self.sender.segment_size()
+    }
+
+    /// Its behaviour.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// In TIME-WAIT: the initial sequence number of the connection that this SYN surely begins, by its timestamp or
+    /// by its number (RFC 9293 §3.6.1, RFC 6191). `None` where it begins none.
+    pub fn successor(&self, segment: &Segment) -> Option<SeqNumber> {
+        self.begins_anew(segment).then(|| self.next_initial())
+    }
+
+    /// What TCP_INFO shows beyond the snapshot.
+    pub fn details(&self) -> Details {
+        let (sender, board) = (&self.sender, self.sender.board());
+        let una = sender.payload(board.una());
+        Details {
+            counts: board.counts(),
+            phase: sender.phase(),
+            disorder: sender.disorder(),
+            reordering: sender.reordering(),
+            reduced: sender.answers_mark(),
+            retries: sender.retries(),
+            timestamps: self.timestamps,
+            sack: self.sack,
+            ecn: self.ecn.is_some(),
+            scales: self.receiver.scale().map(|ours| (self.peer_scale, ours)),
+            rtt_variance: sender.rtt().variance(),
+            peer_window: sender.peer_edge().saturating_sub(una),
+            window: self.receiver.edge().saturating_sub(self.receiver.nxt()),
+            receive_buffer: self.receiver.buffer(),
+            unsent: sender.unsent(),
+            pacing_rate: sender.congestion().and_then(|algorithm| algorithm.pacing_rate()),
+            delivered: una + board.sacked_bytes(),
+        }
+    }
+}

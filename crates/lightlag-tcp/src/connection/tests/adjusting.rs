@@ -1,0 +1,113 @@
+//! What a host changes and asks while a connection lives.
+
+use super::*;
+use crate::config::{DelayedAck, KeepAlive};
+use lightlag_core::{Bytes, Duration};
+
+fn data(seq: u32, len: u16, value: u32) -> Segment {
+    segment(seq, 1, len, Flags::ACK, value)
+}
+
+#[test]
+fn what_is_held_rises_only_with_what_was_taken() {
+    let mut client = established(config());
+    assert_eq!(client.receive_offset(REMOTE.plus(1)), Some(0));
+    client.handle_segment(at(110), &data(1, 500, 510));
+    assert_eq!((client.held(), client.received()), (500, 500));
+    client.handle_segment(at(120), &data(1_001, 500, 520));
+    assert_eq!((client.held(), client.received()), (1_000, 500), "data above a hole counts");
+    client.handle_segment(at(130), &data(1, 500, 520));
+    assert_eq!(client.held(), 1_000, "a copy does not");
+    client.handle_segment(at(130), &data(501, 500, 1));
+    assert_eq!(client.held(), 1_000, "PAWS refuses an old timestamp");
+    client.handle_segment(at(130), &data(2_000_000, 500, 520));
+    assert_eq!(client.held(), 1_000, "what lies beyond the window is refused");
+    client.handle_segment(at(140), &data(501, 500, 530));
+    assert_eq!((client.held(), client.received()), (1_500, 1_500));
+}
+
+#[test]
+fn nagle_can_be_switched_off_while_a_small_segment_waits() {
+    let mut client = established(Config { nagle: true, ..config() });
+    client.write(100);
+    assert_eq!(drain(&mut client, at(110)).len(), 1);
+    client.write(100);
+    assert_eq!(drain(&mut client, at(110)).len(), 0);
+    client.set_nagle(false);
+    assert_eq!(drain(&mut client, at(110))[0].len, 100);
+}
+
+#[test]
+fn quick_acks_release_the_one_that_waits() {
+    let delayed = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 0 };
+    let mut client = established(Config { delayed_ack: Some(delayed), ..config() });
+    client.handle_segment(at(110), &data(1, 500, 510));
+    assert_eq!(drain(&mut client, at(110)).len(), 0);
+    client.acknowledge_at_once(1);
+    assert_eq!(drain(&mut client, at(110)).len(), 1);
+    client.handle_segment(at(120), &data(501, 500, 510));
+    assert_eq!(drain(&mut client, at(120)).len(), 1, "the next one is quick");
+    client.handle_segment(at(130), &data(1_001, 500, 510));
+    assert_eq!(drain(&mut client, at(130)).len(), 0, "the one after it is not");
+}
+
+#[test]
+fn keep_alive_begins_when_it_is_switched_on() {
+    let mut client = established(config());
+    assert_eq!(client.poll_timeout(), None);
+    let timing = KeepAlive { idle: Duration::from_secs(10), interval: Duration::from_secs(1), probes: 2 };
+    client.set_keep_alive(at(1_000), Some(timing));
+    assert_eq!(client.poll_timeout(), Some(at(11_000)));
+    client.handle_timeout(at(11_000));
+    assert_eq!(drain(&mut client, at(11_000)).len(), 1);
+    client.set_keep_alive(at(11_500), None);
+    assert_eq!(client.poll_timeout(), None);
+}
+
+#[test]
+fn the_congestion_control_can_be_chosen_until_data_leaves() {
+    use crate::congestion::Choice;
+    let mut client = established(config());
+    assert!(client.choose_congestion(Choice::named("cubic")));
+    client.write(1);
+    assert_eq!(drain(&mut client, at(110)).len(), 1);
+    assert!(!client.choose_congestion(Choice::named("newreno")));
+    assert_eq!(client.config().congestion.name(), "cubic");
+}
+
+#[test]
+fn a_smaller_buffer_keeps_what_was_promised() {
+    let mut client = established(config());
+    let edge = client.receive_edge();
+    client.set_receive_buffer(Bytes(2_000));
+    client.read_later();
+    client.handle_segment(at(110), &data(1, 500, 510));
+    let ack = drain(&mut client, at(110))[0];
+    assert_eq!(u64::from(ack.window), edge - 500);
+    assert_eq!(client.details().receive_buffer, 2_000);
+}
+
+#[test]
+fn details_count_what_is_outstanding() {
+    let mut client = established(config());
+    client.write(2_500);
+    assert_eq!(drain(&mut client, at(110)).len(), 3);
+    let details = client.details();
+    assert_eq!((details.counts.unacked, details.counts.sacked, details.counts.lost), (3, 0, 0));
+    assert_eq!((client.sent(), client.acknowledged(), client.all_acknowledged()), (2_500, 0, false));
+    client.handle_segment(at(200), &segment(1, 2_501, 0, Flags::ACK, 600));
+    assert_eq!((client.acknowledged(), client.all_acknowledged()), (2_500, true));
+}
+
+#[test]
+fn a_reset_gets_no_reset() {
+    let stray = segment(1, 1, 10, Flags::ACK, 1);
+    assert_eq!(reset_for(&stray).map(|reset| (reset.seq, reset.flags)), Some((LOCAL.plus(1), Flags::RST)));
+    let stray = segment(1, 1, 0, Flags::RST, 1);
+    assert_eq!(reset_for(&stray), None);
+    let stray = segment(0, 0, 0, Flags::SYN, 1);
+    assert_eq!(
+        reset_for(&stray).map(|reset| (reset.ack, reset.flags)),
+        Some((REMOTE.plus(1), Flags::RST.with(Flags::ACK)))
+    );
+}

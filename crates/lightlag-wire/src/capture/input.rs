@@ -1,0 +1,117 @@
+//! The bytes of a file, in one of two byte orders, with the place at which they stand.
+
+use super::{CaptureError, Cut};
+use std::io::{self, BufReader, Read};
+
+/// How many bytes are asked for at once.
+const CHUNK: usize = 1 << 16;
+
+/// Numbers as the writer of the file had them in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    Big,
+    Little,
+}
+
+impl Order {
+    pub fn u16(self, bytes: [u8; 2]) -> u16 {
+        if self == Self::Big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
+    }
+
+    pub fn u32(self, bytes: [u8; 4]) -> u32 {
+        if self == Self::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+    }
+
+    pub fn u64(self, bytes: [u8; 8]) -> u64 {
+        if self == Self::Big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
+    }
+}
+
+/// A slice that is read from its front.
+#[derive(Clone, Copy)]
+pub struct Fields<'a> {
+    pub order: Order,
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(count)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+
+    pub fn u16(&mut self) -> Option<u16> {
+        Some(self.order.u16(self.take(2)?.try_into().ok()?))
+    }
+
+    pub fn u32(&mut self) -> Option<u32> {
+        Some(self.order.u32(self.take(4)?.try_into().ok()?))
+    }
+}
+
+/// The file.
+pub struct Input<R> {
+    source: BufReader<R>,
+    /// Bytes read so far.
+    at: u64,
+}
+
+/// What came of an attempt to read some bytes.
+pub enum Filled {
+    /// All of them.
+    Whole,
+    /// So many, perhaps none, and then the file ended.
+    Part(usize),
+}
+
+impl<R: Read> Input<R> {
+    pub fn new(source: R) -> Self {
+        Self { source: BufReader::with_capacity(CHUNK, source), at: 0 }
+    }
+
+    /// Bytes read so far.
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Fills `buffer`, as far as the file goes.
+    pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<Filled> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.source.read(&mut buffer[filled..]) {
+                Ok(0) => return Ok(Filled::Part(filled)),
+                Ok(count) => {
+                    filled += count;
+                    self.at += count as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Filled::Whole)
+    }
+
+    /// Reads `len` bytes into `buffer` in place of what it held. `begun` bytes of the same thing were read before.
+    pub fn read(&mut self, buffer: &mut Vec<u8>, len: usize, begun: u64) -> Result<Result<(), Cut>, CaptureError> {
+        buffer.clear();
+        // A length is believed as its bytes come: a damaged one takes no memory.
+        while buffer.len() < len {
+            let start = buffer.len();
+            buffer.resize(len.min(start + CHUNK), 0);
+            if let Filled::Part(count) = self.fill(&mut buffer[start..])? {
+                let present = begun + (start + count) as u64;
+                return Ok(Err(Cut { at: self.at - present, needed: begun + len as u64, present }));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Goes past `len` bytes. `begun` bytes of the same thing were read before.
+    pub fn skip(&mut self, len: u64, begun: u64) -> Result<Result<(), Cut>, CaptureError> {
+        let skipped = io::copy(&mut self.source.by_ref().take(len), &mut io::sink())?;
+        self.at += skipped;
+        let present = begun + skipped;
+        Ok(if skipped < len { Err(Cut { at: self.at - present, needed: begun + len, present }) } else { Ok(()) })
+    }
+}

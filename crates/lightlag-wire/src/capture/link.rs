@@ -1,0 +1,69 @@
+//! What stands in front of an IP packet in a capture: link types (<https://www.tcpdump.org/linktypes.html>).
+
+use std::fmt;
+
+/// A link type, by its number in captures.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkType(pub u16);
+
+/// Ethernet types (IEEE 802): IPv4, IPv6, and tags of virtual networks (802.1Q, 802.1ad, and an older one).
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+
+impl LinkType {
+    /// BSD loopback: the address family in the byte order of the host.
+    pub const NULL: Self = Self(0);
+    /// Ethernet.
+    pub const ETHERNET: Self = Self(1);
+    /// IP without anything in front.
+    pub const RAW: Self = Self(101);
+    /// OpenBSD loopback: the address family in network byte order.
+    pub const LOOP: Self = Self(108);
+    /// `tcpdump -i any` of Linux, before libpcap 1.10.
+    pub const LINUX_SLL: Self = Self(113);
+    /// IPv4 without anything in front.
+    pub const IPV4: Self = Self(228);
+    /// IPv6 without anything in front.
+    pub const IPV6: Self = Self(229);
+    /// `tcpdump -i any` of Linux.
+    pub const LINUX_SLL2: Self = Self(276);
+
+    /// The names of those that are read.
+    pub(super) const KNOWN: &'static str = "RAW, ETHERNET, LINUX_SLL, LINUX_SLL2, NULL, LOOP, IPV4, IPV6";
+
+    /// The IP packet in a frame. `Err`: the link type is not known; `None`: the frame holds something else.
+    pub(super) fn ip(self, frame: &[u8]) -> Result<Option<&[u8]>, ()> {
+        Ok(match self {
+            // 12 and 14 are what some systems write for RAW.
+            Self::RAW | Self::IPV4 | Self::IPV6 | Self(12 | 14) => Some(frame),
+            Self::ETHERNET => typed(frame, 12, 14),
+            Self::LINUX_SLL => typed(frame, 14, 16),
+            Self::LINUX_SLL2 => typed(frame, 0, 20),
+            Self::NULL | Self::LOOP => frame.split_first_chunk().and_then(|(family, ip)| is_ip(*family).then_some(ip)),
+            _ => return Err(()),
+        })
+    }
+}
+
+impl fmt::Display for LinkType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// The IP packet behind a header with its type at `type_at`, and behind the tags that may follow.
+fn typed(frame: &[u8], type_at: usize, mut at: usize) -> Option<&[u8]> {
+    let number = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
+    let mut kind = number(type_at)?;
+    while TAGS.contains(&kind) {
+        kind = number(at + 2)?;
+        at += 4;
+    }
+    if kind == IPV4 || kind == IPV6 { frame.get(at..) } else { None }
+}
+
+/// AF_INET is 2 everywhere; AF_INET6 is 10 (Linux), 24 (NetBSD, OpenBSD), 28 (FreeBSD) or 30 (macOS).
+fn is_ip(family: [u8; 4]) -> bool {
+    [u32::from_le_bytes(family), u32::from_be_bytes(family)].iter().any(|family| [2, 10, 24, 28, 30].contains(family))
+}

@@ -1,0 +1,323 @@
+//! Blocks of pcapng (draft-ietf-opsawg-pcapng): sections, interfaces, and packets with options.
+
+use super::input::{Fields, Filled, Input, Order};
+use super::{CaptureError, Cut, Direction, Interface, InterfaceId, LARGEST_PACKET, LinkType};
+use lightlag_core::Instant;
+use std::io::Read;
+use std::ops::Range;
+
+/// Types of blocks (§4). The first reads the same in both byte orders.
+pub const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+pub const INTERFACE: u32 = 1;
+const OLD_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+pub const PACKET: u32 = 6;
+
+/// What a section begins with, in its own byte order (§4.1).
+pub const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+
+/// Bytes of a block that are not its body: type, length, and length again.
+const FRAME: u64 = 12;
+
+/// Options of every block (§3.5), of interfaces (§4.2) and of packets (§4.3).
+pub const END: u16 = 0;
+pub const COMMENT: u16 = 1;
+pub const NAME: u16 = 2;
+pub const RESOLUTION: u16 = 9;
+const OFFSET: u16 = 14;
+pub const FLAGS: u16 = 2;
+
+/// The latest section.
+#[derive(Debug)]
+pub struct Section {
+    order: Order,
+    /// How many interfaces were described before it.
+    first: usize,
+    /// The times of its interfaces.
+    clocks: Vec<Clock>,
+}
+
+/// How the times of an interface count.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    /// Units in a second are 2 (true) or 10 to the power of `exponent`.
+    binary: bool,
+    exponent: u32,
+    /// Seconds to add.
+    offset: i64,
+}
+
+/// A packet, whose bytes are in the buffer.
+pub struct Record {
+    pub interface: InterfaceId,
+    pub at: Instant,
+    pub wire_len: u32,
+    pub direction: Direction,
+    /// Where in the buffer the frame is.
+    pub frame: Range<usize>,
+    /// And the first comment.
+    pub comment: Option<Range<usize>>,
+}
+
+impl Clock {
+    /// Microseconds (§4.2).
+    const DEFAULT: Self = Self { binary: false, exponent: 6, offset: 0 };
+
+    /// The instant of so many units; the nearest that 64 bits of nanoseconds hold.
+    fn instant(self, units: u64) -> Instant {
+        let units = u128::from(units);
+        // Beyond 10^19 and 2^64 units of a second, 64 bits of units hold no second: it is the exponent that is odd.
+        let nanos = match self.binary {
+            true => (units * 1_000_000_000) >> self.exponent.min(127),
+            false => 10_u128.checked_pow(self.exponent).map_or(0, |second| units * 1_000_000_000 / second),
+        };
+        let nanos = i128::try_from(nanos).unwrap_or(i128::MAX) + 1_000_000_000 * i128::from(self.offset);
+        Instant::from_nanos(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX))
+    }
+}
+
+/// What a block is to a reader.
+enum Kind {
+    Section,
+    Interface,
+    Packet,
+    OldPacket,
+    /// A packet without a time.
+    Timeless,
+    Other,
+}
+
+/// Reads the section header behind its first four bytes.
+pub fn open<R: Read>(input: &mut Input<R>, buffer: &mut Vec<u8>, first: usize) -> Result<Section, CaptureError> {
+    let ends = CaptureError::NotACapture("the file ends within its header");
+    let at = input.at() - 4;
+    let (mut length, mut magic) = ([0; 4], [0; 4]);
+    for number in [&mut length, &mut magic] {
+        if let Filled::Part(_) = input.fill(number)? {
+            return Err(ends);
+        }
+    }
+    section(input, buffer, first, at, length, magic)?.map_err(|_| ends)
+}
+
+fn section<R: Read>(
+    input: &mut Input<R>,
+    buffer: &mut Vec<u8>,
+    first: usize,
+    at: u64,
+    length: [u8; 4],
+    magic: [u8; 4],
+) -> Result<Result<Section, Cut>, CaptureError> {
+    let Some(order) = [Order::Big, Order::Little].into_iter().find(|order| order.u32(magic) == BYTE_ORDER) else {
+        return Err(CaptureError::Damaged { at, what: "a section of pcapng without its byte-order magic" });
+    };
+    let body = body_len(order.u32(length), at)?;
+    if !(16..=u64::from(LARGEST_PACKET)).contains(&body) {
+        return Err(CaptureError::Damaged { at, what: "a section header of pcapng with a wrong length" });
+    }
+    // Of the body, the magic was read.
+    if let Err(cut) = input.read(buffer, (body - 4 + 4) as usize, 12)? {
+        return Ok(Err(cut));
+    }
+    if order.u16([buffer[0], buffer[1]]) != 1 {
+        return Err(CaptureError::Damaged { at, what: "a section of pcapng of a version that is not 1" });
+    }
+    Ok(Ok(Section { order, first, clocks: Vec::new() }))
+}
+
+/// Bytes of the body of a block that says it is `length` bytes long.
+fn body_len(length: u32, at: u64) -> Result<u64, CaptureError> {
+    match u64::from(length).checked_sub(FRAME) {
+        Some(body) if length.is_multiple_of(4) => Ok(body),
+        _ => Err(CaptureError::Damaged { at, what: "a block whose length is not a multiple of 4 from 12 on" }),
+    }
+}
+
+impl Section {
+    /// Reads on to the next packet, whose block fills `buffer`; new interfaces join `interfaces`. `None` at the end.
+    pub fn next<R: Read>(
+        &mut self,
+        input: &mut Input<R>,
+        buffer: &mut Vec<u8>,
+        interfaces: &mut Vec<Interface>,
+        timeless: &mut u64,
+    ) -> Result<Result<Option<Record>, Cut>, CaptureError> {
+        loop {
+            let at = input.at();
+            let mut start = [0; 8];
+            match input.fill(&mut start)? {
+                Filled::Part(0) => return Ok(Ok(None)),
+                Filled::Part(present) => return Ok(Err(Cut { at, needed: FRAME, present: present as u64 })),
+                Filled::Whole => {}
+            }
+            let [a, b, c, d, length @ ..] = start;
+            let damaged = |what| CaptureError::Damaged { at, what };
+            let read = match self.kind([a, b, c, d]) {
+                Kind::Section => self.next_section(input, buffer, interfaces.len(), at, length)?,
+                Kind::Timeless => {
+                    *timeless += 1;
+                    input.skip(body_len(self.order.u32(length), at)? + 4, 8)?
+                }
+                Kind::Other => input.skip(body_len(self.order.u32(length), at)? + 4, 8)?,
+                kind @ (Kind::Interface | Kind::Packet | Kind::OldPacket) => match self
+                    .body(input, buffer, at, length)?
+                {
+                    Ok(()) if matches!(kind, Kind::Interface) => {
+                        let described = self.interface(buffer).ok_or(damaged("an interface of less than 8 bytes"))?;
+                        interfaces.push(described.0);
+                        self.clocks.push(described.1);
+                        Ok(())
+                    }
+                    Ok(()) => {
+                        let record =
+                            if let Kind::Packet = kind { self.packet(buffer) } else { self.old_packet(buffer) };
+                        return record.map(|record| Ok(Some(record))).map_err(damaged);
+                    }
+                    cut => cut,
+                },
+            };
+            if let Err(cut) = read {
+                return Ok(Err(cut));
+            }
+        }
+    }
+
+    /// A new section, of which type and length were read.
+    fn next_section<R: Read>(
+        &mut self,
+        input: &mut Input<R>,
+        buffer: &mut Vec<u8>,
+        first: usize,
+        at: u64,
+        length: [u8; 4],
+    ) -> Result<Result<(), Cut>, CaptureError> {
+        let mut magic = [0; 4];
+        if let Filled::Part(present) = input.fill(&mut magic)? {
+            return Ok(Err(Cut { at, needed: 28, present: 8 + present as u64 }));
+        }
+        Ok(section(input, buffer, first, at, length, magic)?.map(|section| *self = section))
+    }
+
+    /// Fills `buffer` with the body of a block, of which type and length were read.
+    fn body<R: Read>(
+        &self,
+        input: &mut Input<R>,
+        buffer: &mut Vec<u8>,
+        at: u64,
+        length: [u8; 4],
+    ) -> Result<Result<(), Cut>, CaptureError> {
+        let body = body_len(self.order.u32(length), at)?;
+        // Twice, for what surrounds a packet: comments, for example.
+        if body > u64::from(2 * LARGEST_PACKET) {
+            return Err(CaptureError::Damaged { at, what: "a packet of more than 16 MiB" });
+        }
+        let read = input.read(buffer, (body + 4) as usize, 8)?;
+        if read.is_ok() && buffer[body as usize..] != length {
+            return Err(CaptureError::Damaged { at, what: "a block that ends with another length than it began" });
+        }
+        buffer.truncate(body as usize);
+        Ok(read)
+    }
+
+    fn kind(&self, bytes: [u8; 4]) -> Kind {
+        match self.order.u32(bytes) {
+            _ if bytes == SECTION => Kind::Section,
+            INTERFACE => Kind::Interface,
+            PACKET => Kind::Packet,
+            OLD_PACKET => Kind::OldPacket,
+            SIMPLE_PACKET => Kind::Timeless,
+            _ => Kind::Other,
+        }
+    }
+
+    fn interface(&self, body: &[u8]) -> Option<(Interface, Clock)> {
+        let mut fields = Fields { order: self.order, bytes: body };
+        let link = LinkType(fields.u16()?);
+        fields.take(6)?;
+        let mut name = String::new();
+        let mut clock = Clock::DEFAULT;
+        while let Some((code, value)) = option(&mut fields) {
+            match (code, value) {
+                (NAME, _) => name = String::from_utf8_lossy(value).into_owned(),
+                (RESOLUTION, &[exponent]) => {
+                    clock.binary = exponent & 0x80 != 0;
+                    clock.exponent = u32::from(exponent & 0x7f);
+                }
+                (OFFSET, _) => {
+                    if let Ok(bytes) = value.try_into() {
+                        clock.offset = self.order.u64(bytes) as i64;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Some((Interface { name, link }, clock))
+    }
+
+    fn packet(&self, body: &[u8]) -> Result<Record, &'static str> {
+        let mut fields = Fields { order: self.order, bytes: body };
+        let mut number = || fields.u32().ok_or("a packet block of less than 20 bytes");
+        let numbers = [number()?, number()?, number()?, number()?, number()?];
+        self.record(body, fields, numbers)
+    }
+
+    /// The form that came before (§A): 16 bits of the first number count packets that got lost.
+    fn old_packet(&self, body: &[u8]) -> Result<Record, &'static str> {
+        let mut fields = Fields { order: self.order, bytes: body };
+        let too_short = "a packet block of less than 20 bytes";
+        let interface = u32::from(fields.u16().ok_or(too_short)?);
+        fields.u16().ok_or(too_short)?;
+        let mut number = || fields.u32().ok_or(too_short);
+        let numbers = [interface, number()?, number()?, number()?, number()?];
+        self.record(body, fields, numbers)
+    }
+
+    fn record(&self, body: &[u8], mut rest: Fields, numbers: [u32; 5]) -> Result<Record, &'static str> {
+        let [interface, high, low, captured, wire_len] = numbers;
+        let clock = self.clocks.get(interface as usize).ok_or("a packet of an interface that was not described")?;
+        let start = body.len() - rest.bytes.len();
+        let frame = rest.take(captured as usize).ok_or("a packet that is longer than its block")?;
+        let end = start + frame.len();
+        let mut record = Record {
+            interface: InterfaceId(self.first as u32 + interface),
+            at: clock.instant(u64::from(high) << 32 | u64::from(low)),
+            wire_len: wire_len.max(captured),
+            direction: Direction::Unknown,
+            frame: start..end,
+            comment: None,
+        };
+        let _ = rest.take(padding(frame.len()));
+        while let Some((code, value)) = option(&mut rest) {
+            if code == COMMENT && record.comment.is_none() {
+                let end = body.len() - rest.bytes.len() - padding(value.len());
+                record.comment = Some(end - value.len()..end);
+            } else if code == FLAGS
+                && let Ok(bytes) = value.try_into()
+            {
+                record.direction = match self.order.u32(bytes) & 0b11 {
+                    1 => Direction::Inbound,
+                    2 => Direction::Outbound,
+                    _ => Direction::Unknown,
+                };
+            }
+        }
+        Ok(record)
+    }
+}
+
+/// The next option: its code and value. `None` at the end, and where what follows is no option.
+fn option<'a>(fields: &mut Fields<'a>) -> Option<(u16, &'a [u8])> {
+    let code = fields.u16()?;
+    let length = usize::from(fields.u16()?);
+    if code == END {
+        return None;
+    }
+    let value = fields.take(length)?;
+    fields.take(padding(length))?;
+    Some((code, value))
+}
+
+/// Bytes that fill `len` up to words of four.
+pub fn padding(len: usize) -> usize {
+    len.next_multiple_of(4) - len
+}

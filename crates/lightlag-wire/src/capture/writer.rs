@@ -1,0 +1,137 @@
+//! Writes captures as pcapng: nanoseconds, several interfaces, comments.
+
+use super::pcapng::{BYTE_ORDER, COMMENT, END, FLAGS, INTERFACE, NAME, PACKET, RESOLUTION, SECTION, padding};
+use super::{Direction, InterfaceId, LinkType};
+use lightlag_core::Instant;
+use std::io::{self, Write};
+
+/// The program that wrote a file (§4.1).
+const APPLICATION: u16 = 4;
+
+/// Times are written in units of 10^-9 seconds.
+const NANOSECONDS: u8 = 9;
+
+/// The longest text that an option is given, in bytes: its length has 16 bits.
+const LONGEST_TEXT: usize = 0xfff0;
+
+/// A capture that is being written, in little-endian pcapng of one section. Nothing is kept of what was written.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    block: Vec<u8>,
+    interfaces: u32,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a file that names `application` as its writer. Give it a buffered writer: it writes every packet.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(out: W, application: &str) -> io::Result<Self> {
+        let mut writer = Self { out, block: Vec::new(), interfaces: 0 };
+        writer.begin(u32::from_le_bytes(SECTION));
+        writer.put(&BYTE_ORDER.to_le_bytes());
+        // Version 1.0, and a section whose length is not known yet.
+        writer.put(&[1, 0, 0, 0]);
+        writer.put(&u64::MAX.to_le_bytes());
+        writer.text(APPLICATION, application);
+        writer.end()?;
+        Ok(writer)
+    }
+
+    /// Adds an interface, at any time. Its packets are IP without anything in front.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn interface(&mut self, name: &str) -> io::Result<InterfaceId> {
+        self.begin(INTERFACE);
+        self.put(&LinkType::RAW.0.to_le_bytes());
+        // Two reserved bytes, and no limit for packets.
+        self.put(&[0; 6]);
+        self.text(NAME, name);
+        self.option(RESOLUTION, &[NANOSECONDS]);
+        self.end()?;
+        self.interfaces += 1;
+        Ok(InterfaceId(self.interfaces - 1))
+    }
+
+    /// Adds a packet of IP. An empty comment is none.
+    ///
+    /// # Errors
+    /// Those of the file.
+    ///
+    /// # Panics
+    /// If the interface is none of this file.
+    pub fn packet(
+        &mut self,
+        interface: InterfaceId,
+        at: Instant,
+        direction: Direction,
+        packet: &[u8],
+        comment: &str,
+    ) -> io::Result<()> {
+        assert!(interface.0 < self.interfaces, "{interface:?} is one of {} interfaces", self.interfaces);
+        self.begin(PACKET);
+        self.put(&interface.0.to_le_bytes());
+        let nanos = at.as_nanos();
+        self.put(&((nanos >> 32) as u32).to_le_bytes());
+        self.put(&(nanos as u32).to_le_bytes());
+        let length = (packet.len() as u32).to_le_bytes();
+        self.put(&length);
+        self.put(&length);
+        self.put(packet);
+        self.put(&[0; 3][..padding(packet.len())]);
+        let flags: u32 = match direction {
+            Direction::Unknown => 0,
+            Direction::Inbound => 1,
+            Direction::Outbound => 2,
+        };
+        if flags != 0 {
+            self.option(FLAGS, &flags.to_le_bytes());
+        }
+        self.text(COMMENT, comment);
+        self.end()
+    }
+
+    /// Writes out what is buffered and gives the file back.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn begin(&mut self, kind: u32) {
+        self.block.clear();
+        self.put(&kind.to_le_bytes());
+        // The length, once it is known.
+        self.put(&[0; 4]);
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.block.extend_from_slice(bytes);
+    }
+
+    fn text(&mut self, code: u16, text: &str) {
+        if !text.is_empty() {
+            let whole = (0..=text.len().min(LONGEST_TEXT)).rev().find(|&at| text.is_char_boundary(at));
+            self.option(code, &text.as_bytes()[..whole.unwrap_or(0)]);
+        }
+    }
+
+    fn option(&mut self, code: u16, value: &[u8]) {
+        self.put(&code.to_le_bytes());
+        self.put(&(value.len() as u16).to_le_bytes());
+        self.put(value);
+        self.put(&[0; 3][..padding(value.len())]);
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.option(END, &[]);
+        let length = (self.block.len() as u32 + 4).to_le_bytes();
+        self.block[4..8].copy_from_slice(&length);
+        self.put(&length);
+        self.out.write_all(&self.block)
+    }
+}

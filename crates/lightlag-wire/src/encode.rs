@@ -1,0 +1,51 @@
+//! A segment becomes an IP packet.
+
+use crate::ip::{self, pseudo_header};
+use crate::{Addresses, IpFields};
+use etherparse::ip_number::TCP;
+use lightlag_tcp::Segment;
+
+/// Bytes of options that a TCP header can hold (RFC 9293 §3.1: a data offset of four bits).
+const MOST_OPTIONS: u32 = 40;
+
+/// Writes the packet of `segment` with its `payload` to `out`, which is cleared first: the whole IP packet, with
+/// lengths and checksums as they must be and options in the order of Linux.
+///
+/// The options of a SYN and timestamps come first; of SACK blocks as many are written as then fit.
+///
+/// # Panics
+/// If `payload` is not as long as the segment says, if the addresses are of two versions of IP, or if the packet
+/// is longer than 65,535 bytes.
+pub fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, segment: &Segment, payload: &[u8]) {
+    assert_eq!(payload.len(), usize::from(segment.len), "the payload is as long as the segment says");
+    let segment = with_options_that_fit(*segment);
+    let (source, destination) = (addresses.source.ip(), addresses.destination.ip());
+    let options = segment.option_bytes();
+    let len = 20 + options.len() + payload.len();
+    out.clear();
+    out.reserve(40 + len);
+    ip::write(out, source, destination, ip, TCP, len);
+    let start = out.len();
+    out.extend_from_slice(&addresses.source.port().to_be_bytes());
+    out.extend_from_slice(&addresses.destination.port().to_be_bytes());
+    out.extend_from_slice(&segment.seq.0.to_be_bytes());
+    out.extend_from_slice(&segment.ack.0.to_be_bytes());
+    let offset = (5 + options.len() as u16 / 4) << 12;
+    out.extend_from_slice(&(offset | segment.flags.0 & crate::FLAGS).to_be_bytes());
+    out.extend_from_slice(&segment.window.to_be_bytes());
+    // Checksum and urgent pointer.
+    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&options);
+    out.extend_from_slice(payload);
+    let sum = pseudo_header(source, destination, TCP, len).add_slice(&out[start..]).ones_complement();
+    out[start + 16..start + 18].copy_from_slice(&sum.to_ne_bytes());
+}
+
+fn with_options_that_fit(segment: Segment) -> Segment {
+    let mut fitting = segment;
+    while fitting.options_len() > MOST_OPTIONS {
+        let blocks = fitting.sack();
+        fitting = fitting.with_sack(&blocks[..blocks.len() - 1]);
+    }
+    fitting
+}

@@ -1,0 +1,181 @@
+//! Packets as nobody should send them.
+
+use super::*;
+
+/// A packet whose TCP header has these bytes of options, with right checksums.
+fn with_options(options: &[u8]) -> Vec<u8> {
+    assert_eq!(options.len() % 4, 0);
+    let mut packet = packet(&Segment::default(), &[]);
+    packet.extend_from_slice(options);
+    packet[20 + 12] = (5 + options.len() as u8 / 4) << 4;
+    mend(&mut packet);
+    packet
+}
+
+/// Makes length and checksums of IPv4 right again.
+fn mend(packet: &mut [u8]) {
+    let len = (packet.len() as u16).to_be_bytes();
+    packet[2..4].copy_from_slice(&len);
+    packet[10..12].fill(0);
+    packet[36..38].fill(0);
+    let sum = etherparse::checksum::Sum16BitWords::new().add_slice(&packet[..20]).ones_complement();
+    packet[10..12].copy_from_slice(&sum.to_ne_bytes());
+    let Addresses { source, destination } = addresses();
+    let (protocol, len) = (etherparse::ip_number::TCP, packet.len() - 20);
+    let sum = ip::pseudo_header(source.ip(), destination.ip(), protocol, len).add_slice(&packet[20..]);
+    packet[36..38].copy_from_slice(&sum.ones_complement().to_ne_bytes());
+}
+
+fn options(bytes: &[u8]) -> (Segment, u8, u8) {
+    let packet = with_options(bytes);
+    let tcp = decode(&packet).unwrap();
+    (tcp.segment, tcp.unknown_options, tcp.malformed_options)
+}
+
+#[test]
+fn unknown_options_are_skipped_and_counted() {
+    // TCP fast open (RFC 7413), MSS, an experiment (RFC 6994).
+    let (segment, unknown, malformed) = options(&[34, 2, 2, 4, 5, 0xb4, 254, 6, 1, 2, 3, 4]);
+    assert_eq!((segment.syn_options().mss, unknown, malformed), (Some(1460), 2, 0));
+}
+
+#[test]
+fn known_options_of_a_wrong_length_are_skipped_and_counted() {
+    // MSS of 3 bytes, window scale of 4, then a good SACK-permitted.
+    let (segment, unknown, malformed) = options(&[2, 3, 9, 3, 4, 1, 1, 4, 2, 1, 1, 1]);
+    assert_eq!(
+        (segment.syn_options(), unknown, malformed),
+        (SynOptions { sack_permitted: true, ..SynOptions::default() }, 0, 2)
+    );
+}
+
+#[test]
+fn a_length_that_leads_nowhere_ends_the_options() {
+    for options_bytes in [[4, 2, 8, 0], [4, 2, 8, 1], [4, 2, 8, 10], [4, 2, 1, 8]] {
+        let (segment, unknown, malformed) = options(&options_bytes);
+        assert!(segment.syn_options().sack_permitted);
+        assert_eq!((segment.timestamps(), unknown, malformed), (None, 0, 1));
+    }
+}
+
+#[test]
+fn nothing_behind_the_end_of_options_counts() {
+    assert_eq!(options(&[0, 2, 4, 5]), (Segment::default(), 0, 0));
+}
+
+#[test]
+fn the_first_of_two_options_counts() {
+    let (segment, _, malformed) = options(&[2, 4, 0, 100, 2, 4, 0, 200]);
+    assert_eq!((segment.syn_options().mss, malformed), (Some(100), 1));
+}
+
+#[test]
+fn a_window_scale_above_14_is_14() {
+    let (segment, _, malformed) = options(&[3, 3, 200, 1]);
+    assert_eq!((segment.syn_options().window_scale, malformed), (Some(14), 1));
+}
+
+#[test]
+fn sack_blocks_are_whole() {
+    let (segment, _, malformed) = options(&[5, 9, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1]);
+    assert_eq!((segment.sack().len(), malformed), (0, 1));
+    let (segment, _, malformed) = options(&[5, 2, 1, 1]);
+    assert_eq!((segment.sack().len(), malformed), (0, 1));
+}
+
+#[test]
+fn urgent_data_is_told_but_no_flag_of_the_segment() {
+    let mut packet = packet(&Segment::default(), &[]);
+    packet[20 + 13] |= 0x20;
+    packet[20 + 18..20 + 20].copy_from_slice(&[1, 2]);
+    mend(&mut packet);
+    let tcp = decode(&packet).unwrap();
+    assert_eq!((tcp.segment.flags, tcp.urgent), (Flags::default(), Some(0x102)));
+}
+
+#[test]
+fn every_prefix_of_a_packet_is_refused() {
+    for hex in LINUX_V4.iter().chain(&LINUX_V6) {
+        let packet = bytes(hex);
+        for len in 0..packet.len() {
+            let cut = decode(&packet[..len]);
+            assert!(matches!(cut, Err(PacketError::Truncated { present, .. }) if present == len), "{len}: {cut:?}");
+        }
+    }
+}
+
+#[test]
+fn other_versions_and_protocols_are_named() {
+    assert_eq!(decode(&[0x50; 40]), Err(PacketError::NotIp(5)));
+    let mut packet = packet(&Segment::default(), &[]);
+    packet[9] = 17;
+    mend(&mut packet);
+    assert_eq!(decode(&packet), Err(PacketError::NotTcp(17)));
+}
+
+#[test]
+fn lengths_that_cannot_be() {
+    let good = packet(&Segment::default(), &[]);
+    let changed = |at: usize, value: u8| {
+        let mut packet = good.clone();
+        packet[at] = value;
+        decode_captured(&packet).map(|_| ())
+    };
+    assert_eq!(changed(0, 0x44), Err(PacketError::BadLength { header: "IPv4", length: 16 }));
+    assert_eq!(changed(3, 19), Err(PacketError::BadLength { header: "IPv4", length: 19 }));
+    assert_eq!(changed(3, 39), Err(PacketError::BadLength { header: "TCP", length: 19 }));
+    assert_eq!(changed(3, 0), Err(PacketError::ZeroLength));
+    assert_eq!(changed(32, 0x40), Err(PacketError::BadLength { header: "TCP", length: 16 }));
+    assert_eq!(changed(32, 0x60), Err(PacketError::BadLength { header: "TCP", length: 24 }));
+}
+
+#[test]
+fn fragments_are_not_put_together() {
+    let mut first = packet(&Segment::default(), &[]);
+    first[6] = 0x20;
+    assert_eq!(decode_captured(&first), Err(PacketError::Fragment));
+    let mut later = packet(&Segment::default(), &[]);
+    later[7] = 1;
+    assert_eq!(decode_captured(&later), Err(PacketError::Fragment));
+}
+
+/// An IPv6 packet with these extension headers in front of TCP.
+fn extended(first: u8, extensions: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    encode(&mut plain, &addresses_v6(), &IpFields::default(), &Segment::default(), &[]);
+    let mut packet = plain[..40].to_vec();
+    packet[6] = first;
+    packet[5] += extensions.len() as u8;
+    packet.extend_from_slice(extensions);
+    packet.extend_from_slice(&plain[40..]);
+    packet
+}
+
+#[test]
+fn extension_headers_are_walked_over() {
+    // Hop by hop (0), then destination options (60) of 16 bytes, then TCP (6): padding options alone.
+    let extensions = [&[60, 0, 1, 4, 0, 0, 0, 0][..], &[6, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
+    let packet = extended(0, &extensions);
+    let tcp = decode(&packet).unwrap();
+    assert_eq!((tcp.segment, tcp.wire_len), (Segment::default(), 40 + 24 + 20));
+    for len in 0..packet.len() {
+        assert!(matches!(decode(&packet[..len]), Err(PacketError::Truncated { .. })), "{len}");
+    }
+}
+
+#[test]
+fn an_atomic_fragment_of_ipv6_is_whole() {
+    assert_eq!(decode(&extended(44, &[6, 0, 0, 0, 1, 2, 3, 4])).unwrap().segment, Segment::default());
+    assert_eq!(decode(&extended(44, &[6, 0, 0, 1, 1, 2, 3, 4])), Err(PacketError::Fragment));
+    assert_eq!(decode(&extended(44, &[6, 0, 1, 0, 1, 2, 3, 4])), Err(PacketError::Fragment));
+}
+
+#[test]
+fn jumbograms_and_zero_lengths_are_named() {
+    let mut jumbo = extended(0, &[6, 0, 0xc2, 4, 0, 1, 0, 0]);
+    jumbo[4..6].fill(0);
+    assert_eq!(decode(&jumbo), Err(PacketError::Jumbogram));
+    let mut zero = extended(6, &[]);
+    zero[4..6].fill(0);
+    assert_eq!(decode(&zero), Err(PacketError::ZeroLength));
+}

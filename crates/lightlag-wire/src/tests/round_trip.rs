@@ -1,0 +1,92 @@
+//! Any segment survives its packet, and any bytes are a packet or an error.
+
+use super::*;
+use proptest::prelude::*;
+
+fn seq() -> impl Strategy<Value = SeqNumber> {
+    any::<u32>().prop_map(SeqNumber)
+}
+
+prop_compose! {
+    /// Every segment whose options fit in a header.
+    fn segments()(
+        numbers in (seq(), seq(), any::<u16>(), 0_u16..0x200),
+        mss in prop::option::of(any::<u16>()),
+        window_scale in prop::option::of(0_u8..=14),
+        sack_permitted in any::<bool>(),
+        stamps in prop::option::of((any::<u32>(), any::<u32>())),
+        blocks in prop::collection::vec((seq(), seq()), 0..=4),
+        len in 0_u16..2_000,
+    ) -> Segment {
+        let (seq, ack, window, flags) = numbers;
+        let mut segment = Segment::new(seq, ack, window, Flags(flags & FLAGS));
+        segment.len = len;
+        segment = segment.with_syn_options(SynOptions { mss, window_scale, sack_permitted });
+        if let Some((value, echo)) = stamps {
+            segment = segment.with_timestamps(Timestamps { value, echo });
+        }
+        let room = (40 - segment.options_len()).saturating_sub(4) / 8;
+        let blocks: Vec<_> = blocks.into_iter().map(|(start, end)| SackBlock { start, end }).collect();
+        segment.with_sack(&blocks[..blocks.len().min(room as usize)])
+    }
+}
+
+prop_compose! {
+    fn ip_fields()(ecn in 0..4_usize, ttl in any::<u8>(), identification in any::<u16>(), dont_fragment in any::<bool>())
+        -> IpFields {
+        let ecn = [Codepoint::NotEct, Codepoint::Ect1, Codepoint::Ect0, Codepoint::Ce][ecn];
+        IpFields { ecn, ttl, identification, dont_fragment }
+    }
+}
+
+fn ends() -> impl Strategy<Value = Addresses> {
+    let v4 = any::<[([u8; 4], u16); 2]>().prop_map(|ends| ends.map(SocketAddr::from));
+    let v6 = any::<[([u16; 8], u16); 2]>().prop_map(|ends| ends.map(SocketAddr::from));
+    prop_oneof![v4, v6].prop_map(|[source, destination]| Addresses { source, destination })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_segment_survives_its_packet(segment in segments(), ip in ip_fields(), addresses in ends()) {
+        let payload: Vec<u8> = (0..segment.len).map(|n| n as u8).collect();
+        let mut out = Vec::new();
+        encode(&mut out, &addresses, &ip, &segment, &payload);
+        let v6 = addresses.source.is_ipv6();
+        let header = if v6 { 40 } else { 20 };
+        prop_assert_eq!(out.len() as u32, header + segment.header_len() + u32::from(segment.len));
+        let tcp = decode(&out).unwrap();
+        prop_assert_eq!(tcp, decode_captured(&out).unwrap());
+        prop_assert_eq!(tcp.segment, segment);
+        prop_assert_eq!(tcp.payload, &payload[..]);
+        prop_assert_eq!(tcp.addresses, addresses);
+        let expected = if v6 { IpFields { identification: 0, dont_fragment: true, ..ip } } else { ip };
+        prop_assert_eq!(tcp.ip, expected);
+        prop_assert_eq!((tcp.unknown_options, tcp.malformed_options), (0, 0));
+    }
+
+    #[test]
+    fn one_bit_wrong_is_found(segment in segments(), addresses in ends(), bit in any::<prop::sample::Index>()) {
+        let payload = vec![0; usize::from(segment.len)];
+        let mut out = Vec::new();
+        encode(&mut out, &addresses, &IpFields::default(), &segment, &payload);
+        let bit = bit.index(8 * out.len());
+        out[bit / 8] ^= 0x80 >> (bit % 8);
+        // IPv6 protects addresses and length by the checksum of TCP alone, and traffic class, label and hop limit not.
+        let unprotected = addresses.source.is_ipv6() && (4..32).contains(&bit) || (56..64).contains(&bit);
+        if !unprotected || addresses.source.is_ipv4() {
+            prop_assert!(decode(&out).is_err(), "bit {}", bit);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_packet_or_an_error(first in prop::sample::select(vec![0x45_u8, 0x4f, 0x60, 0]),
+                                          rest in prop::collection::vec(any::<u8>(), 0..200)) {
+        let mut bytes = vec![first];
+        bytes.extend(rest);
+        let _ = decode(&bytes);
+        let _ = decode_captured(&bytes);
+        let _ = icmp::decode(&bytes);
+    }
+}
