@@ -10,7 +10,7 @@ use crate::statistics::{Direction, LATE, LinkSnapshot, Snapshot, seconds};
 use crate::tun::{LARGEST_PACKET, TunError, Written};
 use crate::{Clock, Tun};
 use lightlag_core::{Duration, Instant};
-use lightlag_net::{Ecn, LinkId, NodeId, Packet};
+use lightlag_net::{Ecn, LinkId, NodeId, Packet, PacketFlags};
 use lightlag_sim::Path;
 use lightlag_sim::scenario::Network;
 use std::os::fd::AsFd;
@@ -233,7 +233,7 @@ impl Emulation {
                     destination: self.ends[1 - side],
                     flow: envelope.flow,
                     size: u16::try_from(size).expect("the buffer holds no more"),
-                    corrupted: false,
+                    flags: PacketFlags::new(envelope.carries_payload),
                     ecn: envelope.ecn,
                     body: Arc::from(bytes),
                 };

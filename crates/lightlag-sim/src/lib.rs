@@ -23,8 +23,8 @@ pub mod run;
 pub mod scenario;
 mod world;
 
-pub use path::Path;
 pub use capture::Output;
+pub use path::Path;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};
 pub use scenario::{Scenario, ScenarioError};

@@ -16,7 +16,7 @@ pub use lightlag_net::link::LinkCounters;
 ///
 /// ```
 /// use lightlag_core::Instant;
-/// use lightlag_net::{Ecn, NodeId, Packet};
+/// use lightlag_net::{Ecn, NodeId, Packet, PacketFlags};
 /// use lightlag_sim::{Path, scenario};
 /// let text = r#"
 ///     duration = "1 s"
@@ -30,7 +30,8 @@ pub use lightlag_net::link::LinkCounters;
 /// "#;
 /// let scenario = scenario::parse_toml(text, &[]).unwrap();
 /// let mut path = Path::new(&scenario.expand().unwrap(), 1);
-/// let packet = Packet { destination: NodeId(1), flow: 0, size: 1500, corrupted: false, ecn: Ecn::NotEct, body: "hello" };
+/// let (destination, flags) = (NodeId(1), PacketFlags::new(true));
+/// let packet = Packet { destination, flow: 0, size: 1500, flags, ecn: Ecn::NotEct, body: "hello" };
 /// path.send(Instant::ZERO, NodeId(0), packet);
 /// // 1500 · 8 / 12 Mbit/s = 1 ms, and 5 ms of propagation.
 /// let (due, packet) = path.next_delivery(Instant::MAX).unwrap();
@@ -80,7 +81,7 @@ impl<B: Clone + Send + 'static> Path<B> {
             };
             self.queue.settle(entity, next);
             match arrived {
-                Some(packet) if packet.corrupted => {}
+                Some(packet) if packet.flags.is_corrupted() => {}
                 Some(packet) if packet.destination == node => return Some((now, packet)),
                 Some(packet) => self.send(now, node, packet),
                 None => {}

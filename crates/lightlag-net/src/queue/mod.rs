@@ -33,7 +33,7 @@ use std::collections::VecDeque;
 /// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// Packets, at least 1.
+    /// Packets; with 0, only an idle link takes one.
     Packets(u64),
     /// Bytes at the network layer. An idle link takes a packet of any size.
     Bytes(u64),
@@ -103,6 +103,8 @@ pub enum Cause {
     Full,
     /// The discipline wants senders to slow down.
     Early,
+    /// Losses are drawn before the queue.
+    Lost,
 }
 
 /// A packet that a queue has dropped.
@@ -146,6 +148,11 @@ impl<B: Clone> Verdicts<B> {
     pub fn drop_early(&mut self, at: Instant, packet: Packet<B>) {
         self.early += 1;
         self.dropped.push(Dropped { at, packet, cause: Cause::Early });
+    }
+
+    /// Notes a packet that was lost before it could join the queue.
+    pub fn lost(&mut self, at: Instant, packet: Packet<B>) {
+        self.dropped.push(Dropped { at, packet, cause: Cause::Lost });
     }
 
     /// Marks a packet whose transport understands marks.

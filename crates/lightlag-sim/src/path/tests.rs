@@ -1,7 +1,7 @@
 use super::*;
 use crate::scenario;
 use lightlag_core::Duration;
-use lightlag_net::Ecn;
+use lightlag_net::{Ecn, PacketFlags};
 use std::sync::Arc;
 
 fn network(links: &str) -> Network {
@@ -10,7 +10,7 @@ fn network(links: &str) -> Network {
 }
 
 fn packet<B>(destination: NodeId, size: u16, body: B) -> Packet<B> {
-    Packet { destination, flow: 0, size, corrupted: false, ecn: Ecn::Ect0, body }
+    Packet { destination, flow: 0, size, flags: PacketFlags::new(true), ecn: Ecn::Ect0, body }
 }
 
 fn at(millis: u64) -> Instant {
