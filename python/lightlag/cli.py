@@ -14,9 +14,8 @@ import typer
 
 from lightlag import _engine
 from lightlag._table import print_rows
-from lightlag.commands import captures, compare_capture, inspect, serve
+from lightlag.commands import captures, compare_capture, emulate, inspect, serve
 from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
-from lightlag.commands.emulate import emulate
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -358,7 +357,7 @@ def schema() -> None:
     print(json.dumps(json.loads(_engine.schema()), indent=2))
 
 
-app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate))
+app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate.emulate))
 
 
 def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
