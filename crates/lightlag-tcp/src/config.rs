@@ -70,6 +70,9 @@ pub struct Config {
     pub growth: Growth,
     /// With which partial ACKs NewReno restarts the retransmission timer.
     pub partial_acks: PartialAcks,
+    /// RACK's round trip is that of the segment which an ACK delivers last in the order of offsets, as Linux computes it,
+    /// not that of the newest one (RFC 8985 §6.2).
+    pub rack_rtt_by_offset: bool,
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     pub prr: bool,
     /// Probe for the loss of the last segments (RFC 8985 §7); works with SACK.

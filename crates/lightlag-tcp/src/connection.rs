@@ -398,12 +398,14 @@ impl Connection {
         if greeting && let Some(ecn) = &mut self.ecn {
             ecn.take_greeting(segment.flags);
         }
-        if ack < una {
+        // An ACK that was overtaken may still tell what was SACKed.
+        let overtaken = ack < una;
+        if overtaken && (segment.sack().is_empty() || !self.sender.uses_sack()) {
             return true;
         }
         // A byte that left as a probe leaves again with the data after it, whether it was taken or not.
         let ack = ack.min(nxt);
-        let moved_window = self.take_window(segment, start, ack);
+        let moved_window = !overtaken && self.take_window(segment, start, ack);
         if una == nxt && segment.sack().is_empty() {
             self.sender.probe_answered();
             // Nothing is in flight: the usual case of an end that only receives. A report of what arrived twice
@@ -418,9 +420,9 @@ impl Connection {
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
         });
         let (ece, marks) =
-            if greeting || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
+            if greeting || overtaken || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
         let arrived = Acknowledgement {
-            ack,
+            ack: ack.max(una),
             sacked,
             echo,
             occupies: segment.sequence_len() > 0,

@@ -56,6 +56,7 @@ fn rules(config: &Config, scheme: Scheme) -> Rules {
         scheme,
         limited_transmit: config.limited_transmit,
         prr: config.prr,
+        rtt_by_offset: config.rack_rtt_by_offset,
         impatient: config.partial_acks == PartialAcks::Impatient,
         signs: Signs { eifel: config.eifel, dsack: config.dsack_undo, frto: config.frto },
     }
