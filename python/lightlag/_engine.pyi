@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 __all__ = [
+    "Emulation",
     "Run",
     "ScenarioError",
     "Table",
@@ -13,6 +14,7 @@ __all__ = [
     "catalog",
     "check",
     "check_folder",
+    "emulate",
     "parse",
     "run",
     "schema",
@@ -35,9 +37,19 @@ class Run:
     def interrupted(self) -> bool: ...
     @property
     def wall_s(self) -> float: ...
+    @property
+    def captures(self) -> list[str]: ...
+    @property
+    def capture_failure(self) -> str | None: ...
     def summary(self) -> str: ...
     def table(self, name: str) -> Table: ...
-    def write(self, folder: str | os.PathLike[str], force: bool = False, jobs: int = 1) -> None: ...
+    def write(
+        self,
+        folder: str | os.PathLike[str],
+        force: bool = False,
+        jobs: int = 1,
+        captures: str | os.PathLike[str] | None = None,
+    ) -> None: ...
 
 def parse(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
 def check(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
@@ -45,6 +57,7 @@ def run(
     scenario: str,
     progress: Callable[[float, float, int], bool] | None = None,
     interval_s: float = 0.1,
+    captures: str | os.PathLike[str] | None = None,
 ) -> Run: ...
 def answers(
     tcp: str, arrivals: Sequence[tuple[int, int]], reads: Sequence[int] | None = None
@@ -54,3 +67,21 @@ def schema() -> str: ...
 def seconds(text: str) -> float: ...
 def serve_tcp(options: str, watch: Callable[[str], object]) -> str: ...
 def catalog() -> str: ...
+
+@final
+class Emulation:
+    @property
+    def about(self) -> str: ...
+    @property
+    def is_running(self) -> bool: ...
+    def statistics(self) -> str: ...
+    def stop(self) -> None: ...
+
+def emulate(
+    scenario: str,
+    devices: Sequence[tuple[str | None, str, Sequence[tuple[str, int]]]],
+    at: tuple[str, str] | None = None,
+    mtu: int = 1500,
+    duration_s: float | None = None,
+    priority: str = "fifo",
+) -> Emulation: ...

@@ -28,6 +28,7 @@ __all__ = [
     "Line",
     "Link",
     "Network",
+    "Pcap",
     "PointToPoint",
     "Record",
     "Rto",
@@ -51,7 +52,8 @@ Size: TypeAlias = str
 Time: TypeAlias = str
 Rate: TypeAlias = str
 Loss: TypeAlias = float | Mapping[str, Any]
-"""A packet error rate, ``{"bit_error_rate": 1e-6}`` or ``{"at": ["2.9 s"]}``."""
+"""A packet error rate, ``{"bit_error_rate": 1e-6}``, ``{"at": ["2.9 s"]}``, or packets by number,
+``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them as they come."""
 Queue: TypeAlias = str | Mapping[str, Any]
 """How much may wait, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
 Reorder: TypeAlias = Mapping[str, Any]
@@ -206,7 +208,7 @@ class Line:
     """How much may wait: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``; or ``{"discipline": "codel"}``
     and the keys of the discipline."""
     loss: Loss | Directions[Loss] | None = None
-    """Which packets arrive corrupted."""
+    """Which packets are lost, other than for want of room."""
     reorder: Reorder | Directions[Reorder] | None = None
     """Which packets are held back: ``{"probability": 0.01, "delay": "5 ms"}``."""
     duplicate: float | Directions[float] | None = None
@@ -312,6 +314,21 @@ class Defaults:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pcap:
+    """Packets as pcapng files, one for each place.
+
+    A node sees what it sends, receives and forwards, a link direction what is given to its queue.
+    """
+
+    at: tuple[str, ...] = ()
+    """Nodes, and link directions as "from->to"; by default both ends of every flow that is captured."""
+    flows: tuple[str, ...] = ()
+    """Names of the flows to capture; by default all."""
+    comments: bool | None = None
+    """Comments at packets: the state of the sender, and why a packet was dropped."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Record:
     """What a run writes down beside its summary."""
 
@@ -323,6 +340,8 @@ class Record:
     """Every dropped packet."""
     interval: Time | None = None
     """Time between samples."""
+    pcap: Pcap | None = None
+    """Packets as files that other tools read; by default none are written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -346,6 +365,8 @@ class Scenario:
     """Upper bound; the run ends earlier when every finite flow has finished."""
     seed: int | None = None
     """Start of every random stream."""
+    ip: Literal["v4", "v6"] | None = None
+    """The version of IP: headers of 20 or 40 bytes, and addresses in captures. By default v4."""
     defaults: Defaults | None = None
     """What holds where a flow says nothing."""
     topology: PointToPoint | Chain | Dumbbell | Star | None = None

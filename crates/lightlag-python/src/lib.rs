@@ -4,10 +4,12 @@
 //! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `serve`: a host on a TUN device.
+//! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
 
 mod answers;
 mod columns;
+mod emulate;
 mod folder;
 mod run;
 mod serve;
@@ -98,6 +100,8 @@ mod _engine {
     use super::{ScenarioError, catalog, check, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
+    #[pymodule_export]
+    use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
     #[pymodule_export]

@@ -58,7 +58,7 @@ impl Line {
             destination: NodeId(0),
             flow: 0,
             size: u16::try_from(bytes.len()).unwrap_or(u16::MAX),
-            corrupted: false,
+            flags: lightlag_net::PacketFlags::new(true),
             ecn: lightlag_net::Ecn::NotEct,
             body: (),
         };
@@ -69,7 +69,7 @@ impl Line {
 
     fn receive(&mut self, now: Instant) -> Option<Vec<u8>> {
         while self.link.next_arrival().is_some_and(|arrival| arrival <= now) {
-            let corrupted = self.link.receive().corrupted;
+            let corrupted = self.link.receive().flags.is_corrupted();
             let packet = self.packets.pop_front();
             if !corrupted {
                 return packet;

@@ -2,11 +2,12 @@
 
 use super::Scenario;
 use super::application::Reader;
+use super::capture::{CapturePlan, IpVersion};
 use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{Edge, LinkId, Loss, NodeId, QueueLimit, Reordering, Routes};
+use lightlag_net::{Edge, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes};
 use lightlag_tcp::Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,6 +26,10 @@ pub struct Network {
     pub flows: Vec<Flow>,
     /// The next link from every node to every other.
     pub routes: Routes,
+    /// The version of IP.
+    pub ip: IpVersion,
+    /// Where packets are captured, if anywhere.
+    pub captures: Option<CapturePlan>,
 }
 
 /// One direction of a link.
@@ -44,8 +49,10 @@ pub struct LinkDirection {
     pub queue: QueueLimit,
     /// What is dropped or marked, and what leaves next.
     pub discipline: DisciplineConfig,
-    /// Which packets arrive corrupted.
+    /// Which packets are lost, other than for want of room.
     pub loss: Loss,
+    /// Where losses are drawn.
+    pub loss_place: LossPlace,
     /// Which packets are held back, if any.
     pub reorder: Option<Reordering>,
     /// How likely a packet arrives twice.
@@ -86,8 +93,9 @@ impl Scenario {
         let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
         let round_trips = round_trips(&layout, &routes, &mut errors);
         let links = links(&layout, &round_trips);
-        let flows = layout.streams.into_iter().map(Flow::from).collect();
-        errors.or(Some(Network { nodes: layout.nodes.names, links, flows, routes }))
+        let Layout { nodes, streams, captures, .. } = layout;
+        let flows = streams.into_iter().map(Flow::from).collect();
+        errors.or(Some(Network { nodes: nodes.names, links, flows, routes, ip: self.ip, captures }))
     }
 }
 
@@ -151,6 +159,7 @@ fn links(layout: &Layout, round_trips: &[Duration]) -> Vec<LinkDirection> {
                 queue: side.queue.limit(side.rate, round_trip),
                 discipline: side.queue.discipline(side.rate, round_trip),
                 loss: side.loss.model(),
+                loss_place: side.loss.place,
                 reorder: side.reorder.reordering(),
                 duplicate: side.duplicate.0,
                 header: line.header,
