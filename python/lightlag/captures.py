@@ -295,6 +295,7 @@ _DETAILS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("window full", _count("window_full")),
     ("window probes", _count("window_probes")),
     ("keep-alives", _count("keep_alives")),
+    ("RTT measured by", lambda found: "–" if found["rtt"] is None else str(found["rtt"]["by"])),
     ("RTT, least", _rtt("min_s")),
     ("RTT, median", _rtt("median_s")),
     ("RTT, mean", _rtt("mean_s")),
