@@ -207,6 +207,25 @@ fn a_closed_window_its_probes_and_their_answers_are_no_duplicates() {
 }
 
 #[test]
+fn a_probe_that_opens_the_window_may_have_carried_its_byte() {
+    for again in [false, true] {
+        let mut dialogue = Dialogue::begun();
+        dialogue.out(100, data(1, 1000));
+        dialogue.back(200, ack(1001, 0));
+        assert_eq!(dialogue.out(500, data(1001, 1)), Kind::WindowProbe);
+        assert_eq!(dialogue.back(600, ack(1002, 9)), Kind::Ack);
+        assert_eq!(dialogue.out(600, data(1002 - u32::from(again), 1000)), Kind::New);
+        dialogue.back(700, ack(2002 - u32::from(again), 9));
+        let forward = dialogue.report().forward;
+        assert_eq!((forward.counts.retransmitted_segments, forward.gaps), (0, 0));
+        assert_eq!(
+            (forward.counts.unique_bytes, forward.counts.repeated_bytes),
+            (2001 - u64::from(again), u64::from(again))
+        );
+    }
+}
+
+#[test]
 fn the_scaled_window_is_full_at_its_edge() {
     let mut dialogue = Dialogue::begun();
     // 8 << 7 = 1024.
