@@ -343,6 +343,7 @@ fn again(own: &mut Half, other: &Half, placed: &Placed, next: Option<i64>) -> Ca
     let cause = cause(own, other, placed, left.filter(|_| own.acked.is_some()), twice);
     let counts = &mut own.counts;
     counts.retransmitted_segments += 1;
+    counts.retransmitted_controls += u64::from(placed.len == 0);
     match cause {
         Cause::Fast => counts.fast_retransmissions += 1,
         Cause::Timeout => counts.timeout_retransmissions += 1,
@@ -364,7 +365,7 @@ fn cause(own: &mut Half, other: &Half, placed: &Placed, left: Option<u64>, twice
     let srtt = own.smoothed.srtt().unwrap_or(0);
     let least_timeout = own.smoothed.least_timeout();
     // RFC 8985 §7.2: a probe leaves after 2·SRTT, and the longest delay of an ACK where one segment is under way.
-    let probe = srtt / 2 * 3..=2 * srtt + 250_000_000;
+    let probe = srtt / 2 * 3..=srtt.saturating_mul(2).saturating_add(250_000_000);
     if end >= next && !reported && !twice && own.recovery.is_none() && waited.is_some_and(|time| probe.contains(&time))
     {
         return Cause::TailProbe;

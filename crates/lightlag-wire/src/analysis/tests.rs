@@ -289,6 +289,25 @@ fn what_is_not_tcp_is_counted_by_kind() {
 }
 
 #[test]
+fn a_clock_that_jumps_is_survived() {
+    let mut dialogue = Dialogue::begun();
+    let mut bytes = Vec::new();
+    let there = Addresses { source: ([10, 0, 0, 1], 40_000).into(), destination: ([10, 0, 0, 2], 80).into() };
+    for (at, out, segment) in [
+        (1, true, data(1, 1000)),
+        (u64::MAX, false, ack(1001, 900)),
+        (0, true, data(1001, 1000)),
+        (u64::MAX, true, data(1001, 1000)),
+        (5, false, ack(2001, 900)),
+    ] {
+        let addresses = if out { there } else { there.reversed() };
+        encode(&mut bytes, &addresses, &IpFields::default(), &segment, &vec![0; usize::from(segment.len)]);
+        dialogue.analysis.packet(Instant::from_nanos(at), Some(&bytes));
+    }
+    assert_eq!(dialogue.report().forward.counts.retransmitted_segments, 1);
+}
+
+#[test]
 fn losses_have_the_position_of_what_was_lost() {
     let mut dialogue = Dialogue::begun();
     let mut trace = trace::Trace::new(0, 100);
