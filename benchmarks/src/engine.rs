@@ -40,7 +40,7 @@ impl Roundabout {
                     destination: NodeId(0),
                     flow,
                     size: SIZE,
-                    corrupted: false,
+                    flags: lightlag_net::PacketFlags::new(true),
                     ecn: Ecn::NotEct,
                     body: [flow; 13],
                 };

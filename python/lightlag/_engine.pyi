@@ -6,6 +6,7 @@ from typing import Any, final
 
 __all__ = [
     "Capture",
+    "Emulation",
     "Run",
     "ScenarioError",
     "Table",
@@ -14,11 +15,13 @@ __all__ = [
     "catalog",
     "check",
     "check_folder",
+    "emulate",
     "inspect",
     "parse",
     "run",
     "schema",
     "seconds",
+    "serve_tcp",
 ]
 
 __version__: str
@@ -76,4 +79,23 @@ def inspect(
 def check_folder(folder: str | os.PathLike[str], force: bool = False) -> None: ...
 def schema() -> str: ...
 def seconds(text: str) -> float: ...
+def serve_tcp(options: str, watch: Callable[[str], object]) -> str: ...
 def catalog() -> str: ...
+
+@final
+class Emulation:
+    @property
+    def about(self) -> str: ...
+    @property
+    def is_running(self) -> bool: ...
+    def statistics(self) -> str: ...
+    def stop(self) -> None: ...
+
+def emulate(
+    scenario: str,
+    devices: Sequence[tuple[str | None, str, Sequence[tuple[str, int]]]],
+    at: tuple[str, str] | None = None,
+    mtu: int = 1500,
+    duration_s: float | None = None,
+    priority: str = "fifo",
+) -> Emulation: ...

@@ -14,7 +14,7 @@ import typer
 
 from lightlag import _engine
 from lightlag._table import print_rows
-from lightlag.commands import captures, compare_capture, inspect
+from lightlag.commands import captures, compare_capture, emulate, inspect, serve
 from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
@@ -357,6 +357,9 @@ def schema() -> None:
     print(json.dumps(json.loads(_engine.schema()), indent=2))
 
 
+app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate.emulate))
+
+
 def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
     changes = []
     for change in sets or []:
@@ -401,6 +404,8 @@ def _papers() -> dict[str, Any]:
     return dict(PAPERS)
 
 
+app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
+app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
 app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))
 app.command("compare-capture", short_help="Lay a real connection beside a simulated one.")(
     _guarded(compare_capture.compare_capture)

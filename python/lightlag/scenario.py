@@ -52,7 +52,8 @@ Size: TypeAlias = str
 Time: TypeAlias = str
 Rate: TypeAlias = str
 Loss: TypeAlias = float | Mapping[str, Any]
-"""A packet error rate, ``{"bit_error_rate": 1e-6}`` or ``{"at": ["2.9 s"]}``."""
+"""A packet error rate, ``{"bit_error_rate": 1e-6}``, ``{"at": ["2.9 s"]}``, or packets by number,
+``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them as they come."""
 Queue: TypeAlias = str | Mapping[str, Any]
 """How much may wait, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
 Reorder: TypeAlias = Mapping[str, Any]
@@ -207,7 +208,7 @@ class Line:
     """How much may wait: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``; or ``{"discipline": "codel"}``
     and the keys of the discipline."""
     loss: Loss | Directions[Loss] | None = None
-    """Which packets arrive corrupted."""
+    """Which packets are lost, other than for want of room."""
     reorder: Reorder | Directions[Reorder] | None = None
     """Which packets are held back: ``{"probability": 0.01, "delay": "5 ms"}``."""
     duplicate: float | Directions[float] | None = None

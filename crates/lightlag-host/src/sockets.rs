@@ -134,8 +134,9 @@ impl Stack {
         }
         let mut connection = Connection::client(config, initial);
         connection.open(now);
+        let stream = Stream::new(connection, settings.cork, self.config.least_burst);
         let socket = self.get_mut(id)?;
-        socket.kind = Kind::Stream(Box::new(Stream::new(connection, settings.cork)));
+        socket.kind = Kind::Stream(Box::new(stream));
         (socket.local, socket.remote) = (Some(local), Some(remote));
         self.enqueue(id);
         Ok(())
@@ -183,11 +184,11 @@ impl Stack {
         if shut || !stream.may_write() {
             return Err(SocketError::BrokenPipe);
         }
-        let len = stream.room(limit, bounds).min(data.len() as u64) as usize;
+        let limit = stream.buffer(limit, bounds);
+        let len = stream.write(now, data, more, limit);
         if len == 0 && !data.is_empty() {
             return Err(SocketError::WouldBlock);
         }
-        stream.write(now, &data[..len], more);
         self.enqueue(id);
         Ok(len)
     }
@@ -305,7 +306,12 @@ impl Stack {
         if let Some(stream) = socket.stream() {
             let connection = &mut stream.connection;
             match option {
-                SocketOption::NoDelay(on) => connection.set_nagle(!on),
+                SocketOption::NoDelay(on) => {
+                    connection.set_nagle(!on);
+                    if *on {
+                        stream.push();
+                    }
+                }
                 SocketOption::Congestion(choice) => {
                     let same = connection.config().congestion == *choice;
                     if !same && !connection.choose_congestion(choice.clone()) {
@@ -364,7 +370,8 @@ impl Stack {
             Kind::Listener(listener) => Readiness { readable: !listener.waiting.is_empty(), ..Readiness::default() },
             Kind::Stream(stream) => {
                 let peer_closed = stream.connection.peer_closed() || ended;
-                let room = stream.room(limit, bounds);
+                let limit = stream.buffer(limit, bounds);
+                let room = stream.room(limit);
                 let used = stream.unacknowledged();
                 Readiness {
                     readable: stream.unread() > 0 || stream.at_end() || read_shut || ended || error,

@@ -3,7 +3,7 @@
 //! - [`packet`]: the envelope, with a body of any type.
 //! - [`link`]: queue, serialisation, errors and propagation of one direction; one pending event a link.
 //! - [`queue`]: which packet leaves next, and which is dropped or marked.
-//! - [`loss`]: which packets arrive corrupted.
+//! - [`loss`]: which packets are lost, other than for want of room.
 //! - [`routing`]: the next link towards a destination.
 
 pub mod link;
@@ -13,7 +13,7 @@ pub mod queue;
 pub mod routing;
 
 pub use link::{ComputedLink, Disturbance, Link, LinkConfig, QueueFull, QueuedLink, Reordering};
-pub use loss::{Loss, LossProcess};
-pub use packet::{Ecn, NodeId, Packet};
+pub use loss::{Loss, LossPlace, LossProcess};
+pub use packet::{Ecn, NodeId, Packet, PacketFlags};
 pub use queue::QueueLimit;
 pub use routing::{Edge, LinkId, Routes};

@@ -1,5 +1,9 @@
-//! Which packets a link corrupts. A corrupted packet has used the link; the receiving interface drops it.
+//! Which packets a link loses, other than for want of room.
+//!
+//! Drawn after the queue, a packet is corrupted: it has used the queue and the link, and the receiving interface drops it.
+//! Drawn before the queue, it never enters: it takes no place and no transmission time.
 
+use crate::PacketFlags;
 use lightlag_core::{Bytes, Instant, Probability, RandomStream};
 
 /// A loss model, as configured.
@@ -15,6 +19,19 @@ pub enum Loss {
     Bit(Probability),
     /// The first packet whose transmission starts at or after each of these times is lost. Ascending.
     At(Vec<Instant>),
+    /// The packets with these numbers are lost: packets that carry payload are counted from 1 where losses are drawn,
+    /// retransmissions too. Ascending.
+    Numbered(Vec<u64>),
+}
+
+/// Where losses are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LossPlace {
+    /// When a packet begins its transmission: a lost one has used queue and link time.
+    #[default]
+    AfterQueue,
+    /// When a packet comes to the link: a lost one takes no place in the queue.
+    BeforeQueue,
 }
 
 /// A loss model at work on one link direction, with a random stream of its own.
@@ -23,6 +40,7 @@ pub struct LossProcess {
     /// Whether there is a model: one test for the packets of most links.
     lossy: bool,
     model: Model,
+    place: LossPlace,
     random: RandomStream,
 }
 
@@ -32,6 +50,7 @@ enum Model {
     Packet { threshold: u64 },
     Bit { ln_bit_ok: f64, size: u64, threshold: u64 },
     At { times: Vec<Instant>, next: usize },
+    Numbered { numbers: Vec<u64>, next: usize, counted: u64 },
 }
 
 /// The packet error rate of a frame of `size` bytes under a bit error rate.
@@ -48,17 +67,31 @@ impl LossProcess {
             Loss::Packet(probability) => Model::Packet { threshold: probability.threshold() },
             Loss::Bit(rate) => Model::Bit { ln_bit_ok: libm::log1p(-rate.value()), size: 0, threshold: 0 },
             Loss::At(times) => Model::At { times: times.clone(), next: 0 },
+            Loss::Numbered(numbers) => Model::Numbered { numbers: numbers.clone(), next: 0, counted: 0 },
         };
-        Self { lossy: *loss != Loss::None, model, random }
+        Self { lossy: *loss != Loss::None, model, place: LossPlace::AfterQueue, random }
     }
 
-    /// Whether the frame of `size` bytes whose transmission starts at `start` is lost. One draw a frame.
+    /// Draws at another place.
+    #[must_use]
+    pub fn at(mut self, place: LossPlace) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// Where losses are drawn.
+    pub fn place(&self) -> LossPlace {
+        self.place
+    }
+
+    /// Whether the frame of `size` bytes that begins its transmission, or comes to the link, at `start` is lost. One draw
+    /// a frame; `flags` say what its packet carries.
     #[inline]
-    pub fn corrupts(&mut self, start: Instant, size: u64) -> bool {
-        self.lossy && self.draw(start, size)
+    pub fn loses(&mut self, start: Instant, size: u64, flags: PacketFlags) -> bool {
+        self.lossy && self.draw(start, size, flags)
     }
 
-    fn draw(&mut self, start: Instant, size: u64) -> bool {
+    fn draw(&mut self, start: Instant, size: u64, flags: PacketFlags) -> bool {
         match &mut self.model {
             Model::None => false,
             Model::Packet { threshold } => self.random.bits() < *threshold,
@@ -75,6 +108,15 @@ impl LossProcess {
                 *next += usize::from(hit);
                 hit
             }
+            Model::Numbered { numbers, next, counted } => {
+                if !flags.carries_payload() {
+                    return false;
+                }
+                *counted += 1;
+                let hit = numbers.get(*next) == Some(counted);
+                *next += usize::from(hit);
+                hit
+            }
         }
     }
 }
@@ -82,6 +124,10 @@ impl LossProcess {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn data() -> PacketFlags {
+        PacketFlags::new(true)
+    }
 
     fn process(loss: &Loss) -> LossProcess {
         LossProcess::new(loss, RandomStream::new(1, "loss"))
@@ -117,7 +163,7 @@ mod tests {
         let n = 400_000_u32;
         for (loss, per) in [(Loss::Packet(probability(5e-4)), 5e-4), (Loss::Bit(probability(2e-6)), 0.023_714)] {
             let mut process = process(&loss);
-            let lost = (0..n).filter(|_| process.corrupts(Instant::ZERO, 1500)).count() as f64;
+            let lost = (0..n).filter(|_| process.loses(Instant::ZERO, 1500, data())).count() as f64;
             let mean = f64::from(n) * per;
             // The 99 % interval of a binomial: 2.576 standard deviations.
             assert!((lost - mean).abs() < 2.576 * (mean * (1.0 - per)).sqrt(), "{loss:?}: {lost} of {mean}");
@@ -128,13 +174,27 @@ mod tests {
     fn scheduled_losses_take_the_first_packet_at_or_after_each_time() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut process = process(&Loss::At(vec![at(10), at(10), at(25)]));
-        let lost: Vec<u64> = (0..40).filter(|ms| process.corrupts(at(*ms), 1500)).collect();
+        let lost: Vec<u64> = (0..40).filter(|ms| process.loses(at(*ms), 1500, data())).collect();
         assert_eq!(lost, [10, 11, 25]);
     }
 
     #[test]
+    fn numbered_losses_count_what_carries_payload() {
+        let mut process = process(&Loss::Numbered(vec![1, 3, 4]));
+        // An ACK before each packet with payload takes no number.
+        let mut lost = Vec::new();
+        for number in 1..=6 {
+            assert!(!process.loses(Instant::ZERO, 52, PacketFlags::new(false)));
+            if process.loses(Instant::ZERO, 1500, data()) {
+                lost.push(number);
+            }
+        }
+        assert_eq!(lost, [1, 3, 4]);
+    }
+
+    #[test]
     fn the_extremes_lose_nothing_and_everything() {
-        assert!((0..1000).all(|_| !process(&Loss::Bit(Probability::ZERO)).corrupts(Instant::ZERO, 9000)));
-        assert!((0..1000).all(|_| process(&Loss::Bit(probability(1.0))).corrupts(Instant::ZERO, 40)));
+        assert!((0..1000).all(|_| !process(&Loss::Bit(Probability::ZERO)).loses(Instant::ZERO, 9000, data())));
+        assert!((0..1000).all(|_| process(&Loss::Bit(probability(1.0))).loses(Instant::ZERO, 40, data())));
     }
 }

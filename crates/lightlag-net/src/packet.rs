@@ -31,6 +31,39 @@ impl Ecn {
     }
 }
 
+/// What a link is told of a packet beside its size, and what it does to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PacketFlags(u8);
+
+impl PacketFlags {
+    const PAYLOAD: u8 = 1;
+    const CORRUPTED: u8 = 2;
+
+    /// Of an intact packet that carries payload of its transport, or none.
+    #[inline]
+    pub fn new(carries_payload: bool) -> Self {
+        Self(u8::from(carries_payload) * Self::PAYLOAD)
+    }
+
+    /// Whether it carries payload: an ACK or a SYN alone does not.
+    #[inline]
+    pub fn carries_payload(self) -> bool {
+        self.0 & Self::PAYLOAD != 0
+    }
+
+    /// Whether it was damaged on the way; the interface that receives it drops it.
+    #[inline]
+    pub fn is_corrupted(self) -> bool {
+        self.0 & Self::CORRUPTED != 0
+    }
+
+    /// Damages the packet.
+    #[inline]
+    pub fn corrupt(&mut self) {
+        self.0 |= Self::CORRUPTED;
+    }
+}
+
 /// A packet: an envelope of 12 bytes and a body that the network never opens.
 ///
 /// Packets are copied from ring to ring, so a body should leave the whole at no more than 64 bytes.
@@ -42,8 +75,8 @@ pub struct Packet<B> {
     pub flow: u32,
     /// Bytes at the network layer: headers of IP and transport, and payload. Links add their own header.
     pub size: u16,
-    /// Damaged on the way; the interface that receives it drops it.
-    pub corrupted: bool,
+    /// Whether it carries payload, and whether it was damaged on the way.
+    pub flags: PacketFlags,
     /// What the transport can be told by marks, and whether a queue has marked the packet.
     pub ecn: Ecn,
     /// What it carries.

@@ -3,14 +3,18 @@
 //! - `run`: a run, its progress and Ctrl-C.
 //! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
+//! - `serve`: a host on a TUN device.
+//! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
 //! - `inspect`: captures.
 
 mod answers;
 mod columns;
+mod emulate;
 mod folder;
 mod inspect;
 mod run;
+mod serve;
 
 use lightlag_core::{Duration, UnitError};
 use lightlag_sim::scenario::{self, Scenario, ScenarioError as Fault};
@@ -99,9 +103,13 @@ mod _engine {
     #[pymodule_export]
     use crate::answers::answers;
     #[pymodule_export]
+    use crate::emulate::{Emulation, emulate};
+    #[pymodule_export]
     use crate::inspect::{Capture, inspect};
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
+    #[pymodule_export]
+    use crate::serve::serve_tcp;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a Python name")]

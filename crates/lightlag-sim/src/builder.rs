@@ -6,13 +6,13 @@ use crate::scenario::{Flow, LinkDirection, Network, Record};
 use crate::world::{Endpoint, Hop, Outcome, Task, World};
 use lightlag_core::{EventQueue, Probability, RandomStream};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{ComputedLink, Disturbance, Link, LinkConfig, LossProcess, QueuedLink};
+use lightlag_net::{ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, QueuedLink};
 use lightlag_tcp::{Connection, segment::SeqNumber};
 
 /// Builds the world of a network that has been checked.
 pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     let Network { links, flows, routes, ip, .. } = network;
-    let hops: Vec<Hop> = links.iter().map(|link| hop(link, seed)).collect();
+    let hops: Vec<_> = links.iter().map(|link| hop(link, seed)).collect();
     let mut endpoints = Vec::with_capacity(2 * flows.len());
     for flow in &flows {
         let [sender, mut receiver] = ends(flow, seed);
@@ -50,12 +50,15 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     world
 }
 
-fn hop(direction: &LinkDirection, seed: u64) -> Hop {
+/// An idle link direction.
+pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B> {
     let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| RandomStream::new(seed, &format!("link {} {purpose}", direction.name));
-    let loss = LossProcess::new(&direction.loss, random("loss"));
-    let link = if discipline == DisciplineConfig::DropTail && reorder.is_none() && duplicate == Probability::ZERO {
+    let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
+    let in_order = reorder.is_none() && duplicate == Probability::ZERO;
+    let in_transmission = loss.place() == LossPlace::AfterQueue;
+    let link = if discipline == DisciplineConfig::DropTail && in_order && in_transmission {
         Link::Computed(ComputedLink::new(config, loss))
     } else {
         let mut disturbance = Disturbance::none();

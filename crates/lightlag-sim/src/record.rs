@@ -57,7 +57,7 @@ pub struct QueueSamples {
 pub enum DropCause {
     /// The queue was full.
     Queue,
-    /// It was corrupted on the link.
+    /// It was corrupted on the link, or lost before the queue.
     Error,
     /// The queue discipline dropped it, although there was room.
     Aqm,
@@ -207,6 +207,7 @@ impl Recorder {
             let cause = match cause {
                 Cause::Full => DropCause::Queue,
                 Cause::Early => DropCause::Aqm,
+                Cause::Lost => DropCause::Error,
             };
             self.drop(at, link, &packet, cause);
         }

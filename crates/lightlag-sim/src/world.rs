@@ -7,13 +7,13 @@ use crate::application::Reading;
 use crate::capture::Captures;
 use crate::record::Recorder;
 use lightlag_core::{Entity, EventQueue, Instant};
-use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, Routes};
+use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, PacketFlags, Routes};
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Connection, Segment, State};
 
 /// One direction of a link and the node it leads to.
-pub(crate) struct Hop {
-    pub(crate) link: Link<Segment>,
+pub(crate) struct Hop<B> {
+    pub(crate) link: Link<B>,
     pub(crate) to: NodeId,
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum Outcome {
 
 /// The world.
 pub(crate) struct World {
-    pub(crate) hops: Vec<Hop>,
+    pub(crate) hops: Vec<Hop<Segment>>,
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) routes: Routes,
     pub(crate) queue: EventQueue,
@@ -144,10 +144,10 @@ impl World {
     // Always: it has two callers, and a call costs the packets of computed links 20 instructions.
     #[inline(always)]
     fn arrive<const CAPTURED: bool>(&mut self, now: Instant, at: usize, node: NodeId, packet: Packet<Segment>) {
-        if CAPTURED && !packet.corrupted {
+        if CAPTURED && !packet.flags.is_corrupted() {
             self.captures().0.arrived(at, &packet);
         }
-        if packet.corrupted {
+        if packet.flags.is_corrupted() {
             self.recorder.drop_error(now, at, &packet);
         } else if packet.destination == node {
             self.deliver::<CAPTURED>(now, &packet);
@@ -276,7 +276,7 @@ impl World {
                 destination,
                 flow: at as u32 ^ 1,
                 size: size as u16,
-                corrupted: false,
+                flags: PacketFlags::new(segment.len > 0),
                 ecn: field(self.endpoints[at].connection.codepoint()),
                 body: segment,
             };

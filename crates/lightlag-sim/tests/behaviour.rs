@@ -491,3 +491,31 @@ fn a_reader_is_one_of_two() {
         assert!(errors.iter().any(|error| error.path == "flows[0].reader"), "{reader}: {errors:?}");
     }
 }
+
+#[test]
+fn packets_with_these_numbers_are_lost_and_no_other() {
+    // The tenth packet with payload is segment 10, in the initial window: its retransmission is the 21st at the latest.
+    let link = |loss: &str| format!("rate = \"10 Mbit/s\"\nloss = {loss}");
+    let transfer = r#"transfer = "100 kB""#;
+    let result = one_flow(&link("{ packets = [10], direction = \"forward\" }"), transfer);
+    assert_eq!(result.drops.time_s.len(), 1);
+    assert_eq!(first(&result).retransmitted_segments, 1);
+    // The other direction carries no payload, so nothing has a number there.
+    let both = one_flow(&link("{ packets = [10] }"), transfer);
+    assert_eq!(both.summary.result_hash, result.summary.result_hash);
+    // One that nothing reaches changes nothing.
+    let none = one_flow(&link("{ packets = [1000] }"), transfer);
+    assert_eq!(none.summary.result_hash, one_flow(&link("0"), transfer).summary.result_hash);
+}
+
+#[test]
+fn a_retransmission_has_a_number_of_its_own() {
+    // Without congestion the order is known: 1 to 10, then the ten after the first ACKs. Losing every packet from 5 to 9
+    // and from 30 to 40 takes some retransmissions too: each loss is one drop, and what arrives is complete.
+    let result = one_flow(
+        "rate = \"10 Mbit/s\"\nloss = { packets = [5, 6, 7, 8, 9, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40] }",
+        r#"transfer = "200 kB""#,
+    );
+    assert_eq!(result.drops.time_s.len(), 16);
+    assert_eq!(first(&result).delivered_bytes, 200_000);
+}

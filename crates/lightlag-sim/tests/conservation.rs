@@ -33,6 +33,8 @@ fn link() -> impl Strategy<Value = String> {
         4 => Just(String::from("loss = 0")),
         3 => (1_u32..200).prop_map(|n| format!("loss = {}", f64::from(n) / 1000.0)),
         1 => Just(String::from("loss = { forward = 0, backward = 1 }")),
+        1 => (1_u32..200).prop_map(|n| format!("loss = {{ rate = {}, where = \"before queue\" }}", f64::from(n) / 1000.0)),
+        1 => (1_u32..100).prop_map(|n| format!("loss = {{ packets = [1, {n}, {}] }}", n + 7)),
         2 => (1_u32..200).prop_map(|n| format!("loss = {{ bit_error_rate = {} }}", f64::from(n) * 1e-7)),
         1 => (0_u32..4000, 0_u32..1000).prop_map(|(at, gap)| {
             format!("loss = {{ at = [\"{at} ms\", \"{at} ms\", \"{} ms\"] }}", at + gap)

@@ -1,9 +1,9 @@
 //! Good scenarios: every form of the text, what generators make, and what `--set` changes.
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
-use lightlag_net::{Loss, NodeId, QueueLimit};
+use lightlag_net::{Loss, LossPlace, NodeId, QueueLimit};
 use lightlag_sim::scenario::{
-    Limit, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml,
+    Limit, LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml,
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -38,7 +38,7 @@ fn what_is_left_out_has_a_default() {
     assert_eq!((scenario.name.as_str(), scenario.seed), ("scenario", 1));
     let line = &scenario.links[0].line;
     assert_eq!(line.queue.forward, Queue::default());
-    assert_eq!(line.loss.forward, LossModel::Packet(Probability::ZERO));
+    assert_eq!(line.loss.forward, LossModel::default());
     assert_eq!(line.header, Bytes::ZERO);
     assert_eq!((scenario.flows[0].transfer, scenario.flows[0].start), (None, Duration::ZERO));
     let record = scenario.record;
@@ -111,11 +111,46 @@ fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
         ("{ bit_error_rate = 1e-5 }", Loss::Bit(probability(1e-5))),
         ("{ bit_error_rate = 0 }", Loss::None),
         ("{ at = [\"2.9 s\", \"1 s\"] }", Loss::At(vec![at(1_000), at(2_900)])),
+        ("{ rate = 0.01 }", Loss::Packet(probability(0.01))),
+        ("{ packets = [1003, 1000, 1003] }", Loss::Numbered(vec![1000, 1003])),
     ] {
         let both = network(&link(&format!("loss = {loss}")));
         assert_eq!((&both.links[0].loss, &both.links[1].loss), (&model, &model), "{loss}");
         let one = network(&link(&format!("loss = {{ forward = {loss} }}")));
         assert_eq!((&one.links[0].loss, &one.links[1].loss), (&model, &Loss::None), "{loss}");
+    }
+}
+
+#[test]
+fn losses_may_name_one_direction_and_the_place_where_they_are_drawn() {
+    use LossPlace::{AfterQueue, BeforeQueue};
+    let some = || Loss::Packet(probability(0.01));
+    let cases = [
+        ("{ rate = 0.01, direction = \"backward\" }", [(Loss::None, AfterQueue), (some(), AfterQueue)]),
+        ("{ rate = 0.01, where = \"before queue\" }", [(some(), BeforeQueue), (some(), BeforeQueue)]),
+        ("{ rate = 0.01, where = \"after queue\" }", [(some(), AfterQueue), (some(), AfterQueue)]),
+        (
+            "{ packets = [7], where = \"before queue\", direction = \"forward\" }",
+            [(Loss::Numbered(vec![7]), BeforeQueue), (Loss::None, AfterQueue)],
+        ),
+        (
+            "{ forward = { packets = [7] }, backward = { rate = 0.01, where = \"before queue\" } }",
+            [(Loss::Numbered(vec![7]), AfterQueue), (some(), BeforeQueue)],
+        ),
+    ];
+    for (loss, expected) in cases {
+        let network = network(&link(&format!("loss = {loss}")));
+        let found = [0, 1].map(|at| (network.links[at].loss.clone(), network.links[at].loss_place));
+        assert_eq!(found, expected, "{loss}");
+    }
+}
+
+#[test]
+fn a_drop_tail_queue_may_count_the_packet_in_service() {
+    for (packets, limit) in [(100, 99), (1, 0)] {
+        let queue = format!("{{ discipline = \"drop_tail\", limit = \"{packets} packets\", count_in_service = true }}");
+        let network = network(&link(&format!("queue = {queue}")));
+        assert_eq!(network.links[0].queue, QueueLimit::Packets(limit));
     }
 }
 
@@ -258,7 +293,7 @@ fn changes_take_dotted_paths_with_numbers() {
     assert!(!set("record.drops", "false").record.drops);
     assert_eq!(
         set("links.0.loss", "{ bit_error_rate = 1e-6 }").links[0].line.loss.forward,
-        LossModel::Bit(probability(1e-6))
+        LossModel { law: LossLaw::Bit(probability(1e-6)), place: LossPlace::AfterQueue }
     );
     assert_eq!(set("links.0.rate.backward", "1 Mbit/s").links[0].line.rate.backward, Rate::from_mbps(1));
     assert_eq!(set("defaults.tcp.rto.min", "1 s").expand().unwrap().flows[0].tcp.rto.min, Duration::from_secs(1));

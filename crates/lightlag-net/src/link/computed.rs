@@ -8,7 +8,7 @@
 
 use super::{LinkConfig, LinkCounters, LinkTotals, QueueFull};
 use crate::queue::{Backlog, QueueLimit};
-use crate::{LossProcess, Packet};
+use crate::{LossPlace, LossProcess, Packet};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -52,9 +52,13 @@ pub struct ComputedLink<B> {
     counters: Counts,
 }
 
-impl<B: Copy> ComputedLink<B> {
+impl<B: Clone> ComputedLink<B> {
     /// An idle link.
+    ///
+    /// # Panics
+    /// If losses are to be drawn before the queue: that takes a [`QueuedLink`](super::QueuedLink).
     pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
+        assert_eq!(loss.place(), LossPlace::AfterQueue, "a computed link draws losses after its queue");
         Self {
             config,
             busy_until: Instant::ZERO,
@@ -110,8 +114,8 @@ impl<B: Copy> ComputedLink<B> {
         let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
         self.remainder = remainder;
         self.busy_until = start + Duration::from_nanos(nanos);
-        if self.loss.corrupts(start, frame) {
-            packet.corrupted = true;
+        if self.loss.loses(start, frame, packet.flags) {
+            packet.flags.corrupt();
         }
         self.counters.sent_bytes += frame;
         self.counters.waiting += u128::from(start.since(now).as_nanos());
@@ -175,7 +179,7 @@ impl<B: Copy> ComputedLink<B> {
         } else {
             self.undeparted_bytes -= u64::from(packet.size);
         }
-        if packet.corrupted {
+        if packet.flags.is_corrupted() {
             self.counters.dropped_error += 1;
         } else {
             self.counters.delivered += 1;

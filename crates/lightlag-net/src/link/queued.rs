@@ -6,7 +6,7 @@
 
 use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals};
 use crate::queue::{Backlog, Discipline, Dropped, Verdicts};
-use crate::{LossProcess, Packet};
+use crate::{LossPlace, LossProcess, Packet, QueueLimit};
 use lightlag_core::Instant;
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ pub struct QueuedLink<B> {
     queued_until: Instant,
 }
 
-impl<B: Copy> QueuedLink<B> {
+impl<B: Clone> QueuedLink<B> {
     /// An idle link.
     pub fn new(
         config: LinkConfig,
@@ -93,6 +93,16 @@ impl<B: Copy> QueuedLink<B> {
         self.catch_up(now);
         self.count_waiting(now);
         self.counters.offered += 1;
+        let frame = u64::from(packet.size) + self.config.header;
+        if self.loss.place() == LossPlace::BeforeQueue && self.loss.loses(now, frame, packet.flags) {
+            self.counters.dropped_error += 1;
+            self.verdicts.lost(now, packet);
+            return;
+        }
+        if self.transmitting && self.config.queue == QueueLimit::Packets(0) {
+            self.verdicts.full(now, packet);
+            return;
+        }
         self.discipline.enqueue(now, packet, &mut self.verdicts);
         if !self.transmitting {
             if self.busy_until < now {
@@ -110,7 +120,7 @@ impl<B: Copy> QueuedLink<B> {
             return None;
         }
         let packet = self.on_the_way.pop_front()?.packet;
-        if packet.corrupted {
+        if packet.flags.is_corrupted() {
             self.counters.dropped_error += 1;
         } else {
             self.counters.delivered += 1;
@@ -151,13 +161,15 @@ impl<B: Copy> QueuedLink<B> {
         self.busy_until = start + lightlag_core::Duration::from_nanos(nanos);
         self.totals.carried_bytes += frame;
         self.totals.busy += u128::from(nanos);
-        packet.corrupted |= self.loss.corrupts(start, frame);
-        let copies = self.disturbance.duplicates() && !packet.corrupted;
-        self.propagate(packet);
+        if self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, frame, packet.flags) {
+            packet.flags.corrupt();
+        }
+        let copies = self.disturbance.duplicates() && !packet.flags.is_corrupted();
         if copies {
             self.counters.duplicated += 1;
-            self.propagate(packet);
+            self.propagate(packet.clone());
         }
+        self.propagate(packet);
     }
 
     /// Puts a packet on its way to the far end, perhaps held back.

@@ -33,7 +33,7 @@ use std::collections::VecDeque;
 /// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// Packets, at least 1.
+    /// Packets; with 0, only an idle link takes one.
     Packets(u64),
     /// Bytes at the network layer. An idle link takes a packet of any size.
     Bytes(u64),
@@ -82,7 +82,7 @@ pub enum DisciplineConfig {
 
 impl DisciplineConfig {
     /// An empty queue with this discipline on a link, drawing from `random`.
-    pub fn build<B: Copy + Send + 'static>(&self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
+    pub fn build<B: Clone + Send + 'static>(&self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
         let limit = link.queue;
         match *self {
             Self::DropTail => Box::new(DropTail::new(limit)),
@@ -103,6 +103,8 @@ pub enum Cause {
     Full,
     /// The discipline wants senders to slow down.
     Early,
+    /// Losses are drawn before the queue.
+    Lost,
 }
 
 /// A packet that a queue has dropped.
@@ -135,7 +137,7 @@ impl<B> Default for Verdicts<B> {
     }
 }
 
-impl<B: Copy> Verdicts<B> {
+impl<B: Clone> Verdicts<B> {
     /// Drops a packet for want of room.
     pub fn full(&mut self, at: Instant, packet: Packet<B>) {
         self.full += 1;
@@ -146,6 +148,11 @@ impl<B: Copy> Verdicts<B> {
     pub fn drop_early(&mut self, at: Instant, packet: Packet<B>) {
         self.early += 1;
         self.dropped.push(Dropped { at, packet, cause: Cause::Early });
+    }
+
+    /// Notes a packet that was lost before it could join the queue.
+    pub fn lost(&mut self, at: Instant, packet: Packet<B>) {
+        self.dropped.push(Dropped { at, packet, cause: Cause::Lost });
     }
 
     /// Marks a packet whose transport understands marks.
@@ -178,7 +185,7 @@ impl<B> Default for Fifo<B> {
     }
 }
 
-impl<B: Copy> Fifo<B> {
+impl<B: Clone> Fifo<B> {
     /// Appends a packet.
     pub fn push(&mut self, now: Instant, packet: Packet<B>) {
         self.bytes += u64::from(packet.size);

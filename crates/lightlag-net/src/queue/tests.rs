@@ -1,13 +1,13 @@
 use super::*;
-use crate::NodeId;
 use crate::link::{Disturbance, QueuedLink, Reordering};
 use crate::{Loss, LossProcess};
+use crate::{NodeId, PacketFlags};
 use lightlag_core::{Bytes, Duration, Probability};
 use proptest::prelude::*;
 
 /// A packet of a flow.
 pub(super) fn packet(flow: u32, size: u16, ecn: Ecn) -> Packet<u32> {
-    Packet { destination: NodeId(1), flow, size, corrupted: false, ecn, body: 0 }
+    Packet { destination: NodeId(1), flow, size, flags: PacketFlags::new(true), ecn, body: 0 }
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Links as asked for: rate, delay, queue, loss and header of both directions.
 
 use super::disturbance::{Duplication, Reorder};
-use super::error::{Errors, Path, not_one_of};
+use super::error::{Errors, Path};
+use super::loss::LossModel;
 use super::queue::Queue;
 use super::reader::{FromValue, Table, leaf, shown};
-use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
-use lightlag_net::Loss;
+use lightlag_core::{Bytes, Duration, Probability, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// The longest time: exact when printed and read again, and longer than light takes through the solar system.
@@ -41,7 +41,7 @@ pub struct Line {
     /// How much may wait for transmission, `"1000 packets"`, `"64 kB"` or `"1 bdp"`, or a table with a discipline.
     #[schemars(default)]
     pub queue: PerDirection<Queue>,
-    /// Which packets arrive corrupted.
+    /// Which packets are lost, other than for want of room.
     #[schemars(default)]
     pub loss: PerDirection<LossModel>,
     /// Which packets are held back, so that later ones pass.
@@ -66,24 +66,6 @@ pub struct PerDirection<T> {
     pub backward: T,
 }
 
-/// A loss model as asked for.
-#[derive(Clone, PartialEq, Debug)]
-pub enum LossModel {
-    /// Each packet with this probability.
-    Packet(Probability),
-    /// Each bit with this probability; one wrong bit loses the packet.
-    Bit(Probability),
-    /// The first packet whose transmission starts at or after each of these times.
-    At(Vec<Duration>),
-}
-
-impl Default for LossModel {
-    /// Nothing is lost.
-    fn default() -> Self {
-        Self::Packet(Probability::ZERO)
-    }
-}
-
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -92,22 +74,6 @@ impl<T: Clone> PerDirection<T> {
     /// The same both ways.
     pub fn both(value: T) -> Self {
         Self { forward: value.clone(), backward: value }
-    }
-}
-
-impl LossModel {
-    /// The model that a link runs.
-    pub(super) fn model(&self) -> Loss {
-        match self {
-            Self::Packet(probability) | Self::Bit(probability) if *probability == Probability::ZERO => Loss::None,
-            Self::Packet(probability) => Loss::Packet(*probability),
-            Self::Bit(probability) => Loss::Bit(*probability),
-            Self::At(times) => {
-                let mut times: Vec<Instant> = times.iter().map(|time| Instant::ZERO + *time).collect();
-                times.sort_unstable();
-                Loss::At(times)
-            }
-        }
     }
 }
 
@@ -270,33 +236,6 @@ impl FromValue for Duration {
     }
 }
 
-const LOSS_KEYS: [&str; 5] = ["packet_error_rate", "bit_error_rate", "at", "forward", "backward"];
-
-impl FromValue for LossModel {
-    const IS_TABLE: bool = true;
-
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let Value::Object(entries) = value else {
-            return probability(value, at, errors).map(Self::Packet);
-        };
-        let before = errors.len();
-        for key in entries.keys().filter(|key| !LOSS_KEYS.contains(&key.as_str())) {
-            errors.push(Path::Key(at, key), not_one_of(key, "a key here", &LOSS_KEYS));
-        }
-        let given: Vec<(&str, &Value)> = entries.iter().map(|(key, value)| (key.as_str(), value)).collect();
-        match given.as_slice() {
-            _ if errors.len() > before => None,
-            [(key @ "packet_error_rate", value)] => probability(value, &Path::Key(at, key), errors).map(Self::Packet),
-            [(key @ "bit_error_rate", value)] => probability(value, &Path::Key(at, key), errors).map(Self::Bit),
-            [(key @ "at", value)] => times(value, &Path::Key(at, key), errors).map(Self::At),
-            _ => {
-                errors.push(at, "give exactly one of packet_error_rate, bit_error_rate and at");
-                None
-            }
-        }
-    }
-}
-
 pub(super) fn probability(value: &Value, at: &Path, errors: &mut Errors) -> Option<Probability> {
     let probability = value.as_f64().and_then(Probability::new);
     if probability.is_none() {
@@ -305,18 +244,11 @@ pub(super) fn probability(value: &Value, at: &Path, errors: &mut Errors) -> Opti
     probability
 }
 
-fn times(value: &Value, at: &Path, errors: &mut Errors) -> Option<Vec<Duration>> {
-    let Value::Array(times) = value else {
-        errors.push(at, format!("{} is not a list of times, such as [\"2.9 s\"]", shown(value)));
-        return None;
-    };
-    let read = |(index, time)| Duration::read(time, &Path::Index(at, index), errors);
-    let read: Vec<Option<Duration>> = times.iter().enumerate().map(read).collect();
-    read.into_iter().collect()
-}
-
 /// What a direction has that a table does not mention.
 pub(super) trait Omitted: Sized {
+    /// Whether a table of it may name the one direction that it is for.
+    const NAMES_DIRECTION: bool = false;
+
     fn omitted() -> Option<Self>;
 }
 
@@ -351,12 +283,6 @@ impl Omitted for Duplication {
     }
 }
 
-impl Omitted for LossModel {
-    fn omitted() -> Option<Self> {
-        Some(Self::default())
-    }
-}
-
 impl<T: FromValue + Omitted + Clone> FromValue for PerDirection<T> {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         let by_direction = match value {
@@ -364,7 +290,16 @@ impl<T: FromValue + Omitted + Clone> FromValue for PerDirection<T> {
             _ => false,
         };
         if !by_direction {
-            return T::read(value, at, errors).map(Self::both);
+            let one = T::read(value, at, errors);
+            return match value.get("direction") {
+                Some(direction) if T::NAMES_DIRECTION => of_one(one, direction, at, errors),
+                _ => one.map(Self::both),
+            };
+        }
+        if T::NAMES_DIRECTION && value.get("direction").is_some() {
+            let at = Path::Key(at, "direction");
+            errors.push(at, "forward and backward say it already; leave direction out");
+            return None;
         }
         let mut table = Table::open(value, at, "a table with forward and backward", errors)?;
         let mut side = |key| match T::omitted() {
@@ -374,6 +309,21 @@ impl<T: FromValue + Omitted + Clone> FromValue for PerDirection<T> {
         let (forward, backward) = (side("forward"), side("backward"));
         table.finish(errors);
         Some(Self { forward: forward?, backward: backward? })
+    }
+}
+
+/// What was said of one direction; nothing of the other.
+fn of_one<T: Omitted>(value: Option<T>, direction: &Value, at: &Path, errors: &mut Errors) -> Option<PerDirection<T>> {
+    match (direction.as_str(), T::omitted()) {
+        (Some("forward"), Some(other)) => Some(PerDirection { forward: value?, backward: other }),
+        (Some("backward"), Some(other)) => Some(PerDirection { forward: other, backward: value? }),
+        _ => {
+            errors.push(
+                Path::Key(at, "direction"),
+                format!("{} is not \"forward\" or \"backward\"; without the key it is both", shown(direction)),
+            );
+            None
+        }
     }
 }
 
@@ -387,16 +337,6 @@ impl<T: Serialize + PartialEq> Serialize for PerDirection<T> {
         table.serialize_field("forward", &self.forward)?;
         table.serialize_field("backward", &self.backward)?;
         table.end()
-    }
-}
-
-impl Serialize for LossModel {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Packet(probability) => probability.serialize(serializer),
-            Self::Bit(probability) => json!({ "bit_error_rate": probability }).serialize(serializer),
-            Self::At(times) => json!({ "at": times }).serialize(serializer),
-        }
     }
 }
 
@@ -415,35 +355,6 @@ impl<T: JsonSchema> JsonSchema for PerDirection<T> {
                     "properties": { "forward": one, "backward": one },
                     "additionalProperties": false
                 }
-            ]
-        })
-    }
-}
-
-impl JsonSchema for LossModel {
-    fn schema_name() -> Cow<'static, str> {
-        "Loss".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let probability = generator.subschema_for::<Probability>();
-        let time = generator.subschema_for::<Duration>();
-        let only = |key: &str, schema: Value, description: &str| {
-            json!({
-                "type": "object",
-                "description": description,
-                "properties": { key: schema },
-                "required": [key],
-                "additionalProperties": false
-            })
-        };
-        json_schema!({
-            "description": "which packets arrive corrupted",
-            "anyOf": [
-                probability,
-                only("packet_error_rate", json!(probability), "each packet with this probability"),
-                only("bit_error_rate", json!(probability), "each bit with this probability; one wrong bit loses the packet"),
-                only("at", json!({ "type": "array", "items": time }),
-                    "the first packet whose transmission starts at or after each of these times"),
             ]
         })
     }

@@ -7,7 +7,7 @@ use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{Edge, LinkId, Loss, NodeId, QueueLimit, Reordering, Routes};
+use lightlag_net::{Edge, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes};
 use lightlag_tcp::Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -49,8 +49,10 @@ pub struct LinkDirection {
     pub queue: QueueLimit,
     /// What is dropped or marked, and what leaves next.
     pub discipline: DisciplineConfig,
-    /// Which packets arrive corrupted.
+    /// Which packets are lost, other than for want of room.
     pub loss: Loss,
+    /// Where losses are drawn.
+    pub loss_place: LossPlace,
     /// Which packets are held back, if any.
     pub reorder: Option<Reordering>,
     /// How likely a packet arrives twice.
@@ -157,6 +159,7 @@ fn links(layout: &Layout, round_trips: &[Duration]) -> Vec<LinkDirection> {
                 queue: side.queue.limit(side.rate, round_trip),
                 discipline: side.queue.discipline(side.rate, round_trip),
                 loss: side.loss.model(),
+                loss_place: side.loss.place,
                 reorder: side.reorder.reordering(),
                 duplicate: side.duplicate.0,
                 header: line.header,

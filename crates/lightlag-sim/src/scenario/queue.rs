@@ -52,7 +52,10 @@ pub enum Limit {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Discipline {
     /// Drops what does not fit.
-    DropTail,
+    DropTail {
+        /// Whether the packet in transmission counts towards a limit in packets.
+        count_in_service: bool,
+    },
     /// RED. Thresholds have the same unit.
     Red {
         /// Average from which on packets are hit.
@@ -92,7 +95,7 @@ const NAMES: [&str; 7] = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualp
 impl Default for Queue {
     /// 1000 packets, the length of a Linux device queue, drop-tail.
     fn default() -> Self {
-        Self { limit: Some(Limit::Packets(1000)), discipline: Discipline::DropTail }
+        Self { limit: Some(Limit::Packets(1000)), discipline: Discipline::PLAIN }
     }
 }
 
@@ -124,6 +127,10 @@ impl Queue {
     /// The limit of a link of this rate, with the longest round trip of the flows that cross it.
     pub(super) fn limit(self, rate: Rate, round_trip: Duration) -> QueueLimit {
         match (self.limit, self.discipline) {
+            // The packet in transmission takes one of the places.
+            (Some(Limit::Packets(packets)), Discipline::DropTail { count_in_service: true }) => {
+                QueueLimit::Packets(packets - 1)
+            }
             (Some(limit), _) => limit.resolve(rate, round_trip),
             (None, Discipline::DualPi2(_)) => {
                 QueueLimit::Bytes((rate * DUALPI2_BUFFER).0.clamp(FULL_PACKET.0, LARGEST.0))
@@ -137,7 +144,7 @@ impl Queue {
     /// The discipline of a link of this rate, with the longest round trip of the flows that cross it.
     pub(super) fn discipline(self, rate: Rate, round_trip: Duration) -> DisciplineConfig {
         match self.discipline {
-            Discipline::DropTail => DisciplineConfig::DropTail,
+            Discipline::DropTail { .. } => DisciplineConfig::DropTail,
             Discipline::Red { min_threshold, max_threshold, max_probability, weight, gentle, ecn, mean_packet } => {
                 DisciplineConfig::Red(RedConfig {
                     min_threshold: min_threshold.resolve(rate, round_trip),
@@ -166,7 +173,7 @@ impl FromValue for Queue {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         if !value.is_object() {
             let limit = Limit::read(value, at, errors)?;
-            return Some(Self { limit: Some(limit), discipline: Discipline::DropTail });
+            return Some(Self { limit: Some(limit), discipline: Discipline::PLAIN });
         }
         let before = errors.len();
         let mut table = Table::open(value, at, "a table such as { discipline = \"codel\" }", errors)?;
@@ -175,17 +182,26 @@ impl FromValue for Queue {
         let name: String = table.required("discipline", &format!("name one of {list}"), errors)?;
         let discipline = Discipline::named(&name, &mut table, at, errors)?;
         table.finish(errors);
-        let limit = limit.or((discipline == Discipline::DropTail).then_some(Limit::Packets(1000)));
+        let drop_tail = matches!(discipline, Discipline::DropTail { .. });
+        let limit = limit.or(drop_tail.then_some(Limit::Packets(1000)));
+        if let (Discipline::DropTail { count_in_service: true }, Some(Limit::Bytes(_) | Limit::Bdp(_))) =
+            (discipline, limit)
+        {
+            errors.push(Path::Key(at, "count_in_service"), "needs a limit in packets, such as \"100 packets\"");
+        }
         (errors.len() == before).then_some(Self { limit, discipline })
     }
 }
 
 impl Discipline {
+    /// Drop-tail, where only what waits counts.
+    const PLAIN: Self = Self::DropTail { count_in_service: false };
+
     /// Reads the keys of the discipline with this name; `None` if there is no such discipline.
     fn named(name: &str, table: &mut Table, at: &Path, errors: &mut Errors) -> Option<Self> {
         let mut keys = Keys { table, at, errors };
         Some(match name {
-            "drop_tail" => Self::DropTail,
+            "drop_tail" => Self::DropTail { count_in_service: keys.or("count_in_service", false) },
             "red" => keys.red(),
             "codel" => Self::CoDel(keys.codel(CoDelConfig::default())),
             "fq_codel" => Self::FqCoDel(keys.fq_codel()),
@@ -391,7 +407,7 @@ impl Serialize for Limit {
 
 impl Serialize for Queue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let (Some(limit), Discipline::DropTail) = (self.limit, self.discipline) {
+        if let (Some(limit), Discipline::PLAIN) = (self.limit, self.discipline) {
             return limit.serialize(serializer);
         }
         let mut table = self.discipline.to_json();
@@ -405,7 +421,10 @@ impl Serialize for Queue {
 impl Discipline {
     fn to_json(self) -> Value {
         match self {
-            Self::DropTail => json!({ "discipline": "drop_tail" }),
+            Self::PLAIN => json!({ "discipline": "drop_tail" }),
+            Self::DropTail { count_in_service } => {
+                json!({ "discipline": "drop_tail", "count_in_service": count_in_service })
+            }
             Self::Red { min_threshold, max_threshold, max_probability, weight, gentle, ecn, mean_packet } => json!({
                 "discipline": "red", "min_threshold": min_threshold, "max_threshold": max_threshold,
                 "max_probability": max_probability, "weight": weight, "gentle": gentle, "ecn": ecn,

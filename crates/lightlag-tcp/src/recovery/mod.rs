@@ -20,6 +20,7 @@ pub use undo::Signs;
 use crate::config::Scheme;
 use crate::congestion::{Cause, Phase};
 use crate::scoreboard::{Delivery, Range, Scoreboard};
+use crate::timer;
 use lightlag_core::{Duration, Instant};
 use prr::Prr;
 use rack::Rack;
@@ -27,6 +28,9 @@ use undo::Episode;
 
 /// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
 const DUP_THRESHOLD: u32 = 3;
+
+/// The most that is told (tcp_max_reordering of Linux).
+const MOST_REORDERING: u64 = 300;
 
 /// No duplicate ACK since the last new one.
 const IN_ORDER: u64 = u64::MAX;
@@ -40,6 +44,8 @@ pub struct Rules {
     pub limited_transmit: bool,
     /// Proportional rate reduction (RFC 9937), with SACK.
     pub prr: bool,
+    /// RACK's round trip is that of the segment delivered last in the order of offsets (Linux).
+    pub rtt_by_offset: bool,
     /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
     pub impatient: bool,
     /// What shows that an episode was spurious.
@@ -128,7 +134,7 @@ impl Recovery {
             impatient: rules.impatient,
             restart_on_loss: false,
             signs: rules.signs,
-            rack: Rack::new(),
+            rack: Rack::new(rules.rtt_by_offset),
             prr: None,
             episode: Episode::none(),
             partial: false,
@@ -149,6 +155,21 @@ impl Recovery {
         self.phase
     }
 
+    /// Duplicate ACKs since the last new one.
+    pub fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// The degree of reordering that was seen, in segments, where losses are found by time (tcpi_reordering of Linux).
+    pub fn reordering(&self) -> u32 {
+        let degree = match self.rack.reordered() {
+            0 => 0,
+            // From the begin of the late segment.
+            bytes => bytes.div_ceil(u64::from(self.segment_size)) + 1,
+        };
+        (degree.min(MOST_REORDERING) as u32).max(DUP_THRESHOLD)
+    }
+
     /// Whether SACK steers the repair.
     pub fn uses_sack(&self) -> bool {
         matches!(self.scheme, Scheme::Sack | Scheme::Rack)
@@ -162,6 +183,14 @@ impl Recovery {
     /// The connection is no more.
     pub fn stop(&mut self) {
         self.rack.timer = Instant::MAX;
+    }
+
+    /// The reordering timer fires with the ticks of the clock, as Linux's.
+    pub fn put_off_timer(&mut self) {
+        if self.rack.timer != self.rack.coarse {
+            self.rack.coarse = timer::fires(self.rack.timer, timer::LEAST);
+            self.rack.timer = self.rack.coarse;
+        }
     }
 
     /// When [`Self::on_timer`] wants to be called; [`Instant::MAX`] if it need not.

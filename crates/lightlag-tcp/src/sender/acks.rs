@@ -6,6 +6,7 @@ use crate::config::{Config, Growth, RttSamples};
 use crate::congestion::{Ack, Cause, Congestion, Phase};
 use crate::ecn::Marks;
 use crate::recovery::{News, Verdict};
+use crate::rtt::Progress;
 use crate::scoreboard::{Delivery, Range};
 use lightlag_core::{Duration, Instant};
 
@@ -69,6 +70,7 @@ impl Sender {
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         let news =
             News { now, newly_acked, duplicate, delivery: &delivery, dsack: arrived.dsack, echoed, srtt, min_rtt };
+        let duplicates = self.recovery.duplicates();
         let verdict = self.recovery.on_ack(&mut self.board, &news);
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
@@ -90,7 +92,7 @@ impl Sender {
                 ece: arrived.ece,
                 one_way: arrived.one_way,
                 phase,
-                growth: self.growth(newly_acked, delivery.bytes, phase, config.growth),
+                growth: self.growth(newly_acked, delivery.bytes, phase, duplicates, config.growth),
                 rtt,
                 srtt,
                 min_rtt,
@@ -107,7 +109,9 @@ impl Sender {
         if self.recovery.phase() == Phase::Recovery {
             self.reduce(&news, newly_lost > 0);
         }
-        self.tail.stale = true;
+        if newly_acked > 0 {
+            self.tail.stale = true;
+        }
         if self.board.is_empty() {
             self.tail.stop();
         }
@@ -214,7 +218,7 @@ impl Sender {
     }
 
     /// What the ACK counts for growth, in segments.
-    fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, rule: Growth) -> f64 {
+    fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, duplicates: u32, rule: Growth) -> f64 {
         let size = f64::from(self.segment_size);
         // After a timeout a cumulative ACK may jump over data that arrived long ago (RFC 3465 §2.3).
         let jumps = phase == Phase::Loss;
@@ -222,6 +226,10 @@ impl Sender {
             _ if newly_acked == 0 => 0.0,
             Growth::PerAck => 1.0,
             Growth::PerSegment if jumps && !self.recovery.uses_sack() => (newly_acked as f64 / size).min(2.0),
+            // Without SACK each duplicate ACK has told of a segment, of which the new one tells again (as Linux).
+            Growth::PerSegment if duplicates > 0 && !self.recovery.uses_sack() => {
+                (newly_acked as f64 / size - f64::from(duplicates)).max(1.0)
+            }
             Growth::PerSegment => delivered as f64 / size,
             Growth::Abc(limit) => {
                 let limit = if jumps { 1.0 } else { f64::from(limit) };
@@ -252,11 +260,12 @@ impl Sender {
         self.rtt.observe(newest);
         account.statistics.rtt_sum += newest;
         account.statistics.rtt_count += 1;
+        let progress = Progress { una: self.board.una(), nxt: self.board.nxt() };
         if config.rtt_samples != RttSamples::OnePerRound {
-            self.rtt.sample(oldest, &config.rto);
+            self.rtt.sample_at(oldest, &config.rto, progress);
         } else if self.board.una() >= self.sample_from {
             self.sample_from = self.board.nxt() + 1;
-            self.rtt.sample(oldest, &config.rto);
+            self.rtt.sample_at(oldest, &config.rto, progress);
         }
         Some(newest)
     }

@@ -1,11 +1,11 @@
 use super::*;
-use crate::queue::DropTail;
-use crate::{ComputedLink, Ecn, Loss, NodeId, QueueLimit, Reordering};
+use crate::queue::{Cause, DropTail};
+use crate::{ComputedLink, Ecn, Loss, LossPlace, NodeId, PacketFlags, QueueLimit, Reordering};
 use lightlag_core::{Duration, Probability, RandomStream};
 use proptest::prelude::*;
 
 fn packet(body: u32, size: u16) -> Packet<u32> {
-    Packet { destination: NodeId(1), flow: 0, size, corrupted: false, ecn: Ecn::NotEct, body }
+    Packet { destination: NodeId(1), flow: 0, size, flags: PacketFlags::new(true), ecn: Ecn::NotEct, body }
 }
 
 fn config(queue: QueueLimit) -> LinkConfig {
@@ -127,7 +127,7 @@ proptest! {
             while let Some(at) = computed.next_arrival().filter(|at| *at <= until) {
                 prop_assert_eq!(queued.next_wake(), Some(at));
                 let (ours, theirs) = (queued.receive(at).unwrap(), computed.receive());
-                prop_assert_eq!((ours.body, ours.corrupted), (theirs.body, theirs.corrupted));
+                prop_assert_eq!((ours.body, ours.flags), (theirs.body, theirs.flags));
             }
             Ok(())
         };
@@ -188,4 +188,51 @@ proptest! {
         arrivals(&mut link);
         prop_assert!(conserved(&link) && link.in_flight() == 0);
     }
+}
+
+#[test]
+fn what_is_lost_before_the_queue_takes_neither_a_place_nor_time() {
+    let numbers = Loss::Numbered(vec![1, 3]);
+    let loss = LossProcess::new(&numbers, stream("loss")).at(LossPlace::BeforeQueue);
+    let config = config(QueueLimit::Packets(2));
+    let mut link = QueuedLink::new(config, Box::new(DropTail::new(config.queue)), loss, Disturbance::none());
+    for body in 1..=6 {
+        link.send(at(0), packet(body, 1_000));
+    }
+    // 1 and 3 are lost; 2 is in transmission, 4 and 5 wait, 6 finds the queue full.
+    let dropped: Vec<(u32, Cause)> = link.dropped().map(|drop| (drop.packet.body, drop.cause)).collect();
+    assert_eq!(dropped, [(1, Cause::Lost), (3, Cause::Lost), (6, Cause::Full)]);
+    assert_eq!(arrivals(&mut link), [(3_500, 2), (4_500, 4), (5_500, 5)]);
+    let counters = link.counters();
+    assert_eq!((counters.offered, counters.dropped_error, counters.dropped_queue, counters.delivered), (6, 2, 1, 3));
+}
+
+#[test]
+fn what_is_lost_after_the_queue_has_used_both() {
+    let loss = LossProcess::new(&Loss::Numbered(vec![1, 3]), stream("loss"));
+    let config = config(QueueLimit::Packets(2));
+    let mut link = QueuedLink::new(config, Box::new(DropTail::new(config.queue)), loss, Disturbance::none());
+    for body in 1..=4 {
+        link.send(at(0), packet(body, 1_000));
+    }
+    // 4 found the queue full, so it has no number; 1 and 3 arrive corrupted.
+    let mut intact = Vec::new();
+    while let Some(now) = link.next_wake() {
+        intact.extend(link.receive(now).filter(|packet| !packet.flags.is_corrupted()).map(|packet| packet.body));
+    }
+    assert_eq!(intact, [2]);
+    assert_eq!(link.totals(at(10_000)).busy, 3_000_000);
+}
+
+#[test]
+fn without_a_place_to_wait_only_an_idle_link_takes_a_packet() {
+    let config = config(QueueLimit::Packets(0));
+    let mut queued = QueuedLink::new(config, Box::new(DropTail::new(config.queue)), lossless(), Disturbance::none());
+    let mut computed = ComputedLink::new(config, lossless());
+    for (time, body) in [(0, 1), (0, 2), (999, 3), (1_000, 4), (1_500, 5)] {
+        queued.send(at(time), packet(body, 1_000));
+        let taken = computed.send(at(time), packet(body, 1_000)).is_ok();
+        assert_eq!(taken, [1, 4].contains(&body), "packet {body} on a computed link");
+    }
+    assert_eq!(arrivals(&mut queued), [(3_500, 1), (4_500, 4)]);
 }

@@ -67,7 +67,7 @@ impl JsonSchema for Queue {
             "description": "how much may wait for transmission, and the discipline that decides what is dropped or marked",
             "anyOf": [
                 limit,
-                table("drop_tail", "drops what does not fit", &[], &[]),
+                table("drop_tail", "drops what does not fit", &[("count_in_service", &flag)], &[]),
                 table("red", "drops at random by the average length of the queue", &red, &[]),
                 table("codel", "drops when packets wait longer than a target for an interval", &codel, &[]),
                 table("fq_codel", "a queue for each flow, with CoDel on each", &fq_codel, &[]),
