@@ -41,6 +41,7 @@ MIRRORS = [
     (ll.Flow, definition("FlowSpec")),
     (ll.FlowTemplate, definition("FlowTemplate")),
     (ll.Record, definition("Record")),
+    (ll.Pcap, definition("Pcap")),
     (ll.Tcp, definition("Options")),
     (ll.DelayedAck, definition("DelayedAckOptions")),
     (ll.Rto, definition("RtoOptions")),
@@ -76,6 +77,7 @@ def test_dataclasses_require_what_the_schema_requires(mirror: type, schema: dict
         (ll.Rto, "variance_gain", "VarianceGain"),
         (ll.Record, "trace", "TraceMode"),
         (ll.Record, "queue", "QueueMode"),
+        (ll.Scenario, "ip", "IpVersion"),
     ],
 )
 def test_choices_are_those_of_the_schema(mirror: type, field: str, choices: str) -> None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from lightlag import _engine
+from lightlag.commands import captures
+from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ Examples:
   lightlag run geo                             a preset; results go to results/geo
   lightlag run geo.toml -s links.1.loss=1e-3   a scenario file, with a change
   lightlag run geo.toml --seed 7 --json        one JSON object on stdout
+  lightlag run geo --pcap --pcap-comments      packets for Wireshark, in results/geo/captures
   lightlag compare geo -c cubic,hybla -n 10    the same seeds for both, 95 % intervals
   lightlag plot results/geo -m cwnd -o cwnd.pdf
   lightlag explain cubic                       equations, parameters, source
@@ -112,7 +115,7 @@ def _options(
     pass
 
 
-@app.command(short_help="Run a scenario, write its results.")
+@app.command(short_help="Run a scenario, write its results.", cls=captures.OptionalPlaces)
 @_guarded
 def run(
     file: File,
@@ -126,6 +129,10 @@ def run(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object; write a folder only if --out names it.")
     ] = False,
+    pcap: Pcap = None,
+    pcap_flow: PcapFlow = None,
+    pcap_comments: PcapComments = False,
+    ipv6: Ipv6 = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario: print its flows and links, write a results folder.
@@ -137,17 +144,18 @@ def run(
     from lightlag.run import run as run_scenario
     from lightlag.scenario import load_scenario
 
-    changes = _changes(sets, seed)
+    changes = _changes(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
     scenario = json.loads(load_scenario(file, changes))
     folder = out if out is not None or as_json else Path("results") / scenario["name"]
     if folder is not None:
         _engine.check_folder(folder, force)
+    spool = captures.spool(scenario, folder)
     if not quiet:
         _warn(file, changes)
     stopped = False
     try:
         with _progress.of_run(scenario["name"], shown=not quiet) as progress:
-            result = run_scenario(scenario, progress=progress)
+            result = run_scenario(scenario, progress=progress, spool=spool)
     except Interrupted as error:
         stopped = True
         result = error.result  # type: ignore[assignment]

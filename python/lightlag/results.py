@@ -6,6 +6,7 @@ import html
 import json
 import os
 import shutil
+import weakref
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -43,6 +44,7 @@ class _Source(Protocol):
     def summary(self) -> dict[str, Any]: ...
     def head(self) -> dict[str, Any]: ...
     def table(self, name: str) -> pl.DataFrame: ...
+    def captures(self) -> list[Path]: ...
     def save(self, folder: Path, force: bool, jobs: int) -> None: ...
 
 
@@ -133,6 +135,14 @@ class Result:
         """Every dropped packet: when, where, whose and why."""
         return self.table("drops")
 
+    @property
+    def captures(self) -> dict[str, Path]:
+        """The captures that the scenario asked for (``record.pcap``), by the name of their place.
+
+        Before :meth:`save` they are temporary files, which go when this result does.
+        """
+        return {path.stem: path for path in self._source.captures()}
+
     def trace(self, metric: Metric | None = None) -> pl.DataFrame:
         """The state of every sender over time, or the columns of it that belong to a metric.
 
@@ -219,8 +229,12 @@ def load(folder: str | os.PathLike[str]) -> Result:
 class _Live:
     """A run that is still in the engine's memory."""
 
-    def __init__(self, run: _engine.Run) -> None:
+    def __init__(self, run: _engine.Run, captures: Path | None = None) -> None:
+        """`captures` is the temporary folder to which the run wrote its captures; it goes with this object."""
         self._run = run
+        self._captures = captures
+        if captures is not None:
+            weakref.finalize(self, shutil.rmtree, captures, ignore_errors=True)
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -237,8 +251,13 @@ class _Live:
 
         return pl.DataFrame(self._run.table(name))
 
+    def captures(self) -> list[Path]:
+        return [] if self._captures is None else [self._captures / name for name in self._run.captures]
+
     def save(self, folder: Path, force: bool, jobs: int) -> None:
-        self._run.write(folder, force, jobs)
+        self._run.write(folder, force, jobs, self._captures)
+        if failure := self._run.capture_failure:
+            raise OSError(f"{folder}/captures/{failure}; captures hold what came before, everything else is complete")
 
 
 class _Folder:
@@ -275,6 +294,9 @@ class _Folder:
             return pl.read_parquet(path)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{path}: cannot be read: {error}") from None
+
+    def captures(self) -> list[Path]:
+        return sorted((self._folder / "captures").glob("*.pcapng"))
 
     def save(self, folder: Path, force: bool, jobs: int) -> None:
         from lightlag._writing import new_folder

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import Any
 
 from lightlag import _engine
@@ -29,6 +32,7 @@ def run(
     sets: Sets = (),
     progress: Progress | None = None,
     interval_s: float = 0.1,
+    spool: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Runs a scenario.
 
@@ -42,6 +46,9 @@ def run(
         More changes, as ``{"links.0.loss": 1e-4}`` or ``[("links.0.loss", "1e-4")]``.
     progress
         Called about every `interval_s` wall-clock seconds; if it returns False the run ends there.
+    spool
+        Where captures (``record.pcap``) stand until the result is saved; by default among temporary files. A folder
+        on the disk of the results saves copying them.
 
     Raises
     ------
@@ -69,8 +76,15 @@ def run(
         stopped = call is not None and not call(*now)
         return not stopped
 
-    outcome = _engine.run(text, watched if call else None, interval_s)
-    result = Result(_Live(outcome))
+    is_captured = "pcap" in json.loads(text)["record"]
+    captures = Path(tempfile.mkdtemp(prefix=".lightlag-captures-", dir=spool)) if is_captured else None
+    try:
+        outcome = _engine.run(text, watched if call else None, interval_s, captures)
+    except BaseException:
+        if captures is not None:
+            shutil.rmtree(captures, ignore_errors=True)
+        raise
+    result = Result(_Live(outcome, captures))
     if outcome.interrupted and not stopped:
         raise Interrupted(result)
     return result

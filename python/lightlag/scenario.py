@@ -28,6 +28,7 @@ __all__ = [
     "Line",
     "Link",
     "Network",
+    "Pcap",
     "PointToPoint",
     "Record",
     "Rto",
@@ -313,6 +314,21 @@ class Defaults:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pcap:
+    """Packets as pcapng files, one for each place.
+
+    A node sees what it sends, receives and forwards, a link direction what is given to its queue.
+    """
+
+    at: tuple[str, ...] = ()
+    """Nodes, and link directions as "from->to"; by default both ends of every flow that is captured."""
+    flows: tuple[str, ...] = ()
+    """Names of the flows to capture; by default all."""
+    comments: bool | None = None
+    """Comments at packets: the state of the sender, and why a packet was dropped."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Record:
     """What a run writes down beside its summary."""
 
@@ -324,6 +340,8 @@ class Record:
     """Every dropped packet."""
     interval: Time | None = None
     """Time between samples."""
+    pcap: Pcap | None = None
+    """Packets as files that other tools read; by default none are written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,6 +365,8 @@ class Scenario:
     """Upper bound; the run ends earlier when every finite flow has finished."""
     seed: int | None = None
     """Start of every random stream."""
+    ip: Literal["v4", "v6"] | None = None
+    """The version of IP: headers of 20 or 40 bytes, and addresses in captures. By default v4."""
     defaults: Defaults | None = None
     """What holds where a flow says nothing."""
     topology: PointToPoint | Chain | Dumbbell | Star | None = None

@@ -1,4 +1,4 @@
-//! A results folder: `run.json` and one Parquet file a table.
+//! A results folder: `run.json`, one Parquet file a table, and a folder of captures if there are any.
 //!
 //! Everything is written to a sibling folder first, which takes the final name at the end: what stands under
 //! the final name is complete, also when the disk fills up or the power fails.
@@ -58,19 +58,25 @@ fn check_parents(folder: &Path) -> Result<(), FolderError> {
     }
 }
 
-/// Writes a results folder with at most `jobs` threads.
+/// The folder of captures in a results folder.
+const CAPTURES: &str = "captures";
+
+/// Writes a results folder with at most `jobs` threads; files of `captures` are joined to it or copied.
 pub(crate) fn write(
     folder: &Path,
     force: bool,
     jobs: usize,
     run_json: &str,
     tables: &[RecordBatch; 5],
+    captures: &[PathBuf],
 ) -> Result<(), FolderError> {
     check(folder, force)?;
     let partial = Partial::create(folder).map_err(|error| at(folder, &error))?;
     let json = partial.path.join(MARK);
     write_text(&json, run_json).map_err(|error| at(&folder.join(MARK), &error))?;
     write_tables(&partial.path, folder, jobs, tables)?;
+    let kept = keep_captures(&partial.path.join(CAPTURES), captures);
+    kept.map_err(|error| at(&folder.join(CAPTURES), &error))?;
     partial.take_name(folder).map_err(|error| at(folder, &error))
 }
 
@@ -82,6 +88,21 @@ fn write_text(path: &Path, text: &str) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
+}
+
+/// Gives captures a second name in `folder`; where that cannot be, as on another disk, they are copied.
+fn keep_captures(folder: &Path, captures: &[PathBuf]) -> io::Result<()> {
+    if captures.is_empty() {
+        return Ok(());
+    }
+    fs::create_dir(folder)?;
+    for capture in captures {
+        let name = folder.join(capture.file_name().expect("a capture has a name"));
+        if fs::hard_link(capture, &name).is_err() {
+            fs::copy(capture, &name)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the tables to `partial`; errors name the files in the `folder` that it will become.

@@ -12,30 +12,59 @@ use pyo3::exceptions::{PyFileExistsError, PyKeyError, PyKeyboardInterrupt, PyOSE
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
 
 /// Runs a scenario, given as JSON, without the GIL. About every `interval_s` wall-clock seconds it looks for
 /// Ctrl-C and calls `progress(simulated_s, duration_s, events)`. Ctrl-C and a progress that returns False end the
-/// run early; the run then says `interrupted`. Any other exception of `progress` is passed on.
+/// run early; the run then says `interrupted`. Any other exception of `progress` is passed on. Captures that the
+/// scenario asks for are written to the folder `captures`, which must exist; without it there are none.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None, interval_s=0.1))]
-pub(crate) fn run(py: Python<'_>, scenario: &str, progress: Option<Py<PyAny>>, interval_s: f64) -> PyResult<Run> {
+#[pyo3(signature = (scenario, progress=None, interval_s=0.1, captures=None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &str,
+    progress: Option<Py<PyAny>>,
+    interval_s: f64,
+    captures: Option<PathBuf>,
+) -> PyResult<Run> {
     let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
     let mut watch = Watch::new(progress, interval_s);
     let (result, wall_s) = py
         .detach(|| {
-            let simulation = Simulation::new(&scenario, None)?;
+            let mut simulation = Simulation::new(&scenario, None).map_err(NoRun::Refused)?;
+            if let Some(folder) = captures {
+                simulation.capture_to(&mut |name| open(&folder.join(name))).map_err(NoRun::Unwritable)?;
+            }
             let result = simulation.run(&mut |progress| watch.look(progress));
             Ok((result, watch.start.elapsed().as_secs_f64()))
         })
-        .map_err(|errors: Vec<scenario::ScenarioError>| scenario_error(py, &errors))?;
+        .map_err(|error| match error {
+            NoRun::Refused(errors) => scenario_error(py, &errors),
+            NoRun::Unwritable(error) => PyOSError::new_err(error.to_string()),
+        })?;
     let interrupted = result.interrupted || watch.stopped.is_some();
     if let Some(error) = watch.stopped.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
         return Err(error);
     }
     let mut result = result;
     let tables = tables(&mut result);
-    Ok(Run { summary: result.summary, wall_s, interrupted, tables })
+    let (captures, capture_failure) = (result.captures, result.capture_failure);
+    Ok(Run { summary: result.summary, wall_s, interrupted, tables, captures, capture_failure })
+}
+
+/// Why there is no run.
+enum NoRun {
+    Refused(Vec<scenario::ScenarioError>),
+    Unwritable(io::Error),
+}
+
+/// A file for a capture; errors name it.
+fn open(path: &Path) -> io::Result<lightlag_sim::Output> {
+    let file =
+        File::create(path).map_err(|error| io::Error::other(format!("{}: cannot write: {error}", path.display())))?;
+    Ok(Box::new(BufWriter::new(file)))
 }
 
 /// Looks up from the event loop now and then.
@@ -90,6 +119,8 @@ pub(crate) struct Run {
     wall_s: f64,
     interrupted: bool,
     tables: [RecordBatch; 5],
+    captures: Vec<String>,
+    capture_failure: Option<String>,
 }
 
 /// What `run.json` says: the summary without its flows and links, which have tables of their own.
@@ -120,6 +151,18 @@ impl Run {
         self.wall_s
     }
 
+    /// Names of the captures that were written.
+    #[getter]
+    fn captures(&self) -> Vec<String> {
+        self.captures.clone()
+    }
+
+    /// Which capture could not be written to its end, and why.
+    #[getter]
+    fn capture_failure(&self) -> Option<String> {
+        self.capture_failure.clone()
+    }
+
     /// The summary as a JSON object, with the keys of `lightlag run --json`.
     fn summary(&self) -> String {
         let mut json = serde_json::to_value(&self.summary).expect("a summary is plain data");
@@ -135,9 +178,16 @@ impl Run {
         }
     }
 
-    /// Writes a results folder with at most `jobs` threads.
-    #[pyo3(signature = (folder, force=false, jobs=1))]
-    fn write(&self, py: Python<'_>, folder: PathBuf, force: bool, jobs: usize) -> PyResult<()> {
+    /// Writes a results folder with at most `jobs` threads, and into it the captures that stand in `captures`.
+    #[pyo3(signature = (folder, force=false, jobs=1, captures=None))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        force: bool,
+        jobs: usize,
+        captures: Option<PathBuf>,
+    ) -> PyResult<()> {
         let s = &self.summary;
         let json = RunJson {
             scenario: &s.scenario,
@@ -151,7 +201,9 @@ impl Run {
             interrupted: self.interrupted,
         };
         let json = serde_json::to_string_pretty(&json).expect("plain data") + "\n";
-        py.detach(|| folder::write(&folder, force, jobs, &json, &self.tables)).map_err(folder_error)
+        let captures: Vec<PathBuf> =
+            captures.iter().flat_map(|from| self.captures.iter().map(|name| from.join(name))).collect();
+        py.detach(|| folder::write(&folder, force, jobs, &json, &self.tables, &captures)).map_err(folder_error)
     }
 }
 

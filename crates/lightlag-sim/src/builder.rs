@@ -11,7 +11,7 @@ use lightlag_tcp::{Connection, segment::SeqNumber};
 
 /// Builds the world of a network that has been checked.
 pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
-    let Network { links, flows, routes, .. } = network;
+    let Network { links, flows, routes, ip, .. } = network;
     let hops: Vec<Hop> = links.iter().map(|link| hop(link, seed)).collect();
     let mut endpoints = Vec::with_capacity(2 * flows.len());
     for flow in &flows {
@@ -37,6 +37,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         endpoints,
         routes,
         recorder,
+        ip_header: ip.header(),
     };
     for at in 0..world.endpoints.len() {
         if let Task::Open { start, .. } = world.endpoints[at].task {

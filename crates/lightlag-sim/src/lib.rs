@@ -9,16 +9,19 @@
 //! - `world`: links, endpoints and the queue of their next events.
 //! - [`run`]: the event loop.
 //! - `record`: samples as columns, while it runs.
+//! - `capture`: packets as files for other tools, while it runs.
 //! - [`results`]: what a run leaves: summary, columns, hash.
 
 mod application;
 mod builder;
+mod capture;
 mod record;
 pub mod results;
 pub mod run;
 pub mod scenario;
 mod world;
 
+pub use capture::Output;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};
 pub use scenario::{Scenario, ScenarioError};

@@ -1,5 +1,6 @@
 //! Samples and drops as columns, while a run goes on.
 
+use crate::capture::Captures;
 use crate::scenario::{Record, TraceMode};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::Packet;
@@ -108,6 +109,8 @@ pub(crate) struct Recorder {
     pub(crate) trace: Trace,
     pub(crate) queue: QueueSamples,
     pub(crate) drops: Drops,
+    /// Packets as captures, if anybody asked and said where to.
+    pub(crate) captures: Option<Box<Captures>>,
 }
 
 impl Recorder {
@@ -121,6 +124,7 @@ impl Recorder {
             trace: Trace::default(),
             queue: QueueSamples::default(),
             drops: Drops::default(),
+            captures: None,
         }
     }
 
@@ -226,6 +230,9 @@ impl Recorder {
     }
 
     fn drop(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, cause: DropCause) {
+        if let Some(captures) = &mut self.captures {
+            captures.dropped(link, packet, cause);
+        }
         if self.record_drops {
             self.drops.time_s.push(now.as_secs_f64());
             self.drops.link.push(link as u32);

@@ -20,6 +20,10 @@ pub struct RunResult {
     pub queue: QueueSamples,
     /// Every dropped packet.
     pub drops: Drops,
+    /// Names of the captures that were written.
+    pub captures: Vec<String>,
+    /// The capture that could not be written to its end, and why. The others end there too.
+    pub capture_failure: Option<String>,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
 }
@@ -200,6 +204,7 @@ impl RunResult {
             .collect();
         let packet_hops = world.hops.iter().map(|hop| hop.link.counters().offered).sum();
         let recorder = world.recorder;
+        let (captures, failure) = recorder.captures.map_or((Vec::new(), None), |captures| captures.finish());
         let mut result = Self {
             summary: Summary {
                 scenario: provenance.scenario,
@@ -215,6 +220,8 @@ impl RunResult {
             trace: recorder.trace,
             queue: recorder.queue,
             drops: recorder.drops,
+            captures,
+            capture_failure: failure.map(|(name, error)| format!("{name}: {error}")),
             interrupted,
         };
         result.summary.result_hash = result.hash();

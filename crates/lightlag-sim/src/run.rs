@@ -1,10 +1,12 @@
 //! The event loop.
 
 use crate::builder::build;
+use crate::capture::{Output, Setup};
 use crate::results::{Provenance, RunResult};
 use crate::scenario::{Scenario, ScenarioError};
 use crate::world::World;
 use lightlag_core::Instant;
+use std::io;
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +32,7 @@ pub enum Control {
 pub struct Simulation {
     world: World,
     provenance: Provenance,
+    captures: Option<Setup>,
     end: Instant,
 }
 
@@ -42,8 +45,26 @@ impl Simulation {
         let network = scenario.expand()?;
         let seed = seed.unwrap_or(scenario.seed);
         let provenance = Provenance::new(scenario, &network, seed);
+        let captures = Setup::new(&network);
         let world = build(network, &scenario.record, seed);
-        Ok(Self { world, provenance, end: Instant::ZERO + scenario.duration })
+        Ok(Self { world, provenance, captures, end: Instant::ZERO + scenario.duration })
+    }
+
+    /// Whether the scenario asks for captures.
+    pub fn is_captured(&self) -> bool {
+        self.captures.is_some()
+    }
+
+    /// Writes the captures that the scenario asks for: `open` is given the name of each file. Without this call a run
+    /// writes none.
+    ///
+    /// # Errors
+    /// The first of `open` or of writing the begin of a file.
+    pub fn capture_to(&mut self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<()> {
+        if let Some(setup) = self.captures.take() {
+            self.world.recorder.captures = Some(Box::new(setup.open(open)?));
+        }
+        Ok(())
     }
 
     /// Runs until every finite flow has finished, the duration is over, nothing is left to happen, or the
@@ -51,14 +72,22 @@ impl Simulation {
     ///
     /// # Panics
     /// If packets are not conserved, which is a defect of the simulator.
-    pub fn run(mut self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
+    pub fn run(self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
+        if self.world.recorder.captures.is_some() {
+            self.events::<true>(observer)
+        } else {
+            self.events::<false>(observer)
+        }
+    }
+
+    fn events<const CAPTURED: bool>(mut self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
         let world = &mut self.world;
         let has_transfers = world.open_transfers > 0;
         let (mut now, mut events, mut stopped) = (Instant::ZERO, 0_u64, false);
         let end = loop {
             let Some((time, entity)) = world.queue.next_until(self.end) else { break self.end };
             now = time;
-            world.handle(now, entity);
+            world.handle::<CAPTURED>(now, entity);
             events += 1;
             if has_transfers && world.open_transfers == 0 {
                 break now;

@@ -4,14 +4,12 @@
 //! timers fire, and a sample sees the state after both.
 
 use crate::application::Reading;
+use crate::capture::Captures;
 use crate::record::Recorder;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, PacketFlags, Routes};
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Connection, Segment, State};
-
-/// Bytes of an IPv4 header without options (RFC 791 §3.1).
-const IPV4_HEADER: u32 = 20;
 
 /// One direction of a link and the node it leads to.
 pub(crate) struct Hop {
@@ -82,6 +80,8 @@ pub(crate) struct World {
     pub(crate) routes: Routes,
     pub(crate) queue: EventQueue,
     pub(crate) recorder: Recorder,
+    /// Bytes of an IP header.
+    pub(crate) ip_header: u32,
     pub(crate) outcomes: Vec<Outcome>,
     /// Finite flows that are neither finished nor failed.
     pub(crate) open_transfers: usize,
@@ -101,32 +101,33 @@ impl World {
         Entity((self.hops.len() + self.endpoints.len()) as u32)
     }
 
-    /// Handles the event of `entity`, which is due now.
+    /// Handles the event of `entity`, which is due now. `CAPTURED`: there are captures to write; a run without any
+    /// has code of its own, which never looks.
     #[inline]
-    pub(crate) fn handle(&mut self, now: Instant, entity: Entity) {
+    pub(crate) fn handle<const CAPTURED: bool>(&mut self, now: Instant, entity: Entity) {
         let at = entity.0 as usize;
         if at < self.hops.len() {
-            self.packet_arrives(now, at);
+            self.packet_arrives::<CAPTURED>(now, at);
         } else if at < self.hops.len() + self.endpoints.len() {
-            self.endpoint_wakes(now, at - self.hops.len());
+            self.endpoint_wakes::<CAPTURED>(now, at - self.hops.len());
         } else {
             self.sample(now, entity);
         }
     }
 
     #[inline]
-    fn packet_arrives(&mut self, now: Instant, at: usize) {
+    fn packet_arrives<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
         let Hop { link: Link::Computed(link), to } = &mut self.hops[at] else {
-            return self.queued_link_wakes(now, at);
+            return self.queued_link_wakes::<CAPTURED>(now, at);
         };
         let packet = link.receive();
         let node = *to;
         self.queue.settle_first(Entity(at as u32), link.next_arrival());
-        self.arrive(now, at, node, packet);
+        self.arrive::<CAPTURED>(now, at, node, packet);
     }
 
     #[cold]
-    fn queued_link_wakes(&mut self, now: Instant, at: usize) {
+    fn queued_link_wakes<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
         let Hop { link: Link::Queued(link), to } = &mut self.hops[at] else {
             unreachable!("there are two kinds of links");
         };
@@ -135,26 +136,38 @@ impl World {
         self.queue.settle(Entity(at as u32), link.next_wake());
         self.recorder.drops_of_queue(at, link.dropped());
         if let Some(packet) = packet {
-            self.arrive(now, at, node, packet);
+            self.arrive::<CAPTURED>(now, at, node, packet);
         }
     }
 
     /// What comes out of link `at`, which leads to `node`.
     // Always: it has two callers, and a call costs the packets of computed links 20 instructions.
     #[inline(always)]
-    fn arrive(&mut self, now: Instant, at: usize, node: NodeId, packet: Packet<Segment>) {
+    fn arrive<const CAPTURED: bool>(&mut self, now: Instant, at: usize, node: NodeId, packet: Packet<Segment>) {
+        if CAPTURED && !packet.flags.is_corrupted() {
+            self.captures().0.arrived(at, &packet);
+        }
         if packet.flags.is_corrupted() {
             self.recorder.drop_error(now, at, &packet);
         } else if packet.destination == node {
-            self.deliver(now, &packet);
+            self.deliver::<CAPTURED>(now, &packet);
         } else {
             let next = self.routes.next(node, packet.destination);
-            self.transmit(now, next.expect("every destination was checked to be reachable"), packet);
+            let next = next.expect("every destination was checked to be reachable");
+            if CAPTURED {
+                let (captures, routes) = self.captures();
+                captures.forwarded(now, routes, node, next, &packet);
+            }
+            self.transmit::<CAPTURED>(now, next, packet);
         }
     }
 
     #[inline]
-    fn transmit(&mut self, now: Instant, on: LinkId, packet: Packet<Segment>) {
+    fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: Packet<Segment>) {
+        if CAPTURED {
+            let (captures, routes) = self.captures();
+            captures.offered(now, routes, on, &packet);
+        }
         let Link::Computed(link) = &mut self.hops[on.0 as usize].link else {
             return self.transmit_queued(now, on, &packet);
         };
@@ -182,12 +195,18 @@ impl World {
     }
 
     #[inline(always)]
-    fn deliver(&mut self, now: Instant, packet: &Packet<Segment>) {
+    fn deliver<const CAPTURED: bool>(&mut self, now: Instant, packet: &Packet<Segment>) {
         self.received += 1;
         let at = packet.flow as usize;
         let endpoint = &mut self.endpoints[at];
         endpoint.read(now);
         endpoint.connection.handle_packet(now, &packet.body, codepoint(packet.ecn));
+        if CAPTURED {
+            let state = at.is_multiple_of(2).then(|| endpoint.connection.snapshot());
+            let (captures, routes) = self.captures();
+            captures.received(now, routes, packet, state);
+        }
+        let endpoint = &mut self.endpoints[at];
         if let Task::Receive { transfer } = endpoint.task
             && endpoint.connection.received() >= transfer
         {
@@ -199,13 +218,13 @@ impl World {
             // The application has nothing to say itself: it closes as soon as its peer has.
             endpoint.connection.close();
         }
-        self.flush(now, at);
+        self.flush::<CAPTURED>(now, at);
         if let Some(deadline) = self.endpoints[at].deadline() {
             self.queue.arm(self.endpoint_entity(at), deadline);
         }
     }
 
-    fn endpoint_wakes(&mut self, now: Instant, at: usize) {
+    fn endpoint_wakes<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
         let endpoint = &mut self.endpoints[at];
         endpoint.read(now);
         if let Task::Open { start, transfer } = endpoint.task {
@@ -219,7 +238,7 @@ impl World {
         } else if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             endpoint.connection.handle_timeout(now);
         }
-        self.flush(now, at);
+        self.flush::<CAPTURED>(now, at);
         let deadline = self.endpoints[at].deadline();
         debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
         let connection = &self.endpoints[at].connection;
@@ -245,14 +264,14 @@ impl World {
 
     /// Sends whatever the endpoint has to send, and records what changed.
     #[inline]
-    fn flush(&mut self, now: Instant, at: usize) {
+    fn flush<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
         let (node, destination, out) = {
             let endpoint = &self.endpoints[at];
             (endpoint.node, endpoint.peer_node, endpoint.out)
         };
         debug_assert!(node != destination);
         while let Some(segment) = self.endpoints[at].connection.poll_segment(now) {
-            let size = IPV4_HEADER + segment.header_len() + u32::from(segment.len);
+            let size = self.ip_header + segment.header_len() + u32::from(segment.len);
             let packet = Packet {
                 destination,
                 flow: at as u32 ^ 1,
@@ -262,7 +281,12 @@ impl World {
                 body: segment,
             };
             self.sent += 1;
-            self.transmit(now, out, packet);
+            if CAPTURED {
+                let state = at.is_multiple_of(2).then(|| self.endpoints[at].connection.snapshot());
+                let (captures, routes) = self.captures();
+                captures.sent(now, routes, out, &packet, state);
+            }
+            self.transmit::<CAPTURED>(now, out, packet);
         }
         if at.is_multiple_of(2) && self.recorder.traces_changes() {
             let delivered = self.endpoints[at + 1].connection.received();
@@ -282,6 +306,11 @@ impl World {
             self.recorder.queue_sample(now, at, || hop.link.backlog(now));
         }
         self.queue.settle(entity, Some(now + self.recorder.interval()));
+    }
+
+    /// The captures, and the routes by which they know how far a packet has come.
+    fn captures(&mut self) -> (&mut Captures, &Routes) {
+        (self.recorder.captures.as_mut().expect("a run that is captured has captures"), &self.routes)
     }
 
     /// Ends the run: queues decide what is due, and then every packet is delivered, dropped with a cause, or in flight.
@@ -309,7 +338,7 @@ impl World {
 }
 
 /// What a connection is told of the ECN field.
-fn codepoint(field: Ecn) -> Codepoint {
+pub(crate) fn codepoint(field: Ecn) -> Codepoint {
     match field {
         Ecn::NotEct => Codepoint::NotEct,
         Ecn::Ect1 => Codepoint::Ect1,

@@ -6,11 +6,13 @@
 //! - [`decode`]: a packet that a host received; [`decode_captured`]: one that a capture holds, perhaps in part.
 //! - [`icmp`]: the errors of the network that concern TCP.
 //! - [`capture`]: files of packets, as other tools write and read them.
+//! - [`analysis`]: what a capture says about its connections.
 
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Segment, segment::Flags};
 use std::net::SocketAddr;
 
+pub mod analysis;
 pub mod capture;
 mod decode;
 mod encode;

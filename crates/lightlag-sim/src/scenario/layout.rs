@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use super::application::Reader;
+use super::capture::CapturePlan;
 use super::error::{Errors, nearest, shortened};
 use super::flow::{FlowTemplate, Resolver};
 use super::link::Line;
@@ -47,7 +48,7 @@ impl Nodes {
     }
 
     /// The number of a node, or an error that names those there are.
-    fn find(&self, name: &str, at: impl Display, errors: &mut Errors) -> Option<NodeId> {
+    pub(super) fn find(&self, name: &str, at: impl Display, errors: &mut Errors) -> Option<NodeId> {
         const SHOWN: usize = 8;
         let id = self.ids.get(name).copied();
         if id.is_none() {
@@ -195,6 +196,7 @@ pub(super) struct Layout<'a> {
     pub(super) nodes: Nodes,
     pub(super) wires: Vec<Wire<'a>>,
     pub(super) streams: Vec<Stream>,
+    pub(super) captures: Option<CapturePlan>,
 }
 
 impl<'a> Layout<'a> {
@@ -216,7 +218,9 @@ impl<'a> Layout<'a> {
         }
         joins.check_tables(errors);
         let streams = streams(scenario, &joins, errors);
-        Some(Self { nodes: joins.nodes, wires, streams })
+        let nodes = joins.nodes;
+        let captures = scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &streams, errors));
+        Some(Self { nodes, wires, streams, captures })
     }
 }
 

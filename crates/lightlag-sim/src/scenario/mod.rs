@@ -5,6 +5,7 @@
 //! Units are texts, unknown keys are refused, and the serialised form reads back as the same value.
 
 mod application;
+mod capture;
 mod disturbance;
 mod error;
 mod flow;
@@ -21,6 +22,7 @@ mod topology;
 mod warnings;
 
 pub use application::Reader;
+pub use capture::{CapturePlace, CapturePlan, IpVersion, Pcap};
 pub use disturbance::{Duplication, Reorder};
 pub use error::{ScenarioError, Warning};
 pub use flow::{FlowSpec, FlowTemplate};
@@ -51,6 +53,10 @@ pub struct Scenario {
     /// Start of every random stream.
     #[schemars(default = "default_seed")]
     pub seed: u64,
+    /// The version of IP, which decides how long its headers are and what addresses captures show.
+    #[serde(skip_serializing_if = "IpVersion::is_v4")]
+    #[schemars(default)]
+    pub ip: IpVersion,
     /// What holds where a flow says nothing.
     #[serde(skip_serializing_if = "Defaults::is_empty")]
     #[schemars(default)]
@@ -155,6 +161,7 @@ impl FromValue for Scenario {
             errors.push("duration", "0 s leaves no time to simulate; write a time such as \"60 s\"");
         }
         let seed = table.optional("seed", errors).unwrap_or_else(default_seed);
+        let ip = table.optional("ip", errors).unwrap_or_default();
         let defaults = table.optional("defaults", errors).unwrap_or_default();
         let topology = table.optional("topology", errors);
         let links = table.items("links", errors);
@@ -163,7 +170,7 @@ impl FromValue for Scenario {
         table.finish(errors);
         let is_whole = errors.len() == before;
         let scenario =
-            Self { name, duration: duration.unwrap_or_default(), seed, defaults, topology, links, flows, record };
+            Self { name, duration: duration.unwrap_or_default(), seed, ip, defaults, topology, links, flows, record };
         if is_whole {
             scenario.check(errors);
         } else {

@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use super::application::Reader;
+use super::capture::{CapturePlan, IpVersion};
 use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
@@ -25,6 +26,10 @@ pub struct Network {
     pub flows: Vec<Flow>,
     /// The next link from every node to every other.
     pub routes: Routes,
+    /// The version of IP.
+    pub ip: IpVersion,
+    /// Where packets are captured, if anywhere.
+    pub captures: Option<CapturePlan>,
 }
 
 /// One direction of a link.
@@ -88,8 +93,9 @@ impl Scenario {
         let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
         let round_trips = round_trips(&layout, &routes, &mut errors);
         let links = links(&layout, &round_trips);
-        let flows = layout.streams.into_iter().map(Flow::from).collect();
-        errors.or(Some(Network { nodes: layout.nodes.names, links, flows, routes }))
+        let Layout { nodes, streams, captures, .. } = layout;
+        let flows = streams.into_iter().map(Flow::from).collect();
+        errors.or(Some(Network { nodes: nodes.names, links, flows, routes, ip: self.ip, captures }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a run writes down.
 
+use super::capture::Pcap;
 use super::error::{Errors, Path};
 use super::reader::{FromValue, Table, leaf};
 use lightlag_core::Duration;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What a run writes down beside its summary.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Record {
     /// The state of senders over time.
@@ -19,6 +20,9 @@ pub struct Record {
     pub drops: bool,
     /// Time between samples, above zero.
     pub interval: Duration,
+    /// Packets as files that other tools read; left out, none are written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pcap: Option<Pcap>,
 }
 
 /// When the state of a sender is written.
@@ -60,6 +64,7 @@ impl Default for Record {
             queue: QueueMode::default(),
             drops: true,
             interval: Duration::from_millis(100),
+            pcap: None,
         }
     }
 }
@@ -78,7 +83,7 @@ impl FromValue for QueueMode {
 
 impl FromValue for Record {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table = Table::open(value, at, "a table with trace, queue, drops and interval", errors)?;
+        let mut table = Table::open(value, at, "a table with trace, queue, drops, interval and pcap", errors)?;
         let default = Self::default();
         let interval: Duration = table.optional("interval", errors).unwrap_or(default.interval);
         if interval.is_zero() {
@@ -89,6 +94,7 @@ impl FromValue for Record {
             queue: table.optional("queue", errors).unwrap_or_default(),
             drops: table.optional("drops", errors).unwrap_or(default.drops),
             interval,
+            pcap: table.optional("pcap", errors),
         };
         table.finish(errors);
         Some(record)

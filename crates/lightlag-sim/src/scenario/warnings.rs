@@ -3,6 +3,7 @@
 //! Each rule compares a flow or a queue with the path it is on: its round trip without queueing, and its
 //! bandwidth-delay product at the slowest link. Flows that share a bottleneck are compared with their share.
 
+use super::capture::IpVersion;
 use super::error::Warning;
 use super::network::{Flow, LinkDirection, Network};
 use super::{Scenario, Topology};
@@ -13,8 +14,8 @@ use lightlag_tcp::ecn::Mode;
 use lightlag_tcp::{Config, Scheme};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of an IPv4 and a TCP header without options.
-const HEADERS: u64 = 40;
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u64 = 20;
 /// Bytes of the timestamps option with its padding.
 const TIMESTAMPS: u64 = 12;
 /// The largest window without scaling (RFC 9293 §3.1: 16 bits).
@@ -48,12 +49,22 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(tcp: &Config) -> Self {
-        let options = if tcp.timestamps { TIMESTAMPS } else { 0 };
-        let mss = u64::from(tcp.mss);
-        let payload = if tcp.mss_is_payload { mss } else { mss.saturating_sub(options).max(1) };
-        Self { payload, segment: Bytes(payload + HEADERS + options), ack: Bytes(HEADERS + options) }
+    fn of(tcp: &Config, ip: IpVersion) -> Self {
+        let headers = u64::from(ip.header()) + TCP_HEADER + options(tcp);
+        let payload = payload(tcp);
+        Self { payload, segment: Bytes(payload + headers), ack: Bytes(headers) }
     }
+}
+
+/// Bytes of data in a full segment.
+fn payload(tcp: &Config) -> u64 {
+    let mss = u64::from(tcp.mss);
+    if tcp.mss_is_payload { mss } else { mss.saturating_sub(options(tcp)).max(1) }
+}
+
+/// Bytes of options on every segment.
+fn options(tcp: &Config) -> u64 {
+    if tcp.timestamps { TIMESTAMPS } else { 0 }
 }
 
 /// Warnings so far: of each kind the first, and how many more flows it holds for.
@@ -168,7 +179,7 @@ impl Scenario {
             if let Some(way) = way {
                 let (round_trip, packet) = crossing.entry(way.bottleneck.0).or_default();
                 *round_trip = way.round_trip.max(*round_trip);
-                *packet = Sizes::of(&flow.tcp).segment.0.max(*packet);
+                *packet = Sizes::of(&flow.tcp, network.ip).segment.0.max(*packet);
                 if flow.tcp.ecn != Mode::Off {
                     markable.insert(way.bottleneck.0);
                 }
@@ -277,7 +288,7 @@ fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str,
 fn ways(network: &Network) -> Vec<Option<Way>> {
     let mut known: BTreeMap<(u32, u32, u64), Option<Way>> = BTreeMap::new();
     let way = |flow: &Flow| {
-        let sizes = Sizes::of(&flow.tcp);
+        let sizes = Sizes::of(&flow.tcp, network.ip);
         let key = (flow.from.0, flow.to.0, sizes.segment.0);
         *known.entry(key).or_insert_with(|| way(network, flow, sizes))
     };
@@ -378,7 +389,7 @@ fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
     let uses_sack = flow.tcp.sack && matches!(flow.tcp.recovery, Scheme::Sack | Scheme::Rack);
     let window =
         if flow.tcp.window_scaling { flow.tcp.receive_buffer.0 } else { UNSCALED.min(flow.tcp.receive_buffer.0) };
-    let segments = share.0.min(window) / Sizes::of(&flow.tcp).payload;
+    let segments = share.0.min(window) / payload(&flow.tcp);
     if uses_sack || segments < MANY_SEGMENTS {
         return;
     }
@@ -397,7 +408,7 @@ fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
 
 /// A return path that carries fewer ACKs than the data asks for.
 fn acks(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
-    let sizes = Sizes::of(&flow.tcp);
+    let sizes = Sizes::of(&flow.tcp, network.ip);
     let header = network.links[way.return_bottleneck.0 as usize].header.0;
     let per_ack = flow.tcp.delayed_ack.map_or(1, |delayed| u64::from(delayed.segments));
     let acks_per_second = way.return_rate.as_bps() as f64 / ((sizes.ack.0 + header) * 8) as f64;

@@ -1,0 +1,366 @@
+//! Packets of a run as captures: a pcapng file for each place, written while the run goes on.
+//!
+//! A node sees what its endpoints send at the moment they send it, and what it receives or forwards when that arrives
+//! undamaged. A link direction sees what is given to its queue. So a packet that a link drops is seen at the sending
+//! side alone, as where `tcpdump` runs on real hosts.
+//!
+//! Why a packet was dropped is known only later. With comments a packet is therefore written when its fate on the next
+//! link is known, and those behind it wait: never more than are on that link. Without, everything is written at once.
+
+use crate::record::DropCause;
+use crate::scenario::{CapturePlace, CapturePlan, IpVersion, Network};
+use lightlag_core::Instant;
+use lightlag_net::{LinkId, NodeId, Packet, Routes};
+use lightlag_tcp::congestion::Phase;
+use lightlag_tcp::{Segment, Snapshot};
+use lightlag_wire::capture::{Direction, InterfaceId, Writer};
+use lightlag_wire::{Addresses, IpFields, encode};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Where a capture is written to.
+pub type Output = Box<dyn Write + Send>;
+
+/// A packet's hops as it leaves its host.
+const TTL: u8 = 64;
+
+/// Ports of senders: those for temporary use (RFC 6335 §6).
+const SENDER_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
+
+/// The port of receivers: they discard (RFC 863). Where senders have no port left, receivers go on from another.
+const DISCARD: u16 = 9;
+const MORE_RECEIVERS: u32 = 41_000;
+
+/// What is needed beside the running world.
+pub(crate) struct Setup {
+    plan: CapturePlan,
+    ip: IpVersion,
+    /// The node of every endpoint.
+    endpoints: Vec<NodeId>,
+    /// Names of places, in the order of the plan.
+    names: Vec<String>,
+    /// Begin and name of every link direction.
+    links: Vec<(NodeId, String)>,
+    nodes: usize,
+}
+
+impl Setup {
+    /// What a network asks for, if anything.
+    pub(crate) fn new(network: &Network) -> Option<Self> {
+        let plan = network.captures.clone()?;
+        let name = |place: &CapturePlace| match place {
+            CapturePlace::Node(node) => network.nodes[node.0 as usize].clone(),
+            CapturePlace::Link(link) => network.links[link.0 as usize].name.clone(),
+        };
+        Some(Self {
+            ip: network.ip,
+            endpoints: network.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect(),
+            names: plan.places.iter().map(name).collect(),
+            links: network.links.iter().map(|link| (link.from, link.name.clone())).collect(),
+            nodes: network.nodes.len(),
+            plan,
+        })
+    }
+
+    /// Opens the files.
+    pub(crate) fn open(self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<Captures> {
+        let mut taken = BTreeSet::new();
+        let (mut at_node, mut at_link) = (vec![None; self.nodes], vec![None; self.links.len()]);
+        let mut files = Vec::with_capacity(self.names.len());
+        for (index, (place, name)) in self.plan.places.iter().zip(&self.names).enumerate() {
+            let node = match *place {
+                CapturePlace::Node(node) => {
+                    at_node[node.0 as usize] = Some(index);
+                    node
+                }
+                CapturePlace::Link(link) => {
+                    at_link[link.0 as usize] = Some(index);
+                    self.links[link.0 as usize].0
+                }
+            };
+            let file = file_name(name, &mut taken);
+            let application = concat!("lightlag ", env!("CARGO_PKG_VERSION"));
+            let mut writer = Writer::new(open(&file)?, application)?;
+            let interface = writer.interface(name)?;
+            let is_node = matches!(place, CapturePlace::Node(_));
+            let hops = BTreeMap::new();
+            files.push(File { name: file, writer, interface, node, is_node, hops, pending: VecDeque::new() });
+        }
+        Ok(Captures {
+            files,
+            at_node,
+            at_link,
+            flows: self.plan.flows,
+            comments: self.plan.comments,
+            ip: self.ip,
+            endpoints: self.endpoints,
+            links: self.links,
+            // Any length from any place of the pattern.
+            payload: (0..u32::from(u16::MAX) + 256).map(|at| at as u8).collect(),
+            bytes: Vec::new(),
+            error: None,
+        })
+    }
+}
+
+/// The captures of a run.
+pub(crate) struct Captures {
+    files: Vec<File>,
+    /// The file of each node and link direction.
+    at_node: Vec<Option<usize>>,
+    at_link: Vec<Option<usize>>,
+    flows: Vec<bool>,
+    comments: bool,
+    ip: IpVersion,
+    endpoints: Vec<NodeId>,
+    links: Vec<(NodeId, String)>,
+    /// Bytes that count, from which every payload is cut.
+    payload: Vec<u8>,
+    bytes: Vec<u8>,
+    /// The file that could not be written, and why. Nothing is written after that.
+    error: Option<(String, io::Error)>,
+}
+
+struct File {
+    name: String,
+    writer: Writer<Output>,
+    interface: InterfaceId,
+    /// The node, or the one where the link begins.
+    node: NodeId,
+    is_node: bool,
+    /// Links from the host of an endpoint to `node`.
+    hops: BTreeMap<u32, u8>,
+    /// What waits for the fate of the first of it.
+    pending: VecDeque<Seen>,
+}
+
+/// A packet that was seen.
+struct Seen {
+    at: Instant,
+    direction: Direction,
+    packet: Packet<Segment>,
+    comment: String,
+    /// The link on which it went on, until it is known what became of it there.
+    awaits: Option<LinkId>,
+}
+
+impl Captures {
+    /// An endpoint sends a packet on a link.
+    #[cold]
+    pub(crate) fn sent(
+        &mut self,
+        at: Instant,
+        routes: &Routes,
+        on: LinkId,
+        packet: &Packet<Segment>,
+        state: Option<Snapshot>,
+    ) {
+        let (node, comment) = (self.endpoints[(packet.flow ^ 1) as usize], self.comment(state));
+        let seen = Seen { at, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
+        self.see(self.at_node[node.0 as usize], routes, seen);
+    }
+
+    /// A node receives a packet for one of its endpoints.
+    #[cold]
+    pub(crate) fn received(&mut self, at: Instant, routes: &Routes, packet: &Packet<Segment>, state: Option<Snapshot>) {
+        let comment = self.comment(state);
+        let seen = Seen { at, direction: Direction::Inbound, packet: *packet, comment, awaits: None };
+        self.see(self.at_node[packet.destination.0 as usize], routes, seen);
+    }
+
+    /// A node passes a packet on to a link.
+    #[cold]
+    pub(crate) fn forwarded(
+        &mut self,
+        at: Instant,
+        routes: &Routes,
+        node: NodeId,
+        on: LinkId,
+        packet: &Packet<Segment>,
+    ) {
+        let comment = String::new();
+        let seen = Seen { at, direction: Direction::Inbound, packet: *packet, comment, awaits: Some(on) };
+        self.see(self.at_node[node.0 as usize], routes, seen);
+    }
+
+    /// A packet is given to a link.
+    #[cold]
+    pub(crate) fn offered(&mut self, at: Instant, routes: &Routes, on: LinkId, packet: &Packet<Segment>) {
+        let comment = String::new();
+        let seen = Seen { at, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
+        self.see(self.at_link[on.0 as usize], routes, seen);
+    }
+
+    /// A packet arrived at the far end of a link.
+    #[cold]
+    pub(crate) fn arrived(&mut self, on: usize, packet: &Packet<Segment>) {
+        if self.comments {
+            self.settle(on, packet, None);
+        }
+    }
+
+    /// A link dropped a packet.
+    #[cold]
+    pub(crate) fn dropped(&mut self, on: usize, packet: &Packet<Segment>, cause: DropCause) {
+        if self.comments {
+            self.settle(on, packet, Some(cause));
+        }
+    }
+
+    /// Writes what still waits, and gives the names of the files, and which of them could not be written and why.
+    pub(crate) fn finish(mut self) -> (Vec<String>, Option<(String, io::Error)>) {
+        for file in 0..self.files.len() {
+            for seen in &mut self.files[file].pending {
+                seen.awaits = None;
+            }
+            self.write_known(file);
+        }
+        let mut names = Vec::with_capacity(self.files.len());
+        for File { name, writer, .. } in self.files {
+            if let Err(error) = writer.finish() {
+                self.error.get_or_insert((name.clone(), error));
+            }
+            names.push(name);
+        }
+        (names, self.error)
+    }
+
+    fn comment(&self, state: Option<Snapshot>) -> String {
+        state.filter(|_| self.comments).map_or(String::new(), |state| describe(&state))
+    }
+
+    fn see(&mut self, file: Option<usize>, routes: &Routes, mut seen: Seen) {
+        let flow = seen.packet.flow;
+        let Some(file) = file.filter(|_| self.flows[(flow / 2) as usize] && self.error.is_none()) else { return };
+        let host = self.endpoints[(flow ^ 1) as usize];
+        let File { node, hops, .. } = &mut self.files[file];
+        let links = || routes.path(host, *node).map_or(0, |way| u8::try_from(way.len()).unwrap_or(u8::MAX));
+        hops.entry(flow ^ 1).or_insert_with(links);
+        seen.awaits = seen.awaits.filter(|_| self.comments);
+        self.files[file].pending.push_back(seen);
+        self.write_known(file);
+    }
+
+    /// It is known what became of a packet on a link.
+    fn settle(&mut self, on: usize, packet: &Packet<Segment>, cause: Option<DropCause>) {
+        let link = Some(LinkId(on as u32));
+        let from = self.links[on].0;
+        for file in [self.at_link[on], self.at_node[from.0 as usize]].into_iter().flatten() {
+            let is_it = |seen: &&mut Seen| {
+                seen.awaits == link && seen.packet.flow == packet.flow && seen.packet.body == packet.body
+            };
+            // A copy that the link made finds nothing.
+            let Some(seen) = self.files[file].pending.iter_mut().find(is_it) else { continue };
+            seen.awaits = None;
+            if let Some(cause) = cause {
+                let separator = if seen.comment.is_empty() { "" } else { "; " };
+                let _ = write!(seen.comment, "{separator}dropped on {}: {}", self.links[on].1, explain(cause));
+            }
+            self.write_known(file);
+        }
+    }
+
+    /// Writes from the front on what nothing more is to be known of.
+    fn write_known(&mut self, file: usize) {
+        while self.files[file].pending.front().is_some_and(|seen| seen.awaits.is_none()) {
+            let seen = self.files[file].pending.pop_front().expect("there is a first");
+            if self.error.is_none()
+                && let Err(error) = self.write(file, &seen)
+            {
+                self.error = Some((self.files[file].name.clone(), error));
+            }
+        }
+    }
+
+    fn write(&mut self, file: usize, seen: &Seen) -> io::Result<()> {
+        let Packet { flow, ecn, body: segment, .. } = &seen.packet;
+        let sender = flow ^ 1;
+        let File { writer, interface, hops, is_node, .. } = &mut self.files[file];
+        let passed = hops[&sender];
+        // Routers take one each; a host that receives takes none.
+        let routers = if *is_node && seen.direction == Direction::Inbound { passed.saturating_sub(1) } else { passed };
+        let fields = IpFields {
+            ecn: crate::world::codepoint(*ecn),
+            ttl: TTL.saturating_sub(routers).max(1),
+            ..IpFields::default()
+        };
+        let addresses = addresses(self.ip, [self.endpoints[sender as usize], self.endpoints[*flow as usize]], sender);
+        // The byte with the number n of the stream is n modulo 256, so what is sent again is the same.
+        let start = segment.seq.0 as usize % 256;
+        let payload = &self.payload[start..start + usize::from(segment.len)];
+        encode(&mut self.bytes, &addresses, &fields, segment, payload);
+        debug_assert_eq!(self.bytes.len(), usize::from(seen.packet.size), "a packet is as long as the network counted");
+        writer.packet(*interface, seen.at, seen.direction, &self.bytes, &seen.comment)
+    }
+}
+
+/// The addresses of a packet between two nodes that the endpoint `sender` sends.
+fn addresses(ip: IpVersion, nodes: [NodeId; 2], sender: u32) -> Addresses {
+    let flow = sender / 2;
+    let ports = u32::from(SENDER_PORTS.end() - SENDER_PORTS.start()) + 1;
+    let client = SENDER_PORTS.start() + (flow % ports) as u16;
+    let server = match flow / ports {
+        0 => DISCARD,
+        more => (MORE_RECEIVERS + more) as u16,
+    };
+    let ports = if sender.is_multiple_of(2) { [client, server] } else { [server, client] };
+    let [source, destination] = [0, 1].map(|end| SocketAddr::new(address(ip, nodes[end]), ports[end]));
+    Addresses { source, destination }
+}
+
+/// 10.0.0.1 and fd00::1 for the first node, and on from there.
+fn address(ip: IpVersion, node: NodeId) -> IpAddr {
+    let number = node.0 + 1;
+    match ip {
+        IpVersion::V4 => Ipv4Addr::from_bits(10 << 24 | number).into(),
+        IpVersion::V6 => Ipv6Addr::from_bits(0xfd00 << 112 | u128::from(number)).into(),
+    }
+}
+
+/// A name that every file system takes: letters, digits, "-", "_" and "." as they are, "->" as "-to-".
+fn file_name(place: &str, taken: &mut BTreeSet<String>) -> String {
+    let plain = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' };
+    let mut stem: String = place.replace("->", "-to-").chars().map(plain).collect();
+    if stem.starts_with('.') {
+        stem.insert(0, '_');
+    }
+    let numbered = (2..).map(|number| format!("{stem}-{number}"));
+    // Some file systems do not tell a letter's case.
+    let free = std::iter::once(stem.clone()).chain(numbered).find(|name| taken.insert(name.to_lowercase()));
+    free.expect("numbers do not end") + ".pcapng"
+}
+
+fn describe(state: &Snapshot) -> String {
+    let mut text = format!("cwnd {} B, ssthresh ", state.cwnd);
+    let _ = match state.ssthresh {
+        u64::MAX => write!(text, "unlimited"),
+        bytes => write!(text, "{bytes} B"),
+    };
+    let _ = write!(text, ", in flight {} B", state.inflight);
+    if !state.srtt.is_zero() {
+        let _ = write!(text, ", SRTT {:.3} ms", state.srtt.as_secs_f64() * 1e3);
+    }
+    let _ = write!(text, ", {}", phase(state.phase));
+    text
+}
+
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Open => "open",
+        Phase::Recovery => "recovery",
+        Phase::Loss => "loss",
+    }
+}
+
+fn explain(cause: DropCause) -> &'static str {
+    match cause {
+        DropCause::Queue => "the queue was full",
+        DropCause::Error => "corrupted",
+        DropCause::Aqm => "by the queue discipline",
+    }
+}
+
+#[cfg(test)]
+mod tests;

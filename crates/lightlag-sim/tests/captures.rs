@@ -1,0 +1,279 @@
+//! Captures of runs, read back packet by packet.
+
+use lightlag_sim::scenario::parse_toml;
+use lightlag_sim::{Control, RunResult, Simulation};
+use lightlag_tcp::segment::Flags;
+use lightlag_wire::capture::{Direction, Reader};
+use lightlag_wire::{Addresses, Checksum, IpFields, decode};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+/// A file in memory.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One packet, without borrowing.
+#[derive(Clone, Debug)]
+struct Seen {
+    nanos: u64,
+    direction: Direction,
+    addresses: Addresses,
+    ip: IpFields,
+    segment: lightlag_tcp::Segment,
+    payload: Vec<u8>,
+    wire_len: u32,
+    comment: String,
+}
+
+const PATH: &str = r#"
+duration = "60 s"
+[[links]]
+between = ["a", "r"]
+rate = "100 Mbit/s"
+delay = "5 ms"
+[[links]]
+between = ["r", "b"]
+rate = "5 Mbit/s"
+delay = "20 ms"
+queue = "12 packets"
+[[flows]]
+name = "one"
+from = "a"
+to = "b"
+transfer = "300 kB"
+"#;
+
+fn captured(text: &str) -> (RunResult, BTreeMap<String, Vec<u8>>) {
+    let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let mut simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let mut files = BTreeMap::new();
+    simulation
+        .capture_to(&mut |name| {
+            let file = Shared::default();
+            files.insert(name.to_owned(), file.clone());
+            Ok(Box::new(file))
+        })
+        .unwrap();
+    let result = simulation.run(&mut |_| Control::Continue);
+    let files = files.into_iter().map(|(name, Shared(bytes))| (name, bytes.lock().unwrap().clone()));
+    (result, files.collect())
+}
+
+fn packets(file: &[u8]) -> Vec<Seen> {
+    let mut reader = Reader::open(file).unwrap();
+    let mut packets = Vec::new();
+    while let Some(packet) = reader.next_packet().unwrap() {
+        let tcp = decode(packet.ip.unwrap()).unwrap();
+        assert_eq!((tcp.checksum, tcp.malformed_options, tcp.unknown_options), (Checksum::Valid, 0, 0));
+        packets.push(Seen {
+            nanos: packet.at.as_nanos(),
+            direction: packet.direction,
+            addresses: tcp.addresses,
+            ip: tcp.ip,
+            segment: tcp.segment,
+            payload: tcp.payload.to_vec(),
+            wire_len: tcp.wire_len,
+            comment: packet.comment.unwrap_or_default().into_owned(),
+        });
+    }
+    assert_eq!(reader.cut(), None);
+    assert!(packets.is_sorted_by_key(|packet| packet.nanos), "packets come in the order of time");
+    packets
+}
+
+#[test]
+fn both_ends_of_a_flow_see_what_they_send_and_receive() {
+    let (result, files) = captured(&format!("{PATH}\n[record]\npcap = {{}}"));
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["a.pcapng", "b.pcapng"]);
+    assert_eq!(result.captures, ["a.pcapng", "b.pcapng"]);
+    assert_eq!(result.capture_failure, None);
+    let [a, b] = ["a.pcapng", "b.pcapng"].map(|name| packets(&files[name]));
+    let flow = &result.summary.flows[0];
+    let data = |packets: &[Seen], direction| {
+        packets.iter().filter(|packet| packet.direction == direction && packet.segment.len > 0).count() as u64
+    };
+    let dropped: u64 = result.summary.links.iter().map(|link| link.dropped_queue).sum();
+    assert!(dropped > 0);
+    assert_eq!(data(&a, Direction::Outbound), flow.sent_segments);
+    assert_eq!(data(&b, Direction::Inbound), flow.sent_segments - dropped);
+    // The SYN leaves with 64 hops and arrives behind one router, 5 and 20 ms and its transmissions later.
+    assert!(a[0].segment.flags == Flags::SYN && b[0].segment.flags == Flags::SYN);
+    assert_eq!((a[0].ip.ttl, b[0].ip.ttl), (64, 63));
+    // 60 bytes at 100 and at 5 Mbit/s: 4.8 µs and 96 µs.
+    assert_eq!((a[0].nanos, b[0].nanos), (0, 25_000_000 + 4_800 + 96_000));
+    assert_eq!(a[0].addresses.source.to_string(), "10.0.0.1:49152");
+    assert_eq!(b[1].addresses, a[0].addresses.reversed());
+    assert!(a.iter().chain(&b).all(|packet| packet.comment.is_empty()));
+}
+
+#[test]
+fn what_is_sent_again_has_the_same_bytes() {
+    let (_, files) = captured(&format!("{PATH}\n[record]\npcap = {{ at = [\"a\"] }}"));
+    let mut stream: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    let mut again = 0;
+    for packet in packets(&files["a.pcapng"]).iter().filter(|packet| packet.segment.len > 0) {
+        let first = stream.entry(packet.segment.seq.0).or_insert_with(|| packet.payload.clone());
+        again += usize::from(*first == packet.payload);
+        assert_eq!(*first, packet.payload);
+        assert!(packet.payload.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1)));
+    }
+    assert!(again > stream.len(), "something was sent again");
+}
+
+#[test]
+fn a_router_sees_each_packet_once_and_a_link_its_direction() {
+    let (result, files) = captured(&format!("{PATH}\n[record]\npcap = {{ at = [\"r\", \"r->b\", \"b->r\"] }}"));
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["b-to-r.pcapng", "r-to-b.pcapng", "r.pcapng"]);
+    let [back, forth, router] = ["b-to-r.pcapng", "r-to-b.pcapng", "r.pcapng"].map(|name| packets(&files[name]));
+    let data = forth.iter().filter(|packet| packet.segment.len > 0).count();
+    assert_eq!(data as u64, result.summary.flows[0].sent_segments);
+    assert!(forth.iter().all(|packet| packet.direction == Direction::Outbound && packet.ip.ttl == 63));
+    assert!(back.iter().all(|packet| packet.ip.ttl == 64 && packet.addresses.source.port() == 9));
+    // What leaves b in the last 20 ms does not arrive at r any more: an ACK each 2.4 ms at most.
+    let crossing = forth.len() + back.len() - router.len();
+    assert!(crossing <= 12, "{crossing}");
+    assert!(router.iter().all(|packet| packet.direction == Direction::Inbound && packet.ip.ttl == 64));
+}
+
+#[test]
+fn comments_tell_the_state_of_the_sender_and_why_a_packet_was_dropped() {
+    let pcap = "pcap = { at = [\"a\", \"r\", \"r->b\"], comments = true }";
+    let (result, files) =
+        captured(&format!("{PATH}loss = \"none\"\n[record]\n{pcap}").replace("loss = \"none\"\n", ""));
+    let sender = packets(&files["a.pcapng"]);
+    assert!(sender[0].comment.starts_with("cwnd "), "{}", sender[0].comment);
+    assert!(sender.iter().any(|packet| packet.comment.contains("recovery")));
+    let dropped = result.drops.cause.len();
+    for name in ["r.pcapng", "r-to-b.pcapng"] {
+        let told = packets(&files[name])
+            .iter()
+            .filter(|packet| packet.comment == "dropped on r->b: the queue was full")
+            .count();
+        assert_eq!(told, dropped, "{name}");
+    }
+    assert!(dropped > 0);
+    let (_, plain) = captured(&format!("{PATH}\n[record]\n{}", pcap.replace("true", "false")));
+    for (name, file) in &files {
+        let strip = |file: &[u8]| -> Vec<_> { packets(file).iter().map(|seen| (seen.nanos, seen.segment)).collect() };
+        assert_eq!(strip(file), strip(&plain[name]), "comments change no order");
+    }
+}
+
+#[test]
+fn every_cause_of_a_drop_is_told() {
+    let text = PATH
+        .replace("queue = \"12 packets\"", "queue = { discipline = \"codel\", limit = \"60 packets\" }\nloss = 0.005");
+    let text = text.replace("300 kB", "3 MB") + "\n[record]\npcap = { at = [\"r\"], comments = true }";
+    let (result, files) = captured(&text);
+    let router = packets(&files["r.pcapng"]);
+    let told = |why: &str| router.iter().filter(|packet| packet.comment.ends_with(why)).count() as u64;
+    let link = |of: fn(&lightlag_sim::results::LinkSummary) -> u64| result.summary.links.iter().map(of).sum::<u64>();
+    let damaged_acks = result.drops.backward.iter().filter(|backward| **backward).count() as u64;
+    assert!(told("by the queue discipline") > 0);
+    assert_eq!(told("by the queue discipline"), link(|link| link.dropped_aqm));
+    // A damaged ACK was sent by b, which is not captured.
+    assert_eq!(told("corrupted"), link(|link| link.dropped_error) - damaged_acks);
+}
+
+#[test]
+fn only_the_flows_that_were_named() {
+    let text = PATH.to_owned()
+        + "[[flows]]\nname = \"two\"\nfrom = \"b\"\nto = \"a\"\ntransfer = \"50 kB\"\n[record]\npcap = { flows = [\"two\"] }";
+    let (_, files) = captured(&text);
+    let a = packets(&files["a.pcapng"]);
+    assert!(
+        !a.is_empty()
+            && a.iter().all(|packet| [packet.addresses.source, packet.addresses.destination]
+                .iter()
+                .any(|end| end.port() == 49_153))
+    );
+}
+
+#[test]
+fn ipv6_makes_packets_longer() {
+    let (v4, _) = captured(PATH);
+    let (v6, files) = captured(&format!("ip = \"v6\"\n{PATH}\n[record]\npcap = {{}}"));
+    let a = packets(&files["a.pcapng"]);
+    assert_eq!(a[0].addresses.source.to_string(), "[fd00::1]:49152");
+    assert_eq!(a[0].wire_len, 40 + 40);
+    let largest = a.iter().map(|packet| packet.wire_len).max();
+    assert_eq!(largest, Some(1_460 + 20 + 40));
+    assert!(v6.summary.flows[0].goodput_bps < v4.summary.flows[0].goodput_bps);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_captures_change_no_result() {
+    let text = format!("{PATH}\n[record]\npcap = {{ comments = true }}");
+    let ((first, files), (second, again)) = (captured(&text), captured(&text));
+    assert_eq!(files, again);
+    assert_eq!(first.summary.result_hash, second.summary.result_hash);
+    assert_eq!(first.summary.result_hash, captured(PATH).0.summary.result_hash);
+}
+
+#[test]
+fn a_run_without_a_place_for_captures_writes_none() {
+    let scenario = parse_toml(&format!("{PATH}\n[record]\npcap = {{}}"), &[]).unwrap();
+    let simulation = Simulation::new(&scenario, None).unwrap();
+    assert!(simulation.is_captured());
+    let result = simulation.run(&mut |_| Control::Continue);
+    assert!(result.captures.is_empty() && result.capture_failure.is_none());
+}
+
+#[test]
+fn a_full_disk_ends_the_captures_and_not_the_run() {
+    struct Full(usize);
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(io::Error::other("no space left"))?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let scenario = parse_toml(&format!("{PATH}\n[record]\npcap = {{}}"), &[]).unwrap();
+    let mut simulation = Simulation::new(&scenario, None).unwrap();
+    simulation.capture_to(&mut |_| Ok(Box::new(Full(10_000)))).unwrap();
+    let result = simulation.run(&mut |_| Control::Continue);
+    assert_eq!(result.capture_failure.as_deref(), Some("a.pcapng: no space left"));
+    assert_eq!(result.summary.flows[0].delivered_bytes, 300_000);
+    let mut simulation = Simulation::new(&scenario, None).unwrap();
+    assert!(simulation.capture_to(&mut |_| Err(io::Error::other("no such folder"))).is_err());
+}
+
+#[test]
+fn names_that_are_not_there_are_refused() {
+    for (pcap, place, message) in [
+        ("{ at = [\"x\"] }", "record.pcap.at[0]", "\"x\" is not a node of the network"),
+        ("{ at = [\"a\", \"a->b\"] }", "record.pcap.at[1]", "\"a->b\" is not a link"),
+        ("{ flows = [\"two\"] }", "record.pcap.flows[0]", "\"two\" is not a flow"),
+        ("{ at = \"a\" }", "record.pcap.at", "\"a\" is not a list of names"),
+        ("{ at = [1] }", "record.pcap.at[0]", "1 is not a text"),
+        ("{ node = 1 }", "record.pcap.node", "is not a key here"),
+        ("true", "record.pcap", "true is not a table such as"),
+    ] {
+        let errors = parse_toml(&format!("{PATH}\n[record]\npcap = {pcap}"), &[]).unwrap_err();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].path, place);
+        assert!(errors[0].message.contains(message), "{}", errors[0].message);
+    }
+}
+
+#[test]
+fn too_many_places_are_refused() {
+    let text = "duration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\npairs = 251\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
+                [record]\npcap = {}";
+    let errors = parse_toml(text, &[]).unwrap_err();
+    assert!(errors[0].message.starts_with("502 places are more files than 500"), "{errors:?}");
+}

@@ -1,0 +1,181 @@
+//! One connection: who opened it, its two directions, how it ended.
+
+use super::half::Half;
+use super::judge::{self, Observation};
+use super::report::{self, EcnOffer, Handshake};
+use crate::{Addresses, TcpPacket};
+use lightlag_core::{Duration, Instant};
+use lightlag_tcp::Segment;
+use lightlag_tcp::segment::Flags;
+use serde::Serialize;
+
+/// How a connection ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Both ends said that they have no more data.
+    Complete,
+    /// It goes on behind the end of the capture, or nobody closed it.
+    Open,
+    /// One end aborted it.
+    Reset,
+}
+
+/// Who sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The client: forward.
+    Client,
+    /// The server: backward.
+    Server,
+}
+
+/// The state of one connection, of bounded size.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub number: u64,
+    /// From the client to the server.
+    pub addresses: Addresses,
+    start: u64,
+    end: u64,
+    /// The two directions: forward, backward.
+    halves: [Half; 2],
+    opening: Opening,
+    reset: bool,
+}
+
+/// Nanoseconds of the three steps of a handshake.
+#[derive(Clone, Copy, Debug, Default)]
+struct Opening {
+    syn: Option<u64>,
+    answer: Option<u64>,
+    rtt: Option<Duration>,
+    over: bool,
+}
+
+impl Connection {
+    pub fn new(number: u64, at: Instant, packet: &TcpPacket) -> Self {
+        // The answer to a SYN shows who sent that one.
+        let answers = packet.segment.flags.has(Flags::SYN.with(Flags::ACK));
+        let at = at.as_nanos();
+        Self {
+            number,
+            addresses: if answers { packet.addresses.reversed() } else { packet.addresses },
+            start: at,
+            end: at,
+            halves: [Half::default(), Half::default()],
+            opening: Opening::default(),
+            reset: false,
+        }
+    }
+
+    /// Whether a segment opens another connection between the same ports: a SYN with another number.
+    pub fn is_reused_by(&self, packet: &TcpPacket) -> bool {
+        let half = &self.halves[self.side(packet) as usize];
+        let flags = packet.segment.flags;
+        flags.has(Flags::SYN) && !flags.has(Flags::ACK) && half.initial.is_some_and(|seq| seq != packet.segment.seq.0)
+    }
+
+    fn side(&self, packet: &TcpPacket) -> Side {
+        if packet.addresses == self.addresses { Side::Client } else { Side::Server }
+    }
+
+    /// Takes in one segment.
+    pub fn segment(&mut self, at: Instant, packet: &TcpPacket) -> Observation {
+        let side = self.side(packet);
+        let at_ns = at.as_nanos();
+        self.end = self.end.max(at_ns);
+        self.open(side, at_ns, &packet.segment);
+        let initial_rtt = self.opening.rtt;
+        let [first, second] = &mut self.halves;
+        let (own, other) = if side == Side::Client { (first, second) } else { (second, first) };
+        let seen = judge::segment(own, other, at_ns, packet, initial_rtt);
+        let flags = packet.segment.flags;
+        own.finished |= flags.has(Flags::FIN);
+        self.reset |= flags.has(Flags::RST);
+        self.count(side, packet);
+        Observation { connection: self.number, side, at, ..seen }
+    }
+
+    /// The three steps of the handshake.
+    fn open(&mut self, side: Side, at: u64, segment: &Segment) {
+        let (flags, half) = (segment.flags, &mut self.halves[side as usize]);
+        let opening = &mut self.opening;
+        match (side, flags.has(Flags::SYN), flags.has(Flags::ACK)) {
+            (_, true, answers) => {
+                half.repeated_syn |= half.handshake.is_some();
+                half.handshake.get_or_insert_with(|| offer(segment, answers));
+                if answers { opening.answer = Some(at) } else { opening.syn = Some(at) }
+            }
+            (Side::Client, false, true) if !opening.over => {
+                opening.over = true;
+                if let (Some(syn), Some(_)) = (opening.syn, opening.answer) {
+                    let rtt = Duration::from_nanos(at.saturating_sub(syn));
+                    let once = self.halves.iter().all(|half| !half.repeated_syn);
+                    self.opening.rtt = once.then_some(rtt);
+                    self.halves.iter_mut().filter(|_| once).for_each(|half| half.smoothed.add(rtt));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What needs no judgement.
+    fn count(&mut self, side: Side, packet: &TcpPacket) {
+        use lightlag_tcp::ecn::Codepoint;
+        let offers = self.halves.each_ref().map(|half| half.handshake.map(|handshake| handshake.ecn));
+        let accurate = offers == [Some(EcnOffer::Accurate); 2];
+        let counts = &mut self.halves[side as usize].counts;
+        let flags = packet.segment.flags;
+        counts.packets += 1;
+        counts.ect_packets += u64::from(packet.ip.ecn != Codepoint::NotEct);
+        counts.ce_packets += u64::from(packet.ip.ecn == Codepoint::Ce);
+        counts.ece_segments += u64::from(flags.has(Flags::ECE) && !flags.has(Flags::SYN) && !accurate);
+        counts.cwr_segments += u64::from(flags.has(Flags::CWR) && !flags.has(Flags::SYN) && !accurate);
+        counts.checksum_errors += u64::from(packet.checksum == crate::Checksum::Invalid);
+        counts.malformed_options += u64::from(packet.malformed_options);
+    }
+
+    /// What was found, with times from `origin` on.
+    pub fn report(&self, origin: u64) -> report::Connection {
+        let seconds = |from: u64, to: u64| Duration::from_nanos(to.saturating_sub(from)).as_secs_f64();
+        let finished = self.halves.iter().all(|half| half.finished);
+        let [forward, backward] = self.halves.each_ref().map(report::Direction::new);
+        report::Connection {
+            number: self.number,
+            client: self.addresses.source,
+            server: self.addresses.destination,
+            start_s: seconds(origin, self.start),
+            duration_s: seconds(self.start, self.end),
+            state: match (self.reset, finished) {
+                (true, _) => State::Reset,
+                (false, true) => State::Complete,
+                (false, false) => State::Open,
+            },
+            initial_rtt_s: self.opening.rtt.map(Duration::as_secs_f64),
+            forward,
+            backward,
+        }
+    }
+}
+
+/// What a SYN offers; `answers` if it is the second of a handshake.
+fn offer(segment: &Segment, answers: bool) -> Handshake {
+    let options = segment.syn_options();
+    // RFC 9768 §3.1.1: AE, CWR and ECE are all set in the first SYN. In the answer 1 and 5 are RFC 3168, 0 and 7 are no
+    // ECN, and the others say with which codepoint the first arrived.
+    let ecn = match (answers, segment.flags.ace()) {
+        (false, 0b111) | (true, 0b010 | 0b011 | 0b100 | 0b110) => EcnOffer::Accurate,
+        (false, 0b011) | (true, 0b001 | 0b101) => EcnOffer::Classic,
+        _ => EcnOffer::No,
+    };
+    Handshake {
+        mss: options.mss,
+        window_scale: options.window_scale,
+        sack_permitted: options.sack_permitted,
+        timestamps: segment.timestamps().is_some(),
+        ecn,
+        window: segment.window,
+    }
+}

@@ -1,0 +1,191 @@
+//! One direction of a connection: what its sender sent, and what the other end said about that.
+
+use super::flight::{Flight, Smoothed};
+use super::ranges::{Holes, Missing, Since};
+use super::report::{Counts, Handshake};
+use super::spread::Spread;
+use lightlag_core::{Duration, Instant};
+
+/// The state of one direction, of bounded size.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Half {
+    /// The sequence number of offset 0: that of the SYN.
+    pub initial: Option<u32>,
+    pub handshake: Option<Handshake>,
+    /// The SYN left more than once.
+    pub repeated_syn: bool,
+    pub finished: bool,
+    /// The offset behind the highest data that was seen, and when it was.
+    pub next: Option<i64>,
+    /// The highest cumulative ACK of this direction's data, and when it came.
+    pub acked: Option<i64>,
+    pub acked_at: u64,
+    /// Header fields of the last packet of this direction.
+    pub last: Option<Last>,
+    /// Duplicates of the present ACK that this direction sent.
+    pub duplicates: u64,
+    /// Where a series of retransmissions ends, and what began it.
+    pub recovery: Option<(i64, Cause)>,
+    pub holes: Holes,
+    pub flight: Flight,
+    pub rtt: Spread,
+    pub smoothed: Smoothed,
+    /// A TSval that this direction sent, until it is echoed: one at a time.
+    stamp: Option<(u32, u64)>,
+    pub echo: Spread,
+    in_flight: TimeMean,
+    pub counts: Counts,
+    pub first_data: Option<u64>,
+    pub last_data: u64,
+}
+
+/// What the last packet of a direction said.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    pub ack: u32,
+    /// As in the header.
+    pub window: u16,
+    /// In bytes, where the scale is known.
+    pub window_bytes: Option<u64>,
+    pub kept_alive: bool,
+    pub probed: bool,
+}
+
+/// Why data left again, as far as a capture shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Duplicate ACKs or SACK blocks said that it was lost.
+    Fast,
+    /// No ACK came for as long as a retransmission timer runs.
+    Timeout,
+    /// The last segment again, earlier than by timeout: a tail loss probe (RFC 8985 §7).
+    TailProbe,
+    /// The capture does not tell.
+    Unknown,
+}
+
+impl Half {
+    /// The offset of a sequence number: the one nearest to what is under way.
+    pub fn offset(&self, number: u32) -> i64 {
+        let reference = self.next.or(self.acked).unwrap_or(0);
+        let initial = self.initial.unwrap_or(number);
+        reference + i64::from(number.wrapping_sub(initial).wrapping_sub(reference as u32) as i32)
+    }
+
+    /// Sequence space from `start` to `end` was seen: how much of it for the first time, and since when the oldest
+    /// hole was known that it falls into.
+    pub fn see(&mut self, start: i64, end: i64, since: Since) -> (u64, Option<Since>) {
+        let next = self.next.unwrap_or(start);
+        if next < start {
+            self.holes.open(next, start, since);
+        }
+        self.next = Some(next.max(end));
+        let below = self.holes.fill(start, end.min(next));
+        let above = (end - next.max(start)).max(0) as u64;
+        (below.map_or(0, |(filled, _)| filled) + above, below.map(|(_, since)| since))
+    }
+
+    /// The other end acknowledges up to `offset`. Whether that is news.
+    pub fn acknowledge(&mut self, offset: i64, at: u64, late: bool) -> bool {
+        self.in_flight.until(at, self.in_flight());
+        let news = self.acked.is_none_or(|acked| offset > acked);
+        if news {
+            (self.acked, self.acked_at) = (Some(offset), at);
+            if let Some(sample) = self.flight.acknowledge(offset, at, late) {
+                self.sample(sample);
+            }
+            if self.recovery.is_some_and(|(end, _)| offset >= end) {
+                self.recovery = None;
+            }
+        }
+        news
+    }
+
+    /// The other end holds a range above the cumulative ACK.
+    pub fn report(&mut self, start: i64, end: i64, at: u64) {
+        self.in_flight.until(at, self.in_flight());
+        // A receiver cannot hold what was never sent, unless the capture lacks it.
+        let end = end.min(self.next.unwrap_or(end));
+        if let Some(sample) = self.flight.report(start, end, at) {
+            self.sample(sample);
+        }
+    }
+
+    fn sample(&mut self, rtt: Duration) {
+        self.rtt.add(rtt);
+        self.smoothed.add(rtt);
+    }
+
+    /// A data segment changes what is under way, from now on.
+    pub fn before_sending(&mut self, at: u64) {
+        self.in_flight.until(at, self.in_flight());
+    }
+
+    /// Bytes under way: sent, not acknowledged, not reported by SACK.
+    pub fn in_flight(&self) -> u64 {
+        let (Some(next), Some(acked)) = (self.next, self.acked) else { return 0 };
+        ((next - acked).max(0) as u64).saturating_sub(self.flight.sacked().bytes())
+    }
+
+    /// Mean of the bytes under way over the time in which any were, and the most.
+    pub fn mean_in_flight(&self) -> Option<f64> {
+        self.in_flight.mean()
+    }
+
+    /// This direction sent a TSval.
+    pub fn stamp(&mut self, value: u32, at: u64) {
+        self.stamp.get_or_insert((value, at));
+    }
+
+    /// The other direction echoed a TSval.
+    pub fn echoed(&mut self, echo: u32, at: u64) {
+        if let Some((value, left)) = self.stamp {
+            let ahead = echo.wrapping_sub(value) as i32;
+            if ahead == 0 {
+                self.echo.add(Duration::from_nanos(at.saturating_sub(left)));
+            }
+            if ahead >= 0 {
+                self.stamp = None;
+            }
+        }
+    }
+
+    /// What was acknowledged and never seen.
+    pub fn missing(&self) -> Missing {
+        let Some(acked) = self.acked else { return Missing::default() };
+        let holes = self.holes.missing_below(acked);
+        let beyond = self.next.map_or(0, |next| (acked - next).max(0) as u64);
+        Missing { gaps: holes.gaps + u64::from(beyond > 0), bytes: holes.bytes + beyond }
+    }
+
+    /// From the first data to its last ACK, or to the last data where no ACK came after it.
+    pub fn data_time(&self) -> Option<Duration> {
+        let first = self.first_data?;
+        let last = if self.acked.is_some() { self.acked_at.max(self.last_data) } else { self.last_data };
+        Some(Instant::from_nanos(last.max(first)).since(Instant::from_nanos(first)))
+    }
+}
+
+/// A mean over the time in which a quantity is not zero.
+#[derive(Clone, Copy, Debug, Default)]
+struct TimeMean {
+    since: Option<u64>,
+    area: f64,
+    time: u64,
+}
+
+impl TimeMean {
+    /// The quantity was `value` from the last call until now.
+    fn until(&mut self, at: u64, value: u64) {
+        if let Some(since) = self.since.filter(|since| value > 0 && *since < at) {
+            self.area += value as f64 * (at - since) as f64;
+            self.time += at - since;
+        }
+        self.since = Some(self.since.map_or(at, |since| since.max(at)));
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.time > 0).then(|| self.area / self.time as f64)
+    }
+}

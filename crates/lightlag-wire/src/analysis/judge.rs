@@ -1,0 +1,375 @@
+//! What a segment is, from what came before it on its connection.
+//!
+//! A capture shows packets, not intentions. The rules for retransmissions, duplicate ACKs, zero windows, probes and
+//! keep-alives give the counts of Wireshark's analysis of sequence numbers: a segment that begins below the highest
+//! number seen was sent again or overtaken, and both are counted by Wireshark together under four labels. Which of
+//! the two it was is told here by what the capture holds: data that is seen twice was sent twice; data that fills a
+//! hole was overtaken if the hole is younger than a round trip, and else was lost before the capture and sent again.
+
+use super::connection::Side;
+use super::half::{Cause, Half, Last};
+use super::ranges::Since;
+use crate::TcpPacket;
+use lightlag_core::{Duration, Instant};
+use lightlag_tcp::segment::Flags;
+
+/// What a segment is. Of several answers the first in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Data, SYN or FIN for the first time.
+    New,
+    /// Data, SYN or FIN again.
+    Retransmission(Cause),
+    /// Data that was overtaken by later data.
+    OutOfOrder,
+    /// One byte into a closed window.
+    WindowProbe,
+    /// At most one byte below what is next, to make the other end answer.
+    KeepAlive,
+    /// An ACK that repeats the one before.
+    DuplicateAck,
+    /// An ACK that changes the window alone.
+    WindowUpdate,
+    /// Anything else without data.
+    Ack,
+}
+
+/// One segment in its connection. Offsets count the bytes of a direction: its SYN has 0, its data begins with 1;
+/// without a SYN the first number that was seen has 1.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Observation {
+    /// Number of the connection.
+    pub connection: u64,
+    /// Who sent it.
+    pub side: Side,
+    /// When the capture saw it.
+    pub at: Instant,
+    /// The offset of its first byte.
+    pub start: i64,
+    /// Bytes of data.
+    pub len: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// What it is.
+    pub kind: Kind,
+    /// Bytes of its data that were not seen before.
+    pub unique: u32,
+    /// The offset in the other direction up to which it acknowledges.
+    pub ack: Option<i64>,
+    /// Data of the other direction that came twice, as its D-SACK says.
+    pub twice: Option<(i64, i64)>,
+    /// The window that it offers, in bytes; `None` where the handshake was not seen.
+    pub window: Option<u64>,
+    /// Bytes that its sender has under way after it.
+    pub in_flight: u64,
+    /// Bytes that the other end has under way after it: what an ACK leaves.
+    pub other_in_flight: u64,
+}
+
+/// Overtaken data is younger than this without a round-trip time (Wireshark's figure).
+const OVERTAKEN: Duration = Duration::from_millis(3);
+
+/// A segment with its place in the direction.
+struct Placed<'a> {
+    packet: &'a TcpPacket<'a>,
+    at: u64,
+    start: i64,
+    len: u32,
+    /// Behind SYN, data and FIN.
+    end: i64,
+    /// SYN, FIN or RST.
+    control: bool,
+}
+
+impl Placed<'_> {
+    fn now(&self) -> Since {
+        Since { at: self.at, stamp: self.packet.segment.timestamps().map(|stamps| stamps.value) }
+    }
+}
+
+/// What the header fields alone say, by comparison with the last packets of both directions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Note {
+    Plain,
+    Probe,
+    KeepAlive,
+    /// The answer to a keep-alive or a probe, which is no duplicate ACK.
+    Answer,
+    Update,
+    Duplicate,
+}
+
+/// Takes in a segment of `own`; `other` is the opposite direction.
+pub(super) fn segment(
+    own: &mut Half,
+    other: &mut Half,
+    at: u64,
+    packet: &TcpPacket,
+    initial_rtt: Option<Duration>,
+) -> Observation {
+    let segment = &packet.segment;
+    let flags = segment.flags;
+    let (syn, fin, acks) = (flags.has(Flags::SYN), flags.has(Flags::FIN), flags.has(Flags::ACK));
+    own.initial.get_or_insert(segment.seq.0.wrapping_sub(u32::from(!syn)));
+    if acks {
+        other.initial.get_or_insert(segment.ack.0.wrapping_sub(1));
+    }
+    let start = own.offset(segment.seq.0);
+    let len = u32::from(segment.len);
+    let placed = Placed {
+        packet,
+        at,
+        start,
+        len,
+        end: start + i64::from(segment.sequence_len()),
+        control: syn || fin || flags.has(Flags::RST),
+    };
+    let window = window_bytes(own, other, packet);
+    let note = note(own, other, &placed);
+    let late = own.duplicates > 0;
+    if own.last.is_none_or(|last| last.ack != segment.ack.0) {
+        own.duplicates = 0;
+    }
+    let ack = acks.then(|| acknowledge(own, other, &placed, late));
+    let (kind, unique) = data(own, other, &placed, note, initial_rtt);
+    own.last = Some(Last {
+        ack: segment.ack.0,
+        window: segment.window,
+        window_bytes: window,
+        kept_alive: note == Note::KeepAlive,
+        probed: note == Note::Probe,
+    });
+    if let Some(stamps) = segment.timestamps() {
+        own.stamp(stamps.value, at);
+        if acks {
+            other.echoed(stamps.echo, at);
+        }
+    }
+    Observation {
+        connection: 0,
+        side: Side::Client,
+        at: Instant::ZERO,
+        start: start + i64::from(syn),
+        len,
+        flags,
+        kind,
+        unique,
+        ack: ack.map(|(ack, _)| ack),
+        twice: ack.and_then(|(_, twice)| twice),
+        window,
+        in_flight: own.in_flight(),
+        other_in_flight: other.in_flight(),
+    }
+}
+
+/// RFC 7323 §2.2: the window of a SYN is not scaled, and later ones are if both sides sent the option.
+fn window_bytes(own: &Half, other: &Half, packet: &TcpPacket) -> Option<u64> {
+    let window = u64::from(packet.segment.window);
+    if packet.segment.flags.has(Flags::SYN) {
+        return Some(window);
+    }
+    let (own, other) = (own.handshake?.window_scale, other.handshake?.window_scale);
+    Some(own.filter(|_| other.is_some()).map_or(window, |scale| window << scale))
+}
+
+fn note(own: &mut Half, other: &mut Half, placed: &Placed) -> Note {
+    let (segment, len, start) = (&placed.packet.segment, placed.len, placed.start);
+    if len == 1 && own.next == Some(start) && other.last.is_some_and(|last| last.window == 0) {
+        own.counts.window_probes += 1;
+        return Note::Probe;
+    }
+    own.counts.zero_windows += u64::from(segment.window == 0 && !placed.control);
+    let edge = other.last.and_then(|last| Some(own.offset(last.ack) + last.window_bytes? as i64));
+    own.counts.window_full += u64::from(len > 0 && !placed.control && edge == Some(placed.end));
+    if placed.control {
+        return Note::Plain;
+    }
+    if len <= 1 && own.next == Some(start + 1) {
+        own.counts.keep_alives += 1;
+        return Note::KeepAlive;
+    }
+    let Some(last) = own.last.filter(|_| len == 0 && own.next == Some(start)) else { return Note::Plain };
+    let same_ack = last.ack == segment.ack.0;
+    let same_window = last.window == segment.window;
+    let (kept_alive, probed) = other.last.map_or((false, false), |last| (last.kept_alive, last.probed));
+    if probed && segment.ack.0 == last.ack.wrapping_add(1) {
+        // The receiver took the byte of the probe: only now it counts as sent.
+        other.next = other.next.map(|next| next + 1);
+        other.last.iter_mut().for_each(|last| last.probed = false);
+        other.counts.unique_bytes += 1;
+        other.counts.repeated_bytes -= 1;
+        return if same_window && segment.window == 0 { Note::Answer } else { Note::Plain };
+    }
+    match (same_ack, same_window, segment.window) {
+        (true, false, 1..) => {
+            own.counts.window_updates += 1;
+            Note::Update
+        }
+        (true, true, 1..) if kept_alive => Note::Answer,
+        (true, true, 0) if probed => Note::Answer,
+        (true, true, 1..) => {
+            own.duplicates += 1;
+            own.counts.duplicate_acks += 1;
+            Note::Duplicate
+        }
+        _ => Note::Plain,
+    }
+}
+
+/// The ACK and its SACK blocks, which are about `other`. Gives the offset that is acknowledged, and what came twice.
+fn acknowledge(own: &mut Half, other: &mut Half, placed: &Placed, late: bool) -> (i64, Option<(i64, i64)>) {
+    let segment = &placed.packet.segment;
+    let offset = other.offset(segment.ack.0);
+    other.acknowledge(offset, placed.at, late);
+    let blocks = segment.sack();
+    own.counts.sack_blocks += blocks.len() as u64;
+    let ranges: Vec<(i64, i64)> =
+        blocks.iter().map(|block| (other.offset(block.start.0), other.offset(block.end.0))).collect();
+    let within = |inner: (i64, i64), outer: (i64, i64)| outer.0 <= inner.0 && inner.1 <= outer.1;
+    // RFC 2883 §4: the first block reports what came twice if it lies below the ACK or in the second block.
+    let twice = match ranges[..] {
+        [first, ..] if first.1 <= offset => Some(first),
+        [first, second, ..] if within(first, second) => Some(first),
+        _ => None,
+    };
+    if twice.is_some() {
+        own.counts.dsack_blocks += 1;
+        let counts = &mut other.counts;
+        // What was never sent again was doubled by the network.
+        counts.spurious_retransmissions =
+            (counts.spurious_retransmissions + 1).min(counts.retransmitted_segments - counts.lost_before);
+    }
+    for &(start, end) in &ranges[usize::from(twice.is_some())..] {
+        other.report(start.max(offset), end, placed.at);
+    }
+    (offset, twice)
+}
+
+/// What the data, SYN or FIN of a segment is, and how many bytes of its data are new.
+fn data(own: &mut Half, other: &Half, placed: &Placed, note: Note, initial_rtt: Option<Duration>) -> (Kind, u32) {
+    let &Placed { at, start, len, end, .. } = placed;
+    own.counts.payload_bytes += u64::from(len);
+    own.counts.data_segments += u64::from(len > 0);
+    if note == Note::Probe {
+        own.counts.repeated_bytes += 1;
+        return (Kind::WindowProbe, 0);
+    }
+    let before = own.next;
+    if note == Note::KeepAlive {
+        own.counts.repeated_bytes += u64::from(len);
+        return (Kind::KeepAlive, 0);
+    }
+    if start == end {
+        own.see(start, start, placed.now());
+        let kind = match note {
+            Note::Duplicate => Kind::DuplicateAck,
+            Note::Update => Kind::WindowUpdate,
+            _ => Kind::Ack,
+        };
+        return (kind, 0);
+    }
+    own.before_sending(at);
+    if len > 0 {
+        own.first_data.get_or_insert(at);
+        own.last_data = own.last_data.max(at);
+    }
+    let body = start + i64::from(placed.packet.segment.flags.has(Flags::SYN));
+    let behind_body = body + i64::from(len);
+    let parts =
+        [(start, body), (body, behind_body), (behind_body, end)].map(|(from, to)| own.see(from, to, placed.now()));
+    let unique = parts[1].0 as u32;
+    own.counts.unique_bytes += u64::from(unique);
+    own.counts.repeated_bytes += u64::from(len - unique);
+    let unseen = parts.iter().map(|part| part.0).sum::<u64>() == (end - start) as u64;
+    let hole = parts.iter().filter_map(|part| part.1).min();
+    let kind = match sent_before(own, other, placed, before) {
+        false => Kind::New,
+        true if unseen && hole.is_none_or(|hole| overtaken(own, other, hole, placed.now(), initial_rtt)) => {
+            Kind::OutOfOrder
+        }
+        true => {
+            own.counts.lost_before += u64::from(unseen);
+            Kind::Retransmission(again(own, other, placed, before))
+        }
+    };
+    match kind {
+        Kind::New if body == start => own.flight.send(start, end, at),
+        Kind::OutOfOrder => own.counts.out_of_order += 1,
+        _ => {}
+    }
+    own.counts.max_in_flight_bytes = own.counts.max_in_flight_bytes.max(own.in_flight());
+    (kind, unique)
+}
+
+/// Whether what fills a hole was overtaken by what showed the hole, rather than sent again for it. Sent again, it has
+/// a later timestamp, and comes at least a round trip after.
+fn overtaken(own: &Half, other: &Half, hole: Since, now: Since, initial_rtt: Option<Duration>) -> bool {
+    if let (Some(then), Some(now)) = (hole.stamp, now.stamp)
+        && then != now
+    {
+        return (now.wrapping_sub(then) as i32) < 0;
+    }
+    let backward = other.rtt.least().min(other.echo.least()).or(other.rtt.least()).or(other.echo.least());
+    let both = own.rtt.least().zip(backward).map(|(there, back)| there.as_nanos() + back.as_nanos());
+    let initial = initial_rtt.map_or(OVERTAKEN.as_nanos(), Duration::as_nanos);
+    now.at.saturating_sub(hole.at) < both.map_or(initial, |both| both.min(initial)) / 10 * 9
+}
+
+/// Whether a segment begins below what was `next`, or is acknowledged already.
+fn sent_before(own: &Half, other: &Half, placed: &Placed, next: Option<i64>) -> bool {
+    // A byte that probed a closed window comes again with the data behind it.
+    let below = next.is_some_and(|next| placed.start < next && !(placed.len > 1 && placed.start + 1 == next));
+    let acked = other.last.map(|last| own.offset(last.ack));
+    below || placed.len > 0 && acked.is_some_and(|acked| placed.start + i64::from(placed.len) <= acked)
+}
+
+/// Counts a retransmission and finds its cause.
+fn again(own: &mut Half, other: &Half, placed: &Placed, next: Option<i64>) -> Cause {
+    let &Placed { at, start, end, .. } = placed;
+    let twice = own.flight.was_sent_again(start);
+    if let Some(next) = next.filter(|next| *next < end) {
+        own.flight.send(next, end, at);
+    }
+    let left = own.flight.send_again(start, end, at);
+    let cause = cause(own, other, placed, left.filter(|_| own.acked.is_some()), twice);
+    let counts = &mut own.counts;
+    counts.retransmitted_segments += 1;
+    match cause {
+        Cause::Fast => counts.fast_retransmissions += 1,
+        Cause::Timeout => counts.timeout_retransmissions += 1,
+        Cause::TailProbe => counts.tail_probes += 1,
+        Cause::Unknown => {}
+    }
+    cause
+}
+
+/// Why data leaves again that last `left` at that time, and before that more than once if `twice`.
+fn cause(own: &mut Half, other: &Half, placed: &Placed, left: Option<u64>, twice: bool) -> Cause {
+    let &Placed { at, start, end, .. } = placed;
+    if placed.packet.segment.flags.has(Flags::SYN) {
+        return Cause::Timeout;
+    }
+    let next = own.next.unwrap_or(end);
+    let reported = own.flight.sacked().highest().is_some_and(|highest| highest > start);
+    let waited = left.map(|left| at.saturating_sub(left.max(own.acked_at)));
+    let srtt = own.smoothed.srtt().unwrap_or(0);
+    let least_timeout = own.smoothed.least_timeout();
+    // RFC 8985 §7.2: a probe leaves after 2·SRTT, and the longest delay of an ACK where one segment is under way.
+    let probe = srtt / 2 * 3..=2 * srtt + 250_000_000;
+    if end >= next && !reported && !twice && own.recovery.is_none() && waited.is_some_and(|time| probe.contains(&time))
+    {
+        return Cause::TailProbe;
+    }
+    if own.acked.is_some_and(|acked| start <= acked) && waited.is_some_and(|time| time >= least_timeout) {
+        own.recovery = Some((next, Cause::Timeout));
+    }
+    match own.recovery {
+        Some((end, cause)) if start < end => cause,
+        _ if reported || other.duplicates >= 2 && own.acked == Some(start) => {
+            own.recovery = Some((next, Cause::Fast));
+            Cause::Fast
+        }
+        _ => Cause::Unknown,
+    }
+}

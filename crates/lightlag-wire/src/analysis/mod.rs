@@ -1,0 +1,136 @@
+//! What captures say about TCP connections: one pass over the packets, with a bounded state for each connection.
+//!
+//! ```no_run
+//! use lightlag_wire::analysis::{Analysis, Limits};
+//! use lightlag_wire::capture::Reader;
+//!
+//! let mut reader = Reader::open(std::fs::File::open("capture.pcapng")?)?;
+//! let mut analysis = Analysis::new(Limits::default());
+//! while let Some(packet) = reader.next_packet()? {
+//!     if let Some(seen) = analysis.packet(packet.at, packet.ip) {
+//!         println!("{} {:?} {}..{}", packet.number, seen.kind, seen.start, seen.start + i64::from(seen.len));
+//!     }
+//! }
+//! for connection in analysis.finish().connections {
+//!     println!("{} {:?}", connection.client, connection.forward.goodput_bps);
+//! }
+//! # Ok::<(), lightlag_wire::capture::CaptureError>(())
+//! ```
+//!
+//! Parts: `judge` says what a segment is; `half` is one direction, with its `flight` and the `ranges` that were seen;
+//! `table` finds the connection of a packet; `report` is the outcome; [`trace`] keeps the packets of one connection.
+
+mod connection;
+mod flight;
+mod half;
+mod judge;
+mod ranges;
+mod report;
+mod spread;
+mod table;
+#[cfg(test)]
+mod tests;
+pub mod trace;
+
+pub use connection::{Side, State};
+pub use half::Cause;
+pub use judge::{Kind, Observation};
+pub use report::{Connection, Counts, Direction, EcnOffer, Handshake, Measure, Omitted, Report, Rtt};
+
+use crate::{PacketError, decode_captured};
+use lightlag_core::Instant;
+use table::Table;
+
+/// What an analysis may hold in memory, whatever the size of the capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Connections whose packets are followed at the same time, default 16,384. If there are more, one that rested
+    /// is closed; a packet that comes for it later begins another.
+    pub live: usize,
+    /// Connections in the report beside these, default 20,000: those with the most packets.
+    pub kept: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { live: 16_384, kept: 20_000 }
+    }
+}
+
+/// An analysis under way.
+#[derive(Debug)]
+pub struct Analysis {
+    table: Table,
+    report: Report,
+    end: Instant,
+}
+
+impl Analysis {
+    /// An analysis of no packets so far.
+    ///
+    /// # Panics
+    /// If a limit is zero.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        assert!(limits.live > 0 && limits.kept > 0, "an analysis has room for a connection");
+        Self { table: Table::new(limits), report: Report::default(), end: Instant::ZERO }
+    }
+
+    /// Takes in one packet: an IP packet, or `None` for a frame of something else. Gives what it is, if it is TCP.
+    pub fn packet(&mut self, at: Instant, ip: Option<&[u8]>) -> Option<Observation> {
+        self.report.packets += 1;
+        self.report.start_ns.get_or_insert(at.as_nanos());
+        self.end = self.end.max(at);
+        let packet = match ip.map(decode_captured) {
+            Some(Ok(packet)) => packet,
+            Some(Err(error)) => return self.other(kind(error)),
+            None => return self.other("not IP".into()),
+        };
+        self.report.tcp_packets += 1;
+        self.report.tcp_bytes += u64::from(packet.wire_len);
+        Some(self.table.segment(at, &packet))
+    }
+
+    fn other(&mut self, kind: String) -> Option<Observation> {
+        *self.report.others.entry(kind).or_default() += 1;
+        None
+    }
+
+    /// Packets so far.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        self.report.packets
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn finish(self) -> Report {
+        let Self { table, mut report, end } = self;
+        let start = Instant::from_nanos(report.start_ns.unwrap_or(0));
+        report.duration_s = end.since(start).as_secs_f64();
+        (report.connections, report.omitted) = table.report();
+        report
+    }
+}
+
+/// What a packet is that is not TCP.
+fn kind(error: PacketError) -> String {
+    match error {
+        PacketError::NotTcp(protocol) => match protocol {
+            1 => "ICMP".into(),
+            2 => "IGMP".into(),
+            17 => "UDP".into(),
+            47 => "GRE".into(),
+            50 => "ESP".into(),
+            58 => "ICMPv6".into(),
+            132 => "SCTP".into(),
+            number => format!("IP protocol {number}"),
+        },
+        PacketError::NotIp(_) => "not IP".into(),
+        PacketError::Fragment => "fragment".into(),
+        PacketError::Truncated { .. } => "cut header".into(),
+        PacketError::ZeroLength => "length zero".into(),
+        PacketError::Jumbogram => "jumbogram".into(),
+        _ => "bad header".into(),
+    }
+}

@@ -1,0 +1,230 @@
+//! What an analysis found, as plain data.
+
+use super::connection::State;
+use super::half::Half;
+use super::spread::Spread;
+use lightlag_core::Duration;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// What is in a capture.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Packets of every kind.
+    pub packets: u64,
+    /// Bytes of IP packets that carry TCP.
+    pub tcp_bytes: u64,
+    /// Packets with a TCP segment.
+    pub tcp_packets: u64,
+    /// The time of the first packet, in nanoseconds since 1970 or since the begin of a simulation.
+    pub start_ns: Option<u64>,
+    /// Seconds from the first to the last packet.
+    pub duration_s: f64,
+    /// Packets that are no TCP segment, by kind.
+    pub others: BTreeMap<String, u64>,
+    /// Connections in the order of their first packets.
+    pub connections: Vec<Connection>,
+    /// Connections that there was no room for: those with the fewest packets.
+    pub omitted: Omitted,
+}
+
+/// What is not listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Omitted {
+    /// How many connections.
+    pub connections: u64,
+    /// Their packets.
+    pub packets: u64,
+    /// Their payload in bytes.
+    pub payload_bytes: u64,
+}
+
+/// One connection.
+#[derive(Clone, Debug, Serialize)]
+pub struct Connection {
+    /// Its number, from 0 in the order of first packets: `tcp.stream` of tshark.
+    pub number: u64,
+    /// Who opened it; without a handshake, who sent the first packet.
+    pub client: SocketAddr,
+    /// The other end.
+    pub server: SocketAddr,
+    /// Seconds from the first packet of the capture to the first of the connection.
+    pub start_s: f64,
+    /// Seconds from its first to its last packet.
+    pub duration_s: f64,
+    /// How it ended.
+    pub state: State,
+    /// From the SYN to the ACK that completes the handshake, in seconds; `None` if one of the three was sent twice.
+    pub initial_rtt_s: Option<f64>,
+    /// From the client to the server.
+    pub forward: Direction,
+    /// From the server to the client.
+    pub backward: Direction,
+}
+
+/// Options of the SYN of one side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Handshake {
+    /// The largest segment that it takes, in bytes.
+    pub mss: Option<u16>,
+    /// Its window scale.
+    pub window_scale: Option<u8>,
+    /// Whether it takes SACK blocks.
+    pub sack_permitted: bool,
+    /// Whether it sends timestamps.
+    pub timestamps: bool,
+    /// What it asks for, or answers.
+    pub ecn: EcnOffer,
+    /// Its first window in bytes.
+    pub window: u16,
+}
+
+/// What a SYN says about ECN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnOffer {
+    /// Nothing.
+    No,
+    /// RFC 3168.
+    Classic,
+    /// RFC 9768.
+    Accurate,
+}
+
+/// Plain counts of one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Counts {
+    /// Packets.
+    pub packets: u64,
+    /// Packets with data.
+    pub data_segments: u64,
+    /// Data, with what came more than once.
+    pub payload_bytes: u64,
+    /// Data that was seen for the first time.
+    pub unique_bytes: u64,
+    /// Data that had been seen before: `payload_bytes` minus `unique_bytes`.
+    pub repeated_bytes: u64,
+    /// Segments with data, SYN or FIN that had been sent before.
+    pub retransmitted_segments: u64,
+    /// Of these: duplicate ACKs or SACK blocks asked for them.
+    pub fast_retransmissions: u64,
+    /// Of these: after a timeout, with those that follow from it.
+    pub timeout_retransmissions: u64,
+    /// Of these: tail loss probes.
+    pub tail_probes: u64,
+    /// Of these: the capture never saw the first copy, which was lost before it came here.
+    pub lost_before: u64,
+    /// Retransmissions that were not needed, as D-SACK blocks say.
+    pub spurious_retransmissions: u64,
+    /// Segments that came later than others behind them, without having been sent again.
+    pub out_of_order: u64,
+    /// ACKs that repeat number and window of the one before, without data (RFC 5681 §2).
+    pub duplicate_acks: u64,
+    /// ACKs that change the window alone.
+    pub window_updates: u64,
+    /// SACK blocks.
+    pub sack_blocks: u64,
+    /// Of these: D-SACK (RFC 2883), which report data that came twice.
+    pub dsack_blocks: u64,
+    /// Packets that close the window.
+    pub zero_windows: u64,
+    /// Segments that fill the other side's window to its edge.
+    pub window_full: u64,
+    /// Probes of a closed window.
+    pub window_probes: u64,
+    /// Keep-alive segments.
+    pub keep_alives: u64,
+    /// The most bytes under way.
+    pub max_in_flight_bytes: u64,
+    /// Packets that can be marked (ECT).
+    pub ect_packets: u64,
+    /// Packets that a queue marked (CE).
+    pub ce_packets: u64,
+    /// Segments with ECE, after the handshake; with accurate ECN these bits are a counter and not counted here.
+    pub ece_segments: u64,
+    /// Segments with CWR, likewise.
+    pub cwr_segments: u64,
+    /// Packets with a wrong checksum; those that a host sends may lack it until its network card fills it in.
+    pub checksum_errors: u64,
+    /// Options with lengths that are wrong, or that came twice.
+    pub malformed_options: u64,
+}
+
+/// One direction of a connection.
+#[derive(Clone, Debug, Serialize)]
+pub struct Direction {
+    /// The SYN, if it was seen.
+    pub handshake: Option<Handshake>,
+    /// Plain counts.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Unique data a second, from the first data to the last ACK.
+    pub goodput_bps: Option<f64>,
+    /// From the first data to the last ACK of it, in seconds.
+    pub data_s: Option<f64>,
+    /// Mean of the bytes under way while any are.
+    pub mean_in_flight_bytes: Option<f64>,
+    /// Gaps: stretches of data that were acknowledged and that the capture does not hold.
+    pub gaps: u64,
+    /// Bytes in them.
+    pub gap_bytes: u64,
+    /// From the capture to the receiver of this direction and back.
+    pub rtt: Option<Rtt>,
+}
+
+/// How round-trip times were measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// From a segment to the ACK of it, if it was sent once (Karn).
+    Ack,
+    /// From a timestamp to its echo, once a round trip: of a side that sends no data.
+    Timestamp,
+}
+
+/// Round-trip times in seconds. Median and 95th percentile are within 0.8 %.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Rtt {
+    pub by: Measure,
+    pub samples: u64,
+    pub min_s: f64,
+    pub median_s: f64,
+    pub mean_s: f64,
+    pub p95_s: f64,
+    pub max_s: f64,
+}
+
+impl Rtt {
+    fn new(by: Measure, spread: &Spread) -> Option<Self> {
+        let seconds = |duration: Duration| duration.as_secs_f64();
+        Some(Self {
+            by,
+            samples: spread.count(),
+            min_s: seconds(spread.least()?),
+            median_s: seconds(spread.quantile(50)?),
+            mean_s: seconds(spread.mean()?),
+            p95_s: seconds(spread.quantile(95)?),
+            max_s: seconds(spread.greatest()?),
+        })
+    }
+}
+
+impl Direction {
+    pub(super) fn new(half: &Half) -> Self {
+        let missing = half.missing();
+        let time = half.data_time().map(Duration::as_secs_f64);
+        let bits = 8.0 * half.counts.unique_bytes as f64;
+        Self {
+            handshake: half.handshake,
+            counts: half.counts,
+            goodput_bps: time.filter(|time| *time > 0.0).map(|time| bits / time),
+            data_s: time,
+            mean_in_flight_bytes: half.mean_in_flight(),
+            gaps: missing.gaps,
+            gap_bytes: missing.bytes,
+            rtt: Rtt::new(Measure::Ack, &half.rtt).or_else(|| Rtt::new(Measure::Timestamp, &half.echo)),
+        }
+    }
+}

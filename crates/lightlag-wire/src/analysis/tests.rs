@@ -1,0 +1,302 @@
+//! Dialogues of segments, and what must be said of them.
+
+use super::*;
+use crate::{Addresses, IpFields, encode};
+use lightlag_tcp::Segment;
+use lightlag_tcp::ecn::Codepoint;
+use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
+use proptest::prelude::*;
+
+mod properties;
+
+/// First sequence numbers close to the end of the space, so that every longer dialogue wraps.
+const CLIENT: u32 = u32::MAX - 1500;
+const SERVER: u32 = 77;
+
+/// A capture in the making, at the client unless the times say otherwise.
+struct Dialogue {
+    analysis: Analysis,
+    last: Option<Observation>,
+    ports: u16,
+}
+
+/// A segment of the client with offsets from its SYN, so that data begins at 1.
+fn data(start: u32, len: u16) -> Segment {
+    let mut segment = Segment::new(SeqNumber(CLIENT).plus(start), SeqNumber(SERVER + 1), 500, Flags::ACK);
+    segment.len = len;
+    segment
+}
+
+/// A pure ACK of the server.
+fn ack(offset: u32, window: u16) -> Segment {
+    Segment::new(SeqNumber(SERVER + 1), SeqNumber(CLIENT).plus(offset), window, Flags::ACK)
+}
+
+fn flagged(flags: Flags, mut segment: Segment) -> Segment {
+    segment.flags = flags;
+    segment
+}
+
+fn block(start: u32, end: u32) -> SackBlock {
+    SackBlock { start: SeqNumber(CLIENT).plus(start), end: SeqNumber(CLIENT).plus(end) }
+}
+
+impl Dialogue {
+    fn begun() -> Self {
+        let mut dialogue = Self { analysis: Analysis::new(Limits::default()), last: None, ports: 0 };
+        let options = SynOptions { mss: Some(1000), window_scale: Some(7), sack_permitted: true };
+        let syn = Segment::new(SeqNumber(CLIENT), SeqNumber(0), 1000, Flags::SYN).with_syn_options(options);
+        let answer = Segment::new(SeqNumber(SERVER), SeqNumber(CLIENT).plus(1), 1000, Flags::SYN.with(Flags::ACK));
+        dialogue.out(0, syn);
+        dialogue.back(100, answer.with_syn_options(options));
+        dialogue.out(100, data(1, 0));
+        dialogue
+    }
+
+    /// The client sends, at a time in milliseconds.
+    fn out(&mut self, ms: u64, segment: Segment) -> Kind {
+        self.packet(ms, segment, true, Codepoint::NotEct)
+    }
+
+    /// The server sends.
+    fn back(&mut self, ms: u64, segment: Segment) -> Kind {
+        self.packet(ms, segment, false, Codepoint::NotEct)
+    }
+
+    fn packet(&mut self, ms: u64, segment: Segment, out: bool, ecn: Codepoint) -> Kind {
+        let client =
+            Addresses { source: ([10, 0, 0, 1], 40_000 + self.ports).into(), destination: ([10, 0, 0, 2], 80).into() };
+        let addresses = if out { client } else { client.reversed() };
+        let mut bytes = Vec::new();
+        let ip = IpFields { ecn, ..IpFields::default() };
+        encode(&mut bytes, &addresses, &ip, &segment, &vec![0; usize::from(segment.len)]);
+        self.last = self.analysis.packet(Instant::from_nanos(ms * 1_000_000), Some(&bytes));
+        self.last.expect("it is TCP").kind
+    }
+
+    fn report(self) -> Connection {
+        self.analysis.finish().connections.remove(0)
+    }
+}
+
+#[test]
+fn a_handshake_gives_options_and_the_first_round_trip_time() {
+    let mut dialogue = Dialogue::begun();
+    dialogue.out(100, data(1, 1000));
+    let fin = flagged(Flags::ACK.with(Flags::FIN), data(1001, 0));
+    dialogue.out(110, fin);
+    dialogue.back(200, ack(1002, 8));
+    dialogue.back(210, flagged(Flags::ACK.with(Flags::FIN), ack(1002, 8)));
+    let report = dialogue.report();
+    assert_eq!((report.state, report.initial_rtt_s), (State::Complete, Some(0.1)));
+    let handshake = report.forward.handshake.unwrap();
+    assert_eq!((handshake.mss, handshake.window_scale, handshake.sack_permitted), (Some(1000), Some(7), true));
+    assert_eq!((handshake.timestamps, handshake.ecn), (false, EcnOffer::No));
+    assert_eq!((report.forward.counts.payload_bytes, report.forward.counts.unique_bytes), (1000, 1000));
+    // 8000 bit in the 0.1 s from the segment to its ACK.
+    assert_eq!(report.forward.goodput_bps, Some(80_000.0));
+    assert_eq!(report.duration_s, 0.21);
+}
+
+#[test]
+fn a_segment_that_sack_asks_for_is_a_fast_retransmission() {
+    let mut dialogue = Dialogue::begun();
+    for n in 0..5 {
+        assert_eq!(dialogue.out(100 + u64::from(n), data(1 + 1000 * n, 1000)), Kind::New);
+    }
+    // The first one is lost; 5000 sent, 4000 of them reported.
+    for n in 2..=5 {
+        let kind = dialogue.back(200 + u64::from(n), ack(1, 900).with_sack(&[block(1001, 1 + 1000 * n)]));
+        assert_eq!(kind, if n == 2 { Kind::WindowUpdate } else { Kind::DuplicateAck });
+    }
+    assert_eq!(dialogue.last.unwrap().other_in_flight, 1000);
+    assert_eq!(dialogue.out(210, data(1, 1000)), Kind::Retransmission(Cause::Fast));
+    dialogue.back(310, ack(5001, 1000));
+    let report = dialogue.report();
+    let (forward, backward) = (report.forward.counts, report.backward.counts);
+    assert_eq!((forward.retransmitted_segments, forward.fast_retransmissions, forward.out_of_order), (1, 1, 0));
+    assert_eq!((forward.unique_bytes, forward.repeated_bytes, forward.max_in_flight_bytes), (5000, 1000, 5000));
+    assert_eq!((backward.duplicate_acks, backward.window_updates, backward.sack_blocks), (3, 1, 4));
+    // Segments 2 to 5 left at 101 to 104 ms and were reported at 202 to 205; the first was sent twice (Karn).
+    let rtt = report.forward.rtt.unwrap();
+    assert_eq!((rtt.samples, rtt.min_s, rtt.max_s), (4, 0.101, 0.101));
+}
+
+#[test]
+fn what_follows_a_timeout_belongs_to_it() {
+    let mut dialogue = Dialogue::begun();
+    for n in 0..3 {
+        dialogue.out(100, data(1 + 1000 * n, 1000));
+    }
+    // SRTT 100 ms: no timer runs out before 300 ms after that.
+    assert_eq!(dialogue.out(420, data(1, 1000)), Kind::Retransmission(Cause::Timeout));
+    dialogue.back(520, ack(1001, 500));
+    assert_eq!(dialogue.out(521, data(1001, 1000)), Kind::Retransmission(Cause::Timeout));
+    dialogue.back(620, ack(3001, 500));
+    let counts = dialogue.report().forward.counts;
+    assert_eq!((counts.retransmitted_segments, counts.timeout_retransmissions), (2, 2));
+}
+
+#[test]
+fn the_last_segment_again_after_two_round_trips_is_a_tail_probe() {
+    let mut dialogue = Dialogue::begun();
+    for n in 0..3 {
+        dialogue.out(100, data(1 + 1000 * n, 1000));
+    }
+    assert_eq!(dialogue.out(301, data(2001, 1000)), Kind::Retransmission(Cause::TailProbe));
+}
+
+#[test]
+fn a_dsack_says_that_a_retransmission_was_not_needed() {
+    let mut dialogue = Dialogue::begun();
+    dialogue.out(100, data(1, 1000));
+    dialogue.out(450, data(1, 1000));
+    dialogue.back(460, ack(1001, 500));
+    dialogue.back(550, ack(1001, 500).with_sack(&[block(1, 1001)]));
+    assert_eq!(dialogue.last.unwrap().twice, Some((1, 1001)));
+    let report = dialogue.report();
+    assert_eq!((report.forward.counts.spurious_retransmissions, report.backward.counts.dsack_blocks), (1, 1));
+}
+
+#[test]
+fn overtaken_data_is_told_from_lost_data_by_time_and_by_timestamp() {
+    for (ms, stamp, lost) in [(120, None, false), (230, None, true), (120, Some(2), true), (230, Some(0), false)] {
+        let stamped = |segment: Segment, value| match stamp {
+            None => segment,
+            Some(_) => segment.with_timestamps(Timestamps { value, echo: 0 }),
+        };
+        let mut dialogue = Dialogue::begun();
+        dialogue.out(110, stamped(data(1001, 1000), 1));
+        let kind = dialogue.out(ms, stamped(data(1, 1000), stamp.unwrap_or(0)));
+        assert_eq!(kind == Kind::OutOfOrder, !lost, "{ms} {stamp:?}");
+        let counts = dialogue.report().forward.counts;
+        assert_eq!((counts.out_of_order, counts.lost_before), (u64::from(!lost), u64::from(lost)));
+        assert_eq!((counts.unique_bytes, counts.repeated_bytes), (2000, 0));
+    }
+}
+
+#[test]
+fn acknowledged_data_that_was_never_seen_is_a_gap() {
+    let mut dialogue = Dialogue::begun();
+    dialogue.out(100, data(1, 1000));
+    dialogue.out(101, data(3001, 1000));
+    dialogue.back(200, ack(6001, 500));
+    let report = dialogue.report();
+    // 1001 to 3000, and 4001 to 6000.
+    assert_eq!((report.forward.gaps, report.forward.gap_bytes), (2, 4000));
+}
+
+#[test]
+fn a_closed_window_its_probes_and_their_answers_are_no_duplicates() {
+    let mut dialogue = Dialogue::begun();
+    dialogue.out(100, data(1, 1000));
+    dialogue.back(200, ack(1001, 0));
+    assert_eq!(dialogue.out(500, data(1001, 1)), Kind::WindowProbe);
+    assert_eq!(dialogue.back(600, ack(1001, 0)), Kind::Ack);
+    assert_eq!(dialogue.out(1000, data(1001, 1)), Kind::WindowProbe);
+    // The byte is taken.
+    assert_eq!(dialogue.back(1100, ack(1002, 0)), Kind::Ack);
+    assert_eq!(dialogue.out(1500, data(1001, 0)), Kind::KeepAlive);
+    assert_eq!(dialogue.back(1600, ack(1002, 8)), Kind::WindowUpdate);
+    assert_eq!(dialogue.out(1600, data(1002, 1000)), Kind::New);
+    let report = dialogue.report();
+    let counts = report.forward.counts;
+    assert_eq!((counts.window_probes, counts.keep_alives, counts.retransmitted_segments), (2, 1, 0));
+    assert_eq!((counts.payload_bytes, counts.unique_bytes, counts.repeated_bytes), (2002, 2001, 1));
+    assert_eq!((report.backward.counts.zero_windows, report.backward.counts.duplicate_acks), (3, 0));
+}
+
+#[test]
+fn the_scaled_window_is_full_at_its_edge() {
+    let mut dialogue = Dialogue::begun();
+    // 8 << 7 = 1024.
+    dialogue.back(100, ack(1, 8));
+    dialogue.out(110, data(1, 1000));
+    dialogue.out(120, data(1001, 24));
+    assert_eq!(dialogue.report().forward.counts.window_full, 1);
+}
+
+#[test]
+fn marks_and_echoes_are_counted_beside_the_handshake() {
+    let mut dialogue = Dialogue::begun();
+    dialogue.packet(110, data(1, 1000), true, Codepoint::Ect0);
+    dialogue.packet(111, data(1001, 1000), true, Codepoint::Ce);
+    dialogue.back(200, flagged(Flags::ACK.with(Flags::ECE), ack(2001, 9)));
+    dialogue.out(210, flagged(Flags::ACK.with(Flags::CWR), data(2001, 10)));
+    let report = dialogue.report();
+    let counts = report.forward.counts;
+    assert_eq!((counts.ect_packets, counts.ce_packets, counts.cwr_segments), (2, 1, 1));
+    assert_eq!(report.backward.counts.ece_segments, 1);
+}
+
+#[test]
+fn ports_that_are_used_again_make_another_connection() {
+    let mut dialogue = Dialogue::begun();
+    dialogue.out(200, flagged(Flags::RST, data(1, 0)));
+    dialogue.out(300, Segment::new(SeqNumber(5), SeqNumber(0), 1000, Flags::SYN));
+    let connections = dialogue.analysis.finish().connections;
+    assert_eq!(connections.iter().map(|each| each.state).collect::<Vec<_>>(), [State::Reset, State::Open]);
+    assert_eq!(connections[1].start_s, 0.3);
+}
+
+#[test]
+fn connections_beyond_the_limits_are_counted_together() {
+    let limits = Limits { live: 4, kept: 3 };
+    let mut dialogue = Dialogue { analysis: Analysis::new(limits), last: None, ports: 0 };
+    for n in 0..100 {
+        dialogue.ports = n;
+        for packet in 0..=u32::from(n % 10 == 0) {
+            dialogue.out(1000 * u64::from(n), data(1 + 100 * packet, 100));
+        }
+    }
+    let report = dialogue.analysis.finish();
+    assert!(report.connections.len() <= 3, "{}", report.connections.len());
+    assert!(report.connections.iter().all(|each| each.forward.counts.packets == 2), "those with the most packets");
+    assert_eq!(report.omitted.connections + report.connections.len() as u64, 100);
+    assert_eq!(report.omitted.packets + 2 * report.connections.len() as u64, 110);
+}
+
+#[test]
+fn what_is_not_tcp_is_counted_by_kind() {
+    let mut analysis = Analysis::new(Limits::default());
+    let mut udp = [0; 28];
+    (udp[0], udp[3], udp[9]) = (0x45, 28, 17);
+    for packet in [Some(&udp[..]), Some(&udp[..10]), Some(&[0x10][..]), None, None] {
+        assert_eq!(analysis.packet(Instant::ZERO, packet), None);
+    }
+    let report = analysis.finish();
+    let others: Vec<_> = report.others.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+    assert_eq!(others, [("UDP", 1), ("cut header", 1), ("not IP", 3)]);
+}
+
+#[test]
+fn losses_have_the_position_of_what_was_lost() {
+    let mut dialogue = Dialogue::begun();
+    let mut trace = trace::Trace::new(0, 100);
+    let mut sent = |dialogue: &mut Dialogue, ms, segment, out| {
+        dialogue.packet(ms, segment, out, Codepoint::NotEct);
+        trace.observe(&dialogue.last.unwrap());
+    };
+    for n in 0..4 {
+        sent(&mut dialogue, 110 + u64::from(n), data(1 + 1000 * n, 1000), true);
+    }
+    // The second is lost, and sent again as the fifth, which is lost too; the third comes twice.
+    sent(&mut dialogue, 215, data(1001, 1000), true);
+    sent(&mut dialogue, 216, data(2001, 1000), true);
+    sent(&mut dialogue, 600, data(1001, 1000), true);
+    sent(&mut dialogue, 700, ack(4001, 900).with_sack(&[block(2001, 3001)]), false);
+    let losses: Vec<u64> = trace.losses(Side::Client).iter().map(|loss| loss.position).collect();
+    assert_eq!(losses, [2, 5]);
+}
+
+#[test]
+fn a_trace_beyond_its_limit_is_thinned_out_and_keeps_retransmissions() {
+    let mut dialogue = Dialogue::begun();
+    let mut trace = trace::Trace::new(0, 16);
+    for n in 0..200 {
+        dialogue.out(110 + u64::from(n), data(1 + 1000 * (n - u32::from(n == 50)), 1000));
+        trace.observe(&dialogue.last.unwrap());
+    }
+    assert!(trace.is_thinned() && trace.rows().len() <= 17);
+    assert_eq!(trace.rows().iter().filter(|row| matches!(row.kind, Kind::Retransmission(_))).count(), 1);
+}

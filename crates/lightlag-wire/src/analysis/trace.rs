@@ -1,0 +1,119 @@
+//! The packets of one connection, one row each: for figures, and to repeat what a sender did.
+
+use super::{Kind, Observation, Side};
+use lightlag_core::Instant;
+use std::collections::BTreeMap;
+
+/// The rows of one connection. With a limit, rows are thinned out evenly when there are more; retransmissions stay.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    connection: u64,
+    limit: usize,
+    stride: u64,
+    seen: u64,
+    rows: Vec<Observation>,
+}
+
+impl Trace {
+    /// The trace of the connection with this number, with at most about `limit` rows.
+    #[must_use]
+    pub fn new(connection: u64, limit: usize) -> Self {
+        Self { connection, limit: limit.max(2), stride: 1, seen: 0, rows: Vec::new() }
+    }
+
+    /// Takes in what [`super::Analysis::packet`] gave; of other connections nothing is kept.
+    pub fn observe(&mut self, observation: &Observation) {
+        if observation.connection != self.connection {
+            return;
+        }
+        self.seen += 1;
+        if !self.seen.is_multiple_of(self.stride) && !stays(observation) {
+            return;
+        }
+        if self.rows.len() >= self.limit {
+            self.stride *= 2;
+            let mut odd = false;
+            self.rows.retain(|row| {
+                odd = !odd;
+                odd || stays(row)
+            });
+            // Where retransmissions alone are too many, they are thinned out like the rest.
+            if self.rows.len() >= self.limit {
+                let mut odd = false;
+                self.rows.retain(|_| {
+                    odd = !odd;
+                    odd
+                });
+            }
+        }
+        self.rows.push(*observation);
+    }
+
+    /// The rows in the order of the capture.
+    #[must_use]
+    pub fn rows(&self) -> &[Observation] {
+        &self.rows
+    }
+
+    /// Whether rows were left out.
+    #[must_use]
+    pub fn is_thinned(&self) -> bool {
+        self.stride > 1
+    }
+
+    /// The data segments of one side, in the order in which they were sent.
+    pub fn data(&self, side: Side) -> impl Iterator<Item = &Observation> {
+        self.rows.iter().filter(move |row| row.side == side && row.len > 0)
+    }
+
+    /// The data segments of one side that were lost, by position: 1 is the first that it sent, retransmissions count
+    /// too. A segment was lost if its data left again and no D-SACK says that it came twice.
+    ///
+    /// This is for a capture at the sender: what was lost before the capture has no position.
+    #[must_use]
+    pub fn losses(&self, side: Side) -> Vec<Loss> {
+        let mut lost: Vec<(Loss, i64, i64)> = Vec::new();
+        // What was sent last, for every stretch of data: from its start, its end, position and time.
+        let mut sent: BTreeMap<i64, (i64, u64, Instant)> = BTreeMap::new();
+        let mut position = 0;
+        for row in &self.rows {
+            if let Some((from, to)) = row.twice.filter(|_| row.side != side) {
+                let arrived = lost.iter().rposition(|(_, start, end)| *start < to && from < *end);
+                arrived.map(|at| lost.remove(at));
+            }
+            if row.side != side || row.len == 0 {
+                continue;
+            }
+            position += 1;
+            let (start, end) = (row.start, row.start + i64::from(row.len));
+            if matches!(row.kind, Kind::Retransmission(_)) {
+                let below = sent.range(..=start).next_back().filter(|(_, (to, ..))| *to > start);
+                let from = below.map_or(start, |(from, _)| *from);
+                for (from, (to, before, at)) in sent.range(from..end) {
+                    lost.push((Loss { position: *before, sent: *at, again: row.at }, *from, *to));
+                }
+            }
+            sent.insert(start, (end, position, row.at));
+        }
+        let mut lost: Vec<Loss> = lost.into_iter().map(|(loss, ..)| loss).collect();
+        lost.sort_by_key(|loss| loss.position);
+        lost.dedup_by_key(|loss| loss.position);
+        lost
+    }
+}
+
+/// A data segment that was lost, as far as a capture at the sender shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loss {
+    /// Its position among the data segments of its side, from 1.
+    pub position: u64,
+    /// When it left.
+    pub sent: Instant,
+    /// When its data left again.
+    pub again: Instant,
+}
+
+/// What is kept whatever else is thinned out.
+fn stays(row: &Observation) -> bool {
+    matches!(row.kind, Kind::Retransmission(_) | Kind::OutOfOrder)
+}

@@ -1,0 +1,91 @@
+"""The options of ``lightlag run`` that ask for captures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from lightlag.errors import InputError
+from lightlag.scenario import toml_value
+
+__all__ = ["Ipv6", "OptionalPlaces", "Pcap", "PcapComments", "PcapFlow", "changes", "spool"]
+
+EVERY_END = ""
+"""What ``--pcap`` says without a value."""
+
+Pcap = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pcap",
+        metavar="[PLACES]",
+        help='Write pcapng files: of these nodes ("a") and link directions ("a->b"), with commas between or repeated; '
+        "alone, of both ends of every flow.",
+    ),
+]
+PcapFlow = Annotated[
+    list[str] | None,
+    typer.Option("--pcap-flow", metavar="NAMES", help="Only packets of these flows, with commas between or repeated."),
+]
+PcapComments = Annotated[
+    bool, typer.Option("--pcap-comments", help="Comments at packets: the sender's window, why a packet was dropped.")
+]
+Ipv6 = Annotated[bool, typer.Option("--ipv6", help="Packets of IPv6, whose headers are 20 bytes longer.")]
+
+
+class OptionalPlaces(TyperCommand):
+    """A command whose ``--pcap`` may stand alone: at the end or in front of another option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        parsed: list[str] = super().parse_args(ctx, with_value(args))
+        return parsed
+
+
+def with_value(args: list[str]) -> list[str]:
+    """The arguments, with an empty value for each ``--pcap`` that has none.
+
+    Examples
+    --------
+    >>> with_value(["geo", "--pcap", "--quiet"])
+    ['geo', '--pcap', '', '--quiet']
+    >>> with_value(["geo", "--pcap", "client"])
+    ['geo', '--pcap', 'client']
+    """
+    given = []
+    for at, argument in enumerate(args):
+        given.append(argument)
+        alone = at + 1 == len(args) or args[at + 1].startswith("-")
+        if argument == "--pcap" and alone:
+            given.append(EVERY_END)
+    return given
+
+
+def changes(
+    places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool
+) -> list[tuple[str, str]]:
+    """What the options change in a scenario."""
+    changed = [("ip", "v6")] if ipv6 else []
+    if places is None:
+        if flows or comments:
+            raise InputError("--pcap-flow and --pcap-comments say more about --pcap; add it")
+        return changed
+    pcap = {"at": _names(places), "flows": _names(flows or []), "comments": comments}
+    return [*changed, ("record.pcap", toml_value(pcap))]
+
+
+def spool(scenario: Mapping[str, Any], folder: Path | None) -> Path | None:
+    """Where captures stand until they move to `folder`: on the same disk, so that nothing is copied."""
+    if "pcap" not in scenario["record"]:
+        return None
+    if folder is None:
+        raise InputError("captures are written to a results folder; name one with --out")
+    parent = folder.absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    return parent
+
+
+def _names(given: list[str]) -> list[str]:
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
