@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from lightlag import _engine
-from lightlag.commands import captures
+from lightlag.commands import captures, serve
 from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
@@ -442,6 +442,10 @@ def _papers() -> dict[str, Any]:
     from lightlag.reproduce import PAPERS
 
     return dict(PAPERS)
+
+
+app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
+app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
 
 
 def main() -> None:

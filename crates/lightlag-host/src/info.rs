@@ -6,13 +6,19 @@ use lightlag_tcp::State;
 use lightlag_tcp::congestion::Phase;
 
 /// The state of a connection in the terms of Linux. A field that Linux has and that is missing here is not known:
-/// times since the last segment, `reordering`, `rcv_rtt`, `rcv_space`, `delivery_rate`, `delivered_ce`, `dsack_dups`.
+/// times since the last segment, `rcv_rtt`, `rcv_space`, `delivery_rate`, `delivered_ce`, `dsack_dups`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TcpInfo {
     /// tcpi_state.
     pub state: State,
     /// tcpi_ca_state: what is being repaired.
     pub phase: Phase,
+    /// tcpi_ca_state: something is out of order, and nothing is being repaired yet.
+    pub disorder: bool,
+    /// tcpi_ca_state: a congestion mark was answered less than a round trip ago.
+    pub reduced: bool,
+    /// tcpi_reordering: the degree that was seen, in segments.
+    pub reordering: u32,
     /// tcpi_retransmits: timeouts in a row without progress.
     pub retransmits: u8,
     /// tcpi_options: timestamps were agreed on.
@@ -103,6 +109,9 @@ impl TcpInfo {
         Self {
             state: connection.state(),
             phase: details.phase,
+            disorder: details.disorder,
+            reordering: details.reordering,
+            reduced: details.reduced,
             retransmits: details.retries,
             timestamps: details.timestamps,
             sack: details.sack,

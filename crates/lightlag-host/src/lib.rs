@@ -36,6 +36,7 @@
 //! - [`SocketOption`] and [`Settings`]: the socket options of Linux, typed.
 //! - [`TcpInfo`]: what TCP_INFO shows, as far as it is known.
 
+mod bursts;
 mod error;
 mod icmp;
 mod info;

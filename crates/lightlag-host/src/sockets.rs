@@ -134,8 +134,9 @@ impl Stack {
         }
         let mut connection = Connection::client(config, initial);
         connection.open(now);
+        let stream = Stream::new(connection, settings.cork, self.config.least_burst);
         let socket = self.get_mut(id)?;
-        socket.kind = Kind::Stream(Box::new(Stream::new(connection, settings.cork)));
+        socket.kind = Kind::Stream(Box::new(stream));
         (socket.local, socket.remote) = (Some(local), Some(remote));
         self.enqueue(id);
         Ok(())
@@ -305,7 +306,12 @@ impl Stack {
         if let Some(stream) = socket.stream() {
             let connection = &mut stream.connection;
             match option {
-                SocketOption::NoDelay(on) => connection.set_nagle(!on),
+                SocketOption::NoDelay(on) => {
+                    connection.set_nagle(!on);
+                    if *on {
+                        stream.push();
+                    }
+                }
                 SocketOption::Congestion(choice) => {
                     let same = connection.config().congestion == *choice;
                     if !same && !connection.choose_congestion(choice.clone()) {

@@ -29,6 +29,8 @@ pub struct HostConfig {
     pub connecting_ecn: Option<Mode>,
     /// The send buffer that a socket takes by itself.
     pub send_buffer: SendBuffer,
+    /// Segments that leave as one burst at least (tcp_min_tso_segs of Linux): the last of a burst has the PSH flag.
+    pub least_burst: u64,
     /// Hop limit of what leaves.
     pub ttl: u8,
     /// What initial sequence numbers and ephemeral ports are drawn from.
@@ -44,6 +46,7 @@ impl HostConfig {
             mtu: 1500,
             connecting_ecn: None,
             send_buffer: SendBuffer::default(),
+            least_burst: 2,
             ttl: 64,
             seed: 1,
         }
@@ -149,6 +152,11 @@ impl Stack {
         self.config.send_buffer = bounds;
     }
 
+    /// Segments of a burst at least, for new connections.
+    pub fn set_least_burst(&mut self, segments: u64) {
+        self.config.least_burst = segments;
+    }
+
     /// The host has this address too.
     pub fn add_address(&mut self, address: IpAddr) {
         if !self.config.addresses.contains(&address) {
@@ -232,7 +240,7 @@ impl Stack {
         queue.opening += 1;
         let initial = initial.unwrap_or_else(|| self.initial_number(now, local, remote));
         let connection = Connection::server(self.tcp_config(&settings, local.ip()), initial);
-        let mut stream = Stream::new(connection, settings.cork);
+        let mut stream = Stream::new(connection, settings.cork, self.config.least_burst);
         stream.take(now, segment, packet.ip.ecn, packet.payload);
         let mut child = Socket::new(Kind::Stream(Box::new(stream)), settings);
         (child.local, child.remote, child.parent) = (Some(local), Some(remote), Some(listener));
@@ -290,12 +298,20 @@ impl Stack {
         let Some(socket) = self.table.get_mut(id) else { return false };
         let (Some(source), Some(destination)) = (socket.local, socket.remote) else { return false };
         let Kind::Stream(stream) = &mut socket.kind else { return false };
-        let Some(segment) = stream.poll(now, payload) else { return false };
-        let ecn = stream.connection.codepoint();
+        let Some((segment, ecn)) = stream.poll(now, payload) else { return false };
         let fields = self.ip_fields(ecn);
         lightlag_wire::encode(out, &Addresses { source, destination }, &fields, &segment, payload);
         self.counters.packets_out += 1;
         true
+    }
+
+    /// How many connections have something to do: all but those in TIME-WAIT.
+    pub fn active_connections(&self) -> usize {
+        let busy = |socket: &Socket| match &socket.kind {
+            Kind::Stream(stream) => !matches!(stream.connection.state(), State::Closed | State::TimeWait),
+            _ => false,
+        };
+        self.table.iter().filter(|(_, socket)| busy(socket)).count()
     }
 
     /// When [`Self::handle_timeout`] wants to be called, if at all.

@@ -1,13 +1,16 @@
 //! One connection with its bytes: what was written and is not acknowledged, what was received and is not read.
 
+use crate::bursts::{self, Bursts, View};
 use crate::ring::ByteRing;
 use crate::stack::SendBuffer;
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::congestion::Phase;
 use lightlag_tcp::ecn::Codepoint;
-use lightlag_tcp::{Connection, Segment, State};
+use lightlag_tcp::segment::Flags;
+use lightlag_tcp::{Connection, Profile, Segment, State};
 
-/// How long data may be corked (tcp(7): "a 200 millisecond ceiling").
+/// How long data may be corked at least (tcp(7): "a 200 millisecond ceiling"). In fact the kernel's probe of a closed
+/// window sends it, after one timeout (`tcp_probe0_base`).
 const CORK: Duration = Duration::from_millis(200);
 
 /// What went through a stream, in segments and bytes of payload.
@@ -45,10 +48,29 @@ pub(crate) struct Stream {
     corked: bool,
     /// The largest congestion window so far, in bytes: what the send buffer follows.
     largest_window: u64,
+    bursts: Bursts,
+    /// `tcp_min_tso_segs`.
+    least_burst: u64,
+    /// Where the burst began that is leaving.
+    burst_start: u64,
+    /// What leaves next at this moment: whether it does decides on the flags of what leaves now.
+    next: Option<Outgoing>,
+}
+
+/// A segment that leaves.
+#[derive(Clone, Copy)]
+struct Outgoing {
+    segment: Segment,
+    codepoint: Codepoint,
+    /// Its payload.
+    start: u64,
+    end: u64,
+    /// It left before.
+    again: bool,
 }
 
 impl Stream {
-    pub(crate) fn new(mut connection: Connection, corked: bool) -> Self {
+    pub(crate) fn new(mut connection: Connection, corked: bool, least_burst: u64) -> Self {
         connection.read_later();
         Self {
             connection,
@@ -60,6 +82,10 @@ impl Stream {
             cork_until: Instant::MAX,
             corked,
             largest_window: 0,
+            bursts: Bursts::default(),
+            least_burst,
+            burst_start: u64::MAX,
+            next: None,
         }
     }
 
@@ -83,24 +109,86 @@ impl Stream {
             }
         }
         self.outgoing.advance(self.connection.acknowledged());
+        self.bursts.acknowledge(self.connection.acknowledged());
+        if self.offered < self.written {
+            // What MSG_MORE holds back goes with the next ACK; what is corked may wait for a timeout from now on.
+            if self.corked { self.limit_hold(now) } else { self.offer_all() }
+        }
     }
 
-    /// The next segment and its payload, which replaces what is in `payload`.
-    pub(crate) fn poll(&mut self, now: Instant, payload: &mut Vec<u8>) -> Option<Segment> {
+    /// The next segment, how its packet is marked, and its payload, which replaces what is in `payload`. To be called
+    /// until it gives nothing.
+    pub(crate) fn poll(&mut self, now: Instant, payload: &mut Vec<u8>) -> Option<(Segment, Codepoint)> {
         payload.clear();
+        let mut out = match self.next.take() {
+            Some(next) => next,
+            None => self.poll_connection(now)?,
+        };
+        if out.start < out.end {
+            self.outgoing.append_to(out.start, (out.end - out.start) as usize, payload);
+            self.next = self.poll_connection(now);
+            if self.pushes(&out) {
+                out.segment.flags = out.segment.flags.with(Flags::PSH);
+            }
+        }
+        Some((out.segment, out.codepoint))
+    }
+
+    fn poll_connection(&mut self, now: Instant) -> Option<Outgoing> {
         let sent = self.connection.sent();
         let segment = self.connection.poll_segment(now)?;
+        let codepoint = self.connection.codepoint();
         let traffic = &mut self.traffic;
         traffic.segments_out += 1;
-        if segment.len > 0 {
-            let offset = self.connection.send_offset(segment.seq);
-            self.outgoing.append_to(offset, usize::from(segment.len), payload);
-            traffic.data_segments_out += 1;
-            traffic.bytes_sent += u64::from(segment.len);
-            let again = sent.saturating_sub(offset).min(u64::from(segment.len));
-            traffic.bytes_retransmitted += again;
+        let len = u64::from(segment.len);
+        if len == 0 {
+            return Some(Outgoing { segment, codepoint, start: 0, end: 0, again: false });
         }
-        Some(segment)
+        let start = self.connection.send_offset(segment.seq);
+        traffic.data_segments_out += 1;
+        traffic.bytes_sent += len;
+        traffic.bytes_retransmitted += sent.saturating_sub(start).min(len);
+        Some(Outgoing { segment, codepoint, start, end: start + len, again: start < sent })
+    }
+
+    /// Whether a segment with data asks the peer to hand it over: the last of a write, or of a burst (as Linux).
+    fn pushes(&mut self, out: &Outgoing) -> bool {
+        let asks = self.bursts.asks(out.end);
+        if self.connection.config().profile != Profile::Linux {
+            return asks;
+        }
+        let follows =
+            self.next.is_some_and(|next| next.start == out.end && next.end > next.start && next.again == out.again);
+        if follows && self.bursts.goes_on(self.burst_start.min(out.start), out.end, out.again, self.burst()) {
+            self.burst_start = self.burst_start.min(out.start);
+            return false;
+        }
+        let lone = self.burst_start >= out.start;
+        self.burst_start = u64::MAX;
+        if !out.again {
+            self.bursts.left(out.end);
+        }
+        asks || !lone
+    }
+
+    /// Bytes that leave as one burst now.
+    fn burst(&self) -> u64 {
+        let state = self.connection.snapshot();
+        let segment = state.segment_size.max(1);
+        bursts::burst(state.cwnd, state.ssthresh, segment, state.srtt, state.min_rtt, self.least_burst)
+    }
+
+    /// What the cutting of a write depends on.
+    fn view(&self) -> View {
+        let state = self.connection.snapshot();
+        let free = state.snd_nxt + state.cwnd.saturating_sub(state.inflight);
+        View {
+            sent: state.snd_nxt,
+            allowed: free.min(state.snd_una + state.peer_window),
+            segment: state.segment_size.max(1),
+            peer_window: self.connection.largest_peer_window(),
+            burst: self.burst(),
+        }
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
@@ -110,6 +198,8 @@ impl Stream {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         if self.cork_until <= now {
+            // The probe of a window asks for a push (`tcp_write_wakeup`).
+            self.bursts.push_at(self.written);
             self.offer_all();
         }
         if self.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
@@ -138,7 +228,9 @@ impl Stream {
     /// The application writes; `data` fits into the buffer.
     pub(crate) fn write(&mut self, now: Instant, data: &[u8], more: bool) {
         self.outgoing.put(self.written, data);
-        self.written += data.len() as u64;
+        let end = self.written + data.len() as u64;
+        self.bursts.write(self.written, end, more, &self.view());
+        self.written = end;
         if more { self.offer_whole(now) } else { self.offer(now) }
     }
 
@@ -155,9 +247,20 @@ impl Stream {
             self.connection.write(whole - self.offered);
             self.offered = whole;
         }
-        if self.offered < self.written && self.cork_until == Instant::MAX {
-            self.cork_until = now + CORK;
+        self.limit_hold(now);
+    }
+
+    /// What is held back leaves after a timeout, once nothing is in flight.
+    fn limit_hold(&mut self, now: Instant) {
+        let idle = self.connection.acknowledged() == self.connection.sent() && self.offered == self.connection.sent();
+        if self.offered < self.written && self.cork_until == Instant::MAX && idle {
+            self.cork_until = now + self.connection.snapshot().rto.max(CORK);
         }
+    }
+
+    /// Everything may leave now, corked or not (TCP_NODELAY).
+    pub(crate) fn push(&mut self) {
+        self.offer_all();
     }
 
     fn offer_all(&mut self) {

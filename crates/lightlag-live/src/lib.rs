@@ -2,10 +2,12 @@
 //!
 //! - [`tun`]: TUN devices, in this network namespace or in another.
 //! - [`clock`]: real time as the simulator writes it, and waiting for a moment or a packet.
+//! - [`serve`]: our TCP as a host on a TUN device.
 //! - [`priority`]: what a thread may ask of the scheduler to be on time.
 
 pub mod clock;
 pub mod priority;
+pub mod serve;
 pub mod tun;
 
 pub use clock::Clock;

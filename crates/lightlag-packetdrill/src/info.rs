@@ -59,6 +59,8 @@ fn repair(info: &TcpInfo) -> u8 {
     match info.phase {
         Phase::Recovery => 3,
         Phase::Loss => 4,
+        _ if info.reduced => 2,
+        _ if info.disorder => 1,
         _ => 0,
     }
 }
@@ -84,7 +86,7 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     let mtu = info.advmss + 40 + if info.timestamps { 12 } else { 0 };
     out.words(&[mtu.into(), info.rcv_wnd, micros(info.rtt), micros(info.rttvar)]);
     let threshold = if info.snd_ssthresh == u32::MAX { 0x7fff_ffff } else { info.snd_ssthresh };
-    out.words(&[threshold, info.snd_cwnd, info.advmss, 3].map(u64::from));
+    out.words(&[threshold, info.snd_cwnd, info.advmss, info.reordering].map(u64::from));
     out.words(&[0, info.receive_buffer, info.total_retrans]);
     out.long(info.pacing_rate.map_or(u64::MAX, |rate| rate.as_bps() / 8));
     out.long(u64::MAX); // largest pacing rate

@@ -59,7 +59,8 @@ fn typed(level: i32, name: i32, value: &[u8]) -> Outcome<Option<SocketOption>> {
     let on = || int(value).map(|value| value != 0);
     let size = || int(value).map(|value| Bytes(value.max(0) as u64));
     Ok(Some(match (level, name) {
-        (libc::SOL_SOCKET, libc::SO_SNDBUF) => SocketOption::SendBuffer(size()?),
+        // Linux doubles it for its overhead, and counts about the payload then.
+        (libc::SOL_SOCKET, libc::SO_SNDBUF) => SocketOption::SendBuffer(Bytes(2 * size()?.0)),
         (libc::SOL_SOCKET, libc::SO_RCVBUF) => SocketOption::ReceiveBuffer(size()?),
         (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => SocketOption::KeepAlive(on()?),
         (libc::SOL_SOCKET, libc::SO_LINGER) => SocketOption::Linger(linger(value)?),
@@ -163,7 +164,7 @@ impl Inner {
         })
     }
 
-    /// SO_SNDBUF and SO_RCVBUF as Linux tells them: with as much again for its overhead.
+    /// SO_SNDBUF and SO_RCVBUF as Linux tells them: with its overhead, which is as much again for what is received.
     fn buffers(&mut self, fd: RawFd, settings: &Settings) -> Outcome<(i32, i32)> {
         let (now, id) = (self.now, self.id(fd)?);
         let receive = match settings.receive_buffer {
@@ -171,8 +172,8 @@ impl Inner {
             None => self.stack.info(now, id).map_or(65_535, |info| info.receive_buffer),
         };
         let send = settings.send_buffer.map_or_else(|| self.stack.config().send_buffer.initial, |bytes| bytes.0);
-        let doubled = |bytes: u64| i32::try_from(2 * bytes).unwrap_or(i32::MAX);
-        Ok((doubled(send), doubled(receive)))
+        let told = |bytes: u64| i32::try_from(bytes).unwrap_or(i32::MAX);
+        Ok((told(send), told(2 * receive)))
     }
 
     fn memory(&mut self, fd: RawFd, settings: &Settings) -> Outcome<Vec<u8>> {

@@ -5,7 +5,7 @@
 use lightlag_core::{Bytes, Duration};
 use lightlag_host::{SendBuffer, Stack};
 use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAlive, Scheme};
-use lightlag_tcp::congestion::Choice;
+use lightlag_tcp::congestion::{Choice, cubic};
 use lightlag_tcp::ecn::Mode;
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,10 @@ pub fn apply(folder: &Path, stack: &mut Stack) -> Result<(), String> {
     let (config, connecting) = settings.config()?;
     stack.set_tcp(config, connecting);
     if let Some([_, initial, most]) = settings.three("tcp_wmem")? {
-        stack.set_send_buffer(SendBuffer { initial: initial / 2, most: most / 2 });
+        stack.set_send_buffer(SendBuffer { initial, most });
+    }
+    if let Some(segments) = settings.number("tcp_min_tso_segs")? {
+        stack.set_least_burst(segments.max(1));
     }
     Ok(())
 }
@@ -151,9 +154,13 @@ impl Settings<'_> {
 
 /// A congestion control by the name that Linux gives it.
 pub fn congestion(name: &str) -> Option<Choice> {
-    // Linux' "reno" repairs losses as NewReno, which has a name of its own here.
-    let name = if name == "reno" { "newreno" } else { name };
-    name.parse().ok()
+    match name {
+        // It repairs losses as NewReno, which has a name of its own here.
+        "reno" => "newreno".parse().ok(),
+        // The kernel's program, not the RFC.
+        "cubic" => Some(Choice::Cubic(cubic::Config::of(cubic::Variant::Linux))),
+        _ => name.parse().ok(),
+    }
 }
 
 /// The name that Linux gives a congestion control.

@@ -3,12 +3,14 @@
 //! - `run`: a run, its progress and Ctrl-C.
 //! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
+//! - `serve`: a host on a TUN device.
 //! - `folder`: a results folder on disk.
 
 mod answers;
 mod columns;
 mod folder;
 mod run;
+mod serve;
 
 use lightlag_core::{Duration, UnitError};
 use lightlag_sim::scenario::{self, Scenario, ScenarioError as Fault};
@@ -98,6 +100,8 @@ mod _engine {
     use crate::answers::answers;
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
+    #[pymodule_export]
+    use crate::serve::serve_tcp;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a Python name")]

@@ -93,6 +93,8 @@ pub struct Config {
     pub fin_wait: Option<Duration>,
     /// How many challenge ACKs may leave (RFC 5961 §7); `None` does not limit them.
     pub challenge_acks: Option<ChallengeAcks>,
+    /// Answer an ACK of what was never sent (RFC 9293 §3.10.7.4); otherwise it is dropped, as Linux does.
+    pub answer_unsent: bool,
     /// Probes of an idle connection (RFC 9293 §3.8.4); `None` sends none.
     pub keep_alive: Option<KeepAlive>,
 }

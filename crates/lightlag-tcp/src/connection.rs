@@ -232,7 +232,7 @@ impl Connection {
     /// The next segment to send, until there is none.
     pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
-            State::Closed | State::Listen => self.poll_answer(),
+            State::Closed | State::Listen => self.poll_answer(now),
             State::SynSent | State::SynReceived => self.poll_syn(now),
             _ => self.poll_synchronized(now),
         }
@@ -311,11 +311,12 @@ impl Connection {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
-        if let Some(stamps) = stamps {
-            self.receiver.note_timestamp(start, stamps.value);
-        }
         if !self.take_ack(now, segment, start, stamps.map(|stamps| stamps.echo)) {
             return;
+        }
+        if let Some(stamps) = stamps {
+            // Only now: a segment with an impossible acknowledgement may be forged (as Linux).
+            self.receiver.note_timestamp(start, stamps.value);
         }
         if self.ecn.is_some() {
             self.take_mark(segment);
@@ -358,6 +359,12 @@ impl Connection {
         }
     }
 
+    /// Whether the segment acknowledges something before what is outstanding.
+    fn is_old(&self, segment: &Segment) -> bool {
+        let una = self.sender.board().una();
+        segment.ack.expand(self.local, una).is_none_or(|ack| ack < una)
+    }
+
     /// Whether the segment goes on to be read.
     fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
         let board = self.sender.board();
@@ -368,7 +375,7 @@ impl Connection {
             // What was never sent, or is too old (RFC 5961 §5).
             if self.state == State::SynReceived {
                 self.refuse(segment)
-            } else {
+            } else if self.config.answer_unsent || self.is_old(segment) {
                 self.challenge(now)
             }
             return false;

@@ -111,6 +111,7 @@ fn linux() -> Config {
         time_wait: seconds(60),
         fin_wait: Some(seconds(60)),
         challenge_acks: Some(ChallengeAcks { count: 1, every: ms(500) }),
+        answer_unsent: false,
         keep_alive: None,
     }
 }
@@ -135,6 +136,7 @@ fn rfc() -> Config {
         time_wait: seconds(240),
         fin_wait: None,
         challenge_acks: Some(ChallengeAcks { count: 10, every: seconds(5) }),
+        answer_unsent: true,
         ..linux()
     }
 }
@@ -187,6 +189,7 @@ fn inet() -> Config {
         time_wait: seconds(240),
         fin_wait: Some(seconds(600)),
         challenge_acks: None,
+        answer_unsent: true,
         keep_alive: None,
     }
 }
@@ -222,6 +225,7 @@ fn ns3() -> Config {
         time_wait: seconds(240),
         fin_wait: None,
         challenge_acks: None,
+        answer_unsent: true,
         ..linux()
     }
 }
@@ -263,6 +267,7 @@ fn ns2_linux() -> Config {
         time_wait: Duration::ZERO,
         fin_wait: None,
         challenge_acks: None,
+        answer_unsent: true,
         ..linux()
     }
 }

@@ -223,6 +223,22 @@ impl Sender {
         self.recovery.phase()
     }
 
+    /// Whether something is out of order although nothing is being repaired.
+    pub(crate) fn disorder(&self) -> bool {
+        let odd = self.board.any_sacked() || self.board.any_resent() || self.recovery.duplicates() > 0;
+        self.recovery.phase() == Phase::Open && odd && !self.board.is_empty()
+    }
+
+    /// The degree of reordering that was seen, in segments.
+    pub(crate) fn reordering(&self) -> u32 {
+        self.recovery.reordering()
+    }
+
+    /// Whether a mark was answered and the data of that time is still outstanding.
+    pub(crate) fn answers_mark(&self) -> bool {
+        self.board.una() < self.marked_until
+    }
+
     pub(crate) fn limit(&self) -> Limit {
         self.limit
     }

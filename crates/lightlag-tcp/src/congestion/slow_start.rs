@@ -28,6 +28,16 @@ impl SlowStart {
         }
     }
 
+    /// An ACK that grows nothing shows a full path, too: only HyStart, where the kernel's program asks it.
+    pub fn observe(&mut self, ack: &Ack, window: &mut Window) {
+        if let Self::HyStart(hystart) = self
+            && window.in_slow_start()
+            && ack.newly_acked > 0
+        {
+            hystart.watch(ack, window);
+        }
+    }
+
     /// Lets `window` grow by `each` for every one of `acked` segments while it is below its threshold, and
     /// returns how many of `acked` are left for congestion avoidance.
     pub fn grow(&mut self, ack: &Ack, window: &mut Window, acked: f64, each: f64) -> f64 {

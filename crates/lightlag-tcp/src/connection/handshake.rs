@@ -107,7 +107,7 @@ impl Connection {
     #[cold]
     pub(super) fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
         if self.answer.is_some() {
-            return self.poll_answer();
+            return self.poll_answer(now);
         }
         if !self.handshake_due {
             let due = self.state == State::SynReceived && self.receiver.ack_due();

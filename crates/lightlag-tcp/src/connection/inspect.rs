@@ -15,6 +15,12 @@ pub struct Details {
     pub counts: Counts,
     /// What is being repaired.
     pub phase: Phase,
+    /// Something is out of order, and no episode of repair has begun (TCP_CA_Disorder of Linux).
+    pub disorder: bool,
+    /// A mark was answered, and what was sent before it is not acknowledged yet (TCP_CA_CWR of Linux).
+    pub reduced: bool,
+    /// The degree of reordering that was seen, in segments: 3 where none was.
+    pub reordering: u32,
     /// Timeouts in a row without progress.
     pub retries: u8,
     /// Whether the handshake agreed on timestamps.
@@ -81,6 +87,11 @@ impl Connection {
         self.sender.payload(self.sender.board().nxt())
     }
 
+    /// The largest window that the peer advertised, in bytes.
+    pub fn largest_peer_window(&self) -> u64 {
+        self.sender.max_window()
+    }
+
     /// Whether our FIN, if there is one, and all data are acknowledged.
     pub fn all_acknowledged(&self) -> bool {
         self.sender.board().is_empty() && self.sender.unsent() == 0
@@ -109,6 +120,9 @@ impl Connection {
         Details {
             counts: board.counts(),
             phase: sender.phase(),
+            disorder: sender.disorder(),
+            reordering: sender.reordering(),
+            reduced: sender.answers_mark(),
             retries: sender.retries(),
             timestamps: self.timestamps,
             sack: self.sack,

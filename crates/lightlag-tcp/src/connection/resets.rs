@@ -3,7 +3,8 @@
 
 use super::{Connection, State};
 use crate::account::Failure;
-use crate::segment::{Flags, Segment, SeqNumber};
+use crate::segment::{Flags, Segment, SeqNumber, Timestamps};
+use crate::sender::timestamp;
 use lightlag_core::Instant;
 
 impl Connection {
@@ -27,7 +28,10 @@ impl Connection {
     pub(super) fn reset_peer(&mut self) {
         let seq = self.local.plus(self.sender.board().nxt() as u32);
         let ack = self.remote.plus(self.receiver.nxt() as u32);
-        self.answer = Some(Box::new(Segment::new(seq, ack, 0, Flags::RST.with(Flags::ACK))));
+        let reset = Segment::new(seq, ack, 0, Flags::RST.with(Flags::ACK));
+        // RFC 7323 §3.2: a reset of a connection with timestamps should carry them. The clock is read when it leaves.
+        let stamps = Timestamps { value: 0, echo: self.receiver.ts_recent() };
+        self.answer = Some(Box::new(if self.timestamps { reset.with_timestamps(stamps) } else { reset }));
     }
 
     /// The segment belongs to nothing here: a reset answers it, unless it is one itself (RFC 9293 §3.10.7.1).
@@ -38,10 +42,13 @@ impl Connection {
     }
 
     /// The reset that waits, if one does.
-    pub(super) fn poll_answer(&mut self) -> Option<Segment> {
+    pub(super) fn poll_answer(&mut self, now: Instant) -> Option<Segment> {
         let reset = *self.answer.take()?;
         self.account.statistics.acks_sent += 1;
-        Some(reset)
+        Some(match reset.timestamps() {
+            Some(stamps) => reset.with_timestamps(Timestamps { value: timestamp(now), ..stamps }),
+            None => reset,
+        })
     }
 
     /// A challenge ACK, unless too many left in short time (RFC 5961 §7).

@@ -28,6 +28,9 @@ use undo::Episode;
 /// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
 const DUP_THRESHOLD: u32 = 3;
 
+/// The most that is told (tcp_max_reordering of Linux).
+const MOST_REORDERING: u64 = 300;
+
 /// No duplicate ACK since the last new one.
 const IN_ORDER: u64 = u64::MAX;
 
@@ -147,6 +150,21 @@ impl Recovery {
     /// What is being repaired.
     pub fn phase(&self) -> Phase {
         self.phase
+    }
+
+    /// Duplicate ACKs since the last new one.
+    pub fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// The degree of reordering that was seen, in segments, where losses are found by time (tcpi_reordering of Linux).
+    pub fn reordering(&self) -> u32 {
+        let degree = match self.rack.reordered() {
+            0 => 0,
+            // From the begin of the late segment.
+            bytes => bytes.div_ceil(u64::from(self.segment_size)) + 1,
+        };
+        (degree.min(MOST_REORDERING) as u32).max(DUP_THRESHOLD)
     }
 
     /// Whether SACK steers the repair.

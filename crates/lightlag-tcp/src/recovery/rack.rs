@@ -21,7 +21,8 @@ pub(super) struct Rack {
     rtt: Duration,
     /// The highest offset delivered: RACK.fack.
     highest: u64,
-    reordered: bool,
+    /// How far below the highest offset something arrived that was sent once, at most: 0 if nothing did.
+    reordered: u64,
     /// RACK.reo_wnd_mult.
     multiplier: u8,
     /// RACK.reo_wnd_persist.
@@ -36,7 +37,7 @@ impl Rack {
             newest: (Instant::ZERO, 0),
             rtt: Duration::ZERO,
             highest: 0,
-            reordered: false,
+            reordered: 0,
             multiplier: 1,
             persistence: 0,
             counted_until: None,
@@ -56,8 +57,13 @@ impl Rack {
             self.newest = delivery.newest;
             self.rtt = now.since(delivery.newest.0);
         }
-        self.reordered |= delivery.ends.0 < self.highest;
+        self.reordered = self.reordered.max(self.highest.saturating_sub(delivery.ends.0));
         self.highest = self.highest.max(delivery.ends.1);
+    }
+
+    /// How far above something late the highest data was, in bytes.
+    pub(super) fn reordered(&self) -> u64 {
+        self.reordered
     }
 
     /// Everything up to the newest delivered segment arrived.
@@ -89,7 +95,7 @@ impl Rack {
 
     /// Step 4: RACK.reo_wnd.
     fn window(&self, phase: Phase, board: &Scoreboard, news: &News<'_>) -> Duration {
-        if !self.reordered && (phase != Phase::Open || board.sacked() >= DUP_THRESHOLD) {
+        if self.reordered == 0 && (phase != Phase::Open || board.sacked() >= DUP_THRESHOLD) {
             return Duration::ZERO;
         }
         (news.min_rtt / 4 * u64::from(self.multiplier)).min(news.srtt)

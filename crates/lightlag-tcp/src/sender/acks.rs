@@ -69,6 +69,7 @@ impl Sender {
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         let news =
             News { now, newly_acked, duplicate, delivery: &delivery, dsack: arrived.dsack, echoed, srtt, min_rtt };
+        let duplicates = self.recovery.duplicates();
         let verdict = self.recovery.on_ack(&mut self.board, &news);
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
@@ -90,7 +91,7 @@ impl Sender {
                 ece: arrived.ece,
                 one_way: arrived.one_way,
                 phase,
-                growth: self.growth(newly_acked, delivery.bytes, phase, config.growth),
+                growth: self.growth(newly_acked, delivery.bytes, phase, duplicates, config.growth),
                 rtt,
                 srtt,
                 min_rtt,
@@ -107,7 +108,9 @@ impl Sender {
         if self.recovery.phase() == Phase::Recovery {
             self.reduce(&news, newly_lost > 0);
         }
-        self.tail.stale = true;
+        if newly_acked > 0 {
+            self.tail.stale = true;
+        }
         if self.board.is_empty() {
             self.tail.stop();
         }
@@ -214,7 +217,7 @@ impl Sender {
     }
 
     /// What the ACK counts for growth, in segments.
-    fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, rule: Growth) -> f64 {
+    fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, duplicates: u32, rule: Growth) -> f64 {
         let size = f64::from(self.segment_size);
         // After a timeout a cumulative ACK may jump over data that arrived long ago (RFC 3465 §2.3).
         let jumps = phase == Phase::Loss;
@@ -222,6 +225,10 @@ impl Sender {
             _ if newly_acked == 0 => 0.0,
             Growth::PerAck => 1.0,
             Growth::PerSegment if jumps && !self.recovery.uses_sack() => (newly_acked as f64 / size).min(2.0),
+            // Without SACK each duplicate ACK has told of a segment, of which the new one tells again (as Linux).
+            Growth::PerSegment if duplicates > 0 && !self.recovery.uses_sack() => {
+                (newly_acked as f64 / size - f64::from(duplicates)).max(1.0)
+            }
             Growth::PerSegment => delivered as f64 / size,
             Growth::Abc(limit) => {
                 let limit = if jumps { 1.0 } else { f64::from(limit) };

@@ -20,7 +20,7 @@ pub(super) struct Tail {
     probe: Option<(u64, bool)>,
     /// The probe is to leave now.
     pub(super) due: bool,
-    /// Data left or was acknowledged: the timer is to be set anew.
+    /// Data left or was acknowledged cumulatively: the timer is to be set anew. News of SACK alone leaves it (§7.2).
     pub(super) stale: bool,
     /// When a probe leaves; [`Instant::MAX`] if none is due.
     pub(super) timer: Instant,

@@ -18,7 +18,8 @@
 //! - loss, mark: Wmax = W, or ⌊W(1 + β)/2⌋ below the last one; ssthresh = max(⌊β·W⌋, 2), of the window, not of
 //!   FlightSize. β = 717/1024, in `linux-2.6` 819/1024;
 //! - timeout: that ssthresh; Wmax, dMin and the epoch are forgotten. Undo gives the window back, not Wmax;
-//! - an idle time does not count for t.
+//! - an idle time does not count for t;
+//! - HyStart also looks at ACKs that grow nothing, because the window was not used.
 //!
 //! Not modelled: jiffies (time has its full resolution here), and the table for ∛, which is exact here.
 
@@ -202,6 +203,7 @@ impl CongestionControl for CubicLinux {
         self.sample(ack);
         self.last_ack = ack.now;
         if !ack.may_grow() {
+            self.slow_start.observe(ack, &mut self.window);
             return;
         }
         let starting = self.is_first() && self.window.segments() <= self.window.threshold();

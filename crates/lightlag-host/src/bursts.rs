@@ -1,0 +1,213 @@
+//! How Linux cuts a stream into packets, as far as it shows: in the PSH flag.
+//!
+//! The kernel keeps what is written in buffers and gives a network card as much of one as a burst at once. PSH is set on
+//! the last segment of a burst of two or more, and on the last of a buffer in which a write ended (`tcp_sendmsg_locked`,
+//! `tcp_push`, `__tcp_transmit_skb`). A buffer holds whole segments, at most half the largest window that the peer
+//! advertised. A burst is what one millisecond of the path takes (`tcp_tso_autosize`), at least two segments, at most half
+//! the congestion window (`tcp_cwnd_test`); a retransmission keeps to the burst in which its data left first.
+
+use lightlag_core::Duration;
+use std::collections::VecDeque;
+
+/// Bytes of a burst at most (GSO_LEGACY_MAX_SIZE less MAX_TCP_HEADER).
+const LARGEST: u64 = 65_536 - 1 - 320;
+
+/// `tcp_tso_rtt_log`: each 512 µs of the smallest round-trip time halve what a near peer gets more.
+const NEAR: u64 = 512;
+
+/// What the cutting depends on at one moment, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    /// First offset that never left, and the offset up to which data may leave now.
+    pub(crate) sent: u64,
+    pub(crate) allowed: u64,
+    /// Payload of a full segment.
+    pub(crate) segment: u64,
+    /// The largest window that the peer advertised.
+    pub(crate) peer_window: u64,
+    /// A burst, as [`burst`] says.
+    pub(crate) burst: u64,
+}
+
+/// Bytes of a burst: `window` and `threshold` are those of the congestion control, `least` is `tcp_min_tso_segs`.
+pub(crate) fn burst(window: u64, threshold: u64, segment: u64, srtt: Duration, min_rtt: Duration, least: u64) -> u64 {
+    let micros = |time: Duration| time.as_nanos() / 1_000;
+    // tcp_update_pacing_rate: twice the window a round trip in slow start, else 1.2 times.
+    let factor = if window < threshold / 2 { 200 } else { 120 };
+    let rate = u128::from(window) * factor / 100 * 1_000_000 / u128::from(micros(srtt).max(1));
+    let near = (micros(min_rtt) / NEAR).min(63);
+    let bytes = ((rate / 1024) as u64).saturating_add(65_536 >> near).min(LARGEST);
+    let segments = (bytes / segment).max(least).min((LARGEST / segment).max(1));
+    // Two bursts at least are on the way.
+    segments.min((window / segment / 2).max(1)) * segment
+}
+
+/// A buffer of the kernel: from the end of the one before up to here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Buffer {
+    end: u64,
+    /// Its last segment asks for a push.
+    push: bool,
+}
+
+/// The buffers and bursts of one stream, by offsets.
+#[derive(Debug, Default)]
+pub(crate) struct Bursts {
+    buffers: VecDeque<Buffer>,
+    /// End of what left together, of what is not acknowledged.
+    bursts: VecDeque<u64>,
+    /// Where a push was asked for last (`pushed_seq`).
+    pushed: u64,
+}
+
+impl Bursts {
+    /// Data from `start` up to `end` is written. With `more`, no push follows it.
+    pub(crate) fn write(&mut self, start: u64, end: u64, more: bool, view: &View) {
+        let half = view.peer_window / 2;
+        let full = (half.min(LARGEST) / view.segment).max(1) * view.segment;
+        let (mut written, mut sent) = (start, view.sent);
+        while written < end {
+            let mut from = self.tail_start(sent);
+            if self.buffers.back().is_none_or(|tail| tail.end <= sent) || written - from >= full {
+                self.buffers.push_back(Buffer { end: written, push: false });
+                from = written;
+            }
+            written += (full - (written - from)).min(end - written);
+            let asks = written > self.pushed + half;
+            let Some(tail) = self.buffers.back_mut() else { return };
+            tail.end = written;
+            if written - from < full {
+                break;
+            }
+            if asks {
+                tail.push = true;
+                self.pushed = written;
+                sent = view.allowed.clamp(sent, written);
+            } else if from == sent {
+                sent = (sent + view.burst).min(view.allowed).clamp(sent, written);
+            }
+        }
+        if (!more || end > self.pushed + half)
+            && let Some(tail) = self.buffers.back_mut()
+        {
+            tail.push = true;
+            self.pushed = end;
+        }
+    }
+
+    /// Where the unsent part of the last buffer begins.
+    fn tail_start(&self, sent: u64) -> u64 {
+        let before = self.buffers.len().checked_sub(2).and_then(|at| self.buffers.get(at));
+        before.map_or(sent, |buffer| buffer.end.max(sent))
+    }
+
+    /// What is held back leaves now: the segment that ends here asks for a push.
+    pub(crate) fn push_at(&mut self, offset: u64) {
+        if let Some(tail) = self.buffers.back_mut().filter(|tail| tail.end == offset) {
+            tail.push = true;
+        }
+    }
+
+    /// Data below this is acknowledged.
+    pub(crate) fn acknowledge(&mut self, una: u64) {
+        while self.buffers.front().is_some_and(|buffer| buffer.end <= una) {
+            self.buffers.pop_front();
+        }
+        while self.bursts.front().is_some_and(|end| *end <= una) {
+            self.bursts.pop_front();
+        }
+    }
+
+    /// Whether a segment that ends here is the last of a buffer that asks for a push.
+    pub(crate) fn asks(&self, end: u64) -> bool {
+        self.at(end).is_some_and(|buffer| buffer.push)
+    }
+
+    /// Whether a buffer ends here.
+    fn ends(&self, end: u64) -> bool {
+        self.at(end).is_some()
+    }
+
+    fn at(&self, end: u64) -> Option<&Buffer> {
+        let at = self.buffers.partition_point(|buffer| buffer.end < end);
+        self.buffers.get(at).filter(|buffer| buffer.end == end)
+    }
+
+    /// Whether what follows at `end` may be of the same burst, which began at `start`; `again`: it left before.
+    pub(crate) fn goes_on(&self, start: u64, end: u64, again: bool, most: u64) -> bool {
+        let whole = end - start < most && !self.ends(end);
+        if !again {
+            return whole;
+        }
+        let at = self.bursts.partition_point(|burst| *burst < end);
+        whole && self.bursts.get(at).is_some_and(|burst| *burst != end)
+    }
+
+    /// A burst of new data ends here.
+    pub(crate) fn left(&mut self, end: u64) {
+        self.bursts.push_back(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAR: Duration = Duration::from_millis(100);
+
+    #[test]
+    fn a_burst_is_a_millisecond_of_the_path_and_at_most_half_the_window() {
+        // 10 segments in 100 ms, twice as fast: 200 bytes a millisecond; at least two segments.
+        assert_eq!(burst(10_000, u64::MAX, 1_000, FAR, FAR, 2), 2_000);
+        assert_eq!(burst(10_000, u64::MAX, 1_000, FAR, FAR, 10), 5_000, "half the window");
+        assert_eq!(burst(3_000, 7_000, 1_000, FAR, FAR, 2), 1_000);
+        // 100 segments in 10 ms at 1.2 times: 11.7 kB.
+        let near = Duration::from_millis(10);
+        assert_eq!(burst(100_000, 100_000, 1_000, near, near, 2), 11_000);
+        let next_door = Duration::from_nanos(1_000);
+        assert_eq!(burst(1_000_000, u64::MAX, 1_000, next_door, next_door, 2), 65_000);
+    }
+
+    fn view(sent: u64, allowed: u64) -> View {
+        View { sent, allowed, segment: 1_000, peer_window: 32_896, burst: 2_000 }
+    }
+
+    #[test]
+    fn a_write_asks_for_a_push_at_its_end() {
+        let mut bursts = Bursts::default();
+        bursts.write(0, 2_500, false, &view(0, 10_000));
+        assert!(bursts.asks(2_500) && !bursts.asks(2_000));
+        // The next write goes into the same buffer as long as that has not left: its push moves along.
+        bursts.write(2_500, 3_000, true, &view(0, 10_000));
+        assert!(bursts.asks(3_000) && !bursts.asks(2_500));
+        bursts.write(3_000, 3_200, true, &view(3_000, 10_000));
+        assert!(!bursts.asks(3_200), "MSG_MORE");
+        bursts.acknowledge(3_100);
+        assert!(!bursts.asks(3_000));
+    }
+
+    #[test]
+    fn half_the_window_asks_for_a_push_and_what_is_appended_takes_it_along() {
+        let mut bursts = Bursts::default();
+        // Buffers of 16 segments. One segment leaves at each step of a window of two.
+        let narrow = View { burst: 1_000, ..view(0, 2_000) };
+        bursts.write(0, 200_000, false, &narrow);
+        // 16 full; one left, one appended: 17 > 16.448 asks; the second left, one appended: the push is at 18.
+        assert!(bursts.asks(18_000) && !bursts.asks(17_000) && !bursts.asks(16_000));
+        assert!(bursts.asks(200_000));
+    }
+
+    #[test]
+    fn bursts_end_with_their_size_and_with_a_buffer_and_repairs_keep_to_them() {
+        let mut bursts = Bursts::default();
+        bursts.write(0, 5_000, false, &view(0, 10_000));
+        assert!(bursts.goes_on(0, 1_000, false, 2_000));
+        assert!(!bursts.goes_on(0, 2_000, false, 2_000));
+        assert!(!bursts.goes_on(4_000, 5_000, false, 2_000));
+        for end in [2_000, 4_000, 5_000] {
+            bursts.left(end);
+        }
+        assert!(bursts.goes_on(2_000, 3_000, true, 2_000));
+        assert!(!bursts.goes_on(3_000, 4_000, true, 2_000), "another burst begins there");
+    }
+}

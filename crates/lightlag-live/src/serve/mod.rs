@@ -1,0 +1,412 @@
+//! Our TCP as a host of its own on a TUN device, in real time: real clients talk to it, and it to real servers.
+//!
+//! One thread: it takes packets from the device, hands them to the [`Stack`], lets the application of each connection
+//! do what it can, and sends what the stack gives. It sleeps until a packet comes or a timer is due.
+
+mod http;
+mod options;
+mod path;
+mod payload;
+mod report;
+mod session;
+
+pub use options::ServeOptions;
+pub use path::{PathConfig, Towards};
+pub use payload::Source;
+pub use report::Report;
+pub use session::{Pause, Role};
+
+use crate::clock::Clock;
+use crate::tun::{LARGEST_PACKET, Tun, TunConfig, TunError, Written};
+use lightlag_core::{Duration, Instant};
+use lightlag_host::{Counters, HostConfig, SocketError, SocketId, Stack};
+use path::Path;
+use serde::Serialize;
+use session::Session;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
+
+/// What the host does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Waits for connections at a port and does the same with each.
+    Listen {
+        /// The port.
+        port: u16,
+        /// What it does with a connection.
+        role: Role,
+        /// It ends after so many connections.
+        connections: Option<u64>,
+    },
+    /// Opens one connection.
+    Connect {
+        /// To whom.
+        remote: SocketAddr,
+        /// What it does with it.
+        role: Role,
+    },
+}
+
+/// A host on a TUN device.
+#[derive(Clone, Debug)]
+pub struct ServeConfig {
+    /// The device; its addresses are those of the kernel's side.
+    pub tun: TunConfig,
+    /// Our side.
+    pub host: HostConfig,
+    /// What it does.
+    pub action: Action,
+    /// The reader stops once for a while.
+    pub pause: Option<Pause>,
+    /// What lies between the device and our host; nothing where there is none.
+    pub path: Option<PathConfig>,
+}
+
+/// What happens, as it happens.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// The device is there, and the host listens or has begun to connect.
+    Ready {
+        /// The device.
+        tun: String,
+        /// Where it listens, or whom it calls.
+        address: String,
+    },
+    /// A connection is open.
+    Opened {
+        /// Our address.
+        local: String,
+        /// The peer's.
+        remote: String,
+    },
+    /// A connection is over.
+    Closed(Box<Report>),
+    /// Nothing in particular: a chance to say stop, several times a second.
+    Tick,
+}
+
+/// What the caller wants after an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Control {
+    /// To go on.
+    Continue,
+    /// To reset what is open, and to end.
+    Stop,
+}
+
+/// What became of the packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Summary {
+    /// Packets that came from the device.
+    pub packets_in: u64,
+    /// Packets that went to the device.
+    pub packets_out: u64,
+    /// Dropped: cut, malformed, a fragment, or with a wrong checksum.
+    pub bad_packets: u64,
+    /// Dropped: neither TCP nor an ICMP error about it.
+    pub other_protocols: u64,
+    /// Dropped: for another address.
+    pub not_for_us: u64,
+    /// Dropped: a SYN while the queue of the listener was full.
+    pub refused_syns: u64,
+    /// Resets that answered segments which belong to nothing.
+    pub resets: u64,
+    /// Packets that the device refused.
+    pub refused_by_device: u64,
+    /// Packets lost on the simulated path, and dropped by its full queues.
+    pub lost_on_path: u64,
+    /// Dropped by full queues.
+    pub dropped_by_queue: u64,
+    /// Connections that were over.
+    pub connections: u64,
+}
+
+/// Why the host ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The device.
+    #[error(transparent)]
+    Tun(#[from] TunError),
+    /// The local address or port.
+    #[error("{address}: {error}")]
+    Listen {
+        /// Where it was to listen or to connect to.
+        address: SocketAddr,
+        /// Why it does not.
+        error: SocketError,
+    },
+    /// A file that is sent.
+    #[error("{0}")]
+    File(#[from] io::Error),
+}
+
+/// How often the caller is asked whether to go on.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How long the last segments of closed connections are looked after at the end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How long the host serves packets before it looks at the clock for its caller.
+const BATCH: usize = 256;
+
+/// Connections that may wait to be accepted. They are accepted at once.
+const BACKLOG: usize = 128;
+
+/// Runs a host until its action is done, the caller says stop, or the device vanishes.
+///
+/// # Errors
+/// If the device cannot be opened or vanishes, the address does not fit, or a file cannot be read.
+pub fn serve(config: &ServeConfig, watch: &mut dyn FnMut(&Event) -> Control) -> Result<Summary, ServeError> {
+    let mut server = Server::new(config)?;
+    let result = server.run(watch);
+    let losses = server.path.as_ref().map_or((0, 0), Path::losses);
+    server.finish();
+    result.map(|()| Summary { lost_on_path: losses.0, dropped_by_queue: losses.1, ..server.summary() })
+}
+
+struct Server {
+    config: ServeConfig,
+    tun: Tun,
+    stack: Stack,
+    clock: Clock,
+    path: Option<Path>,
+    listener: Option<SocketId>,
+    /// A connection that is being opened.
+    opening: Option<SocketId>,
+    sessions: Vec<Session>,
+    connections: u64,
+    refused_by_device: u64,
+    packet: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+impl Server {
+    fn new(config: &ServeConfig) -> Result<Self, ServeError> {
+        if let Action::Listen { role: Role::Send(source), .. } | Action::Connect { role: Role::Send(source), .. } =
+            &config.action
+        {
+            source.open()?;
+        }
+        Ok(Self {
+            config: config.clone(),
+            tun: Tun::open(&config.tun)?,
+            stack: Stack::new(config.host.clone()),
+            clock: Clock::start(),
+            path: config.path.as_ref().map(Path::new),
+            listener: None,
+            opening: None,
+            sessions: Vec::new(),
+            connections: 0,
+            refused_by_device: 0,
+            packet: Vec::new(),
+            buffer: vec![0; LARGEST_PACKET],
+        })
+    }
+
+    /// The time, which begins at 1 s: a timestamp of 0 means none to some peers.
+    fn now(&self) -> Instant {
+        self.clock.now() + Duration::from_secs(1)
+    }
+
+    fn begin(&mut self) -> Result<SocketAddr, ServeError> {
+        let now = self.now();
+        match &self.config.action {
+            Action::Listen { port, .. } => {
+                let ip = self.config.host.addresses.first().copied().unwrap_or(IpAddr::from([0, 0, 0, 0]));
+                let address = SocketAddr::new(ip, *port);
+                let listened = self.stack.listen(address, BACKLOG);
+                self.listener = Some(listened.map_err(|error| ServeError::Listen { address, error })?);
+                Ok(address)
+            }
+            Action::Connect { remote, .. } => {
+                let (address, socket) = (*remote, self.stack.socket());
+                let opened = self.stack.connect(now, socket, address);
+                opened.map_err(|error| ServeError::Listen { address, error })?;
+                self.opening = Some(socket);
+                Ok(address)
+            }
+        }
+    }
+
+    fn run(&mut self, watch: &mut dyn FnMut(&Event) -> Control) -> Result<(), ServeError> {
+        let address = self.begin()?.to_string();
+        if watch(&Event::Ready { tun: self.tun.place().to_owned(), address }) == Control::Stop {
+            return Ok(());
+        }
+        let mut next_tick = Instant::ZERO;
+        let mut done_since = None;
+        loop {
+            let busy = self.receive()?;
+            let now = self.now();
+            self.stack.handle_timeout(now);
+            if self.applications(now, watch)? == Control::Stop {
+                return Ok(());
+            }
+            self.transmit(now)?;
+            if now >= next_tick {
+                next_tick = now + TICK;
+                self.tun.check()?;
+                if watch(&Event::Tick) == Control::Stop {
+                    return Ok(());
+                }
+            }
+            if self.is_done() {
+                let since = *done_since.get_or_insert(now);
+                if self.stack.active_connections() == 0 || now.since(since) > GRACE {
+                    return Ok(());
+                }
+            }
+            if !busy {
+                self.sleep(next_tick);
+            }
+        }
+    }
+
+    /// Waits for a packet or for something to do.
+    fn sleep(&self, next_tick: Instant) {
+        let sessions = self.sessions.iter().filter_map(Session::deadline);
+        let path = self.path.as_ref().and_then(Path::next_arrival);
+        let next = self.stack.poll_timeout().into_iter().chain(sessions).chain(path).fold(next_tick, Instant::min);
+        let now = self.now();
+        self.clock.wait([self.tun.as_fd()], self.clock.now() + next.since(now));
+    }
+
+    /// Takes packets from the device; answers leave between them, as they would from a kernel. Returns whether there
+    /// may be more.
+    fn receive(&mut self) -> Result<bool, ServeError> {
+        for _ in 0..BATCH {
+            let Some(size) = self.tun.read(&mut self.buffer)? else { return Ok(false) };
+            let now = self.now();
+            match &mut self.path {
+                Some(path) => path.send(now, Towards::Host, &self.buffer[..size]),
+                None => self.stack.packet_in(now, &self.buffer[..size]),
+            }
+            self.transmit(now)?;
+        }
+        Ok(true)
+    }
+
+    /// What has come through the path, and what the stack sends.
+    fn transmit(&mut self, now: Instant) -> Result<(), ServeError> {
+        while let Some(packet) = self.path.as_mut().and_then(|path| path.receive(now, Towards::Host)) {
+            self.stack.packet_in(now, &packet);
+            self.send(now)?;
+        }
+        self.send(now)?;
+        while let Some(packet) = self.path.as_mut().and_then(|path| path.receive(now, Towards::Device)) {
+            self.write(&packet)?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, now: Instant) -> Result<(), ServeError> {
+        let mut packet = std::mem::take(&mut self.packet);
+        while self.stack.poll_packet(now, &mut packet) {
+            match &mut self.path {
+                Some(path) => path.send(now, Towards::Device, &packet),
+                None => self.write(&packet)?,
+            }
+        }
+        self.packet = packet;
+        Ok(())
+    }
+
+    fn write(&mut self, packet: &[u8]) -> Result<(), ServeError> {
+        if self.tun.write(packet)? == Written::Refused {
+            self.refused_by_device += 1;
+        }
+        Ok(())
+    }
+
+    fn applications(&mut self, now: Instant, watch: &mut dyn FnMut(&Event) -> Control) -> Result<Control, ServeError> {
+        for socket in self.newly_open()? {
+            let (Action::Listen { role, .. } | Action::Connect { role, .. }) = &self.config.action;
+            let session = Session::new(now, socket, role, self.config.pause)?;
+            let ends = self.stack.addresses(socket).unwrap_or_default();
+            let [local, remote] = [ends.0, ends.1].map(|end| end.map_or_else(String::new, |end| end.to_string()));
+            self.sessions.push(session);
+            if watch(&Event::Opened { local, remote }) == Control::Stop {
+                return Ok(Control::Stop);
+            }
+        }
+        let mut at = 0;
+        while let Some(session) = self.sessions.get_mut(at) {
+            match session.drive(now, &mut self.stack)? {
+                None => at += 1,
+                Some(report) => {
+                    self.sessions.swap_remove(at);
+                    self.connections += 1;
+                    if watch(&Event::Closed(Box::new(report))) == Control::Stop {
+                        return Ok(Control::Stop);
+                    }
+                }
+            }
+        }
+        Ok(Control::Continue)
+    }
+
+    /// Connections whose handshake is over.
+    fn newly_open(&mut self) -> Result<Vec<SocketId>, ServeError> {
+        let mut open = Vec::new();
+        while let Some(Ok(socket)) = self.listener.map(|listener| self.stack.accept(listener)) {
+            open.push(socket);
+        }
+        if let Some(socket) = self.opening {
+            let ready = self.stack.readiness(socket).unwrap_or_default();
+            if ready.error {
+                let Action::Connect { remote: address, .. } = self.config.action else { return Ok(open) };
+                let error = self.stack.take_error(socket).ok().flatten().unwrap_or(SocketError::TimedOut);
+                return Err(ServeError::Listen { address, error });
+            }
+            if ready.writable || ready.readable {
+                self.opening = None;
+                open.push(socket);
+            }
+        }
+        Ok(open)
+    }
+
+    fn is_done(&self) -> bool {
+        let enough = match &self.config.action {
+            Action::Listen { connections, .. } => connections.is_some_and(|most| self.connections >= most),
+            Action::Connect { .. } => self.opening.is_none(),
+        };
+        enough && self.sessions.is_empty()
+    }
+
+    /// Whoever is still connected is told by a reset.
+    fn finish(&mut self) {
+        let now = self.now();
+        for session in std::mem::take(&mut self.sessions) {
+            let _ = self.stack.abort(now, session.socket);
+        }
+        if let Some(socket) = self.opening.take() {
+            let _ = self.stack.abort(now, socket);
+        }
+        if let Some(listener) = self.listener.take() {
+            let _ = self.stack.close(now, listener);
+        }
+        // They do not wait for the path; and if the device is gone, nobody can be told.
+        self.path = None;
+        let _ = self.transmit(now);
+    }
+
+    fn summary(&self) -> Summary {
+        let Counters { packets_in, packets_out, .. } = *self.stack.counters();
+        let Counters { bad_packets, other_protocols, not_for_us, refused_syns, resets, .. } = *self.stack.counters();
+        Summary {
+            packets_in,
+            packets_out,
+            bad_packets,
+            other_protocols,
+            not_for_us,
+            refused_syns,
+            resets,
+            refused_by_device: self.refused_by_device,
+            connections: self.connections,
+            ..Summary::default()
+        }
+    }
+}

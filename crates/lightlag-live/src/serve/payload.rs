@@ -1,0 +1,115 @@
+//! What is sent: so many bytes of a pattern, or a file.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+/// Where the bytes come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// So many bytes of a pattern that does not repeat.
+    Pattern(u64),
+    /// A file, from its begin.
+    File(PathBuf),
+}
+
+/// The bytes that are still to come.
+pub struct Payload {
+    left: u64,
+    from: From,
+}
+
+enum From {
+    /// State of a SplitMix64 generator.
+    Pattern(u64),
+    File(File),
+}
+
+impl Source {
+    /// From the begin.
+    ///
+    /// # Errors
+    /// If the file cannot be opened, or is none.
+    pub fn open(&self) -> io::Result<Payload> {
+        match self {
+            Self::Pattern(len) => Ok(Payload { left: *len, from: From::Pattern(0) }),
+            Self::File(path) => {
+                let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+                let file = File::open(path).map_err(named)?;
+                let about = file.metadata().map_err(named)?;
+                if !about.is_file() {
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{}: no file", path.display())));
+                }
+                Ok(Payload { left: about.len(), from: From::File(file) })
+            }
+        }
+    }
+}
+
+impl Payload {
+    /// Whether all was taken.
+    pub fn is_empty(&self) -> bool {
+        self.left == 0
+    }
+
+    /// How much is left.
+    pub fn len(&self) -> u64 {
+        self.left
+    }
+
+    /// Appends up to `most` bytes to `out`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or became shorter.
+    pub fn next(&mut self, most: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        let len = self.left.min(most as u64) as usize;
+        let start = out.len();
+        match &mut self.from {
+            From::Pattern(state) => {
+                while out.len() < start + len {
+                    out.extend_from_slice(&split_mix(state).to_le_bytes());
+                }
+                out.truncate(start + len);
+            }
+            From::File(file) => {
+                out.resize(start + len, 0);
+                file.read_exact(&mut out[start..])?;
+            }
+        }
+        self.left -= len as u64;
+        Ok(())
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_the_same_in_any_pieces() {
+        let all = |piece: usize| {
+            let mut payload = Source::Pattern(1_000).open().unwrap();
+            let mut out = Vec::new();
+            while !payload.is_empty() {
+                payload.next(piece, &mut out).unwrap();
+            }
+            out
+        };
+        assert_eq!(all(1_000).len(), 1_000);
+        assert_eq!(all(1_000), all(64));
+    }
+
+    #[test]
+    fn a_file_that_is_missing_is_named() {
+        let error = Source::File("/nowhere/at all".into()).open().err().unwrap();
+        assert!(error.to_string().starts_with("/nowhere/at all: "), "{error}");
+    }
+}

@@ -1,0 +1,148 @@
+//! What is said about a connection when it is over.
+
+use lightlag_core::{Duration, Instant};
+use lightlag_host::{SocketError, SocketId, Stack};
+use serde::Serialize;
+
+/// Looks for stalls: how long nothing new was received or acknowledged although something was on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watch {
+    opened: Instant,
+    progress: u64,
+    since: Instant,
+    /// The longest time without progress, and the retransmission timeout at its begin.
+    longest: (Duration, Duration),
+    rto: Duration,
+}
+
+impl Watch {
+    pub(super) fn new(now: Instant) -> Self {
+        let none = Duration::ZERO;
+        Self { opened: now, progress: 0, since: now, longest: (none, none), rto: none }
+    }
+
+    /// The reader goes on: what came before was no stall.
+    pub(super) fn resume(&mut self, now: Instant) {
+        self.since = now;
+    }
+
+    pub(super) fn look(&mut self, now: Instant, stack: &Stack, socket: SocketId, paused: bool) {
+        let Ok(info) = stack.info(now, socket) else { return };
+        let progress = info.bytes_acked + info.bytes_received;
+        if paused || progress > self.progress {
+            let gap = now.since(self.since);
+            if !paused && gap > self.longest.0 && self.progress > 0 {
+                self.longest = (gap, self.rto);
+            }
+            self.progress = progress;
+            self.since = now;
+            self.rto = info.rto;
+        }
+    }
+}
+
+/// One connection, from its begin to now. Times are in seconds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// Our address and the peer's.
+    pub local: String,
+    /// The peer's.
+    pub remote: String,
+    /// Since it was opened.
+    pub seconds: f64,
+    /// What the application read, and its SHA-256.
+    pub bytes_in: u64,
+    /// Of what was read.
+    pub sha256_in: String,
+    /// What the application wrote, and its SHA-256.
+    pub bytes_out: u64,
+    /// Of what was written.
+    pub sha256_out: String,
+    /// Bytes of what was written that the peer acknowledged.
+    pub bytes_acknowledged: u64,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// The congestion control.
+    pub congestion: String,
+    /// Segments sent again.
+    pub retransmitted_segments: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Segments that left and came.
+    pub segments_out: u64,
+    /// Segments that came.
+    pub segments_in: u64,
+    /// SRTT, and the smallest sample.
+    pub srtt: f64,
+    /// The smallest sample.
+    pub min_rtt: f64,
+    /// The retransmission timeout.
+    pub rto: f64,
+    /// Congestion window in segments.
+    pub cwnd: u32,
+    /// Payload of a full segment sent, and of the largest that came.
+    pub snd_mss: u32,
+    /// Of the largest that came.
+    pub rcv_mss: u32,
+    /// What the handshake agreed on.
+    pub sack: bool,
+    /// Timestamps.
+    pub timestamps: bool,
+    /// Window scaling.
+    pub window_scaling: bool,
+    /// Congestion marks.
+    pub ecn: bool,
+    /// The longest time without progress, but for pauses of the reader.
+    pub longest_stall: f64,
+    /// The retransmission timeout when that began.
+    pub rto_at_stall: f64,
+}
+
+impl Report {
+    pub(super) fn of(
+        now: Instant,
+        stack: &Stack,
+        socket: SocketId,
+        watch: &Watch,
+        (bytes_in, bytes_out): (u64, u64),
+        [sha256_in, sha256_out]: [String; 2],
+        error: Option<SocketError>,
+    ) -> Self {
+        let (local, remote) = stack.addresses(socket).unwrap_or_default();
+        let text = |address: Option<std::net::SocketAddr>| address.map_or_else(String::new, |at| at.to_string());
+        let info = stack.info(now, socket).ok();
+        let number = |value: &dyn Fn(&lightlag_host::TcpInfo) -> u64| info.as_ref().map_or(0, value);
+        let time = |value: Duration| if value == Duration::MAX { 0.0 } else { value.as_secs_f64() };
+        let seconds =
+            |value: &dyn Fn(&lightlag_host::TcpInfo) -> Duration| info.as_ref().map_or(0.0, |i| time(value(i)));
+        let is = |value: &dyn Fn(&lightlag_host::TcpInfo) -> bool| info.as_ref().is_some_and(value);
+        Self {
+            local: text(local),
+            remote: text(remote),
+            seconds: now.since(watch.opened).as_secs_f64(),
+            bytes_in,
+            sha256_in,
+            bytes_out,
+            sha256_out,
+            bytes_acknowledged: number(&|info| info.bytes_acked),
+            error: error.map(|error| error.to_string()),
+            congestion: stack.settings(socket).map_or_else(|_| String::new(), |set| set.congestion.name().to_owned()),
+            retransmitted_segments: number(&|info| info.total_retrans),
+            timeouts: number(&|info| info.timeouts),
+            segments_out: number(&|info| info.segs_out),
+            segments_in: number(&|info| info.segs_in),
+            srtt: seconds(&|info| info.rtt),
+            min_rtt: seconds(&|info| info.min_rtt),
+            rto: seconds(&|info| info.rto),
+            cwnd: number(&|info| info.snd_cwnd.into()) as u32,
+            snd_mss: number(&|info| info.snd_mss.into()) as u32,
+            rcv_mss: number(&|info| info.rcv_mss.into()) as u32,
+            sack: is(&|info| info.sack),
+            timestamps: is(&|info| info.timestamps),
+            window_scaling: is(&|info| info.scales.is_some()),
+            ecn: is(&|info| info.ecn),
+            longest_stall: watch.longest.0.as_secs_f64(),
+            rto_at_stall: watch.longest.1.as_secs_f64(),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What the application does with one connection: swallow, give back, send, or answer HTTP.
+
+use super::http::Http;
+use super::payload::{Payload, Source};
+use super::report::{Report, Watch};
+use lightlag_core::{Duration, Instant};
+use lightlag_host::{Shutdown, SocketError, SocketId, Stack};
+use sha2::{Digest, Sha256};
+use std::io;
+use std::path::PathBuf;
+
+/// What an application does with a connection.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// Reads until the peer closes.
+    Sink,
+    /// Sends everything back.
+    Echo,
+    /// Sends this, then closes; reads and counts what comes meanwhile.
+    Send(Source),
+    /// Answers requests for the files in a folder.
+    Http(PathBuf),
+}
+
+/// A reader that stops for a while, so that the window closes.
+#[derive(Clone, Copy, Debug, serde::Deserialize)]
+pub struct Pause {
+    /// After so many bytes.
+    pub after: lightlag_core::Bytes,
+    /// For so long.
+    #[serde(rename = "for")]
+    pub time: Duration,
+}
+
+/// How much is read or written at once.
+const CHUNK: usize = 1 << 16;
+
+/// How much an echo holds at most before it stops reading.
+const ECHO: usize = 1 << 20;
+
+enum Work {
+    Sink,
+    Echo,
+    Send(Payload),
+    Http(Http),
+}
+
+/// One connection and its application.
+pub struct Session {
+    pub(super) socket: SocketId,
+    work: Work,
+    /// What is to be sent, from `sent` on.
+    outgoing: Vec<u8>,
+    sent: usize,
+    hash_in: Sha256,
+    hash_out: Sha256,
+    bytes_in: u64,
+    bytes_out: u64,
+    pause: Option<Pause>,
+    paused_until: Option<Instant>,
+    shut: bool,
+    ended: bool,
+    error: Option<SocketError>,
+    watch: Watch,
+}
+
+impl Session {
+    /// The application of a connection.
+    ///
+    /// # Errors
+    /// If the file that is to be sent cannot be opened.
+    pub fn new(now: Instant, socket: SocketId, role: &Role, pause: Option<Pause>) -> io::Result<Self> {
+        let work = match role {
+            Role::Sink => Work::Sink,
+            Role::Echo => Work::Echo,
+            Role::Send(source) => Work::Send(source.open()?),
+            Role::Http(folder) => Work::Http(Http::new(folder.clone())),
+        };
+        Ok(Self {
+            socket,
+            work,
+            outgoing: Vec::new(),
+            sent: 0,
+            hash_in: Sha256::new(),
+            hash_out: Sha256::new(),
+            bytes_in: 0,
+            bytes_out: 0,
+            pause,
+            paused_until: None,
+            shut: false,
+            ended: false,
+            error: None,
+            watch: Watch::new(now),
+        })
+    }
+
+    /// Does what can be done now. `Some` when the connection is over: its report.
+    ///
+    /// # Errors
+    /// If the file that is being sent cannot be read.
+    pub fn drive(&mut self, now: Instant, stack: &mut Stack) -> io::Result<Option<Report>> {
+        self.receive(now, stack)?;
+        self.transmit(now, stack)?;
+        self.watch.look(now, stack, self.socket, self.paused_until.is_some());
+        let over = self.error.is_some() || self.ended && self.shut || self.shut && !stack.lingers(self.socket);
+        if !over {
+            return Ok(None);
+        }
+        let report = self.report(now, stack);
+        // Whoever is told has been told.
+        let _ = stack.close(now, self.socket);
+        Ok(Some(report))
+    }
+
+    /// When something is to be done although nothing arrives.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.paused_until
+    }
+
+    /// The report of a connection as it is now.
+    pub fn report(&self, now: Instant, stack: &Stack) -> Report {
+        let hashes = [&self.hash_in, &self.hash_out].map(|hash| hex(&hash.clone().finalize()));
+        Report::of(now, stack, self.socket, &self.watch, (self.bytes_in, self.bytes_out), hashes, self.error)
+    }
+
+    fn receive(&mut self, now: Instant, stack: &mut Stack) -> io::Result<()> {
+        let mut buffer = [0; CHUNK];
+        while !self.ended && self.error.is_none() && !self.is_paused(now) {
+            if matches!(self.work, Work::Echo) && self.outgoing.len() - self.sent >= ECHO {
+                break;
+            }
+            let len = self.may_read(buffer.len());
+            match stack.read(self.socket, &mut buffer[..len]) {
+                Ok(0) => self.ended = true,
+                Ok(len) => self.take(now, &buffer[..len])?,
+                Err(SocketError::WouldBlock) => break,
+                Err(error) => self.error = Some(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_paused(&mut self, now: Instant) -> bool {
+        if self.paused_until.is_some_and(|until| until <= now) {
+            self.paused_until = None;
+            self.watch.resume(now);
+        }
+        self.paused_until.is_some()
+    }
+
+    /// A pause begins after an exact number of bytes.
+    fn may_read(&self, most: usize) -> usize {
+        let left = self.pause.map_or(u64::MAX, |pause| pause.after.0.saturating_sub(self.bytes_in).max(1));
+        left.min(most as u64) as usize
+    }
+
+    fn take(&mut self, now: Instant, data: &[u8]) -> io::Result<()> {
+        self.bytes_in += data.len() as u64;
+        self.hash_in.update(data);
+        if let Some(pause) = self.pause.filter(|pause| self.bytes_in >= pause.after.0) {
+            self.pause = None;
+            self.paused_until = Some(now + pause.time);
+        }
+        match &mut self.work {
+            Work::Sink | Work::Send(_) => {}
+            Work::Echo => self.outgoing.extend_from_slice(data),
+            Work::Http(http) => http.take(data, &mut self.outgoing)?,
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self, now: Instant, stack: &mut Stack) -> io::Result<()> {
+        loop {
+            if self.sent == self.outgoing.len() {
+                self.outgoing.clear();
+                self.sent = 0;
+                match &mut self.work {
+                    Work::Send(payload) => payload.next(CHUNK, &mut self.outgoing)?,
+                    Work::Http(http) => http.next(CHUNK, &mut self.outgoing)?,
+                    Work::Sink | Work::Echo => {}
+                }
+            }
+            if self.outgoing.is_empty() || self.error.is_some() {
+                break;
+            }
+            match stack.write(now, self.socket, &self.outgoing[self.sent..]) {
+                Ok(len) => {
+                    self.hash_out.update(&self.outgoing[self.sent..self.sent + len]);
+                    self.bytes_out += len as u64;
+                    self.sent += len;
+                }
+                Err(SocketError::WouldBlock) => return Ok(()),
+                Err(error) => self.error = Some(error),
+            }
+        }
+        if self.sent == self.outgoing.len() && self.finished() && !self.shut && self.error.is_none() {
+            self.shut = stack.shutdown(self.socket, Shutdown::Write).is_ok();
+        }
+        Ok(())
+    }
+
+    /// Whether nothing more will be sent.
+    fn finished(&self) -> bool {
+        match &self.work {
+            Work::Sink | Work::Echo => self.ended,
+            Work::Send(payload) => payload.is_empty(),
+            Work::Http(http) => http.is_answered() || self.ended,
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,243 @@
+//! Arbitrary packets, and segments that fit a connection almost, into a stack with a listener and with connections:
+//! no panic, no flood of answers, every answer a right packet, and what is read is what was accepted.
+//!
+//! The input is a program: one byte that says what happens, and its operands.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lightlag_core::{Bytes, Duration, Instant};
+use lightlag_host::{HostConfig, Shutdown, SocketId, SocketOption, Stack};
+use lightlag_tcp::ecn::Codepoint;
+use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
+use lightlag_tcp::{Options, Segment};
+use lightlag_wire::{Addresses, IpFields};
+use std::net::SocketAddr;
+
+/// More answers than this to one thing that happened are a flood: a window of the largest buffer in small segments.
+const FLOOD: usize = 60_000;
+
+struct Program<'a>(&'a [u8]);
+
+impl Program<'_> {
+    fn byte(&mut self) -> u8 {
+        self.take(1)[0]
+    }
+
+    fn short(&mut self) -> u16 {
+        let bytes = self.take(2);
+        u16::from_be_bytes([bytes[0], bytes[1]])
+    }
+
+    fn word(&mut self) -> u32 {
+        u32::from(self.short()) << 16 | u32::from(self.short())
+    }
+
+    /// A small distance, or any.
+    fn distance(&mut self) -> u32 {
+        match self.byte() {
+            255 => self.word(),
+            254 => u32::from(self.short()),
+            253 => 0_u32.wrapping_sub(u32::from(self.short())),
+            small => u32::from(small),
+        }
+    }
+
+    /// So many bytes; zeros where the program ends.
+    fn take(&mut self, len: usize) -> Vec<u8> {
+        let (head, tail) = self.0.split_at(len.min(self.0.len()));
+        self.0 = tail;
+        let mut bytes = head.to_vec();
+        bytes.resize(len, 0);
+        bytes
+    }
+}
+
+/// The other end, as far as it must be known to be almost right.
+#[derive(Default)]
+struct Peer {
+    next: u32,
+    acknowledged: u32,
+    stamp: u32,
+    port: u16,
+}
+
+struct World {
+    stack: Stack,
+    now: Instant,
+    listener: SocketId,
+    sockets: Vec<SocketId>,
+    peer: Peer,
+}
+
+fn ours(port: u16) -> SocketAddr {
+    ([10, 0, 0, 1], port).into()
+}
+
+fn theirs(port: u16) -> SocketAddr {
+    ([10, 0, 0, 2], port).into()
+}
+
+impl World {
+    fn new(program: &mut Program<'_>) -> Self {
+        let mut tcp = lightlag_tcp::Profile::ALL[usize::from(program.byte()) % 5].config();
+        let bits = program.byte();
+        if bits & 1 != 0 {
+            let text = "congestion = \"bbr\"\necn = \"accecn\"\nreceive_buffer = \"4000 B\"\nmss = \"500 B\"";
+            let options: Options = toml::from_str(text).unwrap_or_default();
+            tcp = options.resolve().unwrap_or(tcp);
+        }
+        if bits & 2 != 0 {
+            tcp.ecn = lightlag_tcp::ecn::Mode::Classic;
+        }
+        let mut stack = Stack::new(HostConfig { tcp, ..HostConfig::new(vec![[10, 0, 0, 1].into()]) });
+        let listener = stack.listen(ours(80), 3).expect("a free port");
+        let peer = Peer { port: 1000, stamp: 1, ..Peer::default() };
+        let mut world = Self { stack, now: Instant::from_nanos(1_000_000_000), listener, sockets: Vec::new(), peer };
+        if bits & 4 != 0 {
+            world.shake_hands();
+        }
+        world
+    }
+
+    fn shake_hands(&mut self) {
+        let offer = SynOptions { mss: Some(1000), window_scale: Some(2), sack_permitted: true };
+        let syn = Segment::new(SeqNumber(self.peer.next), SeqNumber(0), 60_000, Flags::SYN).with_syn_options(offer);
+        self.segment(syn.with_timestamps(Timestamps { value: self.peer.stamp, echo: 0 }), Codepoint::NotEct, 80);
+        self.peer.next = self.peer.next.wrapping_add(1);
+        let ack = Segment::new(SeqNumber(self.peer.next), SeqNumber(self.peer.acknowledged), 60_000, Flags::ACK);
+        self.segment(ack.with_timestamps(Timestamps { value: self.peer.stamp, echo: 0 }), Codepoint::NotEct, 80);
+    }
+
+    fn segment(&mut self, segment: Segment, ecn: Codepoint, port: u16) {
+        let mut packet = Vec::new();
+        let addresses = Addresses { source: theirs(self.peer.port), destination: ours(port) };
+        let payload = vec![7; usize::from(segment.len)];
+        lightlag_wire::encode(&mut packet, &addresses, &IpFields { ecn, ..IpFields::default() }, &segment, &payload);
+        self.stack.packet_in(self.now, &packet);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        let mut packet = Vec::new();
+        for count in 0.. {
+            assert!(count < FLOOD, "a flood of answers");
+            if !self.stack.poll_packet(self.now, &mut packet) {
+                break;
+            }
+            let sent = lightlag_wire::decode(&packet).expect("a right packet");
+            if sent.addresses.destination == theirs(self.peer.port) {
+                let next = sent.segment.seq.plus(sent.segment.sequence_len());
+                if sent.segment.flags.has(Flags::SYN) || next.0.wrapping_sub(self.peer.acknowledged) as i32 > 0 {
+                    self.peer.acknowledged = next.0;
+                }
+            }
+        }
+        while let Ok(socket) = self.stack.accept(self.listener) {
+            self.sockets.push(socket);
+        }
+    }
+
+    fn almost_right(&mut self, program: &mut Program<'_>) {
+        let flags = Flags(program.short() & 0x1ff & !0x20);
+        let seq = SeqNumber(self.peer.next.wrapping_add(program.distance()));
+        let ack = SeqNumber(self.peer.acknowledged.wrapping_sub(program.distance()));
+        let mut segment = Segment::new(seq, ack, program.short(), flags);
+        segment.len = u16::from(program.byte()) * 8;
+        let options = program.byte();
+        if options & 1 != 0 {
+            self.peer.stamp = self.peer.stamp.wrapping_add(program.distance());
+            segment = segment.with_timestamps(Timestamps { value: self.peer.stamp, echo: program.distance() });
+        }
+        if options & 2 != 0 {
+            let blocks: Vec<SackBlock> = (0..options >> 6)
+                .map(|_| {
+                    let start = SeqNumber(self.peer.acknowledged.wrapping_sub(program.distance()));
+                    SackBlock { start, end: start.plus(program.distance()) }
+                })
+                .collect();
+            segment = segment.with_sack(&blocks);
+        }
+        if flags.has(Flags::SYN) {
+            let mss = (options & 4 != 0).then(|| program.short());
+            let window_scale = (options & 8 != 0).then(|| program.byte());
+            segment = segment.with_syn_options(SynOptions { mss, window_scale, sack_permitted: options & 16 != 0 });
+        }
+        let ecn = [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce][usize::from(program.byte()) % 4];
+        if segment.seq.0 == self.peer.next {
+            self.peer.next = self.peer.next.wrapping_add(segment.sequence_len());
+        }
+        let port = if options & 32 != 0 { 81 } else { 80 };
+        self.segment(segment, ecn, port);
+    }
+
+    fn call(&mut self, program: &mut Program<'_>) {
+        let Some(at) = usize::from(program.byte()).checked_rem(self.sockets.len()) else { return };
+        let (stack, socket, now) = (&mut self.stack, self.sockets[at], self.now);
+        match program.byte() % 12 {
+            0 => {
+                let mut data = vec![0; usize::from(program.short())];
+                if let Ok(len) = stack.read(socket, &mut data) {
+                    assert!(data[..len].iter().all(|byte| *byte == 7), "only what was sent is read");
+                }
+            }
+            1 => drop(stack.write(now, socket, &vec![1; usize::from(program.short())])),
+            2 => drop(stack.shutdown(socket, Shutdown::Write)),
+            3 => drop(stack.shutdown(socket, Shutdown::Both)),
+            4 => drop(stack.close(now, socket)),
+            5 => drop(stack.abort(now, socket)),
+            6 => drop(stack.set_option(now, socket, &SocketOption::Cork(program.byte() & 1 != 0))),
+            7 => drop(stack.set_option(now, socket, &SocketOption::NoDelay(program.byte() & 1 != 0))),
+            8 => drop(stack.set_option(now, socket, &SocketOption::QuickAck(program.byte() & 1 != 0))),
+            9 => drop(stack.set_option(now, socket, &SocketOption::ReceiveBuffer(Bytes(program.short().into())))),
+            10 => drop(stack.set_option(now, socket, &SocketOption::KeepAlive(program.byte() & 1 != 0))),
+            _ => drop((stack.info(now, socket), stack.readiness(socket))),
+        }
+        self.drain();
+    }
+
+    fn wait(&mut self, program: &mut Program<'_>) {
+        let end = self.now + Duration::from_micros(1 << (program.byte() % 32));
+        for _ in 0..200 {
+            let Some(next) = self.stack.poll_timeout().filter(|next| *next <= end) else { break };
+            assert!(next >= self.now || next == Instant::ZERO, "time goes on");
+            self.now = self.now.max(next);
+            self.stack.handle_timeout(self.now);
+            self.drain();
+            let again = self.stack.poll_timeout();
+            assert!(again.is_none_or(|again| again > self.now), "a timer that never ends");
+        }
+        self.now = self.now.max(end);
+        self.stack.handle_timeout(self.now);
+        self.drain();
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut program = Program(input);
+    let mut world = World::new(&mut program);
+    while !program.0.is_empty() {
+        match program.byte() % 8 {
+            0 => {
+                let len = usize::from(program.byte());
+                let packet = program.take(len);
+                world.stack.packet_in(world.now, &packet);
+                world.drain();
+            }
+            1..4 => world.almost_right(&mut program),
+            4 => world.wait(&mut program),
+            5 => {
+                world.peer.port = 1000 + u16::from(program.byte() % 4);
+                world.shake_hands();
+            }
+            6 if world.sockets.len() < 8 => {
+                let socket = world.stack.socket();
+                if world.stack.connect(world.now, socket, theirs(world.peer.port)).is_ok() {
+                    world.sockets.push(socket);
+                }
+                world.drain();
+            }
+            _ => world.call(&mut program),
+        }
+    }
+});

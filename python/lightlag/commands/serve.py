@@ -1,0 +1,246 @@
+"""``lightlag serve-tcp`` and ``lightlag connect``: our TCP as a host on a TUN device, for real peers."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import signal
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lightlag import _engine
+from lightlag.errors import InputError
+
+Tun = Annotated[str, typer.Option(metavar="NAME", help="The TUN device. It is made, and goes away at the end.")]
+Namespace = Annotated[str | None, typer.Option(metavar="NAME", help="Network namespace of the device (ip netns).")]
+Address = Annotated[str, typer.Option(metavar="IP", help="Our address: the simulated host's.")]
+Peer = Annotated[
+    str | None,
+    typer.Option(metavar="IP/PREFIX", help="The kernel's address on the device. Without it the device has one."),
+]
+Congestion = Annotated[str | None, typer.Option("--congestion", "-c", metavar="NAME", help="The congestion control.")]
+ProfileName = Annotated[str | None, typer.Option("--profile", metavar="NAME", help="Whose behaviour: linux, rfc, ...")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help="A key of a scenario's tcp table: sack=false."),
+]
+Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Largest IP packet.")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Draws sequence numbers and ports. Default: another each time.")]
+PauseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Stop reading after so many bytes ...")]
+PauseFor = Annotated[str, typer.Option(metavar="TIME", help="... for so long: the window closes.")]
+Send = Annotated[str | None, typer.Option(metavar="SIZE", help="Send so many bytes, such as 64MB, then close.")]
+File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Send a file, then close.")]
+Rate = Annotated[str | None, typer.Option(metavar="RATE", help="Path to the host, each way: its rate, ...")]
+Delay = Annotated[str | None, typer.Option(metavar="TIME", help="... its delay, ...")]
+Queue = Annotated[int | None, typer.Option(min=1, help="... packets that may wait (1000), ...")]
+Loss = Annotated[str | None, typer.Option(metavar="P", help="... and how likely a packet is lost.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line: each event, then the counters.")]
+
+
+def serve_tcp(
+    address: Address,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen at.")],
+    tun: Tun = "lightlag0",
+    namespace: Namespace = None,
+    peer: Peer = None,
+    sink: Annotated[bool, typer.Option("--sink", help="Read everything (the default).")] = False,
+    echo: Annotated[bool, typer.Option("--echo", help="Send everything back.")] = False,
+    send: Send = None,
+    file: File = None,
+    http: Annotated[Path | None, typer.Option(metavar="DIR", help="Answer GET with the files of a folder.")] = None,
+    congestion: Congestion = None,
+    profile: ProfileName = None,
+    sets: Set = None,
+    connections: Annotated[int | None, typer.Option(min=1, help="End after so many connections.")] = None,
+    pause_after: PauseAfter = None,
+    pause_for: PauseFor = "3 s",
+    rate: Rate = None,
+    delay: Delay = None,
+    queue: Queue = None,
+    loss: Loss = None,
+    mtu: Mtu = 1500,
+    seed: Seed = None,
+    as_json: AsJson = False,
+) -> None:
+    """A TCP server on our own stack: real clients reach it through a TUN device. Needs root.
+
+    \b
+    lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 5001 --sink
+    nc -N 10.9.0.2 5001 < file                    the SHA-256 printed is that of the file
+    lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 80 --http . -c bbr
+    curl http://10.9.0.2/README.md
+
+    Ctrl-C resets the connections that are open, prints the counters and removes the device.
+    """
+    wanted = [sink, echo, send is not None, file is not None, http is not None]
+    if sum(wanted) > 1:
+        raise InputError("--sink, --echo, --send, --file, --http: take one of them")
+    role = "echo" if echo else "http" if http is not None else "send" if send is not None or file else "sink"
+    options: dict[str, Any] = {"port": port, "role": role, "send": send, "connections": connections}
+    options |= {"file": _text(file), "http": _text(http), "pause": _pause(pause_after, pause_for)}
+    options["path"] = _path(rate, delay, queue, loss)
+    _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
+
+
+def connect(
+    remote: Annotated[str, typer.Argument(metavar="ADDRESS:PORT", help="Whom to call.")],
+    address: Address,
+    tun: Tun = "lightlag0",
+    namespace: Namespace = None,
+    peer: Peer = None,
+    send: Send = None,
+    file: File = None,
+    receive: Annotated[bool, typer.Option("--receive", help="Read until the peer closes (the default).")] = False,
+    congestion: Congestion = None,
+    profile: ProfileName = None,
+    sets: Set = None,
+    pause_after: PauseAfter = None,
+    pause_for: PauseFor = "3 s",
+    rate: Rate = None,
+    delay: Delay = None,
+    queue: Queue = None,
+    loss: Loss = None,
+    mtu: Mtu = 1500,
+    seed: Seed = None,
+    as_json: AsJson = False,
+) -> None:
+    """A TCP client on our own stack: it calls a real server through a TUN device. Needs root.
+
+    \b
+    nc -l 10.9.0.1 5001 | sha256sum               once the device is there; or listen at 0.0.0.0
+    lightlag connect 10.9.0.1:5001 --address 10.9.0.2 --peer 10.9.0.1/24 --send 64MB -c hybla
+    """
+    if sum([receive, send is not None, file is not None]) > 1:
+        raise InputError("--send, --file, --receive: take one of them")
+    role = "send" if send is not None or file else "sink"
+    options: dict[str, Any] = {"remote": remote, "role": role, "send": send, "file": _text(file)}
+    options |= {"pause": _pause(pause_after, pause_for)}
+    options["path"] = _path(rate, delay, queue, loss)
+    _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
+
+
+def _common(
+    tun: str,
+    namespace: str | None,
+    address: str,
+    peer: str | None,
+    congestion: str | None,
+    profile: str | None,
+    sets: list[str] | None,
+    mtu: int,
+    seed: int | None,
+) -> dict[str, Any]:
+    tcp = _tcp(sets or [])
+    tcp |= {key: value for key, value in [("congestion", congestion), ("profile", profile)] if value is not None}
+    seed = secrets.randbits(53) if seed is None else seed
+    device = {"tun": tun, "namespace": namespace, "address": address, "peer": peer, "mtu": mtu}
+    return device | {"tcp": tcp, "seed": seed}
+
+
+def _tcp(sets: list[str]) -> dict[str, Any]:
+    """The table that KEY=VALUE pairs describe; a key with dots is one of a table inside."""
+    table: dict[str, Any] = {}
+    for change in sets:
+        key, separator, text = change.partition("=")
+        if not separator or not key.strip():
+            raise InputError(f'--set "{change}": is not KEY=VALUE; write for example --set sack=false')
+        try:
+            value = tomllib.loads(f"value = {text.strip()}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text.strip()
+        *outer, last = key.strip().split(".")
+        place = table
+        for part in outer:
+            place = place.setdefault(part, {})
+            if not isinstance(place, dict):
+                raise InputError(f'--set "{change}": {part} is a value already')
+        place[last] = value
+    return table
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _pause(after: str | None, time: str) -> dict[str, str] | None:
+    return None if after is None else {"after": after, "for": time}
+
+
+def _path(rate: str | None, delay: str | None, queue: int | None, loss: str | None) -> dict[str, Any] | None:
+    probability: float | str | None = loss
+    with suppress(ValueError):
+        probability = None if loss is None else float(loss)
+    path = {"rate": rate, "delay": delay, "queue": queue, "loss": probability}
+    return {key: value for key, value in path.items() if value is not None} or None
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends a server as Ctrl-C does: the device goes away and the counters are printed."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run(options: dict[str, Any], as_json: bool) -> None:
+    def watch(text: str) -> None:
+        print(text if as_json else _line(json.loads(text)), flush=True)
+
+    options = {key: value for key, value in options.items() if value is not None}
+    with _ended_by_sigterm():
+        try:
+            summary = json.loads(_engine.serve_tcp(json.dumps(options), watch))
+        except ValueError as error:
+            raise InputError(str(error)) from None
+    print(json.dumps({"event": "ended"} | summary) if as_json else _counters(summary), flush=True)
+    if summary["interrupted"] and "remote" in options:
+        print("error: interrupted", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def _line(event: dict[str, Any]) -> str:
+    match event["event"]:
+        case "ready":
+            return f"{event['tun']}: {event['address']}"
+        case "opened":
+            return f"{event['remote']}: connected"
+        case _:
+            return _report(event)
+
+
+def _report(report: dict[str, Any]) -> str:
+    """A few lines about a connection that is over."""
+    seconds = report["seconds"]
+    lines = [f"{report['remote']}: {report['error'] or 'closed'} after {seconds:.3f} s, {report['congestion']}"]
+    for name, verb in [("in", "received"), ("out", "sent")]:
+        size = report[f"bytes_{name}"]
+        if size:
+            rate = f", {8e-6 * size / seconds:.1f} Mbit/s" if seconds > 0 else ""
+            lines.append(f"  {verb} {size:,} bytes{rate}, sha256 {report[f'sha256_{name}']}")
+    agreed = [name for name in ("sack", "timestamps", "window_scaling", "ecn") if report[name]]
+    lines.append(
+        f"  SRTT {1e3 * report['srtt']:.1f} ms, least {1e3 * report['min_rtt']:.1f} ms; cwnd {report['cwnd']} segments "
+        f"of {report['snd_mss']} bytes; {report['retransmitted_segments']} sent again, {report['timeouts']} timeouts; "
+        f"longest stall {1e3 * report['longest_stall']:.0f} ms"
+    )
+    lines.append(f"  agreed on: {', '.join(agreed) or 'nothing'}")
+    return "\n".join(lines)
+
+
+def _counters(summary: dict[str, Any]) -> str:
+    dropped = {key: summary[key] for key in summary if isinstance(summary[key], int)}
+    names = ("bad_packets", "other_protocols", "not_for_us", "refused_syns", "resets", "refused_by_device", "lost_on_path", "dropped_by_queue")
+    rest = ", ".join(f"{name.replace('_', ' ')} {dropped[name]}" for name in names if dropped[name])
+    return f"{summary['packets_in']} packets in, {summary['packets_out']} out" + (f"; {rest}" if rest else "")
