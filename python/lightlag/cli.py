@@ -14,7 +14,7 @@ import typer
 
 from lightlag import _engine
 from lightlag.commands import captures, serve
-from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
+from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def run(
     pcap_flow: PcapFlow = None,
     pcap_comments: PcapComments = False,
     ipv6: Ipv6 = False,
+    acks: Acks = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario: print its flows and links, write a results folder.
@@ -145,6 +146,7 @@ def run(
     from lightlag.scenario import load_scenario
 
     changes = _changes(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
+    changes += [] if acks is None else [("record.acks", "true")]
     scenario = json.loads(load_scenario(file, changes))
     folder = out if out is not None or as_json else Path("results") / scenario["name"]
     if folder is not None:
@@ -167,6 +169,10 @@ def run(
         result.save(folder, force=force, jobs=jobs)
         if not quiet:
             print(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+    if acks:
+        captures.write_acks(result, Path(acks))
+        if not quiet:
+            print(f"ACKs in {acks}", file=sys.stderr if as_json else sys.stdout)
     if stopped:
         kept = "" if folder is None else f"; what was recorded is in {folder}"
         raise CommandError(STOPPED, f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}")
