@@ -5,10 +5,12 @@
 //! - `columns`: a run's tables as Arrow columns.
 //! - `serve`: a host on a TUN device.
 //! - `folder`: a results folder on disk.
+//! - `replay`: what a sender did, from a capture.
 
 mod answers;
 mod columns;
 mod folder;
+mod replay;
 mod run;
 mod serve;
 
@@ -98,6 +100,8 @@ mod _engine {
     use super::{ScenarioError, catalog, check, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
+    #[pymodule_export]
+    use crate::replay::sending;
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
     #[pymodule_export]

@@ -227,6 +227,12 @@ pub(crate) struct Table {
     batch: RecordBatch,
 }
 
+impl Table {
+    pub(crate) fn new(batch: RecordBatch) -> Self {
+        Self { batch }
+    }
+}
+
 #[pymethods]
 impl Table {
     /// The Arrow PyCapsule interface: no copy. The requested schema is a wish that may be ignored.

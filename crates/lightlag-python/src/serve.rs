@@ -14,13 +14,11 @@ pub fn serve_tcp(py: Python<'_>, options: &str, watch: Py<PyAny>) -> PyResult<St
     let config = options.resolve().map_err(PyValueError::new_err)?;
     let mut stopped: Option<PyErr> = None;
     let result = py.detach(|| {
-        serve(&config, &mut |event| {
-            match Python::attach(|py| tell(py, &watch, event)) {
-                Ok(()) => Control::Continue,
-                Err(error) => {
-                    stopped = Some(error);
-                    Control::Stop
-                }
+        serve(&config, &mut |event| match Python::attach(|py| tell(py, &watch, event)) {
+            Ok(()) => Control::Continue,
+            Err(error) => {
+                stopped = Some(error);
+                Control::Stop
             }
         })
     });
