@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 __all__ = [
+    "Capture",
     "Run",
     "ScenarioError",
     "Table",
@@ -13,6 +14,7 @@ __all__ = [
     "catalog",
     "check",
     "check_folder",
+    "inspect",
     "parse",
     "run",
     "schema",
@@ -50,6 +52,11 @@ class Run:
         captures: str | os.PathLike[str] | None = None,
     ) -> None: ...
 
+@final
+class Capture:
+    def summary(self) -> str: ...
+    def trace(self) -> Table | None: ...
+
 def parse(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
 def check(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
 def run(
@@ -61,6 +68,13 @@ def run(
 def answers(
     tcp: str, arrivals: Sequence[tuple[int, int]], reads: Sequence[int] | None = None
 ) -> list[tuple[int, int, bytes]]: ...
+def inspect(
+    path: str | os.PathLike[str],
+    progress: Callable[[int, int, int], object] | None = None,
+    interval_s: float = 0.1,
+    trace: int | None = None,
+    rows: int = 200_000,
+) -> Capture: ...
 def check_folder(folder: str | os.PathLike[str], force: bool = False) -> None: ...
 def sending(capture: str | os.PathLike[str], flow: int | None = None) -> tuple[str, Table, Table]: ...
 def schema() -> str: ...

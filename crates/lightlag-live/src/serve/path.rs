@@ -1,7 +1,7 @@
 //! A path between the device and our host: the link of the simulator, once for each direction.
 
 use lightlag_core::{Duration, Instant, Probability, RandomStream, Rate};
-use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
+use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
 use std::collections::VecDeque;
 
 /// Which way a packet goes.
@@ -58,7 +58,7 @@ impl Line {
             destination: NodeId(0),
             flow: 0,
             size: u16::try_from(bytes.len()).unwrap_or(u16::MAX),
-            corrupted: false,
+            flags: PacketFlags::new(true),
             ecn: lightlag_net::Ecn::NotEct,
             body: (),
         };
@@ -69,7 +69,7 @@ impl Line {
 
     fn receive(&mut self, now: Instant) -> Option<Vec<u8>> {
         while self.link.next_arrival().is_some_and(|arrival| arrival <= now) {
-            let corrupted = self.link.receive().corrupted;
+            let corrupted = self.link.receive().flags.is_corrupted();
             let packet = self.packets.pop_front();
             if !corrupted {
                 return packet;
