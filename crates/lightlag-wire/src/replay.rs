@@ -272,6 +272,14 @@ impl Walk {
             self.unproven.insert((to, index));
         }
         self.transmissions.push(Transmission { at, start: from, len: (to - from) as u32, again, lost: false });
+        while let Some((inside, (end, before))) =
+            self.latest.range(from + 1..to).next().map(|(at, entry)| (*at, *entry))
+        {
+            self.latest.remove(&inside);
+            if end > to {
+                self.latest.insert(to, (end, before));
+            }
+        }
         self.latest.insert(from, (to, index));
     }
 
@@ -328,14 +336,19 @@ impl Walk {
         }
     }
 
-    /// A retransmission belongs to the episode that runs, or begins one. A timeout begins one in any case.
+    /// A retransmission belongs to the episode that runs, or begins one: a timeout does in any case, and what follows a
+    /// probe.
     fn episode(&mut self, row: &Observation, cause: Cause) {
-        let running = self.recovery_point.is_some();
-        let worse = self.episodes.last().is_some_and(|last| last.cause != Cause::Timeout) && cause == Cause::Timeout;
-        if !running || worse {
-            let first = self.first_data.unwrap_or(row.at);
+        let running = self.recovery_point.and(self.episodes.last_mut());
+        let begin_s = row.at.since(self.first_data.unwrap_or(row.at)).as_secs_f64();
+        let other = running.as_ref().is_none_or(|running| {
+            running.cause != cause && (cause == Cause::Timeout || running.cause == Cause::TailProbe)
+        });
+        if other {
+            if let Some(running) = running {
+                running.duration_s = Some(begin_s - running.begin_s);
+            }
             let flight = row.in_flight;
-            let begin_s = row.at.since(first).as_secs_f64();
             self.episodes.push(Episode { begin_s, duration_s: None, cause, flight_bytes: flight, retransmissions: 0 });
             self.recovery_point = Some(self.highest);
         }
