@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import shutil
 import subprocess
 from collections import Counter
@@ -15,6 +16,7 @@ import pytest
 
 import lightlag as ll
 from conftest import PAIR, Lightlag, pair
+from lightlag import _engine
 
 TSHARK = shutil.which("tshark")
 needs_tshark = pytest.mark.skipif(
@@ -182,6 +184,8 @@ class Judged:
     flows: dict[str, dict[str, Any]]
     packets: dict[str, list[Packet]]
     sender: dict[str, str]
+    ours: dict[str, dict[str, Any]]
+    """What ``lightlag inspect`` says about the connection of each case."""
 
 
 @pytest.fixture(scope="module", params=["v4", "v6"])
@@ -198,7 +202,11 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     for packet in packets(merged):
         found[ends[packet.source]].append(packet)
     flows = {flow["name"]: flow for flow in result.summary["flows"]}
-    return Judged(flows, found, {name: address.format(2 * number + 1) for number, name in enumerate(CASES)})
+    sender = {name: address.format(2 * number + 1) for number, name in enumerate(CASES)}
+    ours = {}
+    for name, file in zip(CASES, files, strict=True):
+        [ours[name]] = json.loads(_engine.inspect(file).summary())["connections"]
+    return Judged(flows, found, sender, ours)
 
 
 def test_there_are_at_least_40_cases() -> None:
@@ -228,6 +236,27 @@ def test_tshark_counts_our_retransmissions(judged: Judged, name: str) -> None:
     assert len(sent) == judged.flows[name]["sent_segments"]
     again = [packet for packet in sent if packet.labels & SENT_AGAIN]
     assert len(again) == judged.flows[name]["retransmitted_segments"], Counter(str(p.labels) for p in sent)
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", CASES)
+def test_tshark_counts_our_duplicate_acks_and_closed_windows(judged: Judged, name: str) -> None:
+    theirs: Counter[tuple[str, str]] = Counter()
+    for packet in judged.packets[name]:
+        side = "forward" if packet.source == judged.sender[name] else "backward"
+        theirs.update((side, label) for label in packet.labels)
+    for side in ("forward", "backward"):
+        ours = judged.ours[name][side]
+        assert (side, ours["duplicate_acks"]) == (side, theirs[side, "duplicate_ack"])
+        assert (side, ours["zero_windows"]) == (side, theirs[side, "zero_window"])
+    assert judged.ours[name]["forward"]["retransmitted_segments"] >= judged.flows[name]["retransmitted_segments"]
+
+
+@needs_tshark
+def test_there_is_something_to_count(judged: Judged) -> None:
+    labels = Counter(label for packets in judged.packets.values() for packet in packets for label in packet.labels)
+    seen = {"duplicate_ack", "zero_window", "zero_window_probe", "window_full", "window_update", *SENT_AGAIN}
+    assert seen <= set(labels), labels
 
 
 def number_of_packets(capture: Path) -> int:

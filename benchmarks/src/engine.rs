@@ -2,7 +2,7 @@
 
 use crate::measure::{Sample, cpu_seconds, max_rss_kib};
 use lightlag_core::{Duration, Entity, EventQueue, Instant, RandomStream, Rate};
-use lightlag_net::{ComputedLink, Ecn, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
+use lightlag_net::{ComputedLink, Ecn, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
 use std::hint::black_box;
 
 /// A body as large as a TCP segment.
@@ -40,7 +40,7 @@ impl Roundabout {
                     destination: NodeId(0),
                     flow,
                     size: SIZE,
-                    flags: PacketFlags::new(true),
+                    flags: lightlag_net::PacketFlags::new(true),
                     ecn: Ecn::NotEct,
                     body: [flow; 13],
                 };

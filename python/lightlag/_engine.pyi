@@ -6,6 +6,7 @@ from typing import Any, final
 
 __all__ = [
     "Capture",
+    "Emulation",
     "Run",
     "ScenarioError",
     "Table",
@@ -14,6 +15,7 @@ __all__ = [
     "catalog",
     "check",
     "check_folder",
+    "emulate",
     "inspect",
     "parse",
     "run",
@@ -81,3 +83,21 @@ def schema() -> str: ...
 def seconds(text: str) -> float: ...
 def serve_tcp(options: str, watch: Callable[[str], object]) -> str: ...
 def catalog() -> str: ...
+
+@final
+class Emulation:
+    @property
+    def about(self) -> str: ...
+    @property
+    def is_running(self) -> bool: ...
+    def statistics(self) -> str: ...
+    def stop(self) -> None: ...
+
+def emulate(
+    scenario: str,
+    devices: Sequence[tuple[str | None, str, Sequence[tuple[str, int]]]],
+    at: tuple[str, str] | None = None,
+    mtu: int = 1500,
+    duration_s: float | None = None,
+    priority: str = "fifo",
+) -> Emulation: ...

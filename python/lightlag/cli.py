@@ -14,7 +14,7 @@ import typer
 
 from lightlag import _engine
 from lightlag._table import print_rows
-from lightlag.commands import captures, compare_capture, inspect, replay, serve
+from lightlag.commands import captures, compare_capture, emulate, inspect, replay, serve
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
@@ -361,6 +361,9 @@ def check(file: File, sets: Set = None) -> None:
 def schema() -> None:
     """Print the JSON Schema of a scenario."""
     print(json.dumps(json.loads(_engine.schema()), indent=2))
+
+
+app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate.emulate))
 
 
 def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:

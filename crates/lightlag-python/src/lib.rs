@@ -4,12 +4,14 @@
 //! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `serve`: a host on a TUN device.
+//! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
 //! - `replay`: what a sender did, from a capture.
 //! - `inspect`: captures.
 
 mod answers;
 mod columns;
+mod emulate;
 mod folder;
 mod inspect;
 mod replay;
@@ -102,6 +104,8 @@ mod _engine {
     use super::{ScenarioError, catalog, check, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
+    #[pymodule_export]
+    use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
     use crate::replay::sending;
     #[pymodule_export]

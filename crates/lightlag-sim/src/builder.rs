@@ -12,7 +12,7 @@ use lightlag_tcp::{Connection, segment::SeqNumber};
 /// Builds the world of a network that has been checked.
 pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     let Network { links, flows, routes, ip, .. } = network;
-    let hops: Vec<Hop> = links.iter().map(|link| hop(link, seed)).collect();
+    let hops: Vec<_> = links.iter().map(|link| hop(link, seed)).collect();
     let mut endpoints = Vec::with_capacity(2 * flows.len());
     for flow in &flows {
         let [sender, mut receiver] = ends(flow, seed);
@@ -50,7 +50,8 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     world
 }
 
-fn hop(direction: &LinkDirection, seed: u64) -> Hop {
+/// An idle link direction.
+pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B> {
     let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| RandomStream::new(seed, &format!("link {} {purpose}", direction.name));

@@ -8,6 +8,7 @@
 //! - `builder`: from the scenario to a world.
 //! - `world`: links, endpoints and the queue of their next events.
 //! - [`run`]: the event loop.
+//! - [`path`]: the links of a scenario for packets from outside.
 //! - `record`: samples as columns, while it runs.
 //! - `capture`: packets as files for other tools, while it runs.
 //! - [`results`]: what a run leaves: summary, columns, hash.
@@ -15,6 +16,7 @@
 mod application;
 mod builder;
 mod capture;
+pub mod path;
 mod record;
 pub mod results;
 pub mod run;
@@ -22,6 +24,7 @@ pub mod scenario;
 mod world;
 
 pub use capture::Output;
+pub use path::Path;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};
 pub use scenario::{Scenario, ScenarioError};

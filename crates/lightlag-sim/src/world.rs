@@ -12,8 +12,8 @@ use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Connection, Segment, State};
 
 /// One direction of a link and the node it leads to.
-pub(crate) struct Hop {
-    pub(crate) link: Link<Segment>,
+pub(crate) struct Hop<B> {
+    pub(crate) link: Link<B>,
     pub(crate) to: NodeId,
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum Outcome {
 
 /// The world.
 pub(crate) struct World {
-    pub(crate) hops: Vec<Hop>,
+    pub(crate) hops: Vec<Hop<Segment>>,
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) routes: Routes,
     pub(crate) queue: EventQueue,

@@ -1,7 +1,7 @@
 //! A path between the device and our host: the link of the simulator, once for each direction.
 
 use lightlag_core::{Duration, Instant, Probability, RandomStream, Rate};
-use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
+use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
 use std::collections::VecDeque;
 
 /// Which way a packet goes.
@@ -58,7 +58,7 @@ impl Line {
             destination: NodeId(0),
             flow: 0,
             size: u16::try_from(bytes.len()).unwrap_or(u16::MAX),
-            flags: PacketFlags::new(true),
+            flags: lightlag_net::PacketFlags::new(true),
             ecn: lightlag_net::Ecn::NotEct,
             body: (),
         };

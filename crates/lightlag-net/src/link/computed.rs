@@ -52,7 +52,7 @@ pub struct ComputedLink<B> {
     counters: Counts,
 }
 
-impl<B: Copy> ComputedLink<B> {
+impl<B: Clone> ComputedLink<B> {
     /// An idle link.
     ///
     /// # Panics

@@ -78,7 +78,7 @@ pub enum Link<B> {
     Queued(Box<QueuedLink<B>>),
 }
 
-impl<B: Copy> Link<B> {
+impl<B: Clone> Link<B> {
     /// The constants of the link.
     pub fn config(&self) -> &LinkConfig {
         match self {

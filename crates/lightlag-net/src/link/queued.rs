@@ -36,7 +36,7 @@ pub struct QueuedLink<B> {
     queued_until: Instant,
 }
 
-impl<B: Copy> QueuedLink<B> {
+impl<B: Clone> QueuedLink<B> {
     /// An idle link.
     pub fn new(
         config: LinkConfig,
@@ -165,11 +165,11 @@ impl<B: Copy> QueuedLink<B> {
             packet.flags.corrupt();
         }
         let copies = self.disturbance.duplicates() && !packet.flags.is_corrupted();
-        self.propagate(packet);
         if copies {
             self.counters.duplicated += 1;
-            self.propagate(packet);
+            self.propagate(packet.clone());
         }
+        self.propagate(packet);
     }
 
     /// Puts a packet on its way to the far end, perhaps held back.

@@ -71,7 +71,7 @@ impl Control {
     }
 
     /// The next packet of `fifo`, and whether it may be dropped.
-    fn next<B: Copy>(&mut self, now: Instant, fifo: &mut Fifo<B>) -> Option<(Packet<B>, bool)> {
+    fn next<B: Clone>(&mut self, now: Instant, fifo: &mut Fifo<B>) -> Option<(Packet<B>, bool)> {
         let Some(first) = fifo.pop() else {
             self.first_above = None;
             return None;
@@ -88,7 +88,7 @@ impl Control {
     }
 
     /// Marks a packet, if it can be marked, or else drops it; returns what is left of it.
-    fn hit<B: Copy>(&self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+    fn hit<B: Clone>(&self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
         if self.config.ecn && packet.ecn.is_capable() {
             verdicts.mark(&mut packet);
             return Some(packet);
@@ -98,14 +98,14 @@ impl Control {
     }
 
     /// The packet to transmit now (RFC 8289 §5.6).
-    pub fn dequeue<B: Copy>(
+    pub fn dequeue<B: Clone>(
         &mut self,
         now: Instant,
         fifo: &mut Fifo<B>,
         verdicts: &mut Verdicts<B>,
     ) -> Option<Packet<B>> {
         let next = self.next(now, fifo);
-        let may_drop = next.is_some_and(|(_, may_drop)| may_drop);
+        let may_drop = next.as_ref().is_some_and(|(_, may_drop)| *may_drop);
         if self.dropping {
             self.go_on(now, next, fifo, verdicts)
         } else if may_drop {
@@ -116,7 +116,7 @@ impl Control {
     }
 
     /// In the dropping state: drops what is due.
-    fn go_on<B: Copy>(
+    fn go_on<B: Clone>(
         &mut self,
         now: Instant,
         mut next: Option<(Packet<B>, bool)>,
@@ -124,9 +124,12 @@ impl Control {
         verdicts: &mut Verdicts<B>,
     ) -> Option<Packet<B>> {
         loop {
-            let Some((packet, true)) = next else {
-                self.dropping = false;
-                return next.map(|(packet, _)| packet);
+            let packet = match next {
+                Some((packet, true)) => packet,
+                other => {
+                    self.dropping = false;
+                    return other.map(|(packet, _)| packet);
+                }
             };
             if now < self.drop_next {
                 return Some(packet);
@@ -137,14 +140,14 @@ impl Control {
                 return Some(marked);
             }
             next = self.next(now, fifo);
-            if next.is_some_and(|(_, may_drop)| may_drop) {
+            if next.as_ref().is_some_and(|(_, may_drop)| *may_drop) {
                 self.drop_next = self.control_law(self.drop_next);
             }
         }
     }
 
     /// Enters the dropping state with one drop.
-    fn begin<B: Copy>(
+    fn begin<B: Clone>(
         &mut self,
         now: Instant,
         next: Option<(Packet<B>, bool)>,
@@ -172,14 +175,14 @@ pub struct CoDel<B> {
     control: Control,
 }
 
-impl<B: Copy> CoDel<B> {
+impl<B: Clone> CoDel<B> {
     /// An empty queue.
     pub fn new(config: CoDelConfig, limit: QueueLimit) -> Self {
         Self { limit, fifo: Fifo::default(), control: Control::new(config) }
     }
 }
 
-impl<B: Copy + Send> Discipline<B> for CoDel<B> {
+impl<B: Clone + Send> Discipline<B> for CoDel<B> {
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         if self.limit.admits(self.fifo.backlog(), packet.size) {
             self.control.see(packet.size);

@@ -12,14 +12,14 @@ pub struct DropTail<B> {
     fifo: Fifo<B>,
 }
 
-impl<B: Copy> DropTail<B> {
+impl<B: Clone> DropTail<B> {
     /// An empty queue.
     pub fn new(limit: QueueLimit) -> Self {
         Self { limit, fifo: Fifo::default() }
     }
 }
 
-impl<B: Copy + Send> Discipline<B> for DropTail<B> {
+impl<B: Clone + Send> Discipline<B> for DropTail<B> {
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         if self.limit.admits(self.fifo.backlog(), packet.size) {
             self.fifo.push(now, packet);

@@ -73,7 +73,7 @@ struct Half<B> {
     recurrence: Recurrence,
 }
 
-impl<B: Copy> Half<B> {
+impl<B: Clone> Half<B> {
     fn new() -> Self {
         Self { fifo: Fifo::default(), recurrence: Recurrence::default() }
     }
@@ -102,7 +102,7 @@ pub struct DualPi2<B> {
     classic_credit: f64,
 }
 
-impl<B: Copy> DualPi2<B> {
+impl<B: Clone> DualPi2<B> {
     /// An empty queue.
     pub fn new(config: DualPi2Config, limit: QueueLimit) -> Self {
         let period = config.target.min(config.max_rtt / 3).max(Duration::from_nanos(1));
@@ -215,7 +215,7 @@ impl<B: Copy> DualPi2<B> {
     }
 }
 
-impl<B: Copy + Send> Discipline<B> for DualPi2<B> {
+impl<B: Clone + Send> Discipline<B> for DualPi2<B> {
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         self.catch_up(now);
         if !self.limit.admits(self.backlog(), packet.size) {

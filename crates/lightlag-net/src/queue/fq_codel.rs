@@ -63,7 +63,7 @@ pub struct FqCoDel<B> {
     salt: u64,
 }
 
-impl<B: Copy> FqCoDel<B> {
+impl<B: Clone> FqCoDel<B> {
     /// An empty queue.
     pub fn new(config: FqCoDelConfig, limit: QueueLimit, mut random: RandomStream) -> Self {
         let queue =
@@ -137,7 +137,7 @@ impl<B: Copy> FqCoDel<B> {
     }
 }
 
-impl<B: Copy + Send> Discipline<B> for FqCoDel<B> {
+impl<B: Clone + Send> Discipline<B> for FqCoDel<B> {
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         let at = self.queue_of(packet.flow);
         let queue = &mut self.queues[at as usize];
@@ -147,9 +147,9 @@ impl<B: Copy + Send> Discipline<B> for FqCoDel<B> {
             self.new.push_back(at);
         }
         queue.control.see(packet.size);
-        queue.fifo.push(now, packet);
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(packet.size);
+        queue.fifo.push(now, packet);
         while !self.has_room() {
             self.make_room(now, verdicts);
         }

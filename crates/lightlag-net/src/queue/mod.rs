@@ -82,7 +82,7 @@ pub enum DisciplineConfig {
 
 impl DisciplineConfig {
     /// An empty queue with this discipline on a link, drawing from `random`.
-    pub fn build<B: Copy + Send + 'static>(&self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
+    pub fn build<B: Clone + Send + 'static>(&self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
         let limit = link.queue;
         match *self {
             Self::DropTail => Box::new(DropTail::new(limit)),
@@ -137,7 +137,7 @@ impl<B> Default for Verdicts<B> {
     }
 }
 
-impl<B: Copy> Verdicts<B> {
+impl<B: Clone> Verdicts<B> {
     /// Drops a packet for want of room.
     pub fn full(&mut self, at: Instant, packet: Packet<B>) {
         self.full += 1;
@@ -185,7 +185,7 @@ impl<B> Default for Fifo<B> {
     }
 }
 
-impl<B: Copy> Fifo<B> {
+impl<B: Clone> Fifo<B> {
     /// Appends a packet.
     pub fn push(&mut self, now: Instant, packet: Packet<B>) {
         self.bytes += u64::from(packet.size);

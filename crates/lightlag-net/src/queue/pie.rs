@@ -76,7 +76,7 @@ fn scale(probability: f64) -> f64 {
     STEPS.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, factor)| *factor)
 }
 
-impl<B: Copy> Pie<B> {
+impl<B: Clone> Pie<B> {
     /// An empty queue of a link with this rate.
     pub fn new(config: PieConfig, limit: QueueLimit, rate: Rate, random: RandomStream) -> Self {
         Self {
@@ -139,7 +139,7 @@ impl<B: Copy> Pie<B> {
     }
 }
 
-impl<B: Copy + Send> Discipline<B> for Pie<B> {
+impl<B: Clone + Send> Discipline<B> for Pie<B> {
     fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         self.catch_up(now);
         if !self.limit.admits(self.fifo.backlog(), packet.size) {

@@ -64,7 +64,7 @@ enum Fate {
     Dropped,
 }
 
-impl<B: Copy> Red<B> {
+impl<B: Clone> Red<B> {
     /// An empty queue of a link with this rate.
     pub fn new(config: RedConfig, limit: QueueLimit, rate: Rate, random: RandomStream) -> Self {
         let usual_time = rate.time_to_send(config.mean_packet);
@@ -132,7 +132,7 @@ fn level(threshold: QueueLimit) -> f64 {
     }
 }
 
-impl<B: Copy + Send> Discipline<B> for Red<B> {
+impl<B: Clone + Send> Discipline<B> for Red<B> {
     fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         self.average(now);
         let fate = self.fate(packet.size);

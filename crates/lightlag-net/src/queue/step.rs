@@ -25,14 +25,14 @@ pub struct Step<B> {
     fifo: Fifo<B>,
 }
 
-impl<B: Copy> Step<B> {
+impl<B: Clone> Step<B> {
     /// An empty queue.
     pub fn new(config: StepConfig, limit: QueueLimit) -> Self {
         Self { config, limit, fifo: Fifo::default() }
     }
 }
 
-impl<B: Copy + Send> Discipline<B> for Step<B> {
+impl<B: Clone + Send> Discipline<B> for Step<B> {
     fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         let Backlog { packets, bytes } = self.fifo.backlog();
         let beyond = match self.config.threshold {

@@ -1,0 +1,285 @@
+//! Real packets through a simulated network, in real time.
+//!
+//! A packet that comes out of one device is sent into the network at the time at which it was read; the network says
+//! when it reaches the other end, if it does; at that time it is handed to the other device. Inside the network time is
+//! exact: a packet that crosses several links, or finds a queue, is not delayed by when the loop looks. What the loop
+//! adds is measured where it shows, at the far end: the *lateness* of a delivery.
+
+use crate::packet::{self, Fault};
+use crate::statistics::{Direction, LATE, LinkSnapshot, Snapshot, seconds};
+use crate::tun::{LARGEST_PACKET, TunError, Written};
+use crate::{Clock, Tun};
+use lightlag_core::{Duration, Instant};
+use lightlag_net::{Ecn, LinkId, NodeId, Packet, PacketFlags};
+use lightlag_sim::Path;
+use lightlag_sim::scenario::Network;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// How often statistics are published and somebody's wish to stop is heard.
+const TICK: Duration = Duration::from_millis(50);
+
+/// One of the two devices.
+pub type Side = usize;
+
+/// Everything that an emulation needs of the world: two devices and a clock.
+pub trait Outside {
+    /// The time since the start.
+    fn now(&self) -> Instant;
+
+    /// Waits until a device may have a packet, or until `until`.
+    fn wait(&mut self, until: Instant);
+
+    /// The next packet of a device, if there is one now.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    fn read(&mut self, side: Side, buffer: &mut [u8]) -> Result<Option<usize>, TunError>;
+
+    /// Hands a packet to a device.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    fn write(&mut self, side: Side, packet: &[u8]) -> Result<Written, TunError>;
+
+    /// Asked now and then whether both devices are still there.
+    ///
+    /// # Errors
+    /// If one is gone.
+    fn check(&mut self) -> Result<(), TunError>;
+}
+
+/// Two TUN devices and the wall clock.
+pub struct Devices {
+    clock: Clock,
+    tuns: [Tun; 2],
+}
+
+impl Devices {
+    /// The devices, from now on.
+    pub fn new(tuns: [Tun; 2]) -> Self {
+        Self { clock: Clock::start(), tuns }
+    }
+}
+
+impl Outside for Devices {
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn wait(&mut self, until: Instant) {
+        let [a, b] = &self.tuns;
+        self.clock.wait([a.as_fd(), b.as_fd()], until);
+    }
+
+    fn read(&mut self, side: Side, buffer: &mut [u8]) -> Result<Option<usize>, TunError> {
+        self.tuns[side].read(buffer)
+    }
+
+    fn write(&mut self, side: Side, packet: &[u8]) -> Result<Written, TunError> {
+        self.tuns[side].write(packet)
+    }
+
+    fn check(&mut self) -> Result<(), TunError> {
+        self.tuns.iter().try_for_each(Tun::check)
+    }
+}
+
+/// How whoever started an emulation talks to it while it runs.
+#[derive(Debug, Default)]
+pub struct Control {
+    stop: AtomicBool,
+    snapshot: Mutex<Snapshot>,
+}
+
+impl Control {
+    /// Asks the emulation to end; it does within 50 ms.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// What it had done when it last said so: at most 50 ms ago while it runs, at its end afterwards.
+    ///
+    /// # Panics
+    /// Never: nobody panics while holding the lock.
+    pub fn snapshot(&self) -> Snapshot {
+        self.snapshot.lock().expect("nobody panics while holding it").clone()
+    }
+}
+
+/// A direction of a link that packets cross.
+struct Watched {
+    link: LinkId,
+    name: String,
+    direction: Side,
+}
+
+/// A simulated network between two real devices.
+pub struct Emulation {
+    path: Path<Arc<[u8]>>,
+    ends: [NodeId; 2],
+    watched: Vec<Watched>,
+    directions: [Direction; 2],
+    stalls: u64,
+    longest_stall: Duration,
+    buffer: Vec<u8>,
+}
+
+impl Emulation {
+    /// The network, with the first device at the first of the `ends` and the second at the other.
+    ///
+    /// # Panics
+    /// If there is no way between the ends, or they are the same node.
+    pub fn new(network: &Network, ends: [NodeId; 2], seed: u64) -> Self {
+        let [a, b] = ends;
+        assert!(a != b && network.routes.reaches(a, b), "the ends are two nodes that reach each other");
+        let way = |from, to| network.routes.path(from, to).expect("they reach each other");
+        let watched = |direction, links: Vec<LinkId>| {
+            let watch =
+                move |link: LinkId| Watched { link, name: network.links[link.0 as usize].name.clone(), direction };
+            links.into_iter().map(watch)
+        };
+        Self {
+            path: Path::new(network, seed),
+            ends,
+            watched: watched(0, way(a, b)).chain(watched(1, way(b, a))).collect(),
+            directions: Default::default(),
+            stalls: 0,
+            longest_stall: Duration::ZERO,
+            buffer: vec![0; LARGEST_PACKET],
+        }
+    }
+
+    /// Forwards packets until `end` (for ever if there is none), until somebody asks it to stop, or until a device is
+    /// gone.
+    ///
+    /// # Errors
+    /// If a device is gone. What was counted is in `control`, as after any other end.
+    pub fn run(&mut self, outside: &mut dyn Outside, control: &Control, end: Option<Instant>) -> Result<(), TunError> {
+        let result = self.forward(outside, control, end.unwrap_or(Instant::MAX));
+        *control.snapshot.lock().expect("nobody panics while holding it") = self.snapshot(outside.now());
+        result
+    }
+
+    fn forward(&mut self, outside: &mut dyn Outside, control: &Control, end: Instant) -> Result<(), TunError> {
+        let mut tick = Instant::ZERO;
+        // When the loop looked last, or should have looked again.
+        let mut looked = outside.now();
+        loop {
+            let now = outside.now();
+            self.note_stall(now.since(looked));
+            looked = now;
+            self.deliver(outside, now)?;
+            if now >= end {
+                return Ok(());
+            }
+            if now >= tick {
+                if control.stop.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                outside.check()?;
+                self.publish(control, now);
+                tick = now + TICK;
+            }
+            let any = self.take(outside, 0)? | self.take(outside, 1)?;
+            if !any {
+                let until = self.path.next_event().unwrap_or(Instant::MAX).min(tick).min(end);
+                outside.wait(until);
+                // Woken by a packet, it cannot know since when that had waited; woken by time, it can.
+                looked = until.min(outside.now()).max(looked);
+            }
+        }
+    }
+
+    fn note_stall(&mut self, gap: Duration) {
+        if gap > LATE {
+            self.stalls += 1;
+            self.longest_stall = self.longest_stall.max(gap);
+        }
+    }
+
+    /// Hands over everything that is due by `now`.
+    fn deliver(&mut self, outside: &mut dyn Outside, now: Instant) -> Result<(), TunError> {
+        while let Some((due, packet)) = self.path.next_delivery(now) {
+            let side = usize::from(packet.destination == self.ends[1]);
+            let direction = 1 - side;
+            let mut bytes = packet.body;
+            if packet.ecn == Ecn::Ce {
+                packet::mark(Arc::make_mut(&mut bytes));
+            }
+            let lateness = outside.now().since(due);
+            match outside.write(side, &bytes)? {
+                Written::Taken => self.directions[direction].deliver(bytes.len(), lateness),
+                Written::Refused => self.directions[direction].refused += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one packet of a device and sends it into the network; whether there was one.
+    fn take(&mut self, outside: &mut dyn Outside, side: Side) -> Result<bool, TunError> {
+        let Some(size) = outside.read(side, &mut self.buffer)? else { return Ok(false) };
+        let now = outside.now();
+        // What was due before it came must have happened before.
+        self.deliver(outside, now)?;
+        let bytes = &self.buffer[..size];
+        let direction = &mut self.directions[side];
+        direction.taken.0 += 1;
+        direction.taken.1 += size as u64;
+        match packet::envelope(bytes) {
+            Ok(envelope) => {
+                let packet = Packet {
+                    destination: self.ends[1 - side],
+                    flow: envelope.flow,
+                    size: u16::try_from(size).expect("the buffer holds no more"),
+                    flags: PacketFlags::new(envelope.carries_payload),
+                    ecn: envelope.ecn,
+                    body: Arc::from(bytes),
+                };
+                self.path.send(now, self.ends[side], packet);
+            }
+            Err(Fault::NotIp) => direction.not_ip += 1,
+            Err(Fault::Truncated) => direction.truncated += 1,
+        }
+        Ok(true)
+    }
+
+    /// Leaves a snapshot where whoever started this finds it, unless it is being looked at.
+    fn publish(&mut self, control: &Control, now: Instant) {
+        if let Ok(mut place) = control.snapshot.try_lock() {
+            *place = self.snapshot(now);
+        }
+    }
+
+    fn snapshot(&mut self, now: Instant) -> Snapshot {
+        let counted: Vec<_> = self.path.links(now).collect();
+        let links = self.watched.iter().map(|Watched { link, name, direction }| {
+            let (counters, backlog) = counted[link.0 as usize];
+            LinkSnapshot {
+                name: name.clone(),
+                direction: *direction,
+                offered: counters.offered,
+                delivered: counters.delivered,
+                dropped_queue: counters.dropped_queue,
+                dropped_aqm: counters.dropped_aqm,
+                dropped_error: counters.dropped_error,
+                marked: counters.marked,
+                duplicated: counters.duplicated,
+                reordered: counters.reordered,
+                queue_packets: backlog.packets,
+                max_queue_packets: counters.max_queue,
+            }
+        });
+        Snapshot {
+            elapsed_s: seconds(now),
+            links: links.collect(),
+            directions: self.directions.iter().map(Into::into).collect(),
+            stalls: self.stalls,
+            longest_stall_us: self.longest_stall.as_nanos() as f64 / 1000.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

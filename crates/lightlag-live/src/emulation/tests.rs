@@ -1,0 +1,209 @@
+use super::*;
+use crate::packet::envelope;
+use lightlag_sim::scenario;
+use std::collections::VecDeque;
+
+/// Two devices and a clock that moves when the loop waits.
+#[derive(Default)]
+struct Fake {
+    now: Instant,
+    input: [VecDeque<(Instant, Vec<u8>)>; 2],
+    output: Vec<(Instant, Side, Vec<u8>)>,
+    /// The loop is held up at this time, for so long.
+    held_up: Option<(Instant, Duration)>,
+    /// From then on the second device is gone.
+    vanishes: Option<Instant>,
+    /// The kernel does not take packets.
+    refuses: bool,
+}
+
+impl Outside for Fake {
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn wait(&mut self, until: Instant) {
+        let packets = self.input.iter().filter_map(|queue| queue.front().map(|(at, _)| *at));
+        let mut woken = packets.chain([until]).min().unwrap().max(self.now);
+        if let Some((at, span)) = self.held_up
+            && woken >= at
+        {
+            woken = woken.max(at + span);
+            self.held_up = None;
+        }
+        self.now = woken;
+    }
+
+    fn read(&mut self, side: Side, buffer: &mut [u8]) -> Result<Option<usize>, TunError> {
+        let now = self.now;
+        if self.input[side].front().is_none_or(|(at, _)| *at > now) {
+            return Ok(None);
+        }
+        let (_, packet) = self.input[side].pop_front().unwrap();
+        buffer[..packet.len()].copy_from_slice(&packet);
+        Ok(Some(packet.len()))
+    }
+
+    fn write(&mut self, side: Side, packet: &[u8]) -> Result<Written, TunError> {
+        if self.refuses {
+            return Ok(Written::Refused);
+        }
+        self.output.push((self.now, side, packet.to_vec()));
+        Ok(Written::Taken)
+    }
+
+    fn check(&mut self) -> Result<(), TunError> {
+        match self.vanishes {
+            Some(at) if at <= self.now => Err(TunError::Vanished { place: "b".to_owned() }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+/// A UDP packet of `size` bytes in all, ECT(0), with a mark of its own.
+fn packet(size: u16, mark: u8) -> Vec<u8> {
+    let mut packet = vec![0x45, 2, 0, 0, 0, mark, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+    packet[2..4].copy_from_slice(&size.to_be_bytes());
+    packet.resize(usize::from(size), mark);
+    packet
+}
+
+/// An emulation of one link, 12 Mbit/s and 10 ms each way.
+fn emulation(more: &str) -> Emulation {
+    let text = format!(
+        "duration = \"1 s\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n\
+         [[links]]\nbetween = [\"a\", \"b\"]\nrate = \"12 Mbit/s\"\ndelay = \"10 ms\"\n{more}"
+    );
+    let network = scenario::parse_toml(&text, &[]).unwrap().expand().unwrap();
+    Emulation::new(&network, [NodeId(0), NodeId(1)], 1)
+}
+
+fn run(emulation: &mut Emulation, fake: &mut Fake, millis: u64) -> (Snapshot, Result<(), TunError>) {
+    let control = Control::default();
+    let result = emulation.run(fake, &control, Some(at(millis)));
+    (control.snapshot(), result)
+}
+
+#[test]
+fn packets_cross_in_both_directions_at_their_time() {
+    let mut fake = Fake::default();
+    fake.input[0].extend([(at(100), packet(1500, 1)), (at(100), packet(1500, 2))]);
+    fake.input[1].push_back((at(105), packet(750, 3)));
+    let (snapshot, result) = run(&mut emulation(""), &mut fake, 500);
+    result.unwrap();
+    let out: Vec<_> = fake.output.iter().map(|(time, side, bytes)| (time.as_nanos(), *side, bytes[5])).collect();
+    // 1 ms a packet, then 10 ms; the other way 0.5 ms and 10 ms.
+    assert_eq!(out, [(111_000_000, 1, 1), (112_000_000, 1, 2), (115_500_000, 0, 3)]);
+    assert_eq!(fake.output[0].2, packet(1500, 1));
+    let [there, back] = &snapshot.directions[..] else { panic!("there are two directions") };
+    assert_eq!((there.taken_packets, there.delivered_packets, there.delivered_bytes), (2, 2, 3000));
+    assert_eq!((back.taken_packets, back.delivered_packets, back.delivered_bytes), (1, 1, 750));
+    assert_eq!((there.late_packets, there.lateness.max_us, snapshot.stalls), (0, 0.0, 0));
+    assert_eq!(snapshot.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(), ["a->b", "b->a"]);
+    assert_eq!(snapshot.elapsed_s, 0.5);
+}
+
+#[test]
+fn a_loop_that_is_held_up_delivers_late_and_says_so() {
+    let mut fake = Fake { held_up: Some((at(110), Duration::from_millis(5))), ..Fake::default() };
+    fake.input[0].extend([(at(100), packet(1500, 1)), (at(200), packet(1500, 2))]);
+    let (snapshot, result) = run(&mut emulation(""), &mut fake, 500);
+    result.unwrap();
+    // Due at 111, delivered at 115.
+    assert_eq!(fake.output[0].0, at(115));
+    assert_eq!(fake.output[1].0, at(211));
+    let there = &snapshot.directions[0];
+    assert_eq!((there.late_packets, there.lateness.max_us), (1, 4000.0));
+    assert_eq!(there.lateness.histogram.iter().map(|(_, count)| count).sum::<u64>(), 2);
+    assert_eq!((snapshot.stalls, snapshot.longest_stall_us), (1, 4000.0));
+}
+
+#[test]
+fn a_late_look_does_not_move_later_packets() {
+    // Both wait in the device; each leaves after the other, in the time of the link.
+    let mut fake = Fake { held_up: Some((at(120), Duration::from_millis(40))), ..Fake::default() };
+    fake.input[0].extend([(at(100), packet(1500, 1)), (at(130), packet(1500, 2)), (at(130), packet(1500, 3))]);
+    let (_, result) = run(&mut emulation(""), &mut fake, 500);
+    result.unwrap();
+    let times: Vec<u64> = fake.output.iter().map(|(time, ..)| time.as_nanos() / 1_000_000).collect();
+    assert_eq!(times, [111, 171, 172]);
+}
+
+#[test]
+fn what_is_no_packet_is_counted_and_dropped() {
+    let mut fake = Fake::default();
+    let junk = [Vec::new(), vec![0x15; 40], vec![0x45; 19], packet(1500, 1)[..1499].to_vec(), vec![0x60; 39]];
+    fake.input[0].extend(junk.into_iter().map(|bytes| (at(100), bytes)));
+    fake.input[0].push_back((at(101), packet(20, 7)));
+    let (snapshot, result) = run(&mut emulation(""), &mut fake, 500);
+    result.unwrap();
+    assert_eq!(fake.output.len(), 1);
+    let there = &snapshot.directions[0];
+    assert_eq!((there.taken_packets, there.dropped_not_ip, there.dropped_truncated), (6, 2, 3));
+}
+
+#[test]
+fn the_largest_packet_crosses() {
+    let mut fake = Fake::default();
+    fake.input[0].push_back((at(0), packet(65_535, 9)));
+    let (_, result) = run(&mut emulation(""), &mut fake, 500);
+    result.unwrap();
+    assert_eq!(fake.output[0].2, packet(65_535, 9));
+}
+
+#[test]
+fn every_packet_is_delivered_dropped_with_a_cause_or_on_the_way() {
+    let mut fake = Fake::default();
+    fake.input[0].extend((0..2000).map(|n| (at(n / 4), packet(1500, n as u8))));
+    let link = "queue = \"20 packets\"\nloss = 0.1\nduplicate = 0.1\nreorder = { probability = 0.1, delay = \"3 ms\" }";
+    let (snapshot, result) = run(&mut emulation(link), &mut fake, 500);
+    result.unwrap();
+    let (there, link) = (&snapshot.directions[0], &snapshot.links[0]);
+    assert!(link.dropped_queue > 1000 && link.dropped_error > 20 && link.duplicated > 20 && link.reordered > 20);
+    assert_eq!(link.offered, there.taken_packets);
+    assert_eq!(link.delivered, there.delivered_packets);
+    let left = link.offered + link.duplicated - link.delivered - link.dropped_queue - link.dropped_error;
+    assert!((1..60).contains(&left), "{left} are on the way");
+}
+
+#[test]
+fn marks_of_a_queue_reach_the_real_packet() {
+    let mut fake = Fake::default();
+    fake.input[0].extend((0..20).map(|n| (at(0), packet(1500, n))));
+    let link = "queue = { discipline = \"step\", limit = \"100 packets\", threshold = \"5 packets\" }";
+    let (snapshot, result) = run(&mut emulation(link), &mut fake, 500);
+    result.unwrap();
+    let marked = fake.output.iter().filter(|(_, _, bytes)| envelope(bytes).unwrap().ecn == Ecn::Ce).count() as u64;
+    assert_eq!((fake.output.len(), marked), (20, snapshot.links[0].marked));
+    assert!(marked > 5);
+}
+
+#[test]
+fn packets_that_the_kernel_does_not_take_are_counted() {
+    let mut fake = Fake { refuses: true, ..Fake::default() };
+    fake.input[0].push_back((at(0), packet(100, 1)));
+    let (snapshot, result) = run(&mut emulation(""), &mut fake, 500);
+    result.unwrap();
+    assert_eq!((snapshot.directions[0].delivered_packets, snapshot.directions[0].dropped_refused), (0, 1));
+}
+
+#[test]
+fn a_device_that_vanishes_ends_the_emulation_and_keeps_what_was_counted() {
+    let mut fake = Fake { vanishes: Some(at(200)), ..Fake::default() };
+    fake.input[0].push_back((at(0), packet(100, 1)));
+    let (snapshot, result) = run(&mut emulation(""), &mut fake, 60_000);
+    assert!(matches!(result, Err(TunError::Vanished { .. })));
+    assert_eq!(snapshot.directions[0].delivered_packets, 1);
+    assert!(fake.now < at(300));
+}
+
+#[test]
+fn a_wish_to_stop_is_heard() {
+    let control = Control::default();
+    control.stop();
+    emulation("").run(&mut Fake::default(), &control, None).unwrap();
+}

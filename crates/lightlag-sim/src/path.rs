@@ -1,0 +1,118 @@
+//! The network of a scenario for packets that come from outside: its links, queues and routes without its flows.
+//!
+//! Whatever a body is, it travels through the same links as a segment of a simulated connection, with the same random
+//! streams: a program that has real packets (and a real clock) asks when the next one is due and takes it then.
+
+use crate::builder::hop;
+use crate::scenario::Network;
+use crate::world::Hop;
+use lightlag_core::{Entity, EventQueue, Instant};
+use lightlag_net::queue::Backlog;
+use lightlag_net::{Link, LinkId, NodeId, Packet, Routes};
+
+pub use lightlag_net::link::LinkCounters;
+
+/// A network that carries bodies of any type.
+///
+/// ```
+/// use lightlag_core::Instant;
+/// use lightlag_net::{Ecn, NodeId, Packet, PacketFlags};
+/// use lightlag_sim::{Path, scenario};
+/// let text = r#"
+///     duration = "1 s"
+///     [[links]]
+///     between = ["a", "b"]
+///     rate = "12 Mbit/s"
+///     delay = "5 ms"
+///     [[flows]]
+///     from = "a"
+///     to = "b"
+/// "#;
+/// let scenario = scenario::parse_toml(text, &[]).unwrap();
+/// let mut path = Path::new(&scenario.expand().unwrap(), 1);
+/// let (destination, flags) = (NodeId(1), PacketFlags::new(true));
+/// let packet = Packet { destination, flow: 0, size: 1500, flags, ecn: Ecn::NotEct, body: "hello" };
+/// path.send(Instant::ZERO, NodeId(0), packet);
+/// // 1500 · 8 / 12 Mbit/s = 1 ms, and 5 ms of propagation.
+/// let (due, packet) = path.next_delivery(Instant::MAX).unwrap();
+/// assert_eq!((due.as_nanos(), packet.body), (6_000_000, "hello"));
+/// ```
+pub struct Path<B> {
+    hops: Vec<Hop<B>>,
+    routes: Routes,
+    queue: EventQueue,
+}
+
+impl<B: Clone + Send + 'static> Path<B> {
+    /// The idle links of a network; `seed` starts their random streams, as in a run.
+    pub fn new(network: &Network, seed: u64) -> Self {
+        let hops: Vec<Hop<B>> = network.links.iter().map(|link| hop(link, seed)).collect();
+        Self { queue: EventQueue::new(hops.len()), hops, routes: network.routes.clone() }
+    }
+
+    /// Sends a packet from a node. Everything that was due by `now` has been taken with
+    /// [`next_delivery`](Self::next_delivery).
+    ///
+    /// # Panics
+    /// If there is no way from the node to the packet's destination.
+    pub fn send(&mut self, now: Instant, from: NodeId, packet: Packet<B>) {
+        let on = self.routes.next(from, packet.destination).expect("the destination can be reached");
+        self.transmit(now, on, packet);
+    }
+
+    /// When something next happens inside, at the latest; nothing is delivered before.
+    pub fn next_event(&self) -> Option<Instant> {
+        self.queue.next_until(Instant::MAX).map(|(due, _)| due)
+    }
+
+    /// Lets everything happen up to `until`, in the order of time, or to the first packet that reaches its
+    /// destination: that packet, and when it arrives there.
+    pub fn next_delivery(&mut self, until: Instant) -> Option<(Instant, Packet<B>)> {
+        while let Some((now, entity)) = self.queue.next_until(until) {
+            let Hop { link, to } = &mut self.hops[entity.0 as usize];
+            let node = *to;
+            let (arrived, next) = match link {
+                Link::Computed(link) => (Some(link.receive()), link.next_arrival()),
+                Link::Queued(link) => {
+                    let arrived = link.receive(now);
+                    link.dropped().for_each(drop);
+                    (arrived, link.next_wake())
+                }
+            };
+            self.queue.settle(entity, next);
+            match arrived {
+                Some(packet) if packet.flags.is_corrupted() => {}
+                Some(packet) if packet.destination == node => return Some((now, packet)),
+                Some(packet) => self.send(now, node, packet),
+                None => {}
+            }
+        }
+        None
+    }
+
+    fn transmit(&mut self, now: Instant, on: LinkId, packet: Packet<B>) {
+        let wake = match &mut self.hops[on.0 as usize].link {
+            // A full queue is counted by the link.
+            Link::Computed(link) => link.send(now, packet).map_or(None, |()| link.next_arrival()),
+            Link::Queued(link) => {
+                link.send(now, packet);
+                link.dropped().for_each(drop);
+                link.next_wake()
+            }
+        };
+        if let Some(wake) = wake {
+            self.queue.arm(Entity(on.0), wake);
+        }
+    }
+
+    /// What each link direction has counted, and what waits there now; in the order of the network's.
+    pub fn links(&mut self, now: Instant) -> impl Iterator<Item = (LinkCounters, Backlog)> + '_ {
+        self.hops.iter_mut().map(move |hop| {
+            let backlog = hop.link.backlog(now);
+            (hop.link.counters(), backlog)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use super::*;
+use crate::scenario;
+use lightlag_core::Duration;
+use lightlag_net::{Ecn, PacketFlags};
+use std::sync::Arc;
+
+fn network(links: &str) -> Network {
+    let flow = "[[flows]]\nfrom = \"a\"\nto = \"b\"";
+    scenario::parse_toml(&format!("duration = \"1 s\"\n{links}\n{flow}"), &[]).unwrap().expand().unwrap()
+}
+
+fn packet<B>(destination: NodeId, size: u16, body: B) -> Packet<B> {
+    Packet { destination, flow: 0, size, flags: PacketFlags::new(true), ecn: Ecn::Ect0, body }
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+#[test]
+fn packets_cross_two_links_and_come_out_at_their_time() {
+    let network = network(
+        r#"
+        [[links]]
+        between = ["a", "b"]
+        rate = "12 Mbit/s"
+        delay = "10 ms"
+        [[links]]
+        between = ["b", "c"]
+        rate = "6 Mbit/s"
+        delay = "20 ms"
+        "#,
+    );
+    let mut path = Path::new(&network, 1);
+    path.send(at(0), NodeId(0), packet(NodeId(2), 1500, "first"));
+    path.send(at(0), NodeId(0), packet(NodeId(2), 1500, "second"));
+    path.send(at(0), NodeId(2), packet(NodeId(0), 750, "back"));
+    // Back: 1 + 20 + 0.5 + 10 ms. There: 1 + 10 + 2 + 20 = 33 ms, and the second 2 ms later, at the slower link.
+    assert!(path.next_delivery(at(31)).is_none());
+    let mut out = Vec::new();
+    while let Some((due, packet)) = path.next_delivery(at(1000)) {
+        out.push((due.as_nanos(), packet.body));
+    }
+    assert_eq!(out, [(31_500_000, "back"), (33_000_000, "first"), (35_000_000, "second")]);
+    assert_eq!(path.next_event(), None);
+}
+
+#[test]
+fn bodies_are_released_whatever_becomes_of_their_packets() {
+    // A queue of two that loses and doubles half of what it sends.
+    let network = network(
+        r#"
+        [[links]]
+        between = ["a", "b"]
+        rate = "12 Mbit/s"
+        delay = "10 ms"
+        queue = { discipline = "codel", limit = "2 packets" }
+        loss = 0.5
+        duplicate = 0.5
+        "#,
+    );
+    let mut path = Path::new(&network, 1);
+    let body = Arc::new(());
+    let mut delivered = 0;
+    for ms in 0..400 {
+        for _ in 0..3 {
+            path.send(at(ms), NodeId(0), packet(NodeId(1), 1500, Arc::clone(&body)));
+        }
+        while path.next_delivery(at(ms)).is_some() {
+            delivered += 1;
+        }
+    }
+    while path.next_delivery(at(2000)).is_some() {
+        delivered += 1;
+    }
+    let counters = path.links(at(2000)).next().unwrap().0;
+    assert!(counters.dropped_queue > 0 && counters.dropped_error > 0 && counters.duplicated > 0, "{counters:?}");
+    assert_eq!(counters.offered + counters.duplicated, counters.dropped_queue + counters.dropped_error + delivered);
+    assert_eq!(Arc::strong_count(&body), 1);
+}
+
+#[test]
+fn a_queue_marks_what_it_carries() {
+    let network = network(
+        r#"
+        [[links]]
+        between = ["a", "b"]
+        rate = "12 Mbit/s"
+        delay = "10 ms"
+        queue = { discipline = "step", limit = "100 packets", threshold = "5 packets" }
+        "#,
+    );
+    let mut path = Path::new(&network, 1);
+    for _ in 0..20 {
+        path.send(at(0), NodeId(0), packet(NodeId(1), 1500, ()));
+    }
+    let marks: Vec<bool> = std::iter::from_fn(|| path.next_delivery(at(1000))).map(|(_, p)| p.ecn == Ecn::Ce).collect();
+    assert_eq!(marks.len(), 20);
+    assert!(marks.iter().any(|marked| *marked) && !marks.iter().all(|marked| *marked), "{marks:?}");
+}
