@@ -340,6 +340,8 @@ class Record:
     """Every dropped packet."""
     interval: Time | None = None
     """Time between samples."""
+    acks: bool | None = None
+    """Each ACK that a sender takes; off by default."""
     pcap: Pcap | None = None
     """Packets as files that other tools read; by default none are written."""
 

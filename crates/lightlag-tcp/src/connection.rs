@@ -264,6 +264,11 @@ impl Connection {
         }
     }
 
+    /// Whether ACKs report something out of order although nothing is being repaired: the state of disorder of Linux.
+    pub fn is_disordered(&self) -> bool {
+        self.sender.disorder()
+    }
+
     /// The counters.
     pub fn statistics(&self) -> &Statistics {
         &self.account.statistics
