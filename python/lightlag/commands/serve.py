@@ -241,6 +241,15 @@ def _report(report: dict[str, Any]) -> str:
 
 def _counters(summary: dict[str, Any]) -> str:
     dropped = {key: summary[key] for key in summary if isinstance(summary[key], int)}
-    names = ("bad_packets", "other_protocols", "not_for_us", "refused_syns", "resets", "refused_by_device", "lost_on_path", "dropped_by_queue")
+    names = (
+        "bad_packets",
+        "other_protocols",
+        "not_for_us",
+        "refused_syns",
+        "resets",
+        "refused_by_device",
+        "lost_on_path",
+        "dropped_by_queue",
+    )
     rest = ", ".join(f"{name.replace('_', ' ')} {dropped[name]}" for name in names if dropped[name])
     return f"{summary['packets_in']} packets in, {summary['packets_out']} out" + (f"; {rest}" if rest else "")
