@@ -20,21 +20,14 @@ pub struct Envelope {
     pub ecn: Ecn,
     /// Hash of protocol, addresses and ports, for queues that keep flows apart (RFC 8290 §4.1.1).
     pub flow: u32,
-<<<<<<< HEAD
     /// Whether its transport carries payload: a TCP segment that only acknowledges does not.
-=======
-    /// Whether it carries more than headers, for losses by number: only a segment of TCP may not.
->>>>>>> main
     pub carries_payload: bool,
 }
 
 const IPV4_HEADER: usize = 20;
 const IPV6_HEADER: usize = 40;
 const TCP: u8 = 6;
-<<<<<<< HEAD
 const UDP: u8 = 17;
-=======
->>>>>>> main
 /// Protocols whose first four bytes are two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
 
@@ -82,7 +75,6 @@ fn ipv6(packet: &[u8]) -> Result<Envelope, Fault> {
     if packet.len() < IPV6_HEADER + payload {
         return Err(Fault::Truncated);
     }
-<<<<<<< HEAD
     let content = &packet[IPV6_HEADER..IPV6_HEADER + payload];
     let (ports, carries_payload) = (ports(packet[6], content), carries_payload(packet[6], content));
     Ok(Envelope { ecn: ecn(packet[1] >> 4), flow: hash(packet[6], &packet[8..40], ports), carries_payload })
@@ -96,16 +88,6 @@ fn carries_payload(protocol: u8, content: &[u8]) -> bool {
         UDP => content.len() > 8,
         _ => !content.is_empty(),
     }
-=======
-    let ports = ports(packet[6], &packet[IPV6_HEADER..]);
-    let carries_payload = carries_payload(packet[6], &packet[IPV6_HEADER..IPV6_HEADER + payload]);
-    Ok(Envelope { ecn: ecn(packet[1] >> 4), flow: hash(packet[6], &packet[8..40], ports), carries_payload })
-}
-
-/// RFC 9293 §3.1: the data offset says where the header of a segment ends.
-fn carries_payload(protocol: u8, body: &[u8]) -> bool {
-    protocol != TCP || body.get(12).is_none_or(|offset| body.len() > usize::from(offset >> 4) * 4)
->>>>>>> main
 }
 
 fn ports(protocol: u8, payload: &[u8]) -> &[u8] {

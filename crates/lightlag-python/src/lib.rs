@@ -3,13 +3,8 @@
 //! - `run`: a run, its progress and Ctrl-C.
 //! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
-<<<<<<< HEAD
 //! - `emulate`: real packets through a scenario's links.
 //! - `serve`: a host on a TUN device.
-=======
-//! - `serve`: a host on a TUN device.
-//! - `emulate`: real packets through a scenario's links.
->>>>>>> main
 //! - `folder`: a results folder on disk.
 //! - `inspect`: captures.
 
