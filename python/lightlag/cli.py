@@ -16,6 +16,7 @@ from lightlag import _engine
 from lightlag._table import print_rows
 from lightlag.commands import captures, compare_capture, emulate, inspect, replay, serve
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
+from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ def reproduce(
 @app.command(short_help="Compare what lightlag measures with closed forms.")
 @_guarded
 def validate(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp or kernel.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The page; its figures go to images beside it.")
     ] = Path("docs/validation.md"),
@@ -296,7 +297,10 @@ def validate(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
+    """tcp: run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
+
+    kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation. As
+    root, on a machine that does nothing else; some minutes.
 
     Prints the tables of the algorithms and writes all of them into a page. The command fails if something does not
     hold.
@@ -304,8 +308,15 @@ def validate(
     from lightlag.reproduce import validation
     from lightlag.run import processors
 
+    if what == "kernel":
+        from lightlag.reproduce.validation import kernel
+
+        outside = kernel.validate(out, seeds=seeds, jobs=jobs, quiet=quiet)
+        if outside:
+            raise CommandError(FAILED, "\n".join(outside))
+        return
     if what != "tcp":
-        raise InputError(f'nothing to validate under "{what}"; there is tcp')
+        raise InputError(f'nothing to validate under "{what}"; there are tcp and kernel')
     found = validation.validate(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if failures := found.failures():
         raise CommandError(FAILED, f"{len(failures)} judgements do not hold; {out} names them")

@@ -141,6 +141,8 @@ def _announce(emulation: Emulation) -> None:
     for entry, node in zip(about["devices"], about["nodes"], strict=True):
         made = ", made here and removed at the end" if entry["made"] else ""
         print(f"{entry['device']}: at node {node}{made}", file=sys.stderr)
+        for address in entry["left_out"]:
+            print(f"{entry['device']}: {address} is not given to it: IPv6 is switched off there", file=sys.stderr)
     if about["priority"] != "SCHED_FIFO":
         print(f"the loop runs at priority {about['priority']}: packets will be later than as root", file=sys.stderr)
     print(f"{about['scenario']}: forwarding; flows of the scenario are not run; end with Ctrl-C", file=sys.stderr)
