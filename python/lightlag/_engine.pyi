@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 __all__ = [
+    "Capture",
     "Emulation",
     "Run",
     "ScenarioError",
@@ -15,6 +16,7 @@ __all__ = [
     "check",
     "check_folder",
     "emulate",
+    "inspect",
     "parse",
     "run",
     "schema",
@@ -51,6 +53,11 @@ class Run:
         captures: str | os.PathLike[str] | None = None,
     ) -> None: ...
 
+@final
+class Capture:
+    def summary(self) -> str: ...
+    def trace(self) -> Table | None: ...
+
 def parse(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
 def check(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
 def run(
@@ -62,6 +69,13 @@ def run(
 def answers(
     tcp: str, arrivals: Sequence[tuple[int, int]], reads: Sequence[int] | None = None
 ) -> list[tuple[int, int, bytes]]: ...
+def inspect(
+    path: str | os.PathLike[str],
+    progress: Callable[[int, int, int], object] | None = None,
+    interval_s: float = 0.1,
+    trace: int | None = None,
+    rows: int = 200_000,
+) -> Capture: ...
 def check_folder(folder: str | os.PathLike[str], force: bool = False) -> None: ...
 def schema() -> str: ...
 def seconds(text: str) -> float: ...

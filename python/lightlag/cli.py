@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from lightlag import _engine
-from lightlag.commands import captures, serve
+from lightlag._table import print_rows
+from lightlag.commands import captures, compare_capture, emulate, inspect, serve
 from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
-from lightlag.commands.emulate import emulate
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
-    from lightlag.results import Result, Row
+    from lightlag.results import Result
 
 P = ParamSpec("P")
 
@@ -219,7 +219,7 @@ def compare(
     if not comparison.outcomes:
         raise CommandError(STOPPED, "interrupted before a run had finished; nothing to keep")
     if not quiet:
-        _print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
+        print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
     comparison.save(folder, force=force)
     if not quiet:
         print(f"figures and tables in {folder}")
@@ -357,7 +357,7 @@ def schema() -> None:
     print(json.dumps(json.loads(_engine.schema()), indent=2))
 
 
-app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate))
+app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate.emulate))
 
 
 def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
@@ -386,7 +386,7 @@ def _print_result(result: Result) -> None:
         ("flows", flow_rows(summary), f"{result.name} (seed {result.seed})"),
         ("links", link_rows(summary), ""),
     ):
-        _print_rows(rows, title)
+        print_rows(rows, title)
         if (more := len(summary[kind]) - len(rows)) > 0:
             print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
     if len(summary["flows"]) > 1:
@@ -398,50 +398,6 @@ def _print_result(result: Result) -> None:
     )
 
 
-def _print_rows(rows: list[Row], title: str) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    if not rows:
-        return
-    console = Console(markup=False, highlight=False)
-    keys = _fitting(rows, console.width if console.is_terminal else sys.maxsize)
-    table = Table(
-        box=SIMPLE_HEAD,
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for key in keys:
-        is_number = rows[0][key][:1].isdigit() or rows[0][key] == "–"
-        table.add_column(key, justify="right" if is_number else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(row[key] for key in keys))
-    # Wider than the terminal is better than cut off.
-    width = max(_width(rows, keys), len(title), console.width if console.is_terminal else 0)
-    Console(markup=False, highlight=False, width=width).print(table)
-
-
-DISPENSABLE = ("mean cwnd", "mean queue", "timeouts", "mean RTT", "carried", "runs", "max queue", "congestion")
-"""Columns that narrow terminals do without, in this order, unless they come first."""
-
-
-def _fitting(rows: list[Row], width: int) -> list[str]:
-    keys = list(rows[0])
-    for dispensable in DISPENSABLE:
-        if _width(rows, keys) > width and dispensable in keys[1:]:
-            keys.remove(dispensable)
-    return keys
-
-
-def _width(rows: list[Row], keys: list[str]) -> int:
-    """Characters of a table: a blank in front, two between columns."""
-    return sum(2 + max(len(key), *(len(row[key]) for row in rows)) for key in keys)
-
-
 def _papers() -> dict[str, Any]:
     from lightlag.reproduce import PAPERS
 
@@ -450,6 +406,10 @@ def _papers() -> dict[str, Any]:
 
 app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
 app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
+app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))
+app.command("compare-capture", short_help="Lay a real connection beside a simulated one.")(
+    _guarded(compare_capture.compare_capture)
+)
 
 
 def main() -> None:

@@ -76,8 +76,8 @@ struct Watch {
     stopped: Option<PyErr>,
 }
 
-#[allow(clippy::disallowed_methods, reason = "how long a run takes is measured here; no result depends on it")]
-fn wall_clock() -> std::time::Instant {
+#[allow(clippy::disallowed_methods, reason = "how long something takes is measured here; no result depends on it")]
+pub(crate) fn wall_clock() -> std::time::Instant {
     std::time::Instant::now()
 }
 
@@ -225,6 +225,12 @@ fn folder_error(error: FolderError) -> PyErr {
 #[pyclass(frozen, module = "lightlag._engine")]
 pub(crate) struct Table {
     batch: RecordBatch,
+}
+
+impl Table {
+    pub(crate) fn new(batch: RecordBatch) -> Self {
+        Self { batch }
+    }
 }
 
 #[pymethods]

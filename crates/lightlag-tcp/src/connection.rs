@@ -7,7 +7,7 @@ use crate::account::{Account, Failure, Limited, Snapshot, Statistics};
 use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::ecn::Ecn;
-use crate::receiver::{MAX_BLOCKS, Receiver};
+use crate::receiver::{MAX_BLOCKS, MAX_QUICK, PathTimes, Receiver};
 use crate::scoreboard::{Chunk, Range};
 use crate::segment::{Flags, SackBlock, Segment, SeqNumber, Timestamps};
 use crate::sender::{Acknowledgement, Expiry, Sender, timestamp};
@@ -104,14 +104,16 @@ impl Connection {
     }
 
     fn new(config: Arc<Config>, initial: SeqNumber, state: State) -> Self {
+        let mut receiver = Receiver::new(
+            config.receive_buffer_initial.unwrap_or(config.receive_buffer).0,
+            config.mss,
+            config.delayed_ack,
+        );
+        receiver.set_rule(config.receive_window);
         Self {
             // The initial sequence number is the one thing that differs between all connections.
             sender: Sender::new(&config, u64::from(initial.0)),
-            receiver: Receiver::new(
-                config.receive_buffer_initial.unwrap_or(config.receive_buffer).0,
-                config.mss,
-                config.delayed_ack,
-            ),
+            receiver,
             local: initial.plus(1),
             remote: SeqNumber::default(),
             state,
@@ -211,12 +213,14 @@ impl Connection {
         if self.linger <= now {
             self.linger_ended(now);
         }
-        if self.receiver.deadline() <= now {
-            self.receiver.handle_timeout();
+        if self.receiver.deadline() <= now && !self.receiver.timer_waits(now, self.config.timer_granularity) {
+            self.receiver.handle_timeout(self.path_times());
         }
         if self.sender.deadline() <= now {
             if matches!(self.state, State::SynSent | State::SynReceived) {
-                self.handshake_timed_out(now);
+                if !self.sender.handshake_timer_waits(now, &self.config) {
+                    self.handshake_timed_out(now);
+                }
             } else if self.sender.handle_timeout(now, &self.config, &mut self.account) == Expiry::GiveUp {
                 self.give_up();
             }
@@ -280,6 +284,12 @@ impl Connection {
         self.account.mean_window(self.sender.cwnd(), now) / f64::from(self.sender.segment_size())
     }
 
+    /// What the receiving half may know of the path.
+    fn path_times(&self) -> PathTimes {
+        let rtt = self.sender.rtt();
+        PathTimes { srtt: rtt.srtt(), rto: rtt.rto(&self.config.rto) }
+    }
+
     fn synchronized(&mut self, now: Instant, segment: &Segment) {
         if self.state == State::TimeWait && self.reopened(now, segment) {
             return;
@@ -339,6 +349,7 @@ impl Connection {
             return;
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
+            self.receiver.hurry(MAX_QUICK);
             self.receiver.acknowledge_now();
         } else {
             // Two ends that disagree would answer each other for ever (as Linux).
@@ -480,7 +491,10 @@ impl Connection {
             self.receiver.acknowledge_now();
             return;
         }
-        let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags.has(Flags::FIN));
+        if self.receiver.adapts(now) {
+            self.receiver.adapt(now, self.path_times());
+        }
+        let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags);
         if duplicate > 0 {
             self.account.statistics.duplicate_bytes += duplicate;
         }
@@ -525,6 +539,7 @@ impl Connection {
             statistics.acks_sent += 1;
         }
         let mut segment = self.acknowledging(now, self.local.plus(chunk.start as u32));
+        self.receiver.data_left(now);
         segment.len = chunk.len as u16;
         if new
             && chunk.len > 0

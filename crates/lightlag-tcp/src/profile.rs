@@ -1,7 +1,8 @@
 //! Profiles: complete sets of behaviour, as one table of data.
 
 use crate::config::{
-    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, PartialAcks, Probe, Rto, RttSamples, Scheme, VarianceGain,
+    ChallengeAcks, Config, DelayedAck, Growth, INITIAL_RECEIVE_BUFFER, IdleRestart, PartialAcks, Probe, Rto,
+    RttSamples, Scheme, TimerGranularity, Variance, VarianceGain, WindowRule,
 };
 use crate::congestion::Choice;
 use crate::ecn::{Ect, Mode};
@@ -80,10 +81,12 @@ fn linux() -> Config {
         window_scale: None,
         initial_window: 10,
         receive_buffer: Bytes(16 << 20),
-        receive_buffer_initial: Some(Bytes(65_535)),
+        receive_buffer_initial: Some(INITIAL_RECEIVE_BUFFER),
+        receive_window: WindowRule::Linux,
         probe: Probe::Empty,
         partial_segments: true,
-        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16 }),
+        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16, adaptive: true }),
+        sack_compression: true,
         rto: Rto {
             initial: seconds(1),
             syn: seconds(1),
@@ -91,7 +94,9 @@ fn linux() -> Config {
             max: seconds(120),
             variance_floor: ms(200),
             variance_gain: VarianceGain::Quarter,
+            variance: Variance::Peak,
         },
+        timer_granularity: TimerGranularity::Linux,
         rtt_samples: RttSamples::SendTime,
         recovery: Scheme::Rack,
         rack_rtt_by_offset: true,
@@ -121,10 +126,13 @@ fn linux() -> Config {
 fn rfc() -> Config {
     Config {
         profile: Profile::Rfc,
+        receive_window: WindowRule::Stevens,
+        timer_granularity: TimerGranularity::Exact,
+        sack_compression: false,
         congestion: Choice::named("newreno"),
         rack_rtt_by_offset: false,
         receive_buffer_initial: None,
-        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0 }),
+        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0, adaptive: false }),
         rto: Rto {
             initial: seconds(1),
             syn: seconds(1),
@@ -132,6 +140,7 @@ fn rfc() -> Config {
             max: seconds(60),
             variance_floor: ms(1),
             variance_gain: VarianceGain::Quarter,
+            variance: Variance::Mean,
         },
         idle_restart: IdleRestart::Rfc5681,
         growth: Growth::Abc(2),
@@ -161,9 +170,11 @@ fn inet() -> Config {
         initial_window: 1,
         receive_buffer: Bytes(65_535),
         receive_buffer_initial: None,
+        receive_window: WindowRule::Stevens,
         probe: Probe::Byte,
         partial_segments: false,
         delayed_ack: None,
+        sack_compression: false,
         rto: Rto {
             initial: seconds(3),
             syn: seconds(3),
@@ -171,7 +182,9 @@ fn inet() -> Config {
             max: seconds(240),
             variance_floor: Duration::ZERO,
             variance_gain: VarianceGain::Eighth,
+            variance: Variance::Mean,
         },
+        timer_granularity: TimerGranularity::Exact,
         rtt_samples: RttSamples::OnePerRound,
         recovery: Scheme::NewReno,
         rack_rtt_by_offset: false,
@@ -201,13 +214,16 @@ fn inet() -> Config {
 fn ns3() -> Config {
     Config {
         profile: Profile::Ns3,
+        receive_window: WindowRule::Stevens,
+        timer_granularity: TimerGranularity::Exact,
+        sack_compression: false,
         congestion: Choice::named("cubic"),
         dsack: false,
         mss: 536,
         mss_is_payload: true,
         receive_buffer: Bytes(128 << 10),
         receive_buffer_initial: None,
-        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0 }),
+        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0, adaptive: false }),
         rto: Rto {
             initial: seconds(1),
             syn: seconds(3),
@@ -215,6 +231,7 @@ fn ns3() -> Config {
             max: seconds(60),
             variance_floor: ms(1),
             variance_gain: VarianceGain::Quarter,
+            variance: Variance::Mean,
         },
         rtt_samples: RttSamples::Timestamp,
         recovery: Scheme::Sack,
@@ -242,6 +259,9 @@ fn ns3() -> Config {
 fn ns2_linux() -> Config {
     Config {
         profile: Profile::Ns2Linux,
+        receive_window: WindowRule::Stevens,
+        timer_granularity: TimerGranularity::Exact,
+        sack_compression: false,
         congestion: Choice::named("newreno"),
         mss: 1000,
         mss_is_payload: true,
@@ -258,6 +278,7 @@ fn ns2_linux() -> Config {
             max: seconds(120),
             variance_floor: ms(10),
             variance_gain: VarianceGain::Quarter,
+            variance: Variance::Mean,
         },
         rtt_samples: RttSamples::OnePerRound,
         recovery: Scheme::Sack,

@@ -1,12 +1,13 @@
 //! The sending half: what may leave now, what must leave again, and the timer behind it.
 
 use crate::account::{Account, Limit};
-use crate::config::{Config, PartialAcks, Scheme};
+use crate::config::{Config, PartialAcks, Scheme, TimerGranularity};
 use crate::congestion::{self, Congestion, CongestionControl, Needs, Phase};
 use crate::delivery_rate::RateSampler;
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Scoreboard};
+use crate::timer;
 use lightlag_core::{Duration, Instant};
 use pacing::Pacer;
 use tail::Tail;
@@ -108,6 +109,8 @@ pub(crate) struct Sender {
     recovery: Recovery,
     /// When data left last.
     last_sent: Instant,
+    /// When [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
+    coarse: Instant,
     initial_window: u32,
     /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
     marked_until: u64,
@@ -129,6 +132,7 @@ impl Sender {
             written: 0,
             peer_edge: 0,
             deadline: Instant::MAX,
+            coarse: Instant::ZERO,
             recovery: Recovery::new(rules(config, config.recovery), segment_size),
             rtt: RttEstimator::new(config.rto.initial),
             congestion: None,
@@ -338,6 +342,9 @@ impl Sender {
         if self.pacer.timer <= now {
             self.pacer.timer = Instant::MAX;
         }
+        if config.timer_granularity == TimerGranularity::Linux {
+            self.put_off_timers(now, config);
+        }
         if self.tail.timer <= now {
             // It takes the place of a timeout that is due at the same time (RFC 8985 §7.2).
             self.tail.timer = Instant::MAX;
@@ -351,6 +358,30 @@ impl Sender {
             self.reordering_passed(now, account);
         }
         Expiry::Continue
+    }
+
+    /// Timers whose time has come fire with the ticks of the clock.
+    fn put_off_timers(&mut self, now: Instant, config: &Config) {
+        if self.tail.timer <= now {
+            let wait = self.tail_wait(config);
+            timer::put_off(&mut self.tail.timer, &mut self.tail.coarse, now, wait);
+        }
+        if self.deadline <= now {
+            let wait = match self.timer {
+                Timer::Retransmission => self.rtt.rto(&config.rto),
+                Timer::Persist => self.persist_interval(config),
+            };
+            self.put_off_deadline(now, config, wait);
+        }
+        if self.recovery.timer() <= now {
+            self.recovery.put_off_timer();
+        }
+    }
+
+    /// Whether the retransmission timer, set for `wait`, fires only with a later tick.
+    fn put_off_deadline(&mut self, now: Instant, config: &Config, wait: Duration) -> bool {
+        config.timer_granularity == TimerGranularity::Linux
+            && timer::put_off(&mut self.deadline, &mut self.coarse, now, wait)
     }
 
     #[cold]

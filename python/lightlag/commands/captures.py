@@ -63,9 +63,7 @@ def with_value(args: list[str]) -> list[str]:
     return given
 
 
-def changes(
-    places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool
-) -> list[tuple[str, str]]:
+def changes(places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool) -> list[tuple[str, str]]:
     """What the options change in a scenario."""
     changed = [("ip", "v6")] if ipv6 else []
     if places is None:

@@ -84,9 +84,12 @@ def emulate(
     except ValueError as error:
         raise InputError(f"--duration: {error}") from None
     devices = (device(between[0], a), device(between[1], b))
-    with _terminated() as asked, start(
-        file, devices, at=at, mtu=mtu, duration_s=duration_s, priority=priority, sets=_changes(sets, seed)
-    ) as emulation:
+    with (
+        _terminated() as asked,
+        start(
+            file, devices, at=at, mtu=mtu, duration_s=duration_s, priority=priority, sets=_changes(sets, seed)
+        ) as emulation,
+    ):
         if not quiet:
             _announce(emulation)
         try:

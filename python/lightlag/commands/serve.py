@@ -54,6 +54,7 @@ def serve_tcp(
     send: Send = None,
     file: File = None,
     http: Annotated[Path | None, typer.Option(metavar="DIR", help="Answer GET with the files of a folder.")] = None,
+    iperf: Annotated[bool, typer.Option("--iperf", help="Be an iperf3 server.")] = False,
     congestion: Congestion = None,
     profile: ProfileName = None,
     sets: Set = None,
@@ -68,20 +69,23 @@ def serve_tcp(
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """A TCP server on our own stack: real clients reach it through a TUN device. Needs root.
+    r"""A TCP server on our own stack: real clients reach it through a TUN device. Needs root.
 
     \b
     lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 5001 --sink
     nc -N 10.9.0.2 5001 < file                    the SHA-256 printed is that of the file
     lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 80 --http . -c bbr
     curl http://10.9.0.2/README.md
+    lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 5201 --iperf --rate "20 Mbit/s" --delay 100ms
+    iperf3 -c 10.9.0.2 --bidir
 
     Ctrl-C resets the connections that are open, prints the counters and removes the device.
     """
-    wanted = [sink, echo, send is not None, file is not None, http is not None]
-    if sum(wanted) > 1:
-        raise InputError("--sink, --echo, --send, --file, --http: take one of them")
-    role = "echo" if echo else "http" if http is not None else "send" if send is not None or file else "sink"
+    wanted = {"sink": sink, "echo": echo, "iperf": iperf, "http": http is not None}
+    roles = [role for role, is_wanted in wanted.items() if is_wanted] + ["send"] * ((send is not None) + bool(file))
+    if len(roles) > 1:
+        raise InputError("--sink, --echo, --send, --file, --http, --iperf: take one of them")
+    role = roles[0] if roles else "sink"
     options: dict[str, Any] = {"port": port, "role": role, "send": send, "connections": connections}
     options |= {"file": _text(file), "http": _text(http), "pause": _pause(pause_after, pause_for)}
     options["path"] = _path(rate, delay, queue, loss)
@@ -110,7 +114,7 @@ def connect(
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """A TCP client on our own stack: it calls a real server through a TUN device. Needs root.
+    r"""A TCP client on our own stack: it calls a real server through a TUN device. Needs root.
 
     \b
     nc -l 10.9.0.1 5001 | sha256sum               once the device is there; or listen at 0.0.0.0
@@ -241,6 +245,15 @@ def _report(report: dict[str, Any]) -> str:
 
 def _counters(summary: dict[str, Any]) -> str:
     dropped = {key: summary[key] for key in summary if isinstance(summary[key], int)}
-    names = ("bad_packets", "other_protocols", "not_for_us", "refused_syns", "resets", "refused_by_device", "lost_on_path", "dropped_by_queue")
+    names = (
+        "bad_packets",
+        "other_protocols",
+        "not_for_us",
+        "refused_syns",
+        "resets",
+        "refused_by_device",
+        "lost_on_path",
+        "dropped_by_queue",
+    )
     rest = ", ".join(f"{name.replace('_', ' ')} {dropped[name]}" for name in names if dropped[name])
     return f"{summary['packets_in']} packets in, {summary['packets_out']} out" + (f"; {rest}" if rest else "")

@@ -4,6 +4,7 @@
 //! do what it can, and sends what the stack gives. It sleeps until a packet comes or a timer is due.
 
 mod http;
+mod iperf;
 mod options;
 mod path;
 mod payload;
@@ -18,6 +19,7 @@ pub use session::{Pause, Role};
 
 use crate::clock::Clock;
 use crate::tun::{LARGEST_PACKET, Tun, TunConfig, TunError, Written};
+use iperf::Iperf;
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{Counters, HostConfig, SocketError, SocketId, Stack};
 use path::Path;
@@ -176,6 +178,7 @@ struct Server {
     /// A connection that is being opened.
     opening: Option<SocketId>,
     sessions: Vec<Session>,
+    iperf: Iperf,
     connections: u64,
     refused_by_device: u64,
     packet: Vec<u8>,
@@ -198,6 +201,7 @@ impl Server {
             listener: None,
             opening: None,
             sessions: Vec::new(),
+            iperf: Iperf::default(),
             connections: 0,
             refused_by_device: 0,
             packet: Vec::new(),
@@ -323,25 +327,35 @@ impl Server {
     fn applications(&mut self, now: Instant, watch: &mut dyn FnMut(&Event) -> Control) -> Result<Control, ServeError> {
         for socket in self.newly_open()? {
             let (Action::Listen { role, .. } | Action::Connect { role, .. }) = &self.config.action;
-            let session = Session::new(now, socket, role, self.config.pause)?;
+            let session = match role {
+                Role::Iperf => None,
+                role => Some(Session::new(now, socket, role, self.config.pause)?),
+            };
             let ends = self.stack.addresses(socket).unwrap_or_default();
             let [local, remote] = [ends.0, ends.1].map(|end| end.map_or_else(String::new, |end| end.to_string()));
-            self.sessions.push(session);
+            match session {
+                Some(session) => self.sessions.push(session),
+                None => self.iperf.accept(socket),
+            }
             if watch(&Event::Opened { local, remote }) == Control::Stop {
                 return Ok(Control::Stop);
             }
         }
+        let mut reports = self.iperf.drive(now, &mut self.stack)?;
         let mut at = 0;
         while let Some(session) = self.sessions.get_mut(at) {
             match session.drive(now, &mut self.stack)? {
                 None => at += 1,
                 Some(report) => {
                     self.sessions.swap_remove(at);
-                    self.connections += 1;
-                    if watch(&Event::Closed(Box::new(report))) == Control::Stop {
-                        return Ok(Control::Stop);
-                    }
+                    reports.push(report);
                 }
+            }
+        }
+        for report in reports {
+            self.connections += 1;
+            if watch(&Event::Closed(Box::new(report))) == Control::Stop {
+                return Ok(Control::Stop);
             }
         }
         Ok(Control::Continue)
@@ -373,7 +387,7 @@ impl Server {
             Action::Listen { connections, .. } => connections.is_some_and(|most| self.connections >= most),
             Action::Connect { .. } => self.opening.is_none(),
         };
-        enough && self.sessions.is_empty()
+        enough && self.sessions.is_empty() && self.iperf.is_idle()
     }
 
     /// Whoever is still connected is told by a reset.
@@ -382,7 +396,7 @@ impl Server {
         for session in std::mem::take(&mut self.sessions) {
             let _ = self.stack.abort(now, session.socket);
         }
-        if let Some(socket) = self.opening.take() {
+        for socket in self.iperf.sockets().into_iter().chain(self.opening.take()) {
             let _ = self.stack.abort(now, socket);
         }
         if let Some(listener) = self.listener.take() {

@@ -89,6 +89,8 @@ pub enum RoleName {
     Send,
     /// Answer requests for files.
     Http,
+    /// Be a server of iperf3.
+    Iperf,
 }
 
 /// The MTU of Ethernet.
@@ -156,6 +158,7 @@ impl ServeOptions {
         Ok(match (self.role, self.send, &self.file, &self.http) {
             (RoleName::Sink, ..) => Role::Sink,
             (RoleName::Echo, ..) => Role::Echo,
+            (RoleName::Iperf, ..) => Role::Iperf,
             (RoleName::Send, Some(bytes), ..) => Role::Send(Source::Pattern(bytes.0)),
             (RoleName::Send, None, Some(file), _) => {
                 let source = Source::File(file.clone());

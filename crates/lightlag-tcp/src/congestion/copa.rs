@@ -7,19 +7,24 @@
 //! - then each segment delivered changes W by v/(δ·W), up where λ ≤ λt, down elsewhere;
 //! - the velocity v doubles with each round in which W goes the same way as before, once it did so for three, and is
 //!   1 again when the direction changes; v ≤ δ·W, so that a round at most doubles W (the program). A step the other
-//!   way ends a velocity above 1 at once, not only with the round, as in mvfst: without that, W swings between 0 and
-//!   twice what the path holds;
+//!   way ends a velocity above 1 at once, not only with the round, and begins a round, as in mvfst: without the first,
+//!   W swings between 0 and twice what the path holds; without the second, the rest of the old round counts as the
+//!   first of the three, and each swing feeds the next;
 //! - segments leave at 2·W/RTTstanding.
 //!
 //! RTTstanding is the smallest RTT of the last SRTT/2, RTTmin that of the last 10 s, or of 20 RTTmin where that is
-//! longer (the program): on long paths the queue could not empty in 10 s. A flow alone moves the queue between
-//! 0 and 2.5/δ segments, in periods of five rounds.
+//! longer (the program): on long paths the queue could not empty in 10 s. At v = 1, n flows move the queue between 0
+//! and 2.5·n/δ segments, evenly up and down in periods of five rounds (§3): that is 1.25·n/δ in the mean, where a
+//! target without a lag would be n/δ.
 //!
-//! **Competitive mode.** A queue that was not nearly empty, dq ≤ 10 % of RTTmax − RTTmin, for five SRTT is somebody
+//! **Competitive mode.** A queue that was not nearly empty, dq ≤ 25 % of RTTmax − RTTmin, for five SRTT is somebody
 //! else's work, unless Copa itself is still draining it, in steps that grow: an overshoot of slow start takes more
 //! than five rounds (this file's own rule; without it the drain ends in the competitive mode). Then 1/δ grows by 1
 //! each round and is halved by a loss, but never below that of the default mode. RTTmax is the largest RTT of the
-//! last four SRTT.
+//! last four SRTT. §2.2 has 10 % for the 25 %. There the periods of all flows fall together, and the queue just
+//! empties; where W is some dozen segments and the flows are a round apart, the smallest dq of a period is 12 to 18 %
+//! of the range. One flow that then competes keeps the queue from the others, which follow it: with 10 %, four flows
+//! fill any queue.
 //!
 //! The default mode takes no notice of a loss, unless more than 30 % of the segments in two rounds were lost: then
 //! W is reduced to 0.7 W (the program). The window moves during recovery, too. A mark (ECN) is a loss. After a
@@ -44,7 +49,7 @@ const MIN_RTT_ROUNDS: u64 = 20;
 const MAX_RTT_ROUNDS: u64 = 4;
 const FILLED_ROUNDS: u64 = 5;
 /// The part of RTTmax − RTTmin below which a queue is nearly empty.
-const NEARLY_EMPTY: f64 = 0.1;
+const NEARLY_EMPTY: f64 = 0.25;
 /// Rounds in the same direction before the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
 /// The program: more losses than this part of at least so many segments, in two rounds, cost 0.3 W.
@@ -98,11 +103,13 @@ impl Course {
         !self.up && self.velocity > 1.0
     }
 
-    /// A step goes `up` or down: a velocity that was meant for the other direction ends.
-    fn turn(&mut self, up: bool, window: f64) {
-        if up != self.up && self.velocity > 1.0 {
+    /// A step goes `up` or down: a velocity that was meant for the other direction ends. Returns whether one did.
+    fn turn(&mut self, up: bool, window: f64) -> bool {
+        let turns = up != self.up && self.velocity > 1.0;
+        if turns {
             *self = Self { up, ..Self::from(window) };
         }
+        turns
     }
 
     /// A round ended at `window`.
@@ -215,7 +222,9 @@ impl Copa {
             self.slow_start = false;
             self.course = Course::from(w);
         }
-        self.course.turn(up, w);
+        if self.course.turn(up, w) {
+            self.round = Round::default();
+        }
         let velocity = self.course.velocity.min(w / self.inverse_delta).max(1.0);
         let step = acked * velocity * self.inverse_delta / w;
         if up {
@@ -311,9 +320,9 @@ impl Algorithm for Config {
             "v doubles each round once the direction was the same for three, 1 after a change;  v <= delta W",
             "slow start:  W doubles each round until W/RTTstanding > 1/(delta dq)",
             "pacing:      2 W/RTTstanding",
-            "competitive, no dq <= 0.1 (RTTmax - RTTmin) in 5 SRTT:  1/delta += 1 a round, halved by a loss",
+            "competitive, no dq <= 0.25 (RTTmax - RTTmin) in 5 SRTT:  1/delta += 1 a round, halved by a loss",
             "loss:     in the default mode nothing, W = 0.7 W if 30 % of two rounds are lost;  timeout: W = 1",
-            "queue of a flow alone:  from 0 to 2.5/delta segments",
+            "queue of n flows:  from 0 to 2.5 n/delta segments, 1.25 n/delta in the mean",
         ],
         source: "Arun, Balakrishnan, \"Copa: practical delay-based congestion control for the Internet\", NSDI 2018, \
                  and the authors' program",

@@ -20,6 +20,7 @@ pub use undo::Signs;
 use crate::config::Scheme;
 use crate::congestion::{Cause, Phase};
 use crate::scoreboard::{Delivery, Range, Scoreboard};
+use crate::timer;
 use lightlag_core::{Duration, Instant};
 use prr::Prr;
 use rack::Rack;
@@ -182,6 +183,14 @@ impl Recovery {
     /// The connection is no more.
     pub fn stop(&mut self) {
         self.rack.timer = Instant::MAX;
+    }
+
+    /// The reordering timer fires with the ticks of the clock, as Linux's.
+    pub fn put_off_timer(&mut self) {
+        if self.rack.timer != self.rack.coarse {
+            self.rack.coarse = timer::fires(self.rack.timer, timer::LEAST);
+            self.rack.timer = self.rack.coarse;
+        }
     }
 
     /// When [`Self::on_timer`] wants to be called; [`Instant::MAX`] if it need not.

@@ -30,6 +30,8 @@ pub(super) struct Rack {
     persistence: u8,
     /// The end of the round in which a D-SACK was counted: RACK.dsack_round.
     counted_until: Option<u64>,
+    /// When [`Self::timer`] really fires, once it has come, by the ticks of the clock.
+    pub(super) coarse: Instant,
 }
 
 impl Rack {
@@ -44,6 +46,7 @@ impl Rack {
             persistence: 0,
             counted_until: None,
             timer: Instant::MAX,
+            coarse: Instant::ZERO,
         }
     }
 

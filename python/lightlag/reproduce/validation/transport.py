@@ -142,7 +142,13 @@ STANDINGS = (
         "TARGET = 100 ms of queueing delay (RFC 6817 §2.4.2), ± 10 %",
         'target = "100 ms"',
     ),
-    Standing("copa", "Copa", 1, 3, "1/δ = 2 segments in the mean, between 0 and 2.5/δ (Arun, Balakrishnan 2018), ± 1"),
+    Standing(
+        "copa",
+        "Copa",
+        1,
+        3,
+        "evenly between 0 and 2.5/δ: 1.25/δ = 2.5 segments in the mean (Arun, Balakrishnan 2018, §3)",
+    ),
 )
 
 
