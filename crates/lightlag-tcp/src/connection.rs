@@ -552,6 +552,9 @@ impl Connection {
         {
             segment.flags = segment.flags.with(ecn.new_data(self.sender.take_reduced()));
         }
+        if self.config.push && chunk.len > 0 && self.sender.pushes(chunk.start, chunk.start + u64::from(chunk.len)) {
+            segment.flags = segment.flags.with(Flags::PSH);
+        }
         if chunk.fin {
             segment.flags = segment.flags.with(Flags::FIN);
             self.state = match self.state {
