@@ -162,7 +162,7 @@ impl World {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: Packet<Segment>) {
         if CAPTURED {
             let (captures, routes) = self.captures();
