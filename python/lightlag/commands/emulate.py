@@ -59,7 +59,7 @@ def emulate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No table, no notes.")] = False,
 ) -> None:
-    """Forward the real packets of two TUN devices through the links of a scenario, in real time.
+    r"""Forward the real packets of two TUN devices through the links of a scenario, in real time.
 
     Rate, delay, queues, losses, reordering and marks are those of a simulation of the same file; its flows are not
     run. Needs root, or CAP_NET_ADMIN (and CAP_SYS_ADMIN for namespaces). Devices that were not there are removed at

@@ -64,7 +64,6 @@ def validate(out: str | os.PathLike[str], *, jobs: int = 1, seeds: int | None = 
 def _write(found: Findings, path: Path) -> None:
     """The page and its figures."""
     from lightlag import plot
-
     from lightlag.reproduce.validation import kernel
 
     # What another command has measured stays.

@@ -207,13 +207,13 @@ def section(found: Sequence[Cell]) -> str:
     parts = [
         "## The kernel's TCP\n",
         "A bulk flow of the running kernel's TCP between two network namespaces, through `lightlag emulate`, and the "
-        f"same scenario in simulation with profile `linux`: {SCENARIO.name}, 10 Mbit/s, a queue of one bandwidth-delay "
-        f"product, {SECONDS} s, {seeds} seeds. A cell is our mean goodput divided by the kernel's, with the kernel's in "
-        "Mbit/s. The losses of a seed hit the same packets of the link in both. This section is written by\n\n"
-        "    lightlag validate kernel\n\nas root, and the kernel is not repeatable: figures change a little from one "
-        "time to the next.\n",
-        f"Linux {platform.release()}, version {ll.__version__}. The median cell deviates by {_median(found):.1%} (target: "
-        f"{MEDIAN:.0%}), the worst by {abs(worst.ratio - 1):.1%} (target: {WORST:.0%}): {_place(worst)}. "
+        f"same scenario in simulation with profile `linux`: {SCENARIO.name}, 10 Mbit/s, a queue of one "
+        f"bandwidth-delay product, {SECONDS} s, {seeds} seeds. A cell is our mean goodput divided by the kernel's, with "
+        "the kernel's in Mbit/s. The losses of a seed hit the same packets of the link in both. This section is "
+        "written by\n\n    lightlag validate kernel\n\nas root, and the kernel is not repeatable: figures change a "
+        "little from one time to the next.\n",
+        f"Linux {platform.release()}, version {ll.__version__}. The median cell deviates by {_median(found):.1%} "
+        f"(target: {MEDIAN:.0%}), the worst by {abs(worst.ratio - 1):.1%} (target: {WORST:.0%}): {_place(worst)}. "
         f"{late:,} of {packets:,} packets were delivered more than 1 ms late.\n",
         markdown_table(("algorithm", "loss", *(f"{rtt} ms" for rtt in RTTS_MS)), _lines(found)),
     ]
@@ -224,7 +224,7 @@ def section(found: Sequence[Cell]) -> str:
 
 def section_of(page: str) -> str | None:
     """The kernel's section of a page, if it has one."""
-    before, begin, rest = page.partition(BEGIN)
+    _, begin, rest = page.partition(BEGIN)
     inner, end, _ = rest.partition(END)
     return begin + inner + end if begin and end else None
 
