@@ -14,8 +14,8 @@ import typer
 
 from lightlag import _engine
 from lightlag._table import print_rows
-from lightlag.commands import captures, compare_capture, emulate, inspect, serve
-from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
+from lightlag.commands import captures, compare_capture, emulate, inspect, replay, serve
+from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def run(
     pcap_flow: PcapFlow = None,
     pcap_comments: PcapComments = False,
     ipv6: Ipv6 = False,
+    acks: Acks = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario: print its flows and links, write a results folder.
@@ -146,6 +147,7 @@ def run(
     from lightlag.scenario import load_scenario
 
     changes = _changes(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
+    changes += [] if acks is None else [("record.acks", "true")]
     scenario = json.loads(load_scenario(file, changes))
     folder = out if out is not None or as_json else Path("results") / scenario["name"]
     if folder is not None:
@@ -168,6 +170,10 @@ def run(
         result.save(folder, force=force, jobs=jobs)
         if not quiet:
             print(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+    if acks:
+        captures.write_acks(result, Path(acks))
+        if not quiet:
+            print(f"ACKs in {acks}", file=sys.stderr if as_json else sys.stdout)
     if stopped:
         kept = "" if folder is None else f"; what was recorded is in {folder}"
         raise CommandError(STOPPED, f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}")
@@ -414,6 +420,7 @@ def _papers() -> dict[str, Any]:
     return dict(PAPERS)
 
 
+app.command(short_help="Repeat a real run, packet by packet.")(_guarded(replay.replay))
 app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
 app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
 app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))

@@ -56,6 +56,10 @@ pub struct Config {
     pub partial_segments: bool,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.
     pub delayed_ack: Option<DelayedAck>,
+    /// Set PSH on the last segment of each write and burst.
+    pub push: bool,
+    /// Send in bursts as large as 1 ms of the rate, at least two segments (TSO autosizing of Linux).
+    pub tso: bool,
     /// Delay duplicate ACKs by up to 1 ms, for up to 44 segments together (Linux).
     pub sack_compression: bool,
     /// The retransmission timeout.
@@ -70,6 +74,9 @@ pub struct Config {
     pub growth: Growth,
     /// With which partial ACKs NewReno restarts the retransmission timer.
     pub partial_acks: PartialAcks,
+    /// RACK's round trip is that of the segment which an ACK delivers last in the order of offsets, as Linux computes it,
+    /// not that of the newest one (RFC 8985 §6.2).
+    pub rack_rtt_by_offset: bool,
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     pub prr: bool,
     /// Probe for the loss of the last segments (RFC 8985 §7); works with SACK.

@@ -264,6 +264,11 @@ impl Connection {
         }
     }
 
+    /// Whether ACKs report something out of order although nothing is being repaired: the state of disorder of Linux.
+    pub fn is_disordered(&self) -> bool {
+        self.sender.disorder()
+    }
+
     /// The counters.
     pub fn statistics(&self) -> &Statistics {
         &self.account.statistics
@@ -398,12 +403,14 @@ impl Connection {
         if greeting && let Some(ecn) = &mut self.ecn {
             ecn.take_greeting(segment.flags);
         }
-        if ack < una {
+        // An ACK that was overtaken may still tell what was SACKed.
+        let overtaken = ack < una;
+        if overtaken && (segment.sack().is_empty() || !self.sender.uses_sack()) {
             return true;
         }
         // A byte that left as a probe leaves again with the data after it, whether it was taken or not.
         let ack = ack.min(nxt);
-        let moved_window = self.take_window(segment, start, ack);
+        let moved_window = !overtaken && self.take_window(segment, start, ack);
         if una == nxt && segment.sack().is_empty() {
             self.sender.probe_answered();
             // Nothing is in flight: the usual case of an end that only receives. A report of what arrived twice
@@ -418,9 +425,9 @@ impl Connection {
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
         });
         let (ece, marks) =
-            if greeting || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
+            if greeting || overtaken || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
         let arrived = Acknowledgement {
-            ack,
+            ack: ack.max(una),
             sacked,
             echo,
             occupies: segment.sequence_len() > 0,
@@ -544,6 +551,9 @@ impl Connection {
             && let Some(ecn) = &mut self.ecn
         {
             segment.flags = segment.flags.with(ecn.new_data(self.sender.take_reduced()));
+        }
+        if self.config.push && chunk.len > 0 && self.sender.pushes(chunk.start, chunk.start + u64::from(chunk.len)) {
+            segment.flags = segment.flags.with(Flags::PSH);
         }
         if chunk.fin {
             segment.flags = segment.flags.with(Flags::FIN);

@@ -126,6 +126,11 @@ impl RttEstimator {
         (self.base * (1 << self.backoff)).min(config.max)
     }
 
+    /// The timeout without its back-off.
+    pub fn plain_rto(&self, config: &Rto) -> Duration {
+        self.base.min(config.max)
+    }
+
     /// SRTT; zero before the first sample.
     pub fn srtt(&self) -> Duration {
         self.srtt

@@ -44,6 +44,8 @@ pub struct Rules {
     pub limited_transmit: bool,
     /// Proportional rate reduction (RFC 9937), with SACK.
     pub prr: bool,
+    /// RACK's round trip is that of the segment delivered last in the order of offsets (Linux).
+    pub rtt_by_offset: bool,
     /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
     pub impatient: bool,
     /// What shows that an episode was spurious.
@@ -132,7 +134,7 @@ impl Recovery {
             impatient: rules.impatient,
             restart_on_loss: false,
             signs: rules.signs,
-            rack: Rack::new(),
+            rack: Rack::new(rules.rtt_by_offset),
             prr: None,
             episode: Episode::none(),
             partial: false,
