@@ -23,6 +23,7 @@ from lightlag.emulation import device, emulate
 from lightlag.errors import InputError
 from lightlag.namespaces import allowed, command, namespaces
 from lightlag.reproduce.table import markdown_table
+from lightlag.reproduce.validation import marked
 
 FOLDER = Path(__file__).parent
 SCENARIO = FOLDER / "kernel.toml"
@@ -51,8 +52,6 @@ SETTINGS: dict[str, object] = {
 }
 """Inside the namespaces only. Buffers are fixed, and nothing is remembered from one connection to the next. Half of the
 receive buffer is window. Without IPv6 no packet but those of the flow crosses the path."""
-
-BEGIN, END = "<!-- kernel: begin -->", "<!-- kernel: end -->"
 
 
 @dataclass(frozen=True)
@@ -184,7 +183,7 @@ def validate(
     with status(shown=not quiet) as progress:
         found = cells(3 if seeds is None else seeds, JOBS if jobs is None else jobs, progress)
     page = path.read_text("utf-8") if path.exists() else ""
-    path.write_text(with_section(page, section(found)), "utf-8")
+    path.write_text(marked.with_section(page, section(found)), "utf-8")
     if not quiet:
         _print(found)
         print(f"{path}: the section on the kernel is written")
@@ -220,22 +219,7 @@ def section(found: Sequence[Cell]) -> str:
     ]
     if outside:
         parts.append("Outside: " + "; ".join(f"{_place(cell)} ({cell.ratio:.2f})" for cell in outside) + ".\n")
-    return "\n".join([BEGIN, *parts, END])
-
-
-def section_of(page: str) -> str | None:
-    """The kernel's section of a page, if it has one."""
-    _, begin, rest = page.partition(BEGIN)
-    inner, end, _ = rest.partition(END)
-    return begin + inner + end if begin and end else None
-
-
-def with_section(page: str, new: str) -> str:
-    """The page with its section replaced, or with one at its end."""
-    old = section_of(page)
-    if old is not None:
-        return page.replace(old, new)
-    return f"{page.rstrip()}\n\n{new}\n" if page else f"{new}\n"
+    return marked.section("kernel", "\n".join(parts))
 
 
 def _median(found: Sequence[Cell]) -> float:
