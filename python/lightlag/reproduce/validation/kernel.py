@@ -225,7 +225,7 @@ def section(found: Sequence[Cell]) -> str:
     if late > BUSY * packets:
         parts.append(
             f"More than one delivery in {1 / BUSY:.0f} was late: the machine was busy with other things. Lateness slows "
-            "the kernel's flow, and counts most where round trips and queues are short; measure again on an idle one.\n"
+            "the kernel's flow, and counts most where round trips and queues are short; measure again when idle.\n"
         )
     return marked.section("kernel", "\n".join(parts))
 
