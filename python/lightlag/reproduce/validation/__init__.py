@@ -64,8 +64,10 @@ def validate(out: str | os.PathLike[str], *, jobs: int = 1, seeds: int | None = 
 def _write(found: Findings, path: Path) -> None:
     """The page and its figures."""
     from lightlag import plot
+    from lightlag.reproduce.validation import kept
 
-    path.write_text(document(found), "utf-8")
+    others = kept.sections(path.read_text("utf-8")) if path.exists() else []
+    path.write_text(kept.with_sections(document(found), others), "utf-8")
     for paper in found.papers:
         for picture in paper.pictures:
             figure = path.parent / image(paper, picture)
