@@ -76,6 +76,8 @@ class Side:
         data, answers, rtt = connection.data, connection.answers, connection.data["rtt"] or {}
         summary: dict[str, float | None] = {key: data.get(key) for key, _, _ in _MEASURES}
         summary |= {key: answers[key] for key in ("duplicate_acks", "sack_blocks", "zero_windows")}
+        # A run counts segments with data.
+        summary["retransmitted_segments"] = data["retransmitted_segments"] - data["retransmitted_controls"]
         summary |= {"answer_packets": answers["packets"]}
         summary |= {f"{key}_rtt_s": rtt.get(f"{key}_s") for key in ("min", "mean", "p95")}
         rows = connection.packets()

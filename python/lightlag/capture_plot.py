@@ -31,7 +31,7 @@ def connection(of: Connection) -> Chart:
         factor, unit = _unit(float(np.max(side.sent.values, initial=0.0)), "B")
         _line(upper, side.sent, factor, "sent", 0)
         _line(upper, side.acked, factor, "acknowledged", 1)
-        _dots(upper, side.resent, factor, "sent again", style.BLACK, "x")
+        _dots(upper, side.resent, factor, "resent", style.BLACK, "x")
         sender, receiver = (of.client, of.server) if of.sender == "client" else (of.server, of.client)
         style.finish(upper, "Sequence", f"{side.title} · {sender} to {receiver}", end_s=end)
         upper.set_ylabel(f"data ({unit})")
@@ -54,7 +54,7 @@ def comparison(of: CaptureComparison) -> Chart:
         factor, unit = _unit(highest, "B")
         for at, (side, label) in enumerate(sides):
             _line(panels[0], side.sent, factor, label, at)
-            _dots(panels[0], side.resent, factor, f"sent again, {label}", style.COLOURS[at], "x+"[at])
+            _dots(panels[0], side.resent, factor, f"resent, {label}", style.COLOURS[at], "x+"[at])
         note = f"{of.real.title} · {of.simulated.title}"
         style.finish(panels[0], "Sequence", note, end_s=end)
         panels[0].set_ylabel(f"data sent ({unit})")
@@ -95,8 +95,10 @@ def _goodputs(axes: Axes, sides: Any, end: float) -> None:
         means.append(np.diff(np.maximum.accumulate(reached)) * 8 / width)
     factor, unit = _unit(max(float(np.max(mean, initial=0.0)) for mean in means), "bit/s")
     for at, ((_, label), mean) in enumerate(zip(sides, means, strict=True)):
-        steps = np.concatenate((mean[:1], mean)) / factor
-        axes.plot(edges, steps, drawstyle="steps-pre", label=label, **style.line_style(at))
+        # Up to the interval in which the connection ended.
+        last = np.flatnonzero(mean)[-1] + 1 if mean.any() else 0
+        steps = np.concatenate((mean[:1], mean[:last])) / factor
+        axes.plot(edges[: last + 1], steps, drawstyle="steps-pre", label=label, **style.line_style(at))
     style.finish(axes, "Goodput", f"means over {width:g} s", end_s=end)
     axes.set_ylabel(f"goodput ({unit})")
 

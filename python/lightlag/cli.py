@@ -14,8 +14,8 @@ import typer
 
 from lightlag import _engine
 from lightlag._table import print_rows
-from lightlag.commands import captures, compare_capture, emulate, inspect, serve
-from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
+from lightlag.commands import captures, compare_capture, emulate, inspect, replay, serve
+from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def run(
     pcap_flow: PcapFlow = None,
     pcap_comments: PcapComments = False,
     ipv6: Ipv6 = False,
+    acks: Acks = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario: print its flows and links, write a results folder.
@@ -146,6 +147,7 @@ def run(
     from lightlag.scenario import load_scenario
 
     changes = _changes(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
+    changes += [] if acks is None else [("record.acks", "true")]
     scenario = json.loads(load_scenario(file, changes))
     folder = out if out is not None or as_json else Path("results") / scenario["name"]
     if folder is not None:
@@ -168,6 +170,10 @@ def run(
         result.save(folder, force=force, jobs=jobs)
         if not quiet:
             print(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+    if acks:
+        captures.write_acks(result, Path(acks))
+        if not quiet:
+            print(f"ACKs in {acks}", file=sys.stderr if as_json else sys.stdout)
     if stopped:
         kept = "" if folder is None else f"; what was recorded is in {folder}"
         raise CommandError(STOPPED, f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}")
@@ -278,7 +284,7 @@ def reproduce(
 @app.command(short_help="Compare what lightlag measures with closed forms.")
 @_guarded
 def validate(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp or kernel.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The page; its figures go to images beside it.")
     ] = Path("docs/validation.md"),
@@ -290,7 +296,10 @@ def validate(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
+    """tcp: run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
+
+    kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation. As
+    root, on a machine that does nothing else; some minutes.
 
     Prints the tables of the algorithms and writes all of them into a page. The command fails if something does not
     hold.
@@ -298,8 +307,15 @@ def validate(
     from lightlag.reproduce import validation
     from lightlag.run import processors
 
+    if what == "kernel":
+        from lightlag.reproduce.validation import kernel
+
+        outside = kernel.validate(out, seeds=seeds, jobs=jobs, quiet=quiet)
+        if outside:
+            raise CommandError(FAILED, "\n".join(outside))
+        return
     if what != "tcp":
-        raise InputError(f'nothing to validate under "{what}"; there is tcp')
+        raise InputError(f'nothing to validate under "{what}"; there are tcp and kernel')
     found = validation.validate(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if failures := found.failures():
         raise CommandError(FAILED, f"{len(failures)} judgements do not hold; {out} names them")
@@ -404,6 +420,7 @@ def _papers() -> dict[str, Any]:
     return dict(PAPERS)
 
 
+app.command(short_help="Repeat a real run, packet by packet.")(_guarded(replay.replay))
 app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
 app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
 app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))

@@ -6,6 +6,7 @@
 //! - `serve`: a host on a TUN device.
 //! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
+//! - `replay`: what a sender did, from a capture.
 //! - `inspect`: captures.
 
 mod answers;
@@ -13,6 +14,7 @@ mod columns;
 mod emulate;
 mod folder;
 mod inspect;
+mod replay;
 mod run;
 mod serve;
 
@@ -106,6 +108,8 @@ mod _engine {
     use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
     use crate::inspect::{Capture, inspect};
+    #[pymodule_export]
+    use crate::replay::sending;
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
     #[pymodule_export]

@@ -49,7 +49,7 @@ pub(crate) fn run(
         return Err(error);
     }
     let mut result = result;
-    let tables = tables(&mut result);
+    let tables = tables(&mut result, scenario.record.acks);
     let (captures, capture_failure) = (result.captures, result.capture_failure);
     Ok(Run { summary: result.summary, wall_s, interrupted, tables, captures, capture_failure })
 }
@@ -118,7 +118,7 @@ pub(crate) struct Run {
     summary: Summary,
     wall_s: f64,
     interrupted: bool,
-    tables: [RecordBatch; 5],
+    tables: Vec<RecordBatch>,
     captures: Vec<String>,
     capture_failure: Option<String>,
 }
@@ -172,8 +172,8 @@ impl Run {
 
     /// A table by name, as an object that gives an Arrow stream.
     fn table(&self, name: &str) -> PyResult<Table> {
-        match TABLES.iter().position(|table| *table == name) {
-            Some(at) => Ok(Table { batch: self.tables[at].clone() }),
+        match TABLES.iter().zip(&self.tables).find(|(table, _)| **table == name) {
+            Some((_, batch)) => Ok(Table { batch: batch.clone() }),
             None => Err(PyKeyError::new_err(format!("no table {name:?}; there are {}", TABLES.join(", ")))),
         }
     }

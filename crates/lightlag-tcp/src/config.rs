@@ -53,6 +53,10 @@ pub struct Config {
     pub partial_segments: bool,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.
     pub delayed_ack: Option<DelayedAck>,
+    /// Set PSH on the last segment of each write and burst.
+    pub push: bool,
+    /// Send in bursts as large as 1 ms of the rate, at least two segments (TSO autosizing of Linux).
+    pub tso: bool,
     /// Delay duplicate ACKs by up to 1 ms, for up to 44 segments together (Linux).
     pub sack_compression: bool,
     /// The retransmission timeout.

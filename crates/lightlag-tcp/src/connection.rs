@@ -264,6 +264,11 @@ impl Connection {
         }
     }
 
+    /// Whether ACKs report something out of order although nothing is being repaired: the state of disorder of Linux.
+    pub fn is_disordered(&self) -> bool {
+        self.sender.disorder()
+    }
+
     /// The counters.
     pub fn statistics(&self) -> &Statistics {
         &self.account.statistics
@@ -546,6 +551,9 @@ impl Connection {
             && let Some(ecn) = &mut self.ecn
         {
             segment.flags = segment.flags.with(ecn.new_data(self.sender.take_reduced()));
+        }
+        if self.config.push && chunk.len > 0 && self.sender.pushes(chunk.start, chunk.start + u64::from(chunk.len)) {
+            segment.flags = segment.flags.with(Flags::PSH);
         }
         if chunk.fin {
             segment.flags = segment.flags.with(Flags::FIN);

@@ -13,6 +13,7 @@ use pacing::Pacer;
 use tail::Tail;
 
 mod acks;
+mod bursts;
 mod handshake;
 mod idle;
 mod pacing;
@@ -48,6 +49,8 @@ enum Choice {
     New(Chunk),
     /// The record with this number.
     Again(u64),
+    /// Nothing yet: the next ACK makes the burst larger.
+    Wait,
 }
 
 /// The rules of repair with this scheme.
@@ -109,6 +112,9 @@ pub(crate) struct Sender {
     recovery: Recovery,
     /// When data left last.
     last_sent: Instant,
+    /// The burst that leaves back to back.
+    burst_start: u64,
+    burst_end: u64,
     /// When [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
     coarse: Instant,
     initial_window: u32,
@@ -157,6 +163,8 @@ impl Sender {
             pacer: Pacer::new(),
             burst_left: u32::MAX,
             last_sent: Instant::ZERO,
+            burst_start: 0,
+            burst_end: 0,
             marked_until: 0,
             paid_until: 0,
             paid: false,
@@ -447,8 +455,13 @@ impl Sender {
             self.restart_after_idle(now, config, account);
         }
         let room = self.window().saturating_sub(self.recovery.outstanding(&self.board));
-        match self.choose(room) {
-            Ok(_) if self.pacer.holds(now) => {
+        match self.choose(now, room, config) {
+            Ok(Choice::Wait) => {
+                // As if the window were full.
+                self.rest(now, Limit::Cwnd, 0, config, account);
+                None
+            }
+            Ok(_) if self.pacer.holds(now) && !self.in_burst() => {
                 self.pacer.wait();
                 self.arm_tail_if_stale(now, config);
                 self.note_limit(now, Limit::Pacing, account);
@@ -472,7 +485,7 @@ impl Sender {
     }
 
     /// What leaves next into a window with so much room, or why nothing does.
-    fn choose(&mut self, room: u64) -> Result<Choice, Limit> {
+    fn choose(&mut self, now: Instant, room: u64, config: &Config) -> Result<Choice, Limit> {
         if self.resend_head {
             if let Some(head) = self.board.head() {
                 return Ok(Choice::Again(head));
@@ -484,12 +497,15 @@ impl Sender {
             return Ok(Choice::Again(number));
         }
         let blocked = match self.next_new(room) {
+            Ok(chunk) if config.tso && chunk.len > 0 && !self.in_burst() && self.begin_burst(now, room) => {
+                return Ok(Choice::Wait);
+            }
             Ok(chunk) => return Ok(Choice::New(chunk)),
             Err(blocked) => blocked,
         };
         if self.recovery.wants_new_data() && blocked != Limit::Cwnd {
             self.recovery.give_up_test();
-            return self.choose(room);
+            return self.choose(now, room, config);
         }
         if blocked != Limit::Cwnd
             && repairs

@@ -93,7 +93,8 @@ def _print(capture: Capture, selected: list[Connection], flow: str | None) -> No
 def _overview(capture: Capture) -> str:
     found = capture.summary
     parts = [f"{found['packets']:,} packet{'s' * (found['packets'] != 1)} in {found['duration_s']:.6g} s"]
-    parts += [f"{found['tcp_packets']:,} of TCP in {len(found['connections']):,} connections"]
+    number = len(found["connections"])
+    parts += [f"{found['tcp_packets']:,} of TCP in {number:,} connection{'s' * (number != 1)}"]
     parts += [f"{count:,} {kind}" for kind, count in sorted(found["others"].items())]
     if omitted := found["omitted"]["connections"]:
         parts.append(f"{omitted:,} small connections with {found['omitted']['packets']:,} packets not listed")

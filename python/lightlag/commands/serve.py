@@ -36,7 +36,11 @@ PauseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Stop readi
 PauseFor = Annotated[str, typer.Option(metavar="TIME", help="... for so long: the window closes.")]
 Send = Annotated[str | None, typer.Option(metavar="SIZE", help="Send so many bytes, such as 64MB, then close.")]
 File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Send a file, then close.")]
-Rate = Annotated[str | None, typer.Option(metavar="RATE", help="Path to the host, each way: its rate, ...")]
+Path_ = Annotated[
+    str | None,
+    typer.Option("--path", metavar="FILE", help="A scenario: its network lies between the device and our host."),
+]
+Rate = Annotated[str | None, typer.Option(metavar="RATE", help="Instead, one link each way: its rate, ...")]
 Delay = Annotated[str | None, typer.Option(metavar="TIME", help="... its delay, ...")]
 Queue = Annotated[int | None, typer.Option(min=1, help="... packets that may wait (1000), ...")]
 Loss = Annotated[str | None, typer.Option(metavar="P", help="... and how likely a packet is lost.")]
@@ -61,6 +65,7 @@ def serve_tcp(
     connections: Annotated[int | None, typer.Option(min=1, help="End after so many connections.")] = None,
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
+    path: Path_ = None,
     rate: Rate = None,
     delay: Delay = None,
     queue: Queue = None,
@@ -88,7 +93,7 @@ def serve_tcp(
     role = roles[0] if roles else "sink"
     options: dict[str, Any] = {"port": port, "role": role, "send": send, "connections": connections}
     options |= {"file": _text(file), "http": _text(http), "pause": _pause(pause_after, pause_for)}
-    options["path"] = _path(rate, delay, queue, loss)
+    options["path"] = _path(path, seed, rate, delay, queue, loss)
     _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
 
 
@@ -106,6 +111,7 @@ def connect(
     sets: Set = None,
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
+    path: Path_ = None,
     rate: Rate = None,
     delay: Delay = None,
     queue: Queue = None,
@@ -125,7 +131,7 @@ def connect(
     role = "send" if send is not None or file else "sink"
     options: dict[str, Any] = {"remote": remote, "role": role, "send": send, "file": _text(file)}
     options |= {"pause": _pause(pause_after, pause_for)}
-    options["path"] = _path(rate, delay, queue, loss)
+    options["path"] = _path(path, seed, rate, delay, queue, loss)
     _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
 
 
@@ -176,12 +182,27 @@ def _pause(after: str | None, time: str) -> dict[str, str] | None:
     return None if after is None else {"after": after, "for": time}
 
 
-def _path(rate: str | None, delay: str | None, queue: int | None, loss: str | None) -> dict[str, Any] | None:
-    probability: float | str | None = loss
-    with suppress(ValueError):
-        probability = None if loss is None else float(loss)
-    path = {"rate": rate, "delay": delay, "queue": queue, "loss": probability}
-    return {key: value for key, value in path.items() if value is not None} or None
+def _path(
+    file: str | None, seed: int | None, rate: str | None, delay: str | None, queue: int | None, loss: str | None
+) -> str | None:
+    """The scenario of the path, as JSON: that of a file, or one link."""
+    link: dict[str, Any] = {"rate": rate, "delay": delay, "queue": queue and f"{queue} packets", "loss": loss}
+    link = {key: value for key, value in link.items() if value is not None}
+    if file is not None:
+        from lightlag.scenario import load_scenario
+
+        if link:
+            raise InputError("--path: the scenario says rate, delay, queue and loss; leave those options out")
+        return load_scenario(file, [] if seed is None else [("seed", str(seed))])
+    if not link:
+        return None
+    if loss is not None:
+        with suppress(ValueError):
+            link["loss"] = float(loss)
+    defaults = {"between": ["device", "host"], "rate": "100 Gbit/s", "delay": "0 s", "queue": "1000 packets"}
+    flow = {"from": "device", "to": "host"}
+    scenario = {"name": "path", "duration": "1 s", "seed": seed or 1, "links": [defaults | link], "flows": [flow]}
+    return json.dumps(scenario)
 
 
 @contextmanager

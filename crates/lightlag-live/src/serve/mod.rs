@@ -12,7 +12,7 @@ mod report;
 mod session;
 
 pub use options::ServeOptions;
-pub use path::{PathConfig, Towards};
+pub use path::PathConfig;
 pub use payload::Source;
 pub use report::Report;
 pub use session::{Pause, Role};
@@ -22,7 +22,7 @@ use crate::tun::{LARGEST_PACKET, Tun, TunConfig, TunError, Written};
 use iperf::Iperf;
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{Counters, HostConfig, SocketError, SocketId, Stack};
-use path::Path;
+use path::{Arrival, Losses, Path};
 use serde::Serialize;
 use session::Session;
 use std::io;
@@ -117,10 +117,12 @@ pub struct Summary {
     pub resets: u64,
     /// Packets that the device refused.
     pub refused_by_device: u64,
-    /// Packets lost on the simulated path, and dropped by its full queues.
+    /// Packets that the simulated path lost.
     pub lost_on_path: u64,
-    /// Dropped by full queues.
+    /// Packets that its queues dropped.
     pub dropped_by_queue: u64,
+    /// Packets that its queues marked.
+    pub marked_by_queue: u64,
     /// Connections that were over.
     pub connections: u64,
 }
@@ -144,6 +146,9 @@ pub enum ServeError {
     File(#[from] io::Error),
 }
 
+/// Where the host's time begins: a timestamp of 0 means none to some peers.
+const BEGIN: Instant = Instant::from_nanos(1_000_000_000);
+
 /// How often the caller is asked whether to go on.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -163,9 +168,15 @@ const BACKLOG: usize = 128;
 pub fn serve(config: &ServeConfig, watch: &mut dyn FnMut(&Event) -> Control) -> Result<Summary, ServeError> {
     let mut server = Server::new(config)?;
     let result = server.run(watch);
-    let losses = server.path.as_ref().map_or((0, 0), Path::losses);
+    let now = server.now();
+    let Losses { lost, dropped, marked } = server.path.as_mut().map(|path| path.losses(now)).unwrap_or_default();
     server.finish();
-    result.map(|()| Summary { lost_on_path: losses.0, dropped_by_queue: losses.1, ..server.summary() })
+    result.map(|()| Summary {
+        lost_on_path: lost,
+        dropped_by_queue: dropped,
+        marked_by_queue: marked,
+        ..server.summary()
+    })
 }
 
 struct Server {
@@ -197,7 +208,7 @@ impl Server {
             tun: Tun::open(&config.tun)?,
             stack: Stack::new(config.host.clone()),
             clock: Clock::start(),
-            path: config.path.as_ref().map(Path::new),
+            path: config.path.as_ref().map(|path| Path::new(path, BEGIN)),
             listener: None,
             opening: None,
             sessions: Vec::new(),
@@ -209,9 +220,8 @@ impl Server {
         })
     }
 
-    /// The time, which begins at 1 s: a timestamp of 0 means none to some peers.
     fn now(&self) -> Instant {
-        self.clock.now() + Duration::from_secs(1)
+        BEGIN + self.clock.now().since(Instant::ZERO)
     }
 
     fn begin(&mut self) -> Result<SocketAddr, ServeError> {
@@ -271,7 +281,7 @@ impl Server {
     /// Waits for a packet or for something to do.
     fn sleep(&self, next_tick: Instant) {
         let sessions = self.sessions.iter().filter_map(Session::deadline);
-        let path = self.path.as_ref().and_then(Path::next_arrival);
+        let path = self.path.as_ref().and_then(Path::next_event);
         let next = self.stack.poll_timeout().into_iter().chain(sessions).chain(path).fold(next_tick, Instant::min);
         let now = self.now();
         self.clock.wait([self.tun.as_fd()], self.clock.now() + next.since(now));
@@ -283,8 +293,10 @@ impl Server {
         for _ in 0..BATCH {
             let Some(size) = self.tun.read(&mut self.buffer)? else { return Ok(false) };
             let now = self.now();
+            // What was due before it came happened before.
+            self.transmit(now)?;
             match &mut self.path {
-                Some(path) => path.send(now, Towards::Host, &self.buffer[..size]),
+                Some(path) => path.send_to_host(now, &self.buffer[..size]),
                 None => self.stack.packet_in(now, &self.buffer[..size]),
             }
             self.transmit(now)?;
@@ -292,28 +304,38 @@ impl Server {
         Ok(true)
     }
 
-    /// What has come through the path, and what the stack sends.
+    /// Takes what has come through the path, and sends what the stack gives.
     fn transmit(&mut self, now: Instant) -> Result<(), ServeError> {
-        while let Some(packet) = self.path.as_mut().and_then(|path| path.receive(now, Towards::Host)) {
-            self.stack.packet_in(now, &packet);
-            self.send(now)?;
+        let mut answers = Vec::new();
+        while let Some(arrival) = self.path.as_mut().and_then(|path| path.receive(now)) {
+            match arrival {
+                Arrival::Device(packet) => self.write(&packet)?,
+                Arrival::Host(packet) => {
+                    self.stack.packet_in(now, &packet);
+                    // They leave as they arise, but enter the path when it is up to date.
+                    let mut answer = Vec::new();
+                    while self.stack.poll_packet(now, &mut answer) {
+                        answers.push(std::mem::take(&mut answer));
+                    }
+                }
+            }
         }
-        self.send(now)?;
-        while let Some(packet) = self.path.as_mut().and_then(|path| path.receive(now, Towards::Device)) {
-            self.write(&packet)?;
+        let mut packet = std::mem::take(&mut self.packet);
+        for answer in &answers {
+            self.send(now, answer)?;
         }
+        while self.stack.poll_packet(now, &mut packet) {
+            self.send(now, &packet)?;
+        }
+        self.packet = packet;
         Ok(())
     }
 
-    fn send(&mut self, now: Instant) -> Result<(), ServeError> {
-        let mut packet = std::mem::take(&mut self.packet);
-        while self.stack.poll_packet(now, &mut packet) {
-            match &mut self.path {
-                Some(path) => path.send(now, Towards::Device, &packet),
-                None => self.write(&packet)?,
-            }
+    fn send(&mut self, now: Instant, packet: &[u8]) -> Result<(), ServeError> {
+        match &mut self.path {
+            Some(path) => path.send_to_device(now, packet),
+            None => self.write(packet)?,
         }
-        self.packet = packet;
         Ok(())
     }
 

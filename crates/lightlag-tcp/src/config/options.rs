@@ -72,6 +72,13 @@ pub struct Options {
     /// Delayed ACKs: `false`, or a table with `segments`, `timeout`, `quick` and `adaptive`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAckSwitch>,
+    /// Set PSH on the last segment of each write and burst.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push: Option<bool>,
+    /// Send in bursts as large as 1 ms of the rate, at least two segments, at most 64 KiB, and wait up to 1 ms for
+    /// an ACK that makes a burst whole (TSO autosizing of Linux).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tso: Option<bool>,
     /// Delay duplicate ACKs by up to 1 ms, for up to 44 segments together, as Linux. Works with SACK.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack_compression: Option<bool>,
@@ -275,6 +282,8 @@ impl Options {
             probe: over.probe.or(self.probe),
             partial_segments: over.partial_segments.or(self.partial_segments),
             delayed_ack: both(self.delayed_ack, over.delayed_ack, DelayedAckSwitch::merge),
+            push: over.push.or(self.push),
+            tso: over.tso.or(self.tso),
             sack_compression: over.sack_compression.or(self.sack_compression),
             rto: both(self.rto, over.rto, RtoOptions::merge),
             timer_granularity: over.timer_granularity.or(self.timer_granularity),
@@ -314,6 +323,8 @@ impl Options {
             (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
         }
         set(&mut config.receive_window, &self.receive_window);
+        set(&mut config.push, &self.push);
+        set(&mut config.tso, &self.tso);
         set(&mut config.sack_compression, &self.sack_compression);
         set(&mut config.probe, &self.probe);
         set(&mut config.partial_segments, &self.partial_segments);

@@ -66,6 +66,7 @@ def _write(found: Findings, path: Path) -> None:
     from lightlag import plot
     from lightlag.reproduce.validation import kept
 
+    # What other commands have measured stays.
     others = kept.sections(path.read_text("utf-8")) if path.exists() else []
     path.write_text(kept.with_sections(document(found), others), "utf-8")
     for paper in found.papers:
