@@ -127,9 +127,8 @@ impl Stream {
         if out.start < out.end {
             self.outgoing.append_to(out.start, (out.end - out.start) as usize, payload);
             self.next = self.poll_connection(now);
-            if self.pushes(&out) {
-                out.segment.flags = out.segment.flags.with(Flags::PSH);
-            }
+            let flags = Flags(out.segment.flags.0 & !Flags::PSH.0);
+            out.segment.flags = if self.pushes(&out) { flags.with(Flags::PSH) } else { flags };
         }
         Some((out.segment, out.codepoint))
     }

@@ -123,7 +123,8 @@ impl World {
         if protocol != 0 && protocol != libc::IPPROTO_TCP {
             return Err(Errno(libc::EPROTONOSUPPORT));
         }
-        sysctl::apply(&inner.sysctl.clone(), &mut inner.stack).map_err(|message| {
+        let (folder, timers) = (inner.sysctl.clone(), inner.timers);
+        sysctl::apply(&folder, timers, &mut inner.stack).map_err(|message| {
             eprintln!("lightlag: {message}");
             Errno(libc::EINVAL)
         })?;

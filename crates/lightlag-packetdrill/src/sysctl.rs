@@ -4,7 +4,7 @@
 
 use lightlag_core::{Bytes, Duration};
 use lightlag_host::{SendBuffer, Stack};
-use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAlive, Scheme};
+use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAlive, Scheme, TimerGranularity};
 use lightlag_tcp::congestion::{Choice, cubic};
 use lightlag_tcp::ecn::Mode;
 use std::fs;
@@ -13,10 +13,12 @@ use std::path::Path;
 /// Where the settings of the kernel are.
 pub const FOLDER: &str = "/proc/sys/net/ipv4";
 
-/// Reads the settings in this folder, and hands them to the stack for everything that it opens from now on.
-pub fn apply(folder: &Path, stack: &mut Stack) -> Result<(), String> {
+/// Reads the settings in this folder, and hands them to the stack for everything that it opens from now on. How many
+/// ticks a second has no setting tells: `timers`.
+pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Result<(), String> {
     let settings = Settings { folder };
-    let (config, connecting) = settings.config()?;
+    let (mut config, connecting) = settings.config()?;
+    config.timer_granularity = timers;
     stack.set_tcp(config, connecting);
     if let Some([_, initial, most]) = settings.three("tcp_wmem")? {
         stack.set_send_buffer(SendBuffer { initial, most });
@@ -87,9 +89,6 @@ impl Settings<'_> {
             let initial = (initial / 2).min(65_535);
             config.receive_buffer = Bytes((most / 2).max(initial));
             config.receive_buffer_initial = Some(Bytes(initial));
-            // tcp_select_initial_window.
-            let space = most.max(self.number("../core/rmem_max")?.unwrap_or(0)).max(1);
-            config.window_scale = Some(space.ilog2().saturating_sub(15).min(14) as u8);
         }
         if let Some(name) = self.text("tcp_congestion_control") {
             config.congestion = congestion(&name)

@@ -8,6 +8,7 @@ use crate::descriptors::Descriptors;
 use crate::sysctl;
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{HostConfig, Stack};
+use lightlag_tcp::config::TimerGranularity;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ pub(crate) struct Inner {
     pub(crate) now: Instant,
     pub(crate) descriptors: Descriptors,
     pub(crate) sysctl: PathBuf,
+    pub(crate) timers: TimerGranularity,
     /// Packets that left and that the tool has not seen.
     outgoing: VecDeque<(Instant, Vec<u8>)>,
     blocked: Vec<(ThreadId, Option<Instant>)>,
@@ -54,6 +56,7 @@ impl World {
     pub fn new(flags: &str) -> Result<Self, String> {
         let mut addresses = Vec::new();
         let mut folder = PathBuf::from(sysctl::FOLDER);
+        let mut timers = TimerGranularity::Exact;
         for word in flags.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             match word.split_once('=') {
                 Some(("local", address)) => addresses.push(
@@ -62,7 +65,8 @@ impl World {
                         .map_err(|_| format!("{address:?} is no address: give local=192.168.0.1"))?,
                 ),
                 Some(("sysctl", path)) => folder = PathBuf::from(path),
-                _ => return Err(format!("{word:?} is not known: there are local=ADDRESS and sysctl=FOLDER")),
+                Some(("hz", "250")) => timers = TimerGranularity::Linux,
+                _ => return Err(format!("{word:?} is not known: there are local=ADDRESS, sysctl=FOLDER and hz=250")),
             }
         }
         if addresses.is_empty() {
@@ -73,6 +77,7 @@ impl World {
             now: START,
             descriptors: Descriptors::default(),
             sysctl: folder,
+            timers,
             outgoing: VecDeque::new(),
             blocked: Vec::new(),
             looking: 0,

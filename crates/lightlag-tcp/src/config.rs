@@ -39,9 +39,6 @@ pub struct Config {
     pub abe: bool,
     /// Offer and use window scaling (RFC 7323).
     pub window_scaling: bool,
-    /// Shift of the windows that we advertise, at most 14; `None` takes the smallest that the receive buffer needs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_scale: Option<u8>,
     /// Initial window in segments (RFC 5681 §3.1, RFC 6928).
     pub initial_window: u32,
     /// Receive buffer: the most that is advertised.

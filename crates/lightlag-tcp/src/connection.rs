@@ -496,7 +496,7 @@ impl Connection {
             self.receiver.acknowledge_now();
             return;
         }
-        if self.receiver.adapts(now) {
+        if segment.len > 0 && self.receiver.adapts(now) {
             self.receiver.adapt(now, self.path_times());
         }
         let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags);

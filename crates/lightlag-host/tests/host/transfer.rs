@@ -15,7 +15,7 @@ fn a_megabyte_arrives_over_a_clean_pipe() {
     world.run(Duration::from_secs(1));
     let info = world.stacks[CLIENT].info(world.now, client).unwrap();
     assert_eq!((info.bytes_acked, info.bytes_retrans, info.total_retrans), (1_000_000, 0, 0));
-    assert_eq!((info.snd_mss, info.scales, info.timestamps, info.sack), (1448, Some((9, 9)), true, true));
+    assert_eq!((info.snd_mss, info.scales, info.timestamps, info.sack), (1448, Some((10, 10)), true, true));
     let info = world.stacks[SERVER].info(world.now, server).unwrap();
     assert_eq!((info.bytes_received, info.rcv_mss), (1_000_000, 1448));
 }

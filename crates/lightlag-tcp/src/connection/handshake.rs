@@ -84,9 +84,7 @@ impl Connection {
 
     /// The shift of our windows.
     fn own_scale(&self) -> u8 {
-        let config = &self.config;
-        let needed = || Receiver::scale_for(config.receive_buffer.0, config.receive_window);
-        config.window_scale.unwrap_or_else(needed).min(14)
+        Receiver::scale_for(self.config.receive_buffer.0, self.config.receive_window)
     }
 
     /// The SYN is acknowledged.

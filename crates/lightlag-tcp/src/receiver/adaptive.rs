@@ -62,7 +62,8 @@ impl Adaptive {
         let mut new = Self {
             last_data: Instant::ZERO,
             ato: Duration::ZERO,
-            wait: policy.timeout,
+            // A FIN without data before it waits for nothing.
+            wait: Duration::ZERO,
             least: policy.timeout,
             at_once: 0,
             segment: 0,
@@ -127,6 +128,7 @@ impl Receiver {
         if adaptive.ato.is_zero() {
             // The window was offered for segments of this size.
             adaptive.ato = adaptive.least;
+            adaptive.wait = adaptive.least;
             self.quick_due = true;
             return;
         }
