@@ -79,6 +79,7 @@ fn linux() -> Config {
         window_scaling: true,
         window_scale: None,
         initial_window: 10,
+        initial_window_bytes: None,
         receive_buffer: Bytes(16 << 20),
         receive_buffer_initial: Some(Bytes(65_535)),
         probe: Probe::Empty,
@@ -112,6 +113,7 @@ fn linux() -> Config {
         fin_wait: Some(seconds(60)),
         challenge_acks: Some(ChallengeAcks { count: 1, every: ms(500) }),
         answer_unsent: false,
+        require_timestamps: false,
         keep_alive: None,
     }
 }
@@ -121,6 +123,7 @@ fn rfc() -> Config {
     Config {
         profile: Profile::Rfc,
         congestion: Choice::named("newreno"),
+        initial_window_bytes: Some(Bytes(14_600)),
         receive_buffer_initial: None,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0 }),
         rto: Rto {
@@ -137,6 +140,7 @@ fn rfc() -> Config {
         fin_wait: None,
         challenge_acks: Some(ChallengeAcks { count: 10, every: seconds(5) }),
         answer_unsent: true,
+        require_timestamps: true,
         ..linux()
     }
 }
@@ -157,6 +161,7 @@ fn inet() -> Config {
         window_scaling: false,
         window_scale: None,
         initial_window: 1,
+        initial_window_bytes: None,
         receive_buffer: Bytes(65_535),
         receive_buffer_initial: None,
         probe: Probe::Byte,
@@ -190,6 +195,7 @@ fn inet() -> Config {
         fin_wait: Some(seconds(600)),
         challenge_acks: None,
         answer_unsent: true,
+        require_timestamps: false,
         keep_alive: None,
     }
 }
