@@ -30,7 +30,7 @@ SOAK_FIRST     ?= 0
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check soak bench peers packetdrill instructions instructions-keep wheel wheel-test fuzz clean
+.PHONY: help demo test check soak bench peers packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz clean
 .PHONY: check-rust check-python test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -99,6 +99,12 @@ packetdrill: | tools ## play the packet scripts of packetdrill (TOOL=folder wher
 	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
 	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
 	$(PYTHON) benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release --page docs/validation.md
+
+interop: $(BIN)/.engine ## the kernel's TCP against ours over TUN devices, 64 MB each (root): docs/validation.md
+	PYTHONPATH=tests $(BIN)/python -m interop --page docs/validation.md
+
+interop-short: $(BIN)/.engine ## a part of it that takes seconds
+	PYTHONPATH=tests $(BIN)/python -m interop --short
 
 $(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools
 	cargo build --release -p lightlag-benchmarks --quiet

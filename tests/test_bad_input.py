@@ -135,7 +135,7 @@ COMMANDS = {
     "an unknown list": (["list", "flowers"], "congestion, profiles, scenarios, papers"),
     "an unknown name": (["explain", "carrot"], "carrot"),
     "an unknown paper": (["reproduce", "nobody-2020"], "cubic-inet"),
-    "an unknown thing to validate": (["validate", "flowers"], "there is tcp"),
+    "an unknown thing to validate": (["validate", "flowers"], "there are tcp and kernel"),
     "a page without a folder": (["validate", "tcp", "--out", "nowhere/page.md"], "there is no folder nowhere"),
     "an unknown file to check": (["check", "nowhere.toml"], "nowhere.toml: no such file"),
 }

@@ -21,6 +21,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from lightlag._engine import ScenarioError, __version__
+from lightlag.captures import Capture, inspect
 from lightlag.comparison import Comparison
 from lightlag.errors import InputError, Interrupted
 from lightlag.results import Result, load
@@ -36,8 +37,8 @@ from lightlag.scenario import (
     Line,
     Link,
     Network,
-    PointToPoint,
     Pcap,
+    PointToPoint,
     Record,
     Rto,
     Scenario,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from lightlag import analyse, plot, presets
 
 __all__ = [
+    "Capture",
     "Chain",
     "Comparison",
     "Defaults",
@@ -62,8 +64,8 @@ __all__ = [
     "Line",
     "Link",
     "Network",
-    "PointToPoint",
     "Pcap",
+    "PointToPoint",
     "Record",
     "Result",
     "Rto",
@@ -74,6 +76,7 @@ __all__ = [
     "__version__",
     "analyse",
     "compare",
+    "inspect",
     "load",
     "plot",
     "presets",

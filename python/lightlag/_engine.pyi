@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 __all__ = [
+    "Capture",
     "Emulation",
     "Run",
     "ScenarioError",
@@ -15,10 +16,12 @@ __all__ = [
     "check",
     "check_folder",
     "emulate",
+    "inspect",
     "parse",
     "run",
     "schema",
     "seconds",
+    "sending",
     "serve_tcp",
 ]
 
@@ -51,6 +54,11 @@ class Run:
         captures: str | os.PathLike[str] | None = None,
     ) -> None: ...
 
+@final
+class Capture:
+    def summary(self) -> str: ...
+    def trace(self) -> Table | None: ...
+
 def parse(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
 def check(text: str, format: str = "toml", sets: Sequence[tuple[str, str]] = ...) -> str: ...
 def run(
@@ -62,7 +70,15 @@ def run(
 def answers(
     tcp: str, arrivals: Sequence[tuple[int, int]], reads: Sequence[int] | None = None
 ) -> list[tuple[int, int, bytes]]: ...
+def inspect(
+    path: str | os.PathLike[str],
+    progress: Callable[[int, int, int], object] | None = None,
+    interval_s: float = 0.1,
+    trace: int | None = None,
+    rows: int = 200_000,
+) -> Capture: ...
 def check_folder(folder: str | os.PathLike[str], force: bool = False) -> None: ...
+def sending(capture: str | os.PathLike[str], flow: int | None = None) -> tuple[str, Table, Table]: ...
 def schema() -> str: ...
 def seconds(text: str) -> float: ...
 def serve_tcp(options: str, watch: Callable[[str], object]) -> str: ...

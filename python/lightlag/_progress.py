@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["of_comparison", "of_run"]
+__all__ = ["of_capture", "of_comparison", "of_run"]
 
 
 @contextmanager
@@ -51,3 +51,28 @@ def of_comparison(name: str, *, shown: bool) -> Iterator[Callable[[int, int], No
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def of_capture(name: str, *, shown: bool) -> Iterator[Callable[[int, int, int], None] | None]:
+    """A bar for the reading of a capture; gives what :func:`lightlag.inspect` takes as progress."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TextColumn("{task.fields[packets]} packets"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None, packets="0")
+
+        def progress(read: int, size: int, packets: int) -> None:
+            bar.update(task, completed=read, total=size or None, packets=f"{packets:,}")
+
+        yield progress

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from lightlag import _engine
-from lightlag.commands import captures, serve
-from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
-from lightlag.commands.emulate import emulate
+from lightlag._table import print_rows
+from lightlag.commands import captures, compare_capture, emulate, inspect, replay, serve
+from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
-    from lightlag.results import Result, Row
+    from lightlag.results import Result
 
 P = ParamSpec("P")
 
@@ -134,6 +134,7 @@ def run(
     pcap_flow: PcapFlow = None,
     pcap_comments: PcapComments = False,
     ipv6: Ipv6 = False,
+    acks: Acks = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario: print its flows and links, write a results folder.
@@ -146,6 +147,7 @@ def run(
     from lightlag.scenario import load_scenario
 
     changes = _changes(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
+    changes += [] if acks is None else [("record.acks", "true")]
     scenario = json.loads(load_scenario(file, changes))
     folder = out if out is not None or as_json else Path("results") / scenario["name"]
     if folder is not None:
@@ -168,6 +170,10 @@ def run(
         result.save(folder, force=force, jobs=jobs)
         if not quiet:
             print(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+    if acks:
+        captures.write_acks(result, Path(acks))
+        if not quiet:
+            print(f"ACKs in {acks}", file=sys.stderr if as_json else sys.stdout)
     if stopped:
         kept = "" if folder is None else f"; what was recorded is in {folder}"
         raise CommandError(STOPPED, f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}")
@@ -219,7 +225,7 @@ def compare(
     if not comparison.outcomes:
         raise CommandError(STOPPED, "interrupted before a run had finished; nothing to keep")
     if not quiet:
-        _print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
+        print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
     comparison.save(folder, force=force)
     if not quiet:
         print(f"figures and tables in {folder}")
@@ -278,7 +284,7 @@ def reproduce(
 @app.command(short_help="Compare what lightlag measures with closed forms.")
 @_guarded
 def validate(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp or kernel.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The page; its figures go to images beside it.")
     ] = Path("docs/validation.md"),
@@ -290,7 +296,10 @@ def validate(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
+    """tcp: run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
+
+    kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation. As
+    root, on a machine that does nothing else; some minutes.
 
     Prints the tables of the algorithms and writes all of them into a page. The command fails if something does not
     hold.
@@ -298,8 +307,15 @@ def validate(
     from lightlag.reproduce import validation
     from lightlag.run import processors
 
+    if what == "kernel":
+        from lightlag.reproduce.validation import kernel
+
+        outside = kernel.validate(out, seeds=seeds, jobs=jobs, quiet=quiet)
+        if outside:
+            raise CommandError(FAILED, "\n".join(outside))
+        return
     if what != "tcp":
-        raise InputError(f'nothing to validate under "{what}"; there is tcp')
+        raise InputError(f'nothing to validate under "{what}"; there are tcp and kernel')
     found = validation.validate(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if failures := found.failures():
         raise CommandError(FAILED, f"{len(failures)} judgements do not hold; {out} names them")
@@ -358,7 +374,7 @@ def schema() -> None:
     print(json.dumps(json.loads(_engine.schema()), indent=2))
 
 
-app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate))
+app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate.emulate))
 
 
 def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
@@ -387,7 +403,7 @@ def _print_result(result: Result) -> None:
         ("flows", flow_rows(summary), f"{result.name} (seed {result.seed})"),
         ("links", link_rows(summary), ""),
     ):
-        _print_rows(rows, title)
+        print_rows(rows, title)
         if (more := len(summary[kind]) - len(rows)) > 0:
             print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
     if len(summary["flows"]) > 1:
@@ -399,58 +415,19 @@ def _print_result(result: Result) -> None:
     )
 
 
-def _print_rows(rows: list[Row], title: str) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    if not rows:
-        return
-    console = Console(markup=False, highlight=False)
-    keys = _fitting(rows, console.width if console.is_terminal else sys.maxsize)
-    table = Table(
-        box=SIMPLE_HEAD,
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for key in keys:
-        is_number = rows[0][key][:1].isdigit() or rows[0][key] == "–"
-        table.add_column(key, justify="right" if is_number else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(row[key] for key in keys))
-    # Wider than the terminal is better than cut off.
-    width = max(_width(rows, keys), len(title), console.width if console.is_terminal else 0)
-    Console(markup=False, highlight=False, width=width).print(table)
-
-
-DISPENSABLE = ("mean cwnd", "mean queue", "timeouts", "mean RTT", "carried", "runs", "max queue", "congestion")
-"""Columns that narrow terminals do without, in this order, unless they come first."""
-
-
-def _fitting(rows: list[Row], width: int) -> list[str]:
-    keys = list(rows[0])
-    for dispensable in DISPENSABLE:
-        if _width(rows, keys) > width and dispensable in keys[1:]:
-            keys.remove(dispensable)
-    return keys
-
-
-def _width(rows: list[Row], keys: list[str]) -> int:
-    """Characters of a table: a blank in front, two between columns."""
-    return sum(2 + max(len(key), *(len(row[key]) for row in rows)) for key in keys)
-
-
 def _papers() -> dict[str, Any]:
     from lightlag.reproduce import PAPERS
 
     return dict(PAPERS)
 
 
+app.command(short_help="Repeat a real run, packet by packet.")(_guarded(replay.replay))
 app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
 app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
+app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))
+app.command("compare-capture", short_help="Lay a real connection beside a simulated one.")(
+    _guarded(compare_capture.compare_capture)
+)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lightlag._engine import ScenarioError
 
 if TYPE_CHECKING:
+    from lightlag.captures import Capture
     from lightlag.comparison import Comparison
     from lightlag.results import Result
 
@@ -18,9 +19,9 @@ class InputError(ValueError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run or a comparison; ``result`` holds what was recorded until then."""
+    """Ctrl-C ended a run, a comparison or the reading of a capture; ``result`` holds what there was until then."""
 
-    def __init__(self, result: Result | Comparison) -> None:
+    def __init__(self, result: Result | Comparison | Capture) -> None:
         super().__init__("interrupted; what was recorded is in .result")
         self.result = result
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "Metric", "Result", "TableName", "load"]
 
 Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue"]
-TableName = Literal["flows", "links", "trace", "queue", "drops"]
+TableName = Literal["flows", "links", "trace", "queue", "drops", "acks"]
 
 METRICS: dict[str, tuple[str, ...]] = {
     "cwnd": ("cwnd_segments", "ssthresh_segments", "w_max_segments", "k_s", "phase"),
@@ -143,6 +143,17 @@ class Result:
         """
         return {path.stem: path for path in self._source.captures()}
 
+    @property
+    def acks(self) -> pl.DataFrame:
+        """Each ACK that a sender took, with its state after it; for runs with ``acks = true`` in ``[record]``.
+
+        One row an ACK: ``time_s``, ``flow``, ``snd_una``, ``snd_nxt``, ``cwnd_bytes``, ``ssthresh_bytes`` (null while
+        it is unlimited), ``srtt_s``, ``inflight_bytes`` and ``state``: open, disorder, recovery or loss.
+        """
+        if not self.scenario.get("record", {}).get("acks"):
+            raise InputError("no ACKs were recorded; run with --acks, or with acks = true under [record]")
+        return self.table("acks")
+
     def trace(self, metric: Metric | None = None) -> pl.DataFrame:
         """The state of every sender over time, or the columns of it that belong to a metric.
 
@@ -164,7 +175,7 @@ class Result:
         return analyse.goodput(self.trace("goodput"), interval_s, self.simulated_s)
 
     def table(self, name: TableName) -> pl.DataFrame:
-        """A table by name: flows, links, trace, queue or drops."""
+        """A table by name: flows, links, trace, queue, drops or acks."""
         if name not in self._tables:
             self._tables[name] = self._source.table(name)
         return self._tables[name]

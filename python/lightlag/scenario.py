@@ -72,6 +72,8 @@ class DelayedAck:
     """Acknowledge at the latest after this time."""
     quick: int | None = None
     """So many segments at the begin of the connection are acknowledged at once."""
+    adaptive: bool | None = None
+    """Linux's rules: quick ACKs return, and the time adapts to the peer's pace."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +92,8 @@ class Rto:
     """Lower bound of the variance term."""
     variance_gain: Literal["1/4", "1/8"] | None = None
     """Gain of RTTVAR."""
+    variance: Literal["mean", "peak"] | None = None
+    """How RTTVAR follows the samples: mean (RFC 6298), or peak of a round trip as Linux."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,14 +147,24 @@ class Tcp:
     receive_buffer: Size | Mapping[str, Any] | None = None
     """Receive buffer, the largest window that is advertised: a size, "auto", or its bounds
     {"auto": {"initial": "64 kB", "max": "16 MB"}}."""
+    receive_window: Literal["stevens", "linux"] | None = None
+    """Which windows are offered: what the buffer has room for, or 64 kB at first as Linux."""
     probe: Literal["empty", "byte"] | None = None
     """How a closed window is probed: empty as Linux, or with the next byte as BSD and INET."""
     partial_segments: bool | None = None
     """Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET."""
     delayed_ack: DelayedAck | Mapping[str, Any] | bool | None = None
     """Delayed ACKs: False, or their values."""
+    sack_compression: bool | None = None
+    """Delay duplicate ACKs by up to 1 ms, for up to 44 segments together, as Linux. Works with SACK."""
+    push: bool | None = None
+    """Set PSH on the last segment of each write and burst."""
+    tso: bool | None = None
+    """Segments leave in bursts as large as 1 ms of the rate, at least two segments, at most 64 KB, as Linux."""
     rto: Rto | Mapping[str, Any] | None = None
     """The retransmission timeout."""
+    timer_granularity: Literal["exact", "linux"] | None = None
+    """How exactly timers fire: exact, or with the ticks of a Linux kernel (4, 32, 256 ms)."""
     rtt_samples: Literal["send_time", "timestamp", "one_per_round"] | None = None
     """Which ACKs give a round-trip sample."""
     recovery: Literal["reno", "newreno", "sack", "rack"] | None = None
@@ -340,6 +354,8 @@ class Record:
     """Every dropped packet."""
     interval: Time | None = None
     """Time between samples."""
+    acks: bool | None = None
+    """Each ACK that a sender takes; off by default."""
     pcap: Pcap | None = None
     """Packets as files that other tools read; by default none are written."""
 

@@ -61,20 +61,24 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Data from `start` up to `end` is written. With `more`, no push follows it.
-    pub(crate) fn write(&mut self, start: u64, end: u64, more: bool, view: &View) {
+    /// Data from `start` up to `end` is to be written; `una` is acknowledged. Returns up to where it is taken: no new
+    /// buffer begins once `limit` bytes wait (`sk_stream_memory_free`). With `more`, no push follows.
+    pub(crate) fn write(&mut self, start: u64, end: u64, more: bool, view: &View, una: u64, limit: u64) -> u64 {
         let half = view.peer_window / 2;
         let full = (half.min(LARGEST) / view.segment).max(1) * view.segment;
         let (mut written, mut sent) = (start, view.sent);
         while written < end {
             let mut from = self.tail_start(sent);
             if self.buffers.back().is_none_or(|tail| tail.end <= sent) || written - from >= full {
+                if written - una >= limit {
+                    break;
+                }
                 self.buffers.push_back(Buffer { end: written, push: false });
                 from = written;
             }
             written += (full - (written - from)).min(end - written);
             let asks = written > self.pushed + half;
-            let Some(tail) = self.buffers.back_mut() else { return };
+            let Some(tail) = self.buffers.back_mut() else { break };
             tail.end = written;
             if written - from < full {
                 break;
@@ -87,12 +91,14 @@ impl Bursts {
                 sent = (sent + view.burst).min(view.allowed).clamp(sent, written);
             }
         }
-        if (!more || end > self.pushed + half)
+        if written > start
+            && (!more || written > self.pushed + half)
             && let Some(tail) = self.buffers.back_mut()
         {
             tail.push = true;
-            self.pushed = end;
+            self.pushed = written;
         }
+        written
     }
 
     /// Where the unsent part of the last buffer begins.
@@ -175,12 +181,12 @@ mod tests {
     #[test]
     fn a_write_asks_for_a_push_at_its_end() {
         let mut bursts = Bursts::default();
-        bursts.write(0, 2_500, false, &view(0, 10_000));
+        bursts.write(0, 2_500, false, &view(0, 10_000), 0, u64::MAX);
         assert!(bursts.asks(2_500) && !bursts.asks(2_000));
         // The next write goes into the same buffer as long as that has not left: its push moves along.
-        bursts.write(2_500, 3_000, true, &view(0, 10_000));
+        bursts.write(2_500, 3_000, true, &view(0, 10_000), 0, u64::MAX);
         assert!(bursts.asks(3_000) && !bursts.asks(2_500));
-        bursts.write(3_000, 3_200, true, &view(3_000, 10_000));
+        bursts.write(3_000, 3_200, true, &view(3_000, 10_000), 0, u64::MAX);
         assert!(!bursts.asks(3_200), "MSG_MORE");
         bursts.acknowledge(3_100);
         assert!(!bursts.asks(3_000));
@@ -191,16 +197,32 @@ mod tests {
         let mut bursts = Bursts::default();
         // Buffers of 16 segments. One segment leaves at each step of a window of two.
         let narrow = View { burst: 1_000, ..view(0, 2_000) };
-        bursts.write(0, 200_000, false, &narrow);
+        bursts.write(0, 200_000, false, &narrow, 0, u64::MAX);
         // 16 full; one left, one appended: 17 > 16.448 asks; the second left, one appended: the push is at 18.
         assert!(bursts.asks(18_000) && !bursts.asks(17_000) && !bursts.asks(16_000));
         assert!(bursts.asks(200_000));
     }
 
     #[test]
+    fn a_full_buffer_may_exceed_the_limit_but_no_new_one_begins() {
+        let mut bursts = Bursts::default();
+        let wide = View { burst: 5_000, peer_window: 50_000, ..view(0, 10_000) };
+        // Buffers of 25 segments; ten segments leave meanwhile, so the first ends at 35.
+        assert_eq!(bursts.write(0, 61_000, false, &wide, 0, 42_000), 60_000);
+        assert_eq!(
+            bursts.write(60_000, 61_000, false, &View { sent: 20_000, allowed: 30_000, ..wide }, 10_000, 42_000),
+            60_000
+        );
+        assert_eq!(
+            bursts.write(60_000, 61_000, false, &View { sent: 60_000, allowed: 60_000, ..wide }, 36_000, 42_000),
+            61_000
+        );
+    }
+
+    #[test]
     fn bursts_end_with_their_size_and_with_a_buffer_and_repairs_keep_to_them() {
         let mut bursts = Bursts::default();
-        bursts.write(0, 5_000, false, &view(0, 10_000));
+        bursts.write(0, 5_000, false, &view(0, 10_000), 0, u64::MAX);
         assert!(bursts.goes_on(0, 1_000, false, 2_000));
         assert!(!bursts.goes_on(0, 2_000, false, 2_000));
         assert!(!bursts.goes_on(4_000, 5_000, false, 2_000));

@@ -17,7 +17,8 @@ pub enum SocketOption {
     /// SO_RCVBUF: the receive buffer, counted in payload: what Linux advertises of a buffer that it doubled. It does
     /// not tune itself any more.
     ReceiveBuffer(Bytes),
-    /// SO_SNDBUF: the send buffer, counted in payload. It does not tune itself any more.
+    /// SO_SNDBUF: the send buffer, counted in payload: once so much waits, no new packet of the kernel begins, so that
+    /// it may hold half the peer's window more. It does not tune itself any more.
     SendBuffer(Bytes),
     /// SO_LINGER: [`Stack::close`](crate::Stack::close) is not done before all data are acknowledged or so much time
     /// has passed; with a time of 0 s it aborts the connection.
@@ -30,7 +31,7 @@ pub enum SocketOption {
     KeepInterval(Duration),
     /// TCP_KEEPCNT: so many probes without an answer end the connection, 1 to 127.
     KeepCount(u16),
-    /// TCP_CORK: only full segments leave, until it is pulled or for 200 ms.
+    /// TCP_CORK: only full segments leave, until it is pulled or for a timeout, at least 200 ms.
     Cork(bool),
     /// TCP_QUICKACK: what is waiting for a delayed ACK and the next segments are acknowledged at once.
     QuickAck(bool),

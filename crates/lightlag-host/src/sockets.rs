@@ -184,11 +184,11 @@ impl Stack {
         if shut || !stream.may_write() {
             return Err(SocketError::BrokenPipe);
         }
-        let len = stream.room(limit, bounds).min(data.len() as u64) as usize;
+        let limit = stream.buffer(limit, bounds);
+        let len = stream.write(now, data, more, limit);
         if len == 0 && !data.is_empty() {
             return Err(SocketError::WouldBlock);
         }
-        stream.write(now, &data[..len], more);
         self.enqueue(id);
         Ok(len)
     }
@@ -370,7 +370,8 @@ impl Stack {
             Kind::Listener(listener) => Readiness { readable: !listener.waiting.is_empty(), ..Readiness::default() },
             Kind::Stream(stream) => {
                 let peer_closed = stream.connection.peer_closed() || ended;
-                let room = stream.room(limit, bounds);
+                let limit = stream.buffer(limit, bounds);
+                let room = stream.room(limit);
                 let used = stream.unacknowledged();
                 Readiness {
                     readable: stream.unread() > 0 || stream.at_end() || read_shut || ended || error,

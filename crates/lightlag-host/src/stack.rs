@@ -457,6 +457,8 @@ impl Stack {
         let most = self.config.mtu.saturating_sub(headers).max(1);
         config.mss = config.mss.min(most).min(settings.max_segment.unwrap_or(u16::MAX));
         config.nagle = !settings.no_delay;
+        // The socket cuts its stream itself, by what was written when.
+        (config.push, config.tso) = (false, false);
         config.congestion = settings.congestion.clone();
         config.keep_alive = settings.probing();
         if config.ecn == Mode::Off && wants_exact_marks(&config.congestion) {

@@ -212,26 +212,37 @@ impl Stream {
         matches!(self.connection.state(), State::Established | State::CloseWait)
     }
 
-    /// Room in a send buffer of `limit` bytes, or in one that follows the congestion window: twice that, so that the
-    /// next round's data is there when the ACKs come (`tcp_sndbuf_expand` of Linux), within `bounds`.
-    pub(crate) fn room(&mut self, limit: Option<u64>, bounds: SendBuffer) -> u64 {
-        let limit = limit.unwrap_or_else(|| {
+    /// The send buffer: of `limit` bytes, or one that follows the congestion window: twice that, so that the next
+    /// round's data is there when the ACKs come (`tcp_sndbuf_expand` of Linux), within `bounds`.
+    pub(crate) fn buffer(&mut self, limit: Option<u64>, bounds: SendBuffer) -> u64 {
+        limit.unwrap_or_else(|| {
             let snapshot = self.connection.snapshot();
             if snapshot.phase == Phase::Open {
                 self.largest_window = self.largest_window.max(snapshot.cwnd);
             }
             (2 * self.largest_window).clamp(bounds.initial.min(bounds.most), bounds.most)
-        });
+        })
+    }
+
+    /// Room in a send buffer of `limit` bytes.
+    pub(crate) fn room(&self, limit: u64) -> u64 {
         limit.saturating_sub(self.written - self.outgoing.start())
     }
 
-    /// The application writes; `data` fits into the buffer.
-    pub(crate) fn write(&mut self, now: Instant, data: &[u8], more: bool) {
-        self.outgoing.put(self.written, data);
-        let end = self.written + data.len() as u64;
-        self.bursts.write(self.written, end, more, &self.view());
+    /// The application writes; returns how much of it a send buffer of `limit` bytes takes. As on Linux it may take more:
+    /// what was begun is filled.
+    pub(crate) fn write(&mut self, now: Instant, data: &[u8], more: bool, limit: u64) -> usize {
+        let (start, una, view) = (self.written, self.outgoing.start(), self.view());
+        let end = self.bursts.write(start, start + data.len() as u64, more, &view, una, limit);
+        let len = (end - start) as usize;
+        self.outgoing.put(start, &data[..len]);
         self.written = end;
-        if more { self.offer_whole(now) } else { self.offer(now) }
+        if more {
+            self.offer_whole(now)
+        } else {
+            self.offer(now)
+        }
+        len
     }
 
     /// Tells the connection of what may leave.

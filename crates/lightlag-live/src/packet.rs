@@ -20,15 +20,16 @@ pub struct Envelope {
     pub ecn: Ecn,
     /// Hash of protocol, addresses and ports, for queues that keep flows apart (RFC 8290 §4.1.1).
     pub flow: u32,
-    /// Whether it carries more than headers, for losses by number: only a segment of TCP may not.
+    /// Whether its transport carries payload: a TCP segment that only acknowledges does not.
     pub carries_payload: bool,
 }
 
 const IPV4_HEADER: usize = 20;
 const IPV6_HEADER: usize = 40;
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 /// Protocols whose first four bytes are two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
-const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
+const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
 
 /// Reads a packet.
 ///
@@ -74,14 +75,19 @@ fn ipv6(packet: &[u8]) -> Result<Envelope, Fault> {
     if packet.len() < IPV6_HEADER + payload {
         return Err(Fault::Truncated);
     }
-    let ports = ports(packet[6], &packet[IPV6_HEADER..]);
-    let carries_payload = carries_payload(packet[6], &packet[IPV6_HEADER..IPV6_HEADER + payload]);
+    let content = &packet[IPV6_HEADER..IPV6_HEADER + payload];
+    let (ports, carries_payload) = (ports(packet[6], content), carries_payload(packet[6], content));
     Ok(Envelope { ecn: ecn(packet[1] >> 4), flow: hash(packet[6], &packet[8..40], ports), carries_payload })
 }
 
-/// RFC 9293 §3.1: the data offset says where the header of a segment ends.
-fn carries_payload(protocol: u8, body: &[u8]) -> bool {
-    protocol != TCP || body.get(12).is_none_or(|offset| body.len() > usize::from(offset >> 4) * 4)
+/// Whether there is something behind the header of the transport (RFC 9293 §3.1, RFC 768); of protocols that are not
+/// known, whether there is anything.
+fn carries_payload(protocol: u8, content: &[u8]) -> bool {
+    match protocol {
+        TCP => content.get(12).is_none_or(|offset| content.len() > usize::from(offset >> 4) * 4),
+        UDP => content.len() > 8,
+        _ => !content.is_empty(),
+    }
 }
 
 fn ports(protocol: u8, payload: &[u8]) -> &[u8] {
@@ -180,6 +186,23 @@ mod tests {
         assert_eq!(flow(&v4(0, 1, 0, &[8, 0, 1, 2])), flow(&v4(0, 1, 0, &[0, 0, 3, 4])));
         // Four bytes of a transport header may be missing.
         assert!(envelope(&v4(0, 6, 0, &[1])).is_ok());
+    }
+
+    #[test]
+    fn an_acknowledgement_carries_no_payload() {
+        let segment = |payload: usize| {
+            let mut segment = vec![0; 32 + payload];
+            segment[12] = 8 << 4;
+            segment
+        };
+        let carries = |packet: &[u8]| envelope(packet).unwrap().carries_payload;
+        for (payload, expected) in [(0, false), (1, true)] {
+            assert_eq!(carries(&v4(0, 6, 0, &segment(payload))), expected);
+            assert_eq!(carries(&v6(0, 6, &segment(payload))), expected);
+            assert_eq!(carries(&v6(0, 17, &vec![0; 8 + payload])), expected);
+        }
+        // Padding behind the packet is none.
+        assert!(!carries(&[v4(0, 6, 0, &segment(0)), vec![0; 6]].concat()));
     }
 
     #[test]

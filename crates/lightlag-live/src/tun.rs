@@ -30,7 +30,7 @@ pub struct TunConfig {
     pub namespace: Option<String>,
     /// The largest IP packet on it, in bytes.
     pub mtu: u16,
-    /// Addresses to give it, with the length of their prefix.
+    /// Addresses to give it, with the length of their prefix. Those of IPv6 are left out where IPv6 is switched off.
     pub addresses: Vec<(IpAddr, u8)>,
 }
 
@@ -118,6 +118,7 @@ pub struct Tun {
     place: String,
     name: String,
     is_ours: bool,
+    left_out: Vec<IpAddr>,
     /// The namespace's file and its inode, to notice that it was deleted: our descriptor would keep it alive.
     namespace: Option<(PathBuf, u64)>,
 }
@@ -153,16 +154,27 @@ impl Tun {
         let is_ours = if_nametoindex(config.name.as_str()).is_err();
         let mut builder = DeviceBuilder::new().name(&config.name).mtu(config.mtu).enable(true);
         for (address, prefix) in &config.addresses {
-            builder = match address {
-                IpAddr::V4(address) => builder.ipv4(*address, *prefix, None),
-                IpAddr::V6(address) => builder.ipv6(*address, *prefix),
-            };
+            if let IpAddr::V4(address) = address {
+                builder = builder.ipv4(*address, *prefix, None);
+            }
         }
         // The kernel must never be the one who drops: the only queue is ours.
         builder = builder.tx_queue_len(10_000);
         let device = builder.build_sync().map_err(|error| system_error(config.place(), "opening it", error))?;
         device.set_nonblocking(true).map_err(|error| system_error(config.place(), "making it non-blocking", error))?;
-        Ok(Self { device, place: config.place(), name: config.name.clone(), is_ours, namespace })
+        let mut left_out = Vec::new();
+        for (address, prefix) in &config.addresses {
+            let IpAddr::V6(v6) = address else { continue };
+            match device.add_address_v6(*v6, *prefix) {
+                Ok(()) => {}
+                // The answer where IPv6 is switched off, or is not in the kernel.
+                Err(error) if matches!(errno(&error), Errno::EACCES | Errno::EAFNOSUPPORT) => left_out.push(*address),
+                // A device that was there may have it.
+                Err(error) if errno(&error) == Errno::EEXIST => {}
+                Err(error) => return Err(system_error(config.place(), "giving it an address", error)),
+            }
+        }
+        Ok(Self { device, place: config.place(), name: config.name.clone(), is_ours, left_out, namespace })
     }
 
     /// Its name.
@@ -178,6 +190,11 @@ impl Tun {
     /// Whether it was made here and goes away when it is dropped.
     pub fn is_ours(&self) -> bool {
         self.is_ours
+    }
+
+    /// Addresses that it was not given, because IPv6 is switched off where it is.
+    pub fn left_out(&self) -> &[IpAddr] {
+        &self.left_out
     }
 
     /// Takes the next packet that the kernel has sent into the device; `None` if there is none now. `buffer` holds

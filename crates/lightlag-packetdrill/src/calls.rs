@@ -277,7 +277,14 @@ impl World {
         let nonblocking = entry.nonblocking || flags & libc::MSG_DONTWAIT != 0;
         let more = flags & libc::MSG_MORE != 0;
         let mut len = 0;
+        let mut waited = false;
         let attempt = |inner: &mut Inner| {
+            // A writer that sleeps is woken when a third of the buffer is free (`sk_stream_is_writeable`).
+            if std::mem::replace(&mut waited, true)
+                && inner.stack.readiness(entry.id).is_ok_and(|readiness| !readiness.writable)
+            {
+                return None;
+            }
             let now = inner.now;
             let rest = &data[len..];
             let outcome = inner.stack.write_with(now, entry.id, rest, more);

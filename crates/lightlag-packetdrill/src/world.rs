@@ -87,6 +87,11 @@ impl World {
         self.lock().descriptors.has(fd)
     }
 
+    /// How many threads sit in a blocking call.
+    pub fn waiting(&self) -> usize {
+        self.lock().blocked.len()
+    }
+
     /// A packet arrives now.
     pub fn packet_in(&self, packet: &[u8]) {
         let mut inner = self.enter();

@@ -5,30 +5,37 @@ use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, StringArray, UInt32Array,
     UInt64Array,
 };
-use lightlag_sim::results::{DropCause, Drops, FlowSummary, LinkSummary, QueueSamples, RunResult, Trace};
+use lightlag_sim::results::{Acks, DropCause, Drops, FlowSummary, LinkSummary, QueueSamples, RunResult, Trace};
 use std::sync::Arc;
 
-/// The tables of a run, in the order in which a results folder lists them.
-pub(crate) const TABLES: [&str; 5] = ["flows", "links", "trace", "queue", "drops"];
+/// The tables of a run, in the order in which a results folder lists them; the last only if it was recorded.
+pub(crate) const TABLES: [&str; 6] = ["flows", "links", "trace", "queue", "drops", "acks"];
 
 /// Names of [`lightlag_tcp::congestion::Phase`], by its number.
 const PHASES: [&str; 3] = ["open", "recovery", "loss"];
 
+/// Names of the states of a sender, by their numbers.
+const STATES: [&str; 4] = ["open", "disorder", "recovery", "loss"];
+
 /// A column's name and values.
 type Column = (&'static str, ArrayRef);
 
-/// Turns a result into one record batch a table, in the order of [`TABLES`]. The summary stays in place.
-pub(crate) fn tables(result: &mut RunResult) -> [RecordBatch; 5] {
+/// Turns a result into one record batch a table, in the order of [`TABLES`]; the ACKs only if they were recorded. The summary stays in place.
+pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<RecordBatch> {
     let names = |values: Vec<&str>| Arc::new(StringArray::from(values));
     let flows = names(result.summary.flows.iter().map(|flow| flow.name.as_str()).collect());
     let links = names(result.summary.links.iter().map(|link| link.name.as_str()).collect());
-    [
+    let mut tables = vec![
         flow_table(&result.summary.flows),
         link_table(&result.summary.links),
         trace_table(std::mem::take(&mut result.trace), &flows),
         queue_table(std::mem::take(&mut result.queue), &links),
         drop_table(std::mem::take(&mut result.drops), &links, &flows),
-    ]
+    ];
+    if acks {
+        tables.push(ack_table(std::mem::take(&mut result.acks), &flows));
+    }
+    tables
 }
 
 fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
@@ -91,6 +98,20 @@ fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {
         ("acked_bytes", Arc::new(UInt64Array::from(trace.acked_bytes))),
         ("delivered_bytes", Arc::new(UInt64Array::from(trace.delivered_bytes))),
         ("phase", named::<UInt8Type>(trace.phase, &Arc::new(StringArray::from_iter_values(PHASES)))),
+    ])
+}
+
+fn ack_table(acks: Acks, flows: &Arc<StringArray>) -> RecordBatch {
+    table([
+        ("time_s", Arc::new(Float64Array::from(acks.time_s))),
+        ("flow", named::<UInt32Type>(acks.flow, flows)),
+        ("snd_una", Arc::new(UInt64Array::from(acks.snd_una))),
+        ("snd_nxt", Arc::new(UInt64Array::from(acks.snd_nxt))),
+        ("cwnd_bytes", Arc::new(UInt64Array::from(acks.cwnd_bytes))),
+        ("ssthresh_bytes", known(acks.ssthresh_bytes)),
+        ("srtt_s", known(acks.srtt_s)),
+        ("inflight_bytes", Arc::new(UInt64Array::from(acks.inflight_bytes))),
+        ("state", named::<UInt8Type>(acks.state, &Arc::new(StringArray::from_iter_values(STATES)))),
     ])
 }
 

@@ -55,7 +55,7 @@ fn start(
 ) -> PyResult<Emulation> {
     let control = Arc::new(Control::default());
     let [a, b] = &tuns;
-    let devices = [a, b].map(|tun| json!({ "device": tun.place(), "made": tun.is_ours() }));
+    let devices = [a, b].map(|tun| json!({ "device": tun.place(), "made": tun.is_ours(), "left_out": tun.left_out() }));
     let name = |end: NodeId| network.nodes[end.0 as usize].clone();
     let (network, seed, shared) = (network.clone(), scenario.seed, Arc::clone(&control));
     let (report, given) = mpsc::sync_channel(1);

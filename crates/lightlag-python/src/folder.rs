@@ -67,7 +67,7 @@ pub(crate) fn write(
     force: bool,
     jobs: usize,
     run_json: &str,
-    tables: &[RecordBatch; 5],
+    tables: &[RecordBatch],
     captures: &[PathBuf],
 ) -> Result<(), FolderError> {
     check(folder, force)?;
@@ -106,7 +106,7 @@ fn keep_captures(folder: &Path, captures: &[PathBuf]) -> io::Result<()> {
 }
 
 /// Writes the tables to `partial`; errors name the files in the `folder` that it will become.
-fn write_tables(partial: &Path, folder: &Path, jobs: usize, tables: &[RecordBatch; 5]) -> Result<(), FolderError> {
+fn write_tables(partial: &Path, folder: &Path, jobs: usize, tables: &[RecordBatch]) -> Result<(), FolderError> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<(), FolderError> {
         loop {

@@ -6,11 +6,15 @@
 //! - `serve`: a host on a TUN device.
 //! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
+//! - `replay`: what a sender did, from a capture.
+//! - `inspect`: captures.
 
 mod answers;
 mod columns;
 mod emulate;
 mod folder;
+mod inspect;
+mod replay;
 mod run;
 mod serve;
 
@@ -102,6 +106,10 @@ mod _engine {
     use crate::answers::answers;
     #[pymodule_export]
     use crate::emulate::{Emulation, emulate};
+    #[pymodule_export]
+    use crate::inspect::{Capture, inspect};
+    #[pymodule_export]
+    use crate::replay::sending;
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
     #[pymodule_export]

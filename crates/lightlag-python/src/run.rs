@@ -49,7 +49,7 @@ pub(crate) fn run(
         return Err(error);
     }
     let mut result = result;
-    let tables = tables(&mut result);
+    let tables = tables(&mut result, scenario.record.acks);
     let (captures, capture_failure) = (result.captures, result.capture_failure);
     Ok(Run { summary: result.summary, wall_s, interrupted, tables, captures, capture_failure })
 }
@@ -76,8 +76,8 @@ struct Watch {
     stopped: Option<PyErr>,
 }
 
-#[allow(clippy::disallowed_methods, reason = "how long a run takes is measured here; no result depends on it")]
-fn wall_clock() -> std::time::Instant {
+#[allow(clippy::disallowed_methods, reason = "how long something takes is measured here; no result depends on it")]
+pub(crate) fn wall_clock() -> std::time::Instant {
     std::time::Instant::now()
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct Run {
     summary: Summary,
     wall_s: f64,
     interrupted: bool,
-    tables: [RecordBatch; 5],
+    tables: Vec<RecordBatch>,
     captures: Vec<String>,
     capture_failure: Option<String>,
 }
@@ -172,8 +172,8 @@ impl Run {
 
     /// A table by name, as an object that gives an Arrow stream.
     fn table(&self, name: &str) -> PyResult<Table> {
-        match TABLES.iter().position(|table| *table == name) {
-            Some(at) => Ok(Table { batch: self.tables[at].clone() }),
+        match TABLES.iter().zip(&self.tables).find(|(table, _)| **table == name) {
+            Some((_, batch)) => Ok(Table { batch: batch.clone() }),
             None => Err(PyKeyError::new_err(format!("no table {name:?}; there are {}", TABLES.join(", ")))),
         }
     }
@@ -225,6 +225,12 @@ fn folder_error(error: FolderError) -> PyErr {
 #[pyclass(frozen, module = "lightlag._engine")]
 pub(crate) struct Table {
     batch: RecordBatch,
+}
+
+impl Table {
+    pub(crate) fn new(batch: RecordBatch) -> Self {
+        Self { batch }
+    }
 }
 
 #[pymethods]

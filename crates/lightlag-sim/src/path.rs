@@ -30,8 +30,8 @@ pub use lightlag_net::link::LinkCounters;
 /// "#;
 /// let scenario = scenario::parse_toml(text, &[]).unwrap();
 /// let mut path = Path::new(&scenario.expand().unwrap(), 1);
-/// let flags = PacketFlags::new(true);
-/// let packet = Packet { destination: NodeId(1), flow: 0, size: 1500, flags, ecn: Ecn::NotEct, body: "hello" };
+/// let (destination, flags) = (NodeId(1), PacketFlags::new(true));
+/// let packet = Packet { destination, flow: 0, size: 1500, flags, ecn: Ecn::NotEct, body: "hello" };
 /// path.send(Instant::ZERO, NodeId(0), packet);
 /// // 1500 · 8 / 12 Mbit/s = 1 ms, and 5 ms of propagation.
 /// let (due, packet) = path.next_delivery(Instant::MAX).unwrap();

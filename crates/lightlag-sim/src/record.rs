@@ -5,7 +5,7 @@ use crate::scenario::{Record, TraceMode};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::Packet;
 use lightlag_net::queue::{Backlog, Cause, Dropped};
-use lightlag_tcp::{Segment, Snapshot, congestion::Phase};
+use lightlag_tcp::{Connection, Segment, Snapshot, congestion::Phase};
 
 /// The state of senders over time. All columns are equally long; a row is one flow at one time. What is not known
 /// is NaN, which becomes null in files and frames.
@@ -50,6 +50,29 @@ pub struct QueueSamples {
     pub packets: Vec<u64>,
     /// Their bytes at the network layer.
     pub bytes: Vec<u64>,
+}
+
+/// Each ACK that a sender took, with its state after it and after what it let go had left. As the probe of Linux' TCP.
+#[derive(Clone, Debug, Default)]
+pub struct Acks {
+    /// Seconds since the start of the run.
+    pub time_s: Vec<f64>,
+    /// Index of the flow.
+    pub flow: Vec<u32>,
+    /// Payload acknowledged cumulatively, in bytes.
+    pub snd_una: Vec<u64>,
+    /// Payload sent for the first time, in bytes.
+    pub snd_nxt: Vec<u64>,
+    /// Congestion window in bytes, with the inflation of fast recovery.
+    pub cwnd_bytes: Vec<u64>,
+    /// Slow-start threshold in bytes; NaN while it is unlimited.
+    pub ssthresh_bytes: Vec<f64>,
+    /// SRTT in seconds; NaN before the first sample.
+    pub srtt_s: Vec<f64>,
+    /// Outstanding data in bytes.
+    pub inflight_bytes: Vec<u64>,
+    /// 0 open, 1 disorder, 2 recovery, 3 loss.
+    pub state: Vec<u8>,
 }
 
 /// Why a packet was dropped.
@@ -106,6 +129,10 @@ pub(crate) struct Recorder {
     record_drops: bool,
     interval: Duration,
     last: Vec<Traced>,
+    record_acks: bool,
+    /// Whether a sender is looked at whenever something happened to it.
+    follows: bool,
+    pub(crate) acks: Acks,
     pub(crate) trace: Trace,
     pub(crate) queue: QueueSamples,
     pub(crate) drops: Drops,
@@ -121,6 +148,9 @@ impl Recorder {
             record_drops: record.drops,
             interval: record.interval,
             last: if record.trace == TraceMode::Change { vec![Traced::default(); flows] } else { Vec::new() },
+            record_acks: record.acks,
+            follows: record.acks || record.trace == TraceMode::Change,
+            acks: Acks::default(),
             trace: Trace::default(),
             queue: QueueSamples::default(),
             drops: Drops::default(),
@@ -137,14 +167,43 @@ impl Recorder {
         self.mode != TraceMode::Off || self.queues
     }
 
+    /// Whether senders are looked at whenever something happened to them.
     #[inline]
-    pub(crate) fn traces_changes(&self) -> bool {
-        self.mode == TraceMode::Change
+    pub(crate) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// Something happened to the sender of a flow; `an_ack`: it took a segment.
+    pub(crate) fn follow(&mut self, now: Instant, flow: usize, sender: &Connection, delivered: u64, an_ack: bool) {
+        let snapshot = sender.snapshot();
+        if self.mode == TraceMode::Change {
+            self.trace_change(now, flow, &snapshot, delivered);
+        }
+        if an_ack && self.record_acks {
+            self.ack(now, flow, &snapshot, sender.is_disordered());
+        }
+    }
+
+    fn ack(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, disordered: bool) {
+        let acks = &mut self.acks;
+        acks.time_s.push(now.as_secs_f64());
+        acks.flow.push(flow as u32);
+        acks.snd_una.push(snapshot.snd_una);
+        acks.snd_nxt.push(snapshot.snd_nxt);
+        acks.cwnd_bytes.push(snapshot.cwnd);
+        acks.ssthresh_bytes.push(if snapshot.ssthresh == u64::MAX { f64::NAN } else { snapshot.ssthresh as f64 });
+        acks.srtt_s.push(if snapshot.srtt.is_zero() { f64::NAN } else { snapshot.srtt.as_secs_f64() });
+        acks.inflight_bytes.push(snapshot.inflight);
+        acks.state.push(match snapshot.phase {
+            Phase::Open => u8::from(disordered),
+            Phase::Recovery => 2,
+            Phase::Loss => 3,
+        });
     }
 
     /// Writes a row if the window, the threshold or the phase of the flow is not what the last row says.
     #[inline]
-    pub(crate) fn trace_change(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
+    fn trace_change(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
         let traced = Traced { cwnd: snapshot.cwnd, ssthresh: snapshot.ssthresh, phase: snapshot.phase };
         if self.last[flow] != traced {
             self.last[flow] = traced;

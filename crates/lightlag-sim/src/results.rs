@@ -1,6 +1,6 @@
 //! What a run leaves: a summary, columns, and a hash over every recorded number.
 
-pub use crate::record::{DropCause, Drops, QueueSamples, Trace};
+pub use crate::record::{Acks, DropCause, Drops, QueueSamples, Trace};
 use crate::scenario::{Network, Scenario};
 use crate::world::{Outcome, World};
 use lightlag_core::{Duration, Instant};
@@ -20,6 +20,8 @@ pub struct RunResult {
     pub queue: QueueSamples,
     /// Every dropped packet.
     pub drops: Drops,
+    /// Each ACK that a sender took, if the scenario asks for them.
+    pub acks: Acks,
     /// Names of the captures that were written.
     pub captures: Vec<String>,
     /// The capture that could not be written to its end, and why. The others end there too.
@@ -220,6 +222,7 @@ impl RunResult {
             trace: recorder.trace,
             queue: recorder.queue,
             drops: recorder.drops,
+            acks: recorder.acks,
             captures,
             capture_failure: failure.map(|(name, error)| format!("{name}: {error}")),
             interrupted,
@@ -273,6 +276,18 @@ impl RunResult {
         hash.numbers(d.link.iter().chain(&d.flow).chain(&d.bytes).map(|x| u64::from(*x)));
         hash.numbers(d.backward.iter().map(|x| u64::from(*x)));
         hash.numbers(d.cause.iter().map(|x| *x as u64));
+        // Only of runs that recorded them: the others keep their hash.
+        let a = &self.acks;
+        if !a.time_s.is_empty() {
+            hash.numbers(a.time_s.iter().map(|x| x.to_bits()));
+            for column in [&a.snd_una, &a.snd_nxt, &a.cwnd_bytes, &a.inflight_bytes] {
+                hash.numbers(column.iter().copied());
+            }
+            for column in [&a.ssthresh_bytes, &a.srtt_s] {
+                hash.numbers(column.iter().map(|x| optional((!x.is_nan()).then_some(*x))));
+            }
+            hash.numbers(a.flow.iter().map(|x| u64::from(*x)).chain(a.state.iter().map(|x| u64::from(*x))));
+        }
         hash.finish()
     }
 }

@@ -162,7 +162,7 @@ impl World {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: Packet<Segment>) {
         if CAPTURED {
             let (captures, routes) = self.captures();
@@ -218,7 +218,7 @@ impl World {
             // The application has nothing to say itself: it closes as soon as its peer has.
             endpoint.connection.close();
         }
-        self.flush::<CAPTURED>(now, at);
+        self.flush::<CAPTURED>(now, at, true);
         if let Some(deadline) = self.endpoints[at].deadline() {
             self.queue.arm(self.endpoint_entity(at), deadline);
         }
@@ -238,7 +238,7 @@ impl World {
         } else if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             endpoint.connection.handle_timeout(now);
         }
-        self.flush::<CAPTURED>(now, at);
+        self.flush::<CAPTURED>(now, at, false);
         let deadline = self.endpoints[at].deadline();
         debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
         let connection = &self.endpoints[at].connection;
@@ -262,9 +262,9 @@ impl World {
         }
     }
 
-    /// Sends whatever the endpoint has to send, and records what changed.
+    /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
     #[inline]
-    fn flush<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
+    fn flush<const CAPTURED: bool>(&mut self, now: Instant, at: usize, received: bool) {
         let (node, destination, out) = {
             let endpoint = &self.endpoints[at];
             (endpoint.node, endpoint.peer_node, endpoint.out)
@@ -288,9 +288,9 @@ impl World {
             }
             self.transmit::<CAPTURED>(now, out, packet);
         }
-        if at.is_multiple_of(2) && self.recorder.traces_changes() {
+        if at.is_multiple_of(2) && self.recorder.follows() {
             let delivered = self.endpoints[at + 1].connection.received();
-            self.recorder.trace_change(now, at / 2, &self.endpoints[at].connection.snapshot(), delivered);
+            self.recorder.follow(now, at / 2, &self.endpoints[at].connection, delivered, received);
         }
     }
 

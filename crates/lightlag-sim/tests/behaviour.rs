@@ -519,3 +519,28 @@ fn a_retransmission_has_a_number_of_its_own() {
     assert_eq!(result.drops.time_s.len(), 16);
     assert_eq!(first(&result).delivered_bytes, 200_000);
 }
+
+#[test]
+fn each_ack_of_a_sender_has_a_row_if_asked_for() {
+    let text = |record: &str| {
+        format!(
+            "name = \"acks\"\nduration = \"60 s\"\n{record}\n[[links]]\nbetween = [\"a\", \"b\"]\ndelay = \"50 ms\"\n\
+             rate = \"10 Mbit/s\"\nloss = {{ packets = [15, 60], direction = \"forward\" }}\n\
+             [[flows]]\nfrom = \"a\"\nto = \"b\"\ntransfer = \"200 kB\"\n"
+        )
+    };
+    let (with, without) =
+        (run(&text("record = { acks = true, trace = \"off\" }")), run(&text("record = { trace = \"off\" }")));
+    assert_eq!(with.summary.flows[0].finish_s, without.summary.flows[0].finish_s, "watching changes nothing");
+    assert!(without.acks.time_s.is_empty());
+    let acks = &with.acks;
+    // The SYN-ACK opens the connection; the last ACK is still on its way when the run ends.
+    assert_eq!((acks.snd_una[0], acks.inflight_bytes[0]), (0, 10 * 1448));
+    assert!(acks.snd_una.is_sorted() && acks.snd_nxt.is_sorted() && acks.time_s.is_sorted());
+    assert!(acks.snd_una.iter().zip(&acks.snd_nxt).all(|(una, nxt)| una <= nxt));
+    // Two losses far apart: disorder, then recovery, twice.
+    let mut states = acks.state.clone();
+    states.dedup();
+    assert_eq!(states, [0, 1, 2, 0, 1, 2, 0]);
+    assert!(acks.ssthresh_bytes[0].is_nan() && !acks.ssthresh_bytes.last().unwrap().is_nan());
+}

@@ -3,6 +3,7 @@
 use crate::congestion::Choice;
 use crate::ecn::{Ect, Mode};
 use crate::profile::Profile;
+pub use crate::timer::TimerGranularity;
 use lightlag_core::{Bytes, Duration};
 use serde::Serialize;
 
@@ -10,6 +11,7 @@ mod options;
 mod receive_buffer;
 
 pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
+pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;
 pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
 
 /// The complete behaviour of one endpoint. Connections share it.
@@ -49,14 +51,24 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// What an automatic receive buffer begins with; `None` where it is fixed.
     pub receive_buffer_initial: Option<Bytes>,
+    /// Which windows are offered.
+    pub receive_window: WindowRule,
     /// How a closed window is probed.
     pub probe: Probe,
     /// Take of a segment what fits into the buffer; otherwise all or nothing, as INET.
     pub partial_segments: bool,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.
     pub delayed_ack: Option<DelayedAck>,
+    /// Set PSH on the last segment of each write and burst.
+    pub push: bool,
+    /// Send in bursts as large as 1 ms of the rate, at least two segments (TSO autosizing of Linux).
+    pub tso: bool,
+    /// Delay duplicate ACKs by up to 1 ms, for up to 44 segments together (Linux).
+    pub sack_compression: bool,
     /// The retransmission timeout.
     pub rto: Rto,
+    /// How exactly timers fire.
+    pub timer_granularity: TimerGranularity,
     /// Which ACKs give a round-trip sample.
     pub rtt_samples: RttSamples,
     /// How losses are repaired.
@@ -65,6 +77,9 @@ pub struct Config {
     pub growth: Growth,
     /// With which partial ACKs NewReno restarts the retransmission timer.
     pub partial_acks: PartialAcks,
+    /// RACK's round trip is that of the segment which an ACK delivers last in the order of offsets, as Linux computes it,
+    /// not that of the newest one (RFC 8985 §6.2).
+    pub rack_rtt_by_offset: bool,
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     pub prr: bool,
     /// Probe for the loss of the last segments (RFC 8985 §7); works with SACK.
@@ -114,6 +129,16 @@ pub enum Probe {
     Byte,
 }
 
+/// Which windows a receiver offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WindowRule {
+    /// What the buffer has room for; an update for two segments or half the buffer (Stevens vol. 2 §26.7).
+    Stevens,
+    /// At most 64 kB at first, then two segments more for each that arrives; an update for twice the window (Linux).
+    Linux,
+}
+
 /// The limit of challenge ACKs, for each connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -153,6 +178,9 @@ pub struct DelayedAck {
     pub timeout: Duration,
     /// So many segments at the begin of the connection are acknowledged at once, as Linux does.
     pub quick: u16,
+    /// Linux's rules instead of counting: what is more than `segments` - 1 full ones is acknowledged at once, quick
+    /// ACKs return, and the time adapts to the peer's pace, from `timeout` on.
+    pub adaptive: bool,
 }
 
 /// Parameters of the retransmission timeout (RFC 6298).
@@ -170,6 +198,18 @@ pub struct Rto {
     pub variance_floor: Duration,
     /// Gain of RTTVAR.
     pub variance_gain: VarianceGain,
+    /// How RTTVAR follows the samples.
+    pub variance: Variance,
+}
+
+/// How RTTVAR follows the samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Variance {
+    /// A moving mean of the deviations (RFC 6298 §2.3).
+    Mean,
+    /// The largest mean within a round trip: it rises at once and falls by a quarter of the way a round trip (Linux).
+    Peak,
 }
 
 /// Gain of RTTVAR.

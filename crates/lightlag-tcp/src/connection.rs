@@ -7,7 +7,7 @@ use crate::account::{Account, Failure, Limited, Snapshot, Statistics};
 use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::ecn::Ecn;
-use crate::receiver::{MAX_BLOCKS, Receiver};
+use crate::receiver::{MAX_BLOCKS, MAX_QUICK, PathTimes, Receiver};
 use crate::scoreboard::{Chunk, Range};
 use crate::segment::{Flags, SackBlock, Segment, SeqNumber, Timestamps};
 use crate::sender::{Acknowledgement, Expiry, Sender, timestamp};
@@ -104,14 +104,16 @@ impl Connection {
     }
 
     fn new(config: Arc<Config>, initial: SeqNumber, state: State) -> Self {
+        let mut receiver = Receiver::new(
+            config.receive_buffer_initial.unwrap_or(config.receive_buffer).0,
+            config.mss,
+            config.delayed_ack,
+        );
+        receiver.set_rule(config.receive_window);
         Self {
             // The initial sequence number is the one thing that differs between all connections.
             sender: Sender::new(&config, u64::from(initial.0)),
-            receiver: Receiver::new(
-                config.receive_buffer_initial.unwrap_or(config.receive_buffer).0,
-                config.mss,
-                config.delayed_ack,
-            ),
+            receiver,
             local: initial.plus(1),
             remote: SeqNumber::default(),
             state,
@@ -215,12 +217,14 @@ impl Connection {
         if self.linger <= now {
             self.linger_ended(now);
         }
-        if self.receiver.deadline() <= now {
-            self.receiver.handle_timeout();
+        if self.receiver.deadline() <= now && !self.receiver.timer_waits(now, self.config.timer_granularity) {
+            self.receiver.handle_timeout(self.path_times());
         }
         if self.sender.deadline() <= now {
             if matches!(self.state, State::SynSent | State::SynReceived) {
-                self.handshake_timed_out(now);
+                if !self.sender.handshake_timer_waits(now, &self.config) {
+                    self.handshake_timed_out(now);
+                }
             } else if self.sender.handle_timeout(now, &self.config, &mut self.account) == Expiry::GiveUp {
                 self.give_up();
             }
@@ -264,6 +268,11 @@ impl Connection {
         }
     }
 
+    /// Whether ACKs report something out of order although nothing is being repaired: the state of disorder of Linux.
+    pub fn is_disordered(&self) -> bool {
+        self.sender.disorder()
+    }
+
     /// The counters.
     pub fn statistics(&self) -> &Statistics {
         &self.account.statistics
@@ -282,6 +291,12 @@ impl Connection {
     /// Mean of the congestion window over the time since the connection was established, in segments.
     pub fn mean_cwnd_segments(&self, now: Instant) -> f64 {
         self.account.mean_window(self.sender.cwnd(), now) / f64::from(self.sender.segment_size())
+    }
+
+    /// What the receiving half may know of the path.
+    fn path_times(&self) -> PathTimes {
+        let rtt = self.sender.rtt();
+        PathTimes { srtt: rtt.srtt(), rto: rtt.rto(&self.config.rto) }
     }
 
     fn synchronized(&mut self, now: Instant, segment: &Segment) {
@@ -347,6 +362,7 @@ impl Connection {
             return;
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
+            self.receiver.hurry(MAX_QUICK);
             self.receiver.acknowledge_now();
         } else {
             // Two ends that disagree would answer each other for ever (as Linux).
@@ -395,12 +411,14 @@ impl Connection {
         if greeting && let Some(ecn) = &mut self.ecn {
             ecn.take_greeting(segment.flags);
         }
-        if ack < una {
+        // An ACK that was overtaken may still tell what was SACKed.
+        let overtaken = ack < una;
+        if overtaken && (segment.sack().is_empty() || !self.sender.uses_sack()) {
             return true;
         }
         // A byte that left as a probe leaves again with the data after it, whether it was taken or not.
         let ack = ack.min(nxt);
-        let moved_window = self.take_window(segment, start, ack);
+        let moved_window = !overtaken && self.take_window(segment, start, ack);
         if una == nxt && segment.sack().is_empty() {
             self.sender.probe_answered();
             // Nothing is in flight: the usual case of an end that only receives. A report of what arrived twice
@@ -415,9 +433,9 @@ impl Connection {
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
         });
         let (ece, marks) =
-            if greeting || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
+            if greeting || overtaken || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
         let arrived = Acknowledgement {
-            ack,
+            ack: ack.max(una),
             sacked,
             echo,
             occupies: segment.sequence_len() > 0,
@@ -486,7 +504,10 @@ impl Connection {
             self.receiver.acknowledge_now();
             return;
         }
-        let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags.has(Flags::FIN));
+        if self.receiver.adapts(now) {
+            self.receiver.adapt(now, self.path_times());
+        }
+        let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags);
         if duplicate > 0 {
             self.account.statistics.duplicate_bytes += duplicate;
         }
@@ -531,12 +552,16 @@ impl Connection {
             statistics.acks_sent += 1;
         }
         let mut segment = self.acknowledging(now, self.local.plus(chunk.start as u32));
+        self.receiver.data_left(now);
         segment.len = chunk.len as u16;
         if new
             && chunk.len > 0
             && let Some(ecn) = &mut self.ecn
         {
             segment.flags = segment.flags.with(ecn.new_data(self.sender.take_reduced()));
+        }
+        if self.config.push && chunk.len > 0 && self.sender.pushes(chunk.start, chunk.start + u64::from(chunk.len)) {
+            segment.flags = segment.flags.with(Flags::PSH);
         }
         if chunk.fin {
             segment.flags = segment.flags.with(Flags::FIN);

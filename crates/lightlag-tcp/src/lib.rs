@@ -24,6 +24,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod segment;
 mod sender;
+mod timer;
 
 pub use account::{Failure, Limited, Snapshot, Statistics};
 pub use config::{Config, OptionError, Options, Scheme};

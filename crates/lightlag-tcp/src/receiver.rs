@@ -3,15 +3,19 @@
 //! Where the application reads at once, only data above a hole occupies the buffer. Offsets are of payload; a FIN
 //! takes the offset after the last byte.
 
-use crate::config::DelayedAck;
+use crate::config::{DelayedAck, WindowRule};
 use crate::scoreboard::Range;
+use crate::segment::Flags;
 use lightlag_core::{Duration, Instant};
 
+mod adaptive;
 mod reassembly;
 #[cfg(test)]
 mod tests;
 mod window;
 
+use adaptive::Adaptive;
+pub(crate) use adaptive::{MAX_QUICK, PathTimes};
 use reassembly::Reassembly;
 use window::Tuning;
 
@@ -45,9 +49,21 @@ pub struct Receiver {
     /// When the size of the buffer is looked at; never where it is fixed.
     tune_at: Instant,
     timeout: Duration,
+    /// When [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
+    coarse: Instant,
     tuning: Option<Box<Tuning>>,
     /// Segments still acknowledged at once.
     quick: u16,
+    /// The next data is worth quick ACKs.
+    quick_due: bool,
+    /// Linux's rules; `None` where ACKs are counted.
+    adaptive: Option<Adaptive>,
+    /// The longest delay of a duplicate ACK; zero where none is delayed.
+    compression: Duration,
+    /// The window that is offered at most, and grows with what arrives, as Linux's `rcv_ssthresh`; without bound where
+    /// the buffer alone counts.
+    limit: u64,
+    rule: WindowRule,
     /// A full segment.
     mss: u16,
     /// Shift of the windows advertised; `None` where window scaling was not agreed on.
@@ -60,7 +76,7 @@ pub struct Receiver {
 impl Receiver {
     /// With this buffer and a full segment of so many bytes, and this policy.
     pub fn new(buffer: u64, mss: u16, delayed: Option<DelayedAck>) -> Self {
-        let delayed = delayed.unwrap_or(DelayedAck { segments: 1, timeout: Duration::MAX, quick: 0 });
+        let delayed = delayed.unwrap_or(DelayedAck { segments: 1, timeout: Duration::MAX, quick: 0, adaptive: false });
         Self {
             nxt: 0,
             edge: 0,
@@ -68,6 +84,7 @@ impl Receiver {
             buffer,
             consumed: u64::MAX,
             deadline: Instant::MAX,
+            coarse: Instant::ZERO,
             timeout: delayed.timeout,
             holes: None,
             tune_at: Instant::MAX,
@@ -76,17 +93,26 @@ impl Receiver {
             ts_recent: 0,
             pending: 0,
             every: delayed.segments,
-            quick: delayed.quick,
+            quick: if delayed.adaptive { 0 } else { delayed.quick },
             ack_now: false,
+            quick_due: false,
+            adaptive: delayed.adaptive.then(|| Adaptive::new(&delayed)),
+            compression: Duration::ZERO,
+            limit: u64::MAX,
+            rule: WindowRule::Stevens,
             mss,
             dsack: false,
             scale: None,
         }
     }
 
-    /// The shift that a buffer of this size needs: the smallest that brings it into 16 bits (RFC 7323 §2.3).
-    pub fn scale_for(buffer: u64) -> u8 {
-        (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
+    /// The shift that a buffer of this size needs: the smallest that brings it into 16 bits (RFC 7323 §2.3). Linux takes
+    /// that of the buffer's memory, twice the largest window (`tcp_select_initial_window`).
+    pub fn scale_for(buffer: u64, rule: WindowRule) -> u8 {
+        match rule {
+            WindowRule::Stevens => (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14),
+            WindowRule::Linux => (2 * buffer).max(1).ilog2().saturating_sub(15).min(14) as u8,
+        }
     }
 
     /// Window scaling was agreed on.
@@ -176,8 +202,9 @@ impl Receiver {
 
     /// Data from `start` on, `len` bytes, and perhaps the FIN. What lies outside the window is cut off. Returns
     /// how many bytes were there before.
-    pub fn receive(&mut self, now: Instant, start: u64, len: u64, fin: bool) -> u64 {
+    pub fn receive(&mut self, now: Instant, start: u64, len: u64, flags: Flags) -> u64 {
         let end = start + len;
+        let fin = flags.has(Flags::FIN);
         if fin && self.fin_at == NO_FIN && end < self.edge.max(self.nxt + 1) {
             self.fin_at = end;
         }
@@ -187,13 +214,17 @@ impl Receiver {
         if start == self.nxt && !self.has_holes() && (fresh || self.fin_at == self.nxt) {
             self.nxt = range.end.max(self.nxt);
             let fin = self.consume_fin();
-            self.count(now, fin);
+            if self.adaptive.is_some() {
+                self.count_adaptive(now, len, flags);
+            } else {
+                self.count(now, fin);
+            }
             return 0;
         }
         self.note_duplicate(Range { start, end: end.min(self.nxt) });
-        // RFC 5681 §4.2: at once for what is out of order, fills a hole or is a duplicate.
-        self.ack_now = true;
         if !fresh {
+            self.hurry(MAX_QUICK);
+            self.ack_now = true;
             self.consume_fin();
             return old;
         }
@@ -201,8 +232,13 @@ impl Receiver {
         if old == 0 {
             self.note_duplicate(first);
         }
+        self.grow_limit(len);
+        // RFC 5681 §4.2: at once for what is out of order, fills a hole or is a duplicate.
         if range.start == self.nxt {
             self.advance();
+            self.ack_now = true;
+        } else if known > 0 || !self.compresses(now) {
+            self.ack_now = true;
         }
         old + known
     }
@@ -262,7 +298,8 @@ impl Receiver {
     }
 
     /// The delayed-ACK timer fired.
-    pub fn handle_timeout(&mut self) {
+    pub(crate) fn handle_timeout(&mut self, path: PathTimes) {
+        self.missed(path);
         self.ack_now = true;
         self.deadline = Instant::MAX;
     }
@@ -270,11 +307,15 @@ impl Receiver {
     /// A segment with an ACK leaves: gives its window field, and nothing waits any more. The window of a SYN is
     /// never scaled (RFC 7323 §2.2).
     pub fn acknowledged(&mut self, syn: bool) -> u16 {
+        if self.adaptive.is_some() && (self.ack_now || self.deadline != Instant::MAX) {
+            self.waits_no_more();
+        }
         self.ack_now = false;
         self.pending = 0;
         self.deadline = Instant::MAX;
+        let window = self.advertise(if syn { 0 } else { self.scale.unwrap_or(0) });
         self.last_ack = self.nxt;
-        self.advertise(if syn { 0 } else { self.scale.unwrap_or(0) })
+        window
     }
 
     /// The window field of an ACK that acknowledges less than what was received, up to the right edge.

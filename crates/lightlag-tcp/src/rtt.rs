@@ -3,8 +3,12 @@
 //! The first sample R gives SRTT = R, RTTVAR = R/2. Each further sample R' gives, in this order,
 //! RTTVAR = (1 - b) RTTVAR + b |SRTT - R'| and SRTT = 7/8 SRTT + 1/8 R', with b = 1/4 (INET: 1/8), and
 //! RTO = SRTT + max(floor, 4 RTTVAR), inside [min, max]. A timeout doubles the RTO until the next valid sample.
+//!
+//! Linux (`tcp_rtt_estimator`) keeps four times the mean deviation D, lets it fall with an eighth of the gain, and takes
+//! its largest value in a round trip, at least the floor, for 4 RTTVAR: upwards at once, downwards by a quarter of the way
+//! at the end of the round. A path whose samples hardly differ keeps a timeout that one late ACK does not reach.
 
-use crate::config::Rto;
+use crate::config::{Rto, Variance};
 use lightlag_core::Duration;
 
 /// The estimate of one path.
@@ -17,6 +21,17 @@ pub struct RttEstimator {
     /// The RTO without back-off.
     base: Duration,
     backoff: u8,
+    /// Four times the mean deviation, and its largest value in this round, which ends with the ACK of `round_end`.
+    deviation: Duration,
+    peak: Duration,
+    round_end: u64,
+}
+
+/// What was acknowledged and what was sent when a sample came.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) una: u64,
+    pub(crate) nxt: u64,
 }
 
 impl RttEstimator {
@@ -29,7 +44,44 @@ impl RttEstimator {
             min: Duration::MAX,
             base: initial,
             backoff: 0,
+            deviation: Duration::ZERO,
+            peak: Duration::ZERO,
+            round_end: 0,
         }
+    }
+
+    /// As [`Self::sample`], by the rule of the configuration.
+    #[inline]
+    pub(crate) fn sample_at(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
+        match config.variance {
+            Variance::Mean => self.sample(rtt, config),
+            Variance::Peak => self.sample_peak(rtt, config, progress),
+        }
+    }
+
+    fn sample_peak(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
+        if self.srtt.is_zero() {
+            self.srtt = rtt;
+            self.deviation = rtt * 2;
+            self.variance = self.deviation.max(config.variance_floor);
+            self.peak = self.variance;
+            self.round_end = progress.nxt;
+        } else {
+            let (error, mean) = (self.srtt.abs_diff(rtt), self.deviation / 4);
+            // A faster path is no sign of a more variable one: up with an eighth of the gain.
+            let rise = if rtt < self.srtt { error.saturating_sub(mean) / 8 } else { error.saturating_sub(mean) };
+            self.deviation = (self.deviation + rise).saturating_sub(mean.saturating_sub(error));
+            self.srtt = (self.srtt * 7 + rtt) / 8;
+            self.peak = self.peak.max(self.deviation);
+            self.variance = self.variance.max(self.peak);
+            if progress.una > self.round_end {
+                self.variance = self.variance.saturating_sub(self.variance.saturating_sub(self.peak) / 4);
+                self.round_end = progress.nxt;
+                self.peak = config.variance_floor;
+            }
+        }
+        self.backoff = 0;
+        self.base = (self.srtt + self.variance).max(config.min).min(config.max);
     }
 
     /// A valid sample (Karn): updates SRTT, RTTVAR and RTO, and ends a back-off.
@@ -74,12 +126,17 @@ impl RttEstimator {
         (self.base * (1 << self.backoff)).min(config.max)
     }
 
+    /// The timeout without its back-off.
+    pub fn plain_rto(&self, config: &Rto) -> Duration {
+        self.base.min(config.max)
+    }
+
     /// SRTT; zero before the first sample.
     pub fn srtt(&self) -> Duration {
         self.srtt
     }
 
-    /// RTTVAR.
+    /// RTTVAR; four times that with [`Variance::Peak`].
     pub fn variance(&self) -> Duration {
         self.variance
     }
@@ -107,6 +164,7 @@ mod tests {
         max: Duration::from_secs(60),
         variance_floor: Duration::ZERO,
         variance_gain: VarianceGain::Quarter,
+        variance: Variance::Mean,
     };
 
     fn after(samples_ms: &[u64], config: &Rto) -> RttEstimator {
@@ -162,6 +220,41 @@ mod tests {
         assert_eq!(estimator.rto(&NO_FLOOR), Duration::from_secs(60));
         estimator.sample(Duration::from_millis(100), &NO_FLOOR);
         assert!(estimator.rto(&NO_FLOOR) < Duration::from_millis(300));
+    }
+
+    const PEAK: Rto = Rto { variance: Variance::Peak, variance_floor: Duration::from_millis(200), ..NO_FLOOR };
+
+    /// A sample a round: each acknowledges what was sent at the last one.
+    fn rounds(samples_ms: &[u64]) -> RttEstimator {
+        let mut estimator = RttEstimator::new(PEAK.initial);
+        for (n, ms) in samples_ms.iter().enumerate() {
+            let progress = Progress { una: n as u64 * 10, nxt: n as u64 * 10 + 9 };
+            estimator.sample_at(Duration::from_millis(*ms), &PEAK, progress);
+        }
+        estimator
+    }
+
+    #[test]
+    fn the_peak_of_a_round_rises_at_once_and_falls_by_quarters() {
+        // 4D: 200, then 200 + (80 - 50) = 230 with a late sample: SRTT 110, RTO 340.
+        assert_eq!(rounds(&[100, 180]).rto(&PEAK), Duration::from_millis(340));
+        // Then 4D = 230 - (57.5 - 10) = 182.5, the peak is the floor of 200: 230 - 30/4 = 222.5; SRTT 108.75.
+        assert_eq!(rounds(&[100, 180, 100]).rto(&PEAK), Duration::from_micros(331_250));
+    }
+
+    #[test]
+    fn a_faster_path_widens_the_deviation_by_an_eighth_of_the_gain() {
+        // 4D: 1600, then 1600 + (600 - 400)/8 = 1625 with a sample 600 ms below SRTT.
+        assert_eq!(rounds(&[800, 200]).variance(), Duration::from_millis(1_625));
+    }
+
+    #[test]
+    fn within_a_round_the_peak_does_not_fall() {
+        let mut estimator = RttEstimator::new(PEAK.initial);
+        for ms in [600, 600, 600, 600] {
+            estimator.sample_at(Duration::from_millis(ms), &PEAK, Progress { una: 0, nxt: 9 });
+        }
+        assert_eq!(estimator.rto(&PEAK), Duration::from_millis(1_800));
     }
 
     #[test]

@@ -256,6 +256,7 @@ impl Scoreboard {
         if let Some(first) = first {
             delivery.note_run(first, last);
         }
+        delivery.end_cumulative();
         self.una = ack;
         self.lost_edge = self.lost_edge.max(self.first);
         self.cursor = self.cursor.max(self.first);

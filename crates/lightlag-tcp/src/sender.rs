@@ -1,17 +1,19 @@
 //! The sending half: what may leave now, what must leave again, and the timer behind it.
 
 use crate::account::{Account, Limit};
-use crate::config::{Config, PartialAcks, Scheme};
+use crate::config::{Config, PartialAcks, Scheme, TimerGranularity};
 use crate::congestion::{self, Congestion, CongestionControl, Needs, Phase};
 use crate::delivery_rate::RateSampler;
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Scoreboard};
+use crate::timer;
 use lightlag_core::{Duration, Instant};
 use pacing::Pacer;
 use tail::Tail;
 
 mod acks;
+mod bursts;
 mod handshake;
 mod idle;
 mod pacing;
@@ -47,6 +49,8 @@ enum Choice {
     New(Chunk),
     /// The record with this number.
     Again(u64),
+    /// Nothing yet: the next ACK makes the burst larger.
+    Wait,
 }
 
 /// The rules of repair with this scheme.
@@ -55,6 +59,7 @@ fn rules(config: &Config, scheme: Scheme) -> Rules {
         scheme,
         limited_transmit: config.limited_transmit,
         prr: config.prr,
+        rtt_by_offset: config.rack_rtt_by_offset,
         impatient: config.partial_acks == PartialAcks::Impatient,
         signs: Signs { eifel: config.eifel, dsack: config.dsack_undo, frto: config.frto },
     }
@@ -107,6 +112,11 @@ pub(crate) struct Sender {
     recovery: Recovery,
     /// When data left last.
     last_sent: Instant,
+    /// The burst that leaves back to back.
+    burst_start: u64,
+    burst_end: u64,
+    /// When [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
+    coarse: Instant,
     initial_window: u32,
     /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
     marked_until: u64,
@@ -128,6 +138,7 @@ impl Sender {
             written: 0,
             peer_edge: 0,
             deadline: Instant::MAX,
+            coarse: Instant::ZERO,
             recovery: Recovery::new(rules(config, config.recovery), segment_size),
             rtt: RttEstimator::new(config.rto.initial),
             congestion: None,
@@ -152,6 +163,8 @@ impl Sender {
             pacer: Pacer::new(),
             burst_left: u32::MAX,
             last_sent: Instant::ZERO,
+            burst_start: 0,
+            burst_end: 0,
             marked_until: 0,
             paid_until: 0,
             paid: false,
@@ -342,6 +355,9 @@ impl Sender {
         if self.pacer.timer <= now {
             self.pacer.timer = Instant::MAX;
         }
+        if config.timer_granularity == TimerGranularity::Linux {
+            self.put_off_timers(now, config);
+        }
         if self.tail.timer <= now {
             // It takes the place of a timeout that is due at the same time (RFC 8985 §7.2).
             self.tail.timer = Instant::MAX;
@@ -355,6 +371,30 @@ impl Sender {
             self.reordering_passed(now, account);
         }
         Expiry::Continue
+    }
+
+    /// Timers whose time has come fire with the ticks of the clock.
+    fn put_off_timers(&mut self, now: Instant, config: &Config) {
+        if self.tail.timer <= now {
+            let wait = self.tail_wait(config);
+            timer::put_off(&mut self.tail.timer, &mut self.tail.coarse, now, wait);
+        }
+        if self.deadline <= now {
+            let wait = match self.timer {
+                Timer::Retransmission => self.rtt.rto(&config.rto),
+                Timer::Persist => self.persist_interval(config),
+            };
+            self.put_off_deadline(now, config, wait);
+        }
+        if self.recovery.timer() <= now {
+            self.recovery.put_off_timer();
+        }
+    }
+
+    /// Whether the retransmission timer, set for `wait`, fires only with a later tick.
+    fn put_off_deadline(&mut self, now: Instant, config: &Config, wait: Duration) -> bool {
+        config.timer_granularity == TimerGranularity::Linux
+            && timer::put_off(&mut self.deadline, &mut self.coarse, now, wait)
     }
 
     #[cold]
@@ -420,8 +460,13 @@ impl Sender {
             self.restart_after_idle(now, config, account);
         }
         let room = self.window().saturating_sub(self.recovery.outstanding(&self.board));
-        match self.choose(room) {
-            Ok(_) if self.pacer.holds(now) => {
+        match self.choose(now, room, config) {
+            Ok(Choice::Wait) => {
+                // As if the window were full.
+                self.rest(now, Limit::Cwnd, 0, config, account);
+                None
+            }
+            Ok(_) if self.pacer.holds(now) && !self.in_burst() => {
                 self.pacer.wait();
                 self.arm_tail_if_stale(now, config);
                 self.note_limit(now, Limit::Pacing, account);
@@ -445,7 +490,7 @@ impl Sender {
     }
 
     /// What leaves next into a window with so much room, or why nothing does.
-    fn choose(&mut self, room: u64) -> Result<Choice, Limit> {
+    fn choose(&mut self, now: Instant, room: u64, config: &Config) -> Result<Choice, Limit> {
         if self.resend_head {
             if let Some(head) = self.board.head() {
                 return Ok(Choice::Again(head));
@@ -457,12 +502,15 @@ impl Sender {
             return Ok(Choice::Again(number));
         }
         let blocked = match self.next_new(room) {
+            Ok(chunk) if config.tso && chunk.len > 0 && !self.in_burst() && self.begin_burst(now, room) => {
+                return Ok(Choice::Wait);
+            }
             Ok(chunk) => return Ok(Choice::New(chunk)),
             Err(blocked) => blocked,
         };
         if self.recovery.wants_new_data() && blocked != Limit::Cwnd {
             self.recovery.give_up_test();
-            return self.choose(room);
+            return self.choose(now, room, config);
         }
         if blocked != Limit::Cwnd
             && repairs

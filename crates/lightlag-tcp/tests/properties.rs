@@ -40,6 +40,7 @@ fn configs() -> impl Strategy<Value = Config> {
                     segments,
                     timeout: Duration::from_millis(150),
                     quick: 0,
+                    adaptive: false,
                 }),
                 receive_buffer: lightlag_core::Bytes(buffer),
                 retries: 60,

@@ -141,7 +141,7 @@ fn nothing_grows_on_acks_of_fast_recovery() {
 
 #[test]
 fn growth_counts_as_the_profile_says() {
-    let delayed_ack = Some(DelayedAck { segments: 4, timeout: ms(200), quick: 0 });
+    let delayed_ack = Some(DelayedAck { segments: 4, timeout: ms(200), quick: 0, adaptive: false });
     for (growth, each) in [(Growth::PerAck, 1.0), (Growth::PerSegment, 4.0), (Growth::Abc(2), 2.0)] {
         let (mut path, algorithm) = fixed(Config { growth, delayed_ack, ..plain() }, 40);
         path.ends[CLIENT].open(Instant::ZERO);

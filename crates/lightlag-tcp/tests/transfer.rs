@@ -59,8 +59,12 @@ fn open_and_close_take_the_segments_of_the_book() {
 #[test]
 fn every_segment_is_acknowledged_without_delayed_acks_and_every_second_with_them() {
     for (delayed, acks) in [(None, 100), (Some(2), 50), (Some(4), 25)] {
-        let delayed_ack =
-            delayed.map(|segments| DelayedAck { segments, timeout: Duration::from_millis(200), quick: 0 });
+        let delayed_ack = delayed.map(|segments| DelayedAck {
+            segments,
+            timeout: Duration::from_millis(200),
+            quick: 0,
+            adaptive: false,
+        });
         let mut path = halving(Config { delayed_ack, ..plain() }, 50);
         path.ends[CLIENT].open(Instant::ZERO);
         path.ends[CLIENT].write(100_000);
@@ -74,7 +78,7 @@ fn every_segment_is_acknowledged_without_delayed_acks_and_every_second_with_them
 
 #[test]
 fn the_odd_segment_waits_for_the_timer() {
-    let delayed_ack = Some(DelayedAck { segments: 2, timeout: Duration::from_millis(200), quick: 0 });
+    let delayed_ack = Some(DelayedAck { segments: 2, timeout: Duration::from_millis(200), quick: 0, adaptive: false });
     let mut path = halving(Config { delayed_ack, ..plain() }, 50);
     path.ends[CLIENT].open(Instant::ZERO);
     path.ends[CLIENT].write(3_000);

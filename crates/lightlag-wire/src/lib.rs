@@ -19,6 +19,7 @@ mod encode;
 pub mod icmp;
 mod ip;
 mod options;
+pub mod replay;
 #[cfg(test)]
 mod tests;
 

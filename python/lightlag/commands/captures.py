@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -12,7 +12,10 @@ from typer.core import TyperCommand
 from lightlag.errors import InputError
 from lightlag.scenario import toml_value
 
-__all__ = ["Ipv6", "OptionalPlaces", "Pcap", "PcapComments", "PcapFlow", "changes", "spool"]
+if TYPE_CHECKING:
+    from lightlag.results import Result
+
+__all__ = ["Acks", "Ipv6", "OptionalPlaces", "Pcap", "PcapComments", "PcapFlow", "changes", "spool", "write_acks"]
 
 EVERY_END = ""
 """What ``--pcap`` says without a value."""
@@ -37,15 +40,25 @@ Ipv6 = Annotated[bool, typer.Option("--ipv6", help="Packets of IPv6, whose heade
 
 
 class OptionalPlaces(TyperCommand):
-    """A command whose ``--pcap`` may stand alone: at the end or in front of another option."""
+    """A command whose ``--pcap`` and ``--acks`` may stand alone: at the end or in front of another option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         parsed: list[str] = super().parse_args(ctx, with_value(args))
         return parsed
 
 
+Acks = Annotated[
+    str | None,
+    typer.Option(
+        "--acks",
+        metavar="[FILE]",
+        help="Record each ACK that a sender takes: in the results folder, and in this CSV file if one is named.",
+    ),
+]
+
+
 def with_value(args: list[str]) -> list[str]:
-    """The arguments, with an empty value for each ``--pcap`` that has none.
+    """The arguments, with an empty value for each ``--pcap`` and ``--acks`` that has none.
 
     Examples
     --------
@@ -58,14 +71,12 @@ def with_value(args: list[str]) -> list[str]:
     for at, argument in enumerate(args):
         given.append(argument)
         alone = at + 1 == len(args) or args[at + 1].startswith("-")
-        if argument == "--pcap" and alone:
+        if argument in ("--pcap", "--acks") and alone:
             given.append(EVERY_END)
     return given
 
 
-def changes(
-    places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool
-) -> list[tuple[str, str]]:
+def changes(places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool) -> list[tuple[str, str]]:
     """What the options change in a scenario."""
     changed = [("ip", "v6")] if ipv6 else []
     if places is None:
@@ -89,3 +100,11 @@ def spool(scenario: Mapping[str, Any], folder: Path | None) -> Path | None:
 
 def _names(given: list[str]) -> list[str]:
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
+
+
+def write_acks(result: Result, path: Path) -> None:
+    """Writes the ACKs of a run as CSV."""
+    from lightlag._writing import new_file
+
+    with new_file(path) as partial:
+        result.acks.write_csv(partial)

@@ -59,7 +59,7 @@ def emulate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No table, no notes.")] = False,
 ) -> None:
-    """Forward the real packets of two TUN devices through the links of a scenario, in real time.
+    r"""Forward the real packets of two TUN devices through the links of a scenario, in real time.
 
     Rate, delay, queues, losses, reordering and marks are those of a simulation of the same file; its flows are not
     run. Needs root, or CAP_NET_ADMIN (and CAP_SYS_ADMIN for namespaces). Devices that were not there are removed at
@@ -84,9 +84,12 @@ def emulate(
     except ValueError as error:
         raise InputError(f"--duration: {error}") from None
     devices = (device(between[0], a), device(between[1], b))
-    with _terminated() as asked, start(
-        file, devices, at=at, mtu=mtu, duration_s=duration_s, priority=priority, sets=_changes(sets, seed)
-    ) as emulation:
+    with (
+        _terminated() as asked,
+        start(
+            file, devices, at=at, mtu=mtu, duration_s=duration_s, priority=priority, sets=_changes(sets, seed)
+        ) as emulation,
+    ):
         if not quiet:
             _announce(emulation)
         try:
@@ -138,6 +141,8 @@ def _announce(emulation: Emulation) -> None:
     for entry, node in zip(about["devices"], about["nodes"], strict=True):
         made = ", made here and removed at the end" if entry["made"] else ""
         print(f"{entry['device']}: at node {node}{made}", file=sys.stderr)
+        for address in entry["left_out"]:
+            print(f"{entry['device']}: {address} is not given to it: IPv6 is switched off there", file=sys.stderr)
     if about["priority"] != "SCHED_FIFO":
         print(f"the loop runs at priority {about['priority']}: packets will be later than as root", file=sys.stderr)
     print(f"{about['scenario']}: forwarding; flows of the scenario are not run; end with Ctrl-C", file=sys.stderr)

@@ -36,7 +36,11 @@ PauseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Stop readi
 PauseFor = Annotated[str, typer.Option(metavar="TIME", help="... for so long: the window closes.")]
 Send = Annotated[str | None, typer.Option(metavar="SIZE", help="Send so many bytes, such as 64MB, then close.")]
 File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Send a file, then close.")]
-Rate = Annotated[str | None, typer.Option(metavar="RATE", help="Path to the host, each way: its rate, ...")]
+Path_ = Annotated[
+    str | None,
+    typer.Option("--path", metavar="FILE", help="A scenario: its network lies between the device and our host."),
+]
+Rate = Annotated[str | None, typer.Option(metavar="RATE", help="Instead, one link each way: its rate, ...")]
 Delay = Annotated[str | None, typer.Option(metavar="TIME", help="... its delay, ...")]
 Queue = Annotated[int | None, typer.Option(min=1, help="... packets that may wait (1000), ...")]
 Loss = Annotated[str | None, typer.Option(metavar="P", help="... and how likely a packet is lost.")]
@@ -54,12 +58,14 @@ def serve_tcp(
     send: Send = None,
     file: File = None,
     http: Annotated[Path | None, typer.Option(metavar="DIR", help="Answer GET with the files of a folder.")] = None,
+    iperf: Annotated[bool, typer.Option("--iperf", help="Be an iperf3 server.")] = False,
     congestion: Congestion = None,
     profile: ProfileName = None,
     sets: Set = None,
     connections: Annotated[int | None, typer.Option(min=1, help="End after so many connections.")] = None,
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
+    path: Path_ = None,
     rate: Rate = None,
     delay: Delay = None,
     queue: Queue = None,
@@ -68,23 +74,26 @@ def serve_tcp(
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """A TCP server on our own stack: real clients reach it through a TUN device. Needs root.
+    r"""A TCP server on our own stack: real clients reach it through a TUN device. Needs root.
 
     \b
     lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 5001 --sink
     nc -N 10.9.0.2 5001 < file                    the SHA-256 printed is that of the file
     lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 80 --http . -c bbr
     curl http://10.9.0.2/README.md
+    lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 5201 --iperf --rate "20 Mbit/s" --delay 100ms
+    iperf3 -c 10.9.0.2 --bidir
 
     Ctrl-C resets the connections that are open, prints the counters and removes the device.
     """
-    wanted = [sink, echo, send is not None, file is not None, http is not None]
-    if sum(wanted) > 1:
-        raise InputError("--sink, --echo, --send, --file, --http: take one of them")
-    role = "echo" if echo else "http" if http is not None else "send" if send is not None or file else "sink"
+    wanted = {"sink": sink, "echo": echo, "iperf": iperf, "http": http is not None}
+    roles = [role for role, is_wanted in wanted.items() if is_wanted] + ["send"] * ((send is not None) + bool(file))
+    if len(roles) > 1:
+        raise InputError("--sink, --echo, --send, --file, --http, --iperf: take one of them")
+    role = roles[0] if roles else "sink"
     options: dict[str, Any] = {"port": port, "role": role, "send": send, "connections": connections}
     options |= {"file": _text(file), "http": _text(http), "pause": _pause(pause_after, pause_for)}
-    options["path"] = _path(rate, delay, queue, loss)
+    options["path"] = _path(path, seed, rate, delay, queue, loss)
     _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
 
 
@@ -102,6 +111,7 @@ def connect(
     sets: Set = None,
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
+    path: Path_ = None,
     rate: Rate = None,
     delay: Delay = None,
     queue: Queue = None,
@@ -110,7 +120,7 @@ def connect(
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """A TCP client on our own stack: it calls a real server through a TUN device. Needs root.
+    r"""A TCP client on our own stack: it calls a real server through a TUN device. Needs root.
 
     \b
     nc -l 10.9.0.1 5001 | sha256sum               once the device is there; or listen at 0.0.0.0
@@ -121,7 +131,7 @@ def connect(
     role = "send" if send is not None or file else "sink"
     options: dict[str, Any] = {"remote": remote, "role": role, "send": send, "file": _text(file)}
     options |= {"pause": _pause(pause_after, pause_for)}
-    options["path"] = _path(rate, delay, queue, loss)
+    options["path"] = _path(path, seed, rate, delay, queue, loss)
     _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
 
 
@@ -172,12 +182,27 @@ def _pause(after: str | None, time: str) -> dict[str, str] | None:
     return None if after is None else {"after": after, "for": time}
 
 
-def _path(rate: str | None, delay: str | None, queue: int | None, loss: str | None) -> dict[str, Any] | None:
-    probability: float | str | None = loss
-    with suppress(ValueError):
-        probability = None if loss is None else float(loss)
-    path = {"rate": rate, "delay": delay, "queue": queue, "loss": probability}
-    return {key: value for key, value in path.items() if value is not None} or None
+def _path(
+    file: str | None, seed: int | None, rate: str | None, delay: str | None, queue: int | None, loss: str | None
+) -> str | None:
+    """The scenario of the path, as JSON: that of a file, or one link."""
+    link: dict[str, Any] = {"rate": rate, "delay": delay, "queue": queue and f"{queue} packets", "loss": loss}
+    link = {key: value for key, value in link.items() if value is not None}
+    if file is not None:
+        from lightlag.scenario import load_scenario
+
+        if link:
+            raise InputError("--path: the scenario says rate, delay, queue and loss; leave those options out")
+        return load_scenario(file, [] if seed is None else [("seed", str(seed))])
+    if not link:
+        return None
+    if loss is not None:
+        with suppress(ValueError):
+            link["loss"] = float(loss)
+    defaults = {"between": ["device", "host"], "rate": "100 Gbit/s", "delay": "0 s", "queue": "1000 packets"}
+    flow = {"from": "device", "to": "host"}
+    scenario = {"name": "path", "duration": "1 s", "seed": seed or 1, "links": [defaults | link], "flows": [flow]}
+    return json.dumps(scenario)
 
 
 @contextmanager
@@ -241,6 +266,15 @@ def _report(report: dict[str, Any]) -> str:
 
 def _counters(summary: dict[str, Any]) -> str:
     dropped = {key: summary[key] for key in summary if isinstance(summary[key], int)}
-    names = ("bad_packets", "other_protocols", "not_for_us", "refused_syns", "resets", "refused_by_device", "lost_on_path", "dropped_by_queue")
+    names = (
+        "bad_packets",
+        "other_protocols",
+        "not_for_us",
+        "refused_syns",
+        "resets",
+        "refused_by_device",
+        "lost_on_path",
+        "dropped_by_queue",
+    )
     rest = ", ".join(f"{name.replace('_', ' ')} {dropped[name]}" for name in names if dropped[name])
     return f"{summary['packets_in']} packets in, {summary['packets_out']} out" + (f"; {rest}" if rest else "")

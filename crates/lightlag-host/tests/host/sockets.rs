@@ -203,7 +203,7 @@ fn addresses_in_use_and_strange_ones_are_refused() {
 }
 
 #[test]
-fn a_cork_holds_small_segments_until_it_is_pulled_or_200_ms_pass() {
+fn a_cork_holds_small_segments_until_it_is_pulled_or_a_timeout_passes() {
     let mut world = world();
     let (client, server, _) = world.connect(false);
     let set =
@@ -219,7 +219,8 @@ fn a_cork_holds_small_segments_until_it_is_pulled_or_200_ms_pass() {
     world.stacks[CLIENT].write(world.now, client, &[1; 100]).unwrap();
     world.run(Duration::from_millis(190));
     assert_eq!(world.stacks[SERVER].queued(server).unwrap().0, 1_548);
-    world.run(Duration::from_millis(30));
+    // RTO = SRTT + 200 ms.
+    world.run(Duration::from_millis(100));
     assert_eq!(world.stacks[SERVER].queued(server).unwrap().0, 1_648);
 }
 
@@ -292,16 +293,18 @@ fn a_maximum_segment_is_kept() {
 }
 
 #[test]
-fn a_send_buffer_takes_what_it_holds() {
+fn a_send_buffer_takes_no_more_once_it_is_full() {
     let mut world = world();
     let (client, server, _) = world.connect(false);
     world.stacks[CLIENT].set_option(world.now, client, &SocketOption::SendBuffer(Bytes(5_000))).unwrap();
-    assert_eq!(world.stacks[CLIENT].write(world.now, client, &[0; 8_000]), Ok(5_000));
+    // What was begun is filled: up to half the peer's window, besides what left meanwhile.
+    let taken = world.stacks[CLIENT].write(world.now, client, &[0; 80_000]).unwrap();
+    assert!((5_000..=10 * 1_448 + 65_535 / 2).contains(&taken), "{taken}");
     assert_eq!(world.stacks[CLIENT].write(world.now, client, &[0; 8_000]), Err(SocketError::WouldBlock));
     assert!(!world.stacks[CLIENT].readiness(client).unwrap().writable);
     world.run(SECOND);
     assert!(world.stacks[CLIENT].readiness(client).unwrap().writable);
-    assert_eq!(world.stacks[SERVER].queued(server).unwrap().0, 5_000);
+    assert_eq!(world.stacks[SERVER].queued(server).unwrap().0, taken as u64);
 }
 
 #[test]
@@ -355,4 +358,45 @@ fn two_sockets_may_open_to_each_other_at_once() {
     }
     let data = pattern(10_000, 1);
     assert!(world.send((CLIENT, ends[0]), (SERVER, ends[1]), &data) == data);
+}
+
+/// Lengths and PSH of the segments with data that a host sends now.
+fn leaving(world: &mut World, host: usize) -> Vec<(u16, bool)> {
+    let (mut packet, mut found) = (Vec::new(), Vec::new());
+    while world.stacks[host].poll_packet(world.now, &mut packet) {
+        let segment = lightlag_wire::decode(&packet).unwrap().segment;
+        if segment.len > 0 {
+            found.push((segment.len, segment.flags.has(lightlag_tcp::segment::Flags::PSH)));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_last_segment_of_a_burst_and_of_a_write_asks_for_a_push() {
+    let mut world = world();
+    let (client, _, _) = world.connect(false);
+    world.stacks[CLIENT].set_option(world.now, client, &SocketOption::NoDelay(true)).unwrap();
+    world.stacks[CLIENT].write(world.now, client, &[0; 5 * 1_448 + 10]).unwrap();
+    let full = 1_448;
+    // Two segments a burst on a path so slow; the last one is the end of the write.
+    let expected = [(full, false), (full, true), (full, false), (full, true), (full, false), (10, true)];
+    assert_eq!(leaving(&mut world, CLIENT), expected);
+}
+
+#[test]
+fn more_to_come_holds_back_what_is_no_segment_and_asks_for_no_push() {
+    let mut world = world();
+    let (client, _, _) = world.connect(false);
+    let set = |world: &mut World| {
+        world.stacks[CLIENT].set_option(world.now, client, &SocketOption::NoDelay(true)).unwrap();
+    };
+    set(&mut world);
+    assert_eq!(world.stacks[CLIENT].write_with(world.now, client, &[0; 1_548], true), Ok(1_548));
+    assert_eq!(leaving(&mut world, CLIENT), [(1_448, false)]);
+    set(&mut world);
+    assert_eq!(leaving(&mut world, CLIENT), [(100, false)], "TCP_NODELAY lets it go");
+    world.stacks[CLIENT].write_with(world.now, client, &[0; 20], true).unwrap();
+    world.stacks[CLIENT].write(world.now, client, &[0; 20]).unwrap();
+    assert_eq!(leaving(&mut world, CLIENT), [(40, true)], "a write without MSG_MORE, too");
 }

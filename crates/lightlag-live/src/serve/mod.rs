@@ -4,6 +4,7 @@
 //! do what it can, and sends what the stack gives. It sleeps until a packet comes or a timer is due.
 
 mod http;
+mod iperf;
 mod options;
 mod path;
 mod payload;
@@ -11,16 +12,17 @@ mod report;
 mod session;
 
 pub use options::ServeOptions;
-pub use path::{PathConfig, Towards};
+pub use path::PathConfig;
 pub use payload::Source;
 pub use report::Report;
 pub use session::{Pause, Role};
 
 use crate::clock::Clock;
 use crate::tun::{LARGEST_PACKET, Tun, TunConfig, TunError, Written};
+use iperf::Iperf;
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{Counters, HostConfig, SocketError, SocketId, Stack};
-use path::Path;
+use path::{Arrival, Losses, Path};
 use serde::Serialize;
 use session::Session;
 use std::io;
@@ -115,10 +117,12 @@ pub struct Summary {
     pub resets: u64,
     /// Packets that the device refused.
     pub refused_by_device: u64,
-    /// Packets lost on the simulated path, and dropped by its full queues.
+    /// Packets that the simulated path lost.
     pub lost_on_path: u64,
-    /// Dropped by full queues.
+    /// Packets that its queues dropped.
     pub dropped_by_queue: u64,
+    /// Packets that its queues marked.
+    pub marked_by_queue: u64,
     /// Connections that were over.
     pub connections: u64,
 }
@@ -142,6 +146,9 @@ pub enum ServeError {
     File(#[from] io::Error),
 }
 
+/// Where the host's time begins: a timestamp of 0 means none to some peers.
+const BEGIN: Instant = Instant::from_nanos(1_000_000_000);
+
 /// How often the caller is asked whether to go on.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -161,9 +168,15 @@ const BACKLOG: usize = 128;
 pub fn serve(config: &ServeConfig, watch: &mut dyn FnMut(&Event) -> Control) -> Result<Summary, ServeError> {
     let mut server = Server::new(config)?;
     let result = server.run(watch);
-    let losses = server.path.as_ref().map_or((0, 0), Path::losses);
+    let now = server.now();
+    let Losses { lost, dropped, marked } = server.path.as_mut().map(|path| path.losses(now)).unwrap_or_default();
     server.finish();
-    result.map(|()| Summary { lost_on_path: losses.0, dropped_by_queue: losses.1, ..server.summary() })
+    result.map(|()| Summary {
+        lost_on_path: lost,
+        dropped_by_queue: dropped,
+        marked_by_queue: marked,
+        ..server.summary()
+    })
 }
 
 struct Server {
@@ -176,6 +189,7 @@ struct Server {
     /// A connection that is being opened.
     opening: Option<SocketId>,
     sessions: Vec<Session>,
+    iperf: Iperf,
     connections: u64,
     refused_by_device: u64,
     packet: Vec<u8>,
@@ -194,10 +208,11 @@ impl Server {
             tun: Tun::open(&config.tun)?,
             stack: Stack::new(config.host.clone()),
             clock: Clock::start(),
-            path: config.path.as_ref().map(Path::new),
+            path: config.path.as_ref().map(|path| Path::new(path, BEGIN)),
             listener: None,
             opening: None,
             sessions: Vec::new(),
+            iperf: Iperf::default(),
             connections: 0,
             refused_by_device: 0,
             packet: Vec::new(),
@@ -205,9 +220,8 @@ impl Server {
         })
     }
 
-    /// The time, which begins at 1 s: a timestamp of 0 means none to some peers.
     fn now(&self) -> Instant {
-        self.clock.now() + Duration::from_secs(1)
+        BEGIN + self.clock.now().since(Instant::ZERO)
     }
 
     fn begin(&mut self) -> Result<SocketAddr, ServeError> {
@@ -267,7 +281,7 @@ impl Server {
     /// Waits for a packet or for something to do.
     fn sleep(&self, next_tick: Instant) {
         let sessions = self.sessions.iter().filter_map(Session::deadline);
-        let path = self.path.as_ref().and_then(Path::next_arrival);
+        let path = self.path.as_ref().and_then(Path::next_event);
         let next = self.stack.poll_timeout().into_iter().chain(sessions).chain(path).fold(next_tick, Instant::min);
         let now = self.now();
         self.clock.wait([self.tun.as_fd()], self.clock.now() + next.since(now));
@@ -279,8 +293,10 @@ impl Server {
         for _ in 0..BATCH {
             let Some(size) = self.tun.read(&mut self.buffer)? else { return Ok(false) };
             let now = self.now();
+            // What was due before it came happened before.
+            self.transmit(now)?;
             match &mut self.path {
-                Some(path) => path.send(now, Towards::Host, &self.buffer[..size]),
+                Some(path) => path.send_to_host(now, &self.buffer[..size]),
                 None => self.stack.packet_in(now, &self.buffer[..size]),
             }
             self.transmit(now)?;
@@ -288,28 +304,38 @@ impl Server {
         Ok(true)
     }
 
-    /// What has come through the path, and what the stack sends.
+    /// Takes what has come through the path, and sends what the stack gives.
     fn transmit(&mut self, now: Instant) -> Result<(), ServeError> {
-        while let Some(packet) = self.path.as_mut().and_then(|path| path.receive(now, Towards::Host)) {
-            self.stack.packet_in(now, &packet);
-            self.send(now)?;
+        let mut answers = Vec::new();
+        while let Some(arrival) = self.path.as_mut().and_then(|path| path.receive(now)) {
+            match arrival {
+                Arrival::Device(packet) => self.write(&packet)?,
+                Arrival::Host(packet) => {
+                    self.stack.packet_in(now, &packet);
+                    // They leave as they arise, but enter the path when it is up to date.
+                    let mut answer = Vec::new();
+                    while self.stack.poll_packet(now, &mut answer) {
+                        answers.push(std::mem::take(&mut answer));
+                    }
+                }
+            }
         }
-        self.send(now)?;
-        while let Some(packet) = self.path.as_mut().and_then(|path| path.receive(now, Towards::Device)) {
-            self.write(&packet)?;
+        let mut packet = std::mem::take(&mut self.packet);
+        for answer in &answers {
+            self.send(now, answer)?;
         }
+        while self.stack.poll_packet(now, &mut packet) {
+            self.send(now, &packet)?;
+        }
+        self.packet = packet;
         Ok(())
     }
 
-    fn send(&mut self, now: Instant) -> Result<(), ServeError> {
-        let mut packet = std::mem::take(&mut self.packet);
-        while self.stack.poll_packet(now, &mut packet) {
-            match &mut self.path {
-                Some(path) => path.send(now, Towards::Device, &packet),
-                None => self.write(&packet)?,
-            }
+    fn send(&mut self, now: Instant, packet: &[u8]) -> Result<(), ServeError> {
+        match &mut self.path {
+            Some(path) => path.send_to_device(now, packet),
+            None => self.write(packet)?,
         }
-        self.packet = packet;
         Ok(())
     }
 
@@ -323,25 +349,35 @@ impl Server {
     fn applications(&mut self, now: Instant, watch: &mut dyn FnMut(&Event) -> Control) -> Result<Control, ServeError> {
         for socket in self.newly_open()? {
             let (Action::Listen { role, .. } | Action::Connect { role, .. }) = &self.config.action;
-            let session = Session::new(now, socket, role, self.config.pause)?;
+            let session = match role {
+                Role::Iperf => None,
+                role => Some(Session::new(now, socket, role, self.config.pause)?),
+            };
             let ends = self.stack.addresses(socket).unwrap_or_default();
             let [local, remote] = [ends.0, ends.1].map(|end| end.map_or_else(String::new, |end| end.to_string()));
-            self.sessions.push(session);
+            match session {
+                Some(session) => self.sessions.push(session),
+                None => self.iperf.accept(socket),
+            }
             if watch(&Event::Opened { local, remote }) == Control::Stop {
                 return Ok(Control::Stop);
             }
         }
+        let mut reports = self.iperf.drive(now, &mut self.stack)?;
         let mut at = 0;
         while let Some(session) = self.sessions.get_mut(at) {
             match session.drive(now, &mut self.stack)? {
                 None => at += 1,
                 Some(report) => {
                     self.sessions.swap_remove(at);
-                    self.connections += 1;
-                    if watch(&Event::Closed(Box::new(report))) == Control::Stop {
-                        return Ok(Control::Stop);
-                    }
+                    reports.push(report);
                 }
+            }
+        }
+        for report in reports {
+            self.connections += 1;
+            if watch(&Event::Closed(Box::new(report))) == Control::Stop {
+                return Ok(Control::Stop);
             }
         }
         Ok(Control::Continue)
@@ -373,7 +409,7 @@ impl Server {
             Action::Listen { connections, .. } => connections.is_some_and(|most| self.connections >= most),
             Action::Connect { .. } => self.opening.is_none(),
         };
-        enough && self.sessions.is_empty()
+        enough && self.sessions.is_empty() && self.iperf.is_idle()
     }
 
     /// Whoever is still connected is told by a reset.
@@ -382,7 +418,7 @@ impl Server {
         for session in std::mem::take(&mut self.sessions) {
             let _ = self.stack.abort(now, session.socket);
         }
-        if let Some(socket) = self.opening.take() {
+        for socket in self.iperf.sockets().into_iter().chain(self.opening.take()) {
             let _ = self.stack.abort(now, socket);
         }
         if let Some(listener) = self.listener.take() {

@@ -2,7 +2,7 @@
 
 use super::{Action, PathConfig, Pause, Role, ServeConfig, Source};
 use crate::tun::TunConfig;
-use lightlag_core::{Bytes, Duration, Probability, Rate};
+use lightlag_core::Bytes;
 use lightlag_host::HostConfig;
 use lightlag_tcp::Options;
 use serde::Deserialize;
@@ -54,27 +54,9 @@ pub struct ServeOptions {
     /// The reader stops for a while.
     #[serde(default)]
     pub pause: Option<Pause>,
-    /// What lies between the device and our host.
+    /// A scenario in JSON: the network between the device, at the begin of its first flow, and our host, at its end.
     #[serde(default)]
-    pub path: Option<PathOptions>,
-}
-
-/// A path, both ways alike. What is left out: no limit, no delay, 1000 packets, no loss.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PathOptions {
-    /// How fast bits leave.
-    #[serde(default)]
-    pub rate: Option<Rate>,
-    /// One way.
-    #[serde(default)]
-    pub delay: Duration,
-    /// Packets that may wait.
-    #[serde(default)]
-    pub queue: Option<u64>,
-    /// How likely a packet is lost.
-    #[serde(default)]
-    pub loss: Option<Probability>,
+    pub path: Option<String>,
 }
 
 /// What is done with a connection.
@@ -89,15 +71,14 @@ pub enum RoleName {
     Send,
     /// Answer requests for files.
     Http,
+    /// Be a server of iperf3.
+    Iperf,
 }
 
 /// The MTU of Ethernet.
 const fn ethernet() -> u16 {
     1500
 }
-
-/// So fast that it does not matter: 1500 bytes in 12 ns.
-const UNLIMITED: Rate = Rate::from_mbps(1_000_000);
 
 /// Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
 const LEAST_MTU: u16 = 128;
@@ -125,13 +106,7 @@ impl ServeOptions {
         tun.namespace.clone_from(&self.namespace);
         tun.mtu = self.mtu;
         tun.addresses = self.peer.iter().map(|peer| kernel_side(peer, address)).collect::<Result<_, _>>()?;
-        let path = self.path.map(|path| PathConfig {
-            rate: path.rate.unwrap_or(UNLIMITED),
-            delay: path.delay,
-            queue: path.queue.unwrap_or(1_000),
-            loss: path.loss.unwrap_or(Probability::ZERO),
-            seed: self.seed,
-        });
+        let path = self.path.as_deref().map(PathConfig::of_scenario).transpose()?;
         Ok(ServeConfig { tun, host, action: self.action(address)?, pause: self.pause, path })
     }
 
@@ -156,6 +131,7 @@ impl ServeOptions {
         Ok(match (self.role, self.send, &self.file, &self.http) {
             (RoleName::Sink, ..) => Role::Sink,
             (RoleName::Echo, ..) => Role::Echo,
+            (RoleName::Iperf, ..) => Role::Iperf,
             (RoleName::Send, Some(bytes), ..) => Role::Send(Source::Pattern(bytes.0)),
             (RoleName::Send, None, Some(file), _) => {
                 let source = Source::File(file.clone());

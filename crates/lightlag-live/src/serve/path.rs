@@ -1,148 +1,178 @@
-//! A path between the device and our host: the link of the simulator, once for each direction.
+//! A simulated network between the device and our host: that of a scenario, as `lightlag emulate` takes it.
 
-use lightlag_core::{Duration, Instant, Probability, RandomStream, Rate};
-use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
-use std::collections::VecDeque;
+use crate::packet;
+use lightlag_core::{Duration, Instant};
+use lightlag_net::{Ecn, NodeId, Packet, PacketFlags};
+use lightlag_sim::scenario::{self, Network};
+use std::sync::Arc;
 
-/// Which way a packet goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Towards {
-    /// From the device to our host.
-    Host,
-    /// From our host to the device.
-    Device,
-}
-
-/// What lies between the device and our host, both ways alike.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// The network, and where the two ends sit.
+#[derive(Clone, Debug)]
 pub struct PathConfig {
-    /// How fast bits leave.
-    pub rate: Rate,
-    /// One way.
-    pub delay: Duration,
-    /// Packets that may wait.
-    pub queue: u64,
-    /// How likely a packet is lost.
-    pub loss: Probability,
-    /// What losses are drawn from.
-    pub seed: u64,
+    network: Network,
+    /// The device's node and our host's: the ends of the scenario's first flow.
+    ends: [NodeId; 2],
+    seed: u64,
 }
 
-/// The packets of one direction on their way.
-struct Line {
-    link: ComputedLink<()>,
-    /// In the order of the link, which is first in, first out.
-    packets: VecDeque<Vec<u8>>,
+/// Where a packet arrived.
+pub(super) enum Arrival {
+    /// At our host.
+    Host(Arc<[u8]>),
+    /// At the device.
+    Device(Arc<[u8]>),
 }
 
-/// Both directions.
+/// The network at work.
 pub(super) struct Path {
-    lines: [Line; 2],
+    path: lightlag_sim::Path<Arc<[u8]>>,
+    ends: [NodeId; 2],
+    /// The network's time begins here.
+    begin: Instant,
+    /// Packets that are none of IP: they do not enter.
+    strange: u64,
 }
 
-impl Line {
-    fn new(config: &PathConfig, name: &str) -> Self {
-        let link = LinkConfig {
-            rate: config.rate,
-            delay: config.delay,
-            queue: QueueLimit::Packets(config.queue.max(1)),
-            header: 0,
-        };
-        let random = RandomStream::new(config.seed, name);
-        let loss = LossProcess::new(&Loss::Packet(config.loss), random);
-        Self { link: ComputedLink::new(link, loss), packets: VecDeque::new() }
-    }
+/// What became of packets on the way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Losses {
+    /// Damaged by a link.
+    pub(super) lost: u64,
+    /// Dropped by queues.
+    pub(super) dropped: u64,
+    /// Marked by queues.
+    pub(super) marked: u64,
+}
 
-    fn send(&mut self, now: Instant, bytes: &[u8]) {
-        let packet = Packet {
-            destination: NodeId(0),
-            flow: 0,
-            size: u16::try_from(bytes.len()).unwrap_or(u16::MAX),
-            flags: lightlag_net::PacketFlags::new(true),
-            ecn: lightlag_net::Ecn::NotEct,
-            body: (),
-        };
-        if self.link.send(now, packet).is_ok() {
-            self.packets.push_back(bytes.to_vec());
+impl PathConfig {
+    /// The network of a scenario in JSON.
+    ///
+    /// # Errors
+    /// The scenario's errors, one a line.
+    pub fn of_scenario(json: &str) -> Result<Self, String> {
+        let read = scenario::parse_json(json, &[]).and_then(|scenario| Ok((scenario.expand()?, scenario.seed)));
+        let (network, seed) =
+            read.map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        let flow = network.flows.first().ok_or("flows: the path leads from the first flow's begin to its end")?;
+        let ends = [flow.from, flow.to];
+        if !(network.routes.reaches(ends[0], ends[1]) && network.routes.reaches(ends[1], ends[0])) {
+            return Err("flows.0: its ends do not reach each other".to_owned());
         }
-    }
-
-    fn receive(&mut self, now: Instant) -> Option<Vec<u8>> {
-        while self.link.next_arrival().is_some_and(|arrival| arrival <= now) {
-            let corrupted = self.link.receive().flags.is_corrupted();
-            let packet = self.packets.pop_front();
-            if !corrupted {
-                return packet;
-            }
-        }
-        None
+        Ok(Self { network, ends, seed })
     }
 }
 
 impl Path {
-    pub(super) fn new(config: &PathConfig) -> Self {
-        Self { lines: [Line::new(config, "towards the host"), Line::new(config, "towards the device")] }
+    pub(super) fn new(config: &PathConfig, begin: Instant) -> Self {
+        Self { path: lightlag_sim::Path::new(&config.network, config.seed), ends: config.ends, begin, strange: 0 }
     }
 
-    pub(super) fn send(&mut self, now: Instant, towards: Towards, packet: &[u8]) {
-        self.lines[towards as usize].send(now, packet);
+    fn local(&self, now: Instant) -> Instant {
+        Instant::ZERO + now.since(self.begin)
     }
 
-    /// The next packet that has arrived.
-    pub(super) fn receive(&mut self, now: Instant, towards: Towards) -> Option<Vec<u8>> {
-        self.lines[towards as usize].receive(now)
+    /// A packet of the device leaves for our host.
+    pub(super) fn send_to_host(&mut self, now: Instant, bytes: &[u8]) {
+        self.send(now, 0, bytes);
     }
 
-    pub(super) fn next_arrival(&self) -> Option<Instant> {
-        self.lines.iter().filter_map(|line| line.link.next_arrival()).min()
+    /// A packet of our host leaves for the device.
+    pub(super) fn send_to_device(&mut self, now: Instant, bytes: &[u8]) {
+        self.send(now, 1, bytes);
     }
 
-    /// Packets lost on the way, and dropped by a full queue.
-    pub(super) fn losses(&self) -> (u64, u64) {
-        self.lines
-            .iter()
-            .map(|line| line.link.counters())
-            .fold((0, 0), |(lost, dropped), counters| (lost + counters.dropped_error, dropped + counters.dropped_queue))
+    fn send(&mut self, now: Instant, from: usize, bytes: &[u8]) {
+        let (Ok(envelope), Ok(size)) = (packet::envelope(bytes), u16::try_from(bytes.len())) else {
+            self.strange += 1;
+            return;
+        };
+        let packet = Packet {
+            destination: self.ends[1 - from],
+            flow: envelope.flow,
+            size,
+            flags: PacketFlags::new(envelope.carries_payload),
+            ecn: envelope.ecn,
+            body: Arc::from(bytes),
+        };
+        self.path.send(self.local(now), self.ends[from], packet);
+    }
+
+    /// The next packet that has arrived by now. All are to be taken before another is sent.
+    pub(super) fn receive(&mut self, now: Instant) -> Option<Arrival> {
+        let (_, packet) = self.path.next_delivery(self.local(now))?;
+        let mut bytes = packet.body;
+        if packet.ecn == Ecn::Ce {
+            packet::mark(Arc::make_mut(&mut bytes));
+        }
+        Some(if packet.destination == self.ends[1] { Arrival::Host(bytes) } else { Arrival::Device(bytes) })
+    }
+
+    pub(super) fn next_event(&self) -> Option<Instant> {
+        self.path.next_event().map(|event| self.begin + event.since(Instant::ZERO).max(Duration::ZERO))
+    }
+
+    pub(super) fn losses(&mut self, now: Instant) -> Losses {
+        let strange = Losses { dropped: self.strange, ..Losses::default() };
+        self.path.links(self.local(now)).fold(strange, |sum, (counters, _)| Losses {
+            lost: sum.lost + counters.dropped_error,
+            dropped: sum.dropped + counters.dropped_queue + counters.dropped_aqm,
+            marked: sum.marked + counters.marked,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lightlag_tcp::segment::{Flags, SeqNumber};
+    use lightlag_wire::{Addresses, IpFields};
 
-    fn path(loss: f64) -> Path {
-        Path::new(&PathConfig {
-            rate: "12 Mbit/s".parse().unwrap(),
-            delay: Duration::from_millis(10),
-            queue: 2,
-            loss: Probability::new(loss).unwrap(),
-            seed: 1,
-        })
+    const BEGIN: Instant = Instant::from_nanos(1_000_000_000);
+
+    fn path(loss: &str) -> Path {
+        let text = format!(
+            r#"{{"name": "p", "duration": "1 s", "links": [{{"between": ["a", "b"], "rate": "8 Mbit/s",
+            "delay": "10 ms", "queue": "2 packets", "loss": {loss}}}], "flows": [{{"from": "a", "to": "b"}}]}}"#
+        );
+        Path::new(&PathConfig::of_scenario(&text).unwrap(), BEGIN)
+    }
+
+    fn packet(len: u16) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let ends = Addresses { source: ([10, 0, 0, 1], 1).into(), destination: ([10, 0, 0, 2], 2).into() };
+        let mut segment = lightlag_tcp::Segment::new(SeqNumber(0), SeqNumber(0), 0, Flags::ACK);
+        segment.len = len;
+        lightlag_wire::encode(&mut bytes, &ends, &IpFields::default(), &segment, &vec![0; usize::from(len)]);
+        bytes
     }
 
     #[test]
     fn a_packet_arrives_after_serialisation_and_delay() {
-        let mut path = path(0.0);
-        path.send(Instant::ZERO, Towards::Host, &[1; 1500]);
-        let arrival = Instant::from_nanos(11_000_000);
-        assert_eq!(path.next_arrival(), Some(arrival));
-        assert_eq!(path.receive(arrival, Towards::Device), None);
-        assert_eq!(path.receive(arrival, Towards::Host), Some(vec![1; 1500]));
-        assert_eq!(path.next_arrival(), None);
+        let mut path = path("0");
+        path.send_to_host(BEGIN, &packet(960));
+        // 1000 bytes at 8 Mbit/s, and 10 ms.
+        let arrival = BEGIN + Duration::from_millis(11);
+        assert_eq!(path.next_event(), Some(arrival));
+        assert!(path.receive(BEGIN).is_none());
+        assert!(matches!(path.receive(arrival), Some(Arrival::Host(bytes)) if *bytes == *packet(960)));
     }
 
     #[test]
-    fn losses_and_drops_are_counted_and_the_rest_stays_in_order() {
-        let mut path = path(0.5);
-        for number in 0..4 {
-            path.send(Instant::ZERO, Towards::Device, &[number; 1500]);
+    fn losses_and_drops_are_counted() {
+        let mut path = path("0.5");
+        for _ in 0..4 {
+            path.send_to_device(BEGIN, &packet(960));
         }
-        assert_eq!(path.losses().1, 1, "one in transmission, two wait");
-        let mut seen = Vec::new();
-        while let Some(packet) = path.receive(Instant::from_nanos(1 << 40), Towards::Device) {
-            seen.push(packet[0]);
-        }
-        assert_eq!(seen.len() as u64 + path.losses().0, 3);
-        assert!(seen.is_sorted());
+        let later = BEGIN + Duration::from_secs(1);
+        let arrived = std::iter::from_fn(|| path.receive(later)).filter(|found| matches!(found, Arrival::Device(_)));
+        let arrived = arrived.count() as u64;
+        let losses = path.losses(later);
+        assert_eq!((arrived + losses.lost, losses.dropped), (3, 1), "one in transmission, two wait, one is dropped");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_scenario_is_said() {
+        let error = PathConfig::of_scenario(r#"{"links": [{"between": ["a", "b"], "rate": "fast"}]}"#).unwrap_err();
+        assert!(error.contains("links.0.rate") || error.contains("links[0].rate"), "{error}");
     }
 }

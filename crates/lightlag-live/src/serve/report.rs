@@ -29,6 +29,8 @@ impl Watch {
     pub(super) fn look(&mut self, now: Instant, stack: &Stack, socket: SocketId, paused: bool) {
         let Ok(info) = stack.info(now, socket) else { return };
         let progress = info.bytes_acked + info.bytes_received;
+        // A peer that reads nothing holds us up by right.
+        let paused = paused || info.snd_wnd == 0;
         if paused || progress > self.progress {
             let gap = now.since(self.since);
             if !paused && gap > self.longest.0 && self.progress > 0 {

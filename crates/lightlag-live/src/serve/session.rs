@@ -20,6 +20,8 @@ pub enum Role {
     Send(Source),
     /// Answers requests for the files in a folder.
     Http(PathBuf),
+    /// Is a server of iperf3: its connections belong together.
+    Iperf,
 }
 
 /// A reader that stops for a while, so that the window closes.
@@ -60,6 +62,7 @@ pub struct Session {
     paused_until: Option<Instant>,
     shut: bool,
     ended: bool,
+    held: bool,
     error: Option<SocketError>,
     watch: Watch,
 }
@@ -71,7 +74,8 @@ impl Session {
     /// If the file that is to be sent cannot be opened.
     pub fn new(now: Instant, socket: SocketId, role: &Role, pause: Option<Pause>) -> io::Result<Self> {
         let work = match role {
-            Role::Sink => Work::Sink,
+            // A connection of iperf3 gets its role once its cookie is known.
+            Role::Sink | Role::Iperf => Work::Sink,
             Role::Echo => Work::Echo,
             Role::Send(source) => Work::Send(source.open()?),
             Role::Http(folder) => Work::Http(Http::new(folder.clone())),
@@ -89,9 +93,15 @@ impl Session {
             paused_until: None,
             shut: false,
             ended: false,
+            held: false,
             error: None,
             watch: Watch::new(now),
         })
+    }
+
+    /// Sends nothing, or sends again.
+    pub(super) fn hold(&mut self, on: bool) {
+        self.held = on;
     }
 
     /// Does what can be done now. `Some` when the connection is over: its report.
@@ -170,7 +180,7 @@ impl Session {
     }
 
     fn transmit(&mut self, now: Instant, stack: &mut Stack) -> io::Result<()> {
-        loop {
+        while !self.held {
             if self.sent == self.outgoing.len() {
                 self.outgoing.clear();
                 self.sent = 0;

@@ -94,7 +94,8 @@ impl<B: Clone> ComputedLink<B> {
     }
 
     /// Takes a packet into the queue, or refuses it.
-    #[inline]
+    // Always: a call copies the packet once more.
+    #[inline(always)]
     pub fn send(&mut self, now: Instant, mut packet: Packet<B>) -> Result<(), QueueFull> {
         self.counters.offered += 1;
         let start = if self.busy_until <= now {

@@ -20,6 +20,9 @@ pub struct Record {
     pub drops: bool,
     /// Time between samples, above zero.
     pub interval: Duration,
+    /// Each ACK that a sender takes; off by default.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub acks: bool,
     /// Packets as files that other tools read; left out, none are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcap: Option<Pcap>,
@@ -64,6 +67,7 @@ impl Default for Record {
             queue: QueueMode::default(),
             drops: true,
             interval: Duration::from_millis(100),
+            acks: false,
             pcap: None,
         }
     }
@@ -83,7 +87,7 @@ impl FromValue for QueueMode {
 
 impl FromValue for Record {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table = Table::open(value, at, "a table with trace, queue, drops, interval and pcap", errors)?;
+        let mut table = Table::open(value, at, "a table with trace, queue, drops, interval, acks and pcap", errors)?;
         let default = Self::default();
         let interval: Duration = table.optional("interval", errors).unwrap_or(default.interval);
         if interval.is_zero() {
@@ -94,6 +98,7 @@ impl FromValue for Record {
             queue: table.optional("queue", errors).unwrap_or_default(),
             drops: table.optional("drops", errors).unwrap_or(default.drops),
             interval,
+            acks: table.optional("acks", errors).unwrap_or_default(),
             pcap: table.optional("pcap", errors),
         };
         table.finish(errors);

@@ -2,7 +2,7 @@
 
 use super::{
     ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, PartialAcks, Probe, ReceiveBuffer, RttSamples,
-    Scheme, VarianceGain,
+    Scheme, TimerGranularity, Variance, VarianceGain, WindowRule,
 };
 use crate::congestion::{Choice, wants_exact_marks};
 use crate::ecn::{Ect, Mode};
@@ -58,6 +58,10 @@ pub struct Options {
     /// `{ auto = { initial = "64 kB", max = "16 MB" } }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_buffer: Option<ReceiveBuffer>,
+    /// Which windows are offered: stevens (what the buffer has room for) or linux (64 kB at first, then two segments more
+    /// for each that arrives).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_window: Option<WindowRule>,
     /// How a closed window is probed: empty (after the retransmission timeout, as Linux) or byte (with the next byte,
     /// after 5, 5, 6, 12, 24, 48, 60 s, as BSD and INET).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,13 +69,26 @@ pub struct Options {
     /// Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial_segments: Option<bool>,
-    /// Delayed ACKs: `false`, or a table with `segments`, `timeout` and `quick`.
+    /// Delayed ACKs: `false`, or a table with `segments`, `timeout`, `quick` and `adaptive`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAckSwitch>,
+    /// Set PSH on the last segment of each write and burst.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push: Option<bool>,
+    /// Send in bursts as large as 1 ms of the rate, at least two segments, at most 64 KiB, and wait up to 1 ms for
+    /// an ACK that makes a burst whole (TSO autosizing of Linux).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tso: Option<bool>,
+    /// Delay duplicate ACKs by up to 1 ms, for up to 44 segments together, as Linux. Works with SACK.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack_compression: Option<bool>,
     /// The retransmission timeout (RFC 6298): any of `initial`, `syn`, `min`, `max`, `variance_floor`,
-    /// `variance_gain`.
+    /// `variance_gain`, `variance`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto: Option<RtoOptions>,
+    /// How exactly timers fire: exact, or linux (steps of 4 ms, of 32 ms from 252 ms on, of 256 ms from 2 s on).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_granularity: Option<TimerGranularity>,
     /// Which ACKs give a round-trip sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_samples: Option<RttSamples>,
@@ -165,6 +182,10 @@ pub struct DelayedAckOptions {
     /// So many segments at the begin of the connection are acknowledged at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quick: Option<u16>,
+    /// Linux's rules: `segments` counts full ones, quick ACKs return after pauses and duplicates and while the window
+    /// grows, and the time adapts to the peer's pace, from `timeout` on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<bool>,
 }
 
 /// Parameters of the retransmission timeout. What is left out comes from the profile.
@@ -189,6 +210,9 @@ pub struct RtoOptions {
     /// Gain of RTTVAR.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variance_gain: Option<VarianceGain>,
+    /// How RTTVAR follows the samples: mean (RFC 6298) or peak (of a round trip, as Linux; its gains are fixed).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variance: Option<Variance>,
 }
 
 /// A key of the `tcp` table whose value does not fit, and why.
@@ -217,6 +241,7 @@ impl RtoOptions {
             max: over.max.or(self.max),
             variance_floor: over.variance_floor.or(self.variance_floor),
             variance_gain: over.variance_gain.or(self.variance_gain),
+            variance: over.variance.or(self.variance),
         }
     }
 }
@@ -228,6 +253,7 @@ impl DelayedAckSwitch {
                 segments: over.segments.or(base.segments),
                 timeout: over.timeout.or(base.timeout),
                 quick: over.quick.or(base.quick),
+                adaptive: over.adaptive.or(base.adaptive),
             }),
             (Self::On(base), Self::Switch(true)) => Self::On(base),
             _ => over,
@@ -252,10 +278,15 @@ impl Options {
             window_scaling: over.window_scaling.or(self.window_scaling),
             initial_window: over.initial_window.or(self.initial_window),
             receive_buffer: over.receive_buffer.or(self.receive_buffer),
+            receive_window: over.receive_window.or(self.receive_window),
             probe: over.probe.or(self.probe),
             partial_segments: over.partial_segments.or(self.partial_segments),
             delayed_ack: both(self.delayed_ack, over.delayed_ack, DelayedAckSwitch::merge),
+            push: over.push.or(self.push),
+            tso: over.tso.or(self.tso),
+            sack_compression: over.sack_compression.or(self.sack_compression),
             rto: both(self.rto, over.rto, RtoOptions::merge),
+            timer_granularity: over.timer_granularity.or(self.timer_granularity),
             rtt_samples: over.rtt_samples.or(self.rtt_samples),
             recovery: over.recovery.or(self.recovery),
             partial_acks: over.partial_acks.or(self.partial_acks),
@@ -292,6 +323,10 @@ impl Options {
         if let Some(buffer) = self.receive_buffer {
             (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
         }
+        set(&mut config.receive_window, &self.receive_window);
+        set(&mut config.push, &self.push);
+        set(&mut config.tso, &self.tso);
+        set(&mut config.sack_compression, &self.sack_compression);
         set(&mut config.probe, &self.probe);
         set(&mut config.partial_segments, &self.partial_segments);
         set(&mut config.congestion, &self.congestion);
@@ -301,6 +336,7 @@ impl Options {
         set(&mut config.ect, &self.ect);
         set(&mut config.abe, &self.abe);
         set(&mut config.window_scaling, &self.window_scaling);
+        set(&mut config.timer_granularity, &self.timer_granularity);
         set(&mut config.rtt_samples, &self.rtt_samples);
         set(&mut config.recovery, &self.recovery);
         set(&mut config.partial_acks, &self.partial_acks);
@@ -388,7 +424,8 @@ pub(super) fn in_range(key: &str, value: u64, least: u64, most: u64, unit: &str)
 }
 
 fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<Option<DelayedAck>, OptionError> {
-    let base = profile.unwrap_or(DelayedAck { segments: 2, timeout: Duration::from_millis(200), quick: 0 });
+    let base =
+        profile.unwrap_or(DelayedAck { segments: 2, timeout: Duration::from_millis(200), quick: 0, adaptive: false });
     match switch {
         DelayedAckSwitch::Switch(false) => Ok(None),
         DelayedAckSwitch::Switch(true) => Ok(Some(base)),
@@ -399,7 +436,8 @@ fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<
             if timeout.is_zero() || timeout > Duration::from_secs(10) {
                 return error("delayed_ack.timeout", format!("{timeout} is not above 0 s and at most 10 s"));
             }
-            Ok(Some(DelayedAck { segments, timeout, quick: options.quick.unwrap_or(base.quick) }))
+            let (quick, adaptive) = (options.quick.unwrap_or(base.quick), options.adaptive.unwrap_or(base.adaptive));
+            Ok(Some(DelayedAck { segments, timeout, quick, adaptive }))
         }
     }
 }
@@ -445,6 +483,7 @@ fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError
     set(&mut rto.max, &options.max);
     set(&mut rto.variance_floor, &options.variance_floor);
     set(&mut rto.variance_gain, &options.variance_gain);
+    set(&mut rto.variance, &options.variance);
     let (least, most) = (Duration::from_millis(1), Duration::from_secs(3_600));
     for (key, value) in [("rto.initial", rto.initial), ("rto.syn", rto.syn), ("rto.max", rto.max)] {
         if value < least || value > most {

@@ -20,7 +20,10 @@ pub enum ReceiveBuffer {
     Auto(AutoBuffer),
 }
 
-/// The bounds of an automatic buffer. What is left out: 65,535 bytes, and 16 MiB, as Linux.
+/// What Linux begins with: its 131,072 bytes of memory hold so many of payload in full segments, as its windows show.
+pub(crate) const INITIAL: Bytes = Bytes(80_896);
+
+/// The bounds of an automatic buffer. What is left out: 80,896 bytes, and 16 MiB, as Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AutoBuffer {
@@ -38,7 +41,7 @@ impl ReceiveBuffer {
         match self {
             Self::Fixed(size) => Ok((Bytes(in_range("receive_buffer", size.0, 64, LARGEST, " B")?), None)),
             Self::Auto(AutoBuffer { initial, max }) => {
-                let initial = initial.unwrap_or(Bytes(65_535));
+                let initial = initial.unwrap_or(INITIAL);
                 let max = max.unwrap_or(Bytes((16 << 20).max(initial.0)));
                 in_range("receive_buffer.initial", initial.0, 64, LARGEST, " B")?;
                 in_range("receive_buffer.max", max.0, 64, LARGEST, " B")?;

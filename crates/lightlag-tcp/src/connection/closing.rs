@@ -43,6 +43,10 @@ impl Connection {
     /// The peer's FIN and all before it arrived.
     #[cold]
     pub(super) fn peer_fin(&mut self, now: Instant) {
+        if matches!(self.state, State::FinWait1 | State::FinWait2) {
+            // No FIN of ours could carry it.
+            self.receiver.acknowledge_now();
+        }
         self.state = match self.state {
             State::Established => State::CloseWait,
             State::FinWait1 => State::Closing,

@@ -76,12 +76,17 @@ impl Connection {
         }
         let mss = offer.mss.unwrap_or(DEFAULT_MSS).min(self.config.mss);
         let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
+        if self.passive {
+            self.receiver.set_first_window(u64::from(self.config.mss).saturating_sub(options.into()).max(1));
+        }
         self.sender.set_segment_size(u32::from(mss).saturating_sub(options).max(1));
     }
 
     /// The shift of our windows.
     fn own_scale(&self) -> u8 {
-        self.config.window_scale.unwrap_or_else(|| Receiver::scale_for(self.config.receive_buffer.0)).min(14)
+        let config = &self.config;
+        let needed = || Receiver::scale_for(config.receive_buffer.0, config.receive_window);
+        config.window_scale.unwrap_or_else(needed).min(14)
     }
 
     /// The initial window in segments: of large ones fewer, but two (RFC 6928 §2).
@@ -107,6 +112,9 @@ impl Connection {
         self.state = State::Established;
         if self.config.receive_buffer_initial.is_some() {
             self.receiver.start_tuning(now, self.config.receive_buffer.0, self.sender.rtt().srtt());
+        }
+        if self.sack && self.config.sack_compression {
+            self.receiver.compress(self.sender.rtt().srtt());
         }
         self.start_keep_alive(now);
     }

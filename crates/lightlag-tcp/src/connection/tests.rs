@@ -51,8 +51,9 @@ fn the_syn_offers_what_the_configuration_says() {
         client.poll_segment(at(0)).unwrap()
     };
     let linux = offer(Profile::Linux);
-    assert_eq!((linux.header_len(), linux.syn_options().window_scale), (40, Some(9)));
-    assert_eq!(linux.window, 65_535);
+    assert_eq!((linux.header_len(), linux.syn_options().window_scale), (40, Some(10)));
+    // 44 segments of 1460: whole ones below 65,536.
+    assert_eq!(linux.window, 64_240);
     // MSS alone.
     assert_eq!(offer(Profile::Inet).header_len(), 24);
 }

@@ -16,6 +16,11 @@ pub(super) struct Reassembly {
     pub(super) recent_len: usize,
     /// What arrived again, until an ACK says so (RFC 2883).
     pub(super) duplicate: Option<Range>,
+    /// Duplicate ACKs that left at once for this offset.
+    pub(super) duplicates_of: u64,
+    pub(super) duplicates: u8,
+    /// Segments for which one ACK waits to leave.
+    pub(super) compressed: u8,
 }
 
 impl Reassembly {
@@ -46,6 +51,11 @@ impl Reassembly {
         self.bytes += merged.end - merged.start - before;
         self.report(merged);
         (known, first)
+    }
+
+    /// How many blocks the next report could have.
+    pub(super) fn reported(&self) -> usize {
+        self.recent_len
     }
 
     /// Indices of the ranges that overlap or touch this one. Most data is new, so the end comes first.

@@ -5,8 +5,12 @@ const NOW: Instant = Instant::ZERO;
 
 fn receiver(delayed: Option<u16>) -> Receiver {
     let timeout = Duration::from_millis(200);
-    let mut receiver = Receiver::new(100_000, 100, delayed.map(|segments| DelayedAck { segments, timeout, quick: 0 }));
-    receiver.set_scale(Receiver::scale_for(100_000));
+    let mut receiver = Receiver::new(
+        100_000,
+        100,
+        delayed.map(|segments| DelayedAck { segments, timeout, quick: 0, adaptive: false }),
+    );
+    receiver.set_scale(Receiver::scale_for(100_000, WindowRule::Stevens));
     receiver.acknowledged(false);
     receiver
 }
@@ -15,7 +19,7 @@ fn receiver(delayed: Option<u16>) -> Receiver {
 fn arrive(receiver: &mut Receiver, from: u64, to: u64) -> usize {
     (from..to)
         .filter(|n| {
-            receiver.receive(NOW, n * 100, 100, false);
+            receiver.receive(NOW, n * 100, 100, Flags::ACK);
             let due = receiver.ack_due();
             if due {
                 receiver.acknowledged(false);
@@ -38,7 +42,7 @@ fn every_second_segment_is_acknowledged() {
     let mut receiver = receiver(Some(2));
     assert_eq!(arrive(&mut receiver, 0, 9), 4);
     assert_eq!(receiver.deadline(), NOW + Duration::from_millis(200));
-    receiver.handle_timeout();
+    receiver.handle_timeout(PathTimes { srtt: Duration::ZERO, rto: Duration::from_secs(1) });
     assert!(receiver.ack_due());
 }
 
@@ -56,7 +60,7 @@ fn disorder_is_acknowledged_at_once() {
 
 #[test]
 fn the_first_segments_are_acknowledged_quickly() {
-    let quick = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 3 };
+    let quick = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 3, adaptive: false };
     let mut receiver = Receiver::new(100_000, 100, Some(quick));
     receiver.acknowledged(false);
     assert_eq!(arrive(&mut receiver, 0, 3), 3);
@@ -84,7 +88,7 @@ fn the_example_of_rfc_2018_without_the_first_segment() {
     // §7 case 2: the first of eight segments of 500 bytes is lost; each ACK's block grows by one.
     let mut receiver = receiver(None);
     for n in 1..8 {
-        receiver.receive(NOW, n * 500, 500, false);
+        receiver.receive(NOW, n * 500, 500, Flags::ACK);
         assert_eq!(sacked(&receiver), [Range { start: 500, end: (n + 1) * 500 }]);
     }
 }
@@ -96,8 +100,8 @@ fn the_right_edge_never_moves_back() {
     arrive(&mut receiver, 1, 300);
     assert!(receiver.edge() >= edge);
     // What is beyond the edge is cut off.
-    assert_eq!(receiver.receive(NOW, edge - 50, 100, false), 0);
-    receiver.receive(NOW, edge + 100, 100, false);
+    assert_eq!(receiver.receive(NOW, edge - 50, 100, Flags::ACK), 0);
+    receiver.receive(NOW, edge + 100, 100, Flags::ACK);
     arrive(&mut receiver, 0, 1);
     assert_eq!(receiver.received(), 30_000);
 }
@@ -105,19 +109,19 @@ fn the_right_edge_never_moves_back() {
 #[test]
 fn the_shift_brings_the_buffer_into_sixteen_bits() {
     for (buffer, shift) in [(65_535, 0), (65_536, 1), (300_000, 3), (16 << 20, 9), (1 << 40, 14)] {
-        assert_eq!(Receiver::scale_for(buffer), shift);
+        assert_eq!(Receiver::scale_for(buffer, WindowRule::Stevens), shift);
     }
 }
 
 #[test]
 fn the_fin_waits_for_the_data_before_it() {
     let mut receiver = receiver(Some(2));
-    receiver.receive(NOW, 100, 100, true);
+    receiver.receive(NOW, 100, 100, Flags::FIN);
     assert!(!receiver.fin_consumed());
-    receiver.receive(NOW, 0, 100, false);
+    receiver.receive(NOW, 0, 100, Flags::ACK);
     assert!(receiver.fin_consumed() && receiver.ack_due());
     assert_eq!((receiver.received(), receiver.nxt()), (200, 201));
-    assert_eq!(receiver.receive(NOW, 200, 0, true), 0);
+    assert_eq!(receiver.receive(NOW, 200, 0, Flags::FIN), 0);
     assert_eq!(receiver.received(), 200);
 }
 
@@ -127,13 +131,13 @@ fn the_earliest_unacknowledged_segment_is_echoed() {
     receiver.set_ts_recent(10);
     for (start, value) in [(0, 20), (100, 21)] {
         receiver.note_timestamp(start, value);
-        receiver.receive(NOW, start, 100, false);
+        receiver.receive(NOW, start, 100, Flags::ACK);
     }
     assert_eq!(receiver.ts_recent(), 20);
     receiver.acknowledged(false);
     // Above a hole: the last in order stays; the fill is echoed (RFC 7323 §4.3).
     receiver.note_timestamp(300, 30);
-    receiver.receive(NOW, 300, 100, false);
+    receiver.receive(NOW, 300, 100, Flags::ACK);
     assert_eq!(receiver.ts_recent(), 20);
     receiver.note_timestamp(200, 40);
     assert_eq!(receiver.ts_recent(), 40);
@@ -145,7 +149,7 @@ fn reports(numbers: &[(u64, u64)]) -> Vec<Vec<(u64, u64)>> {
     let mut receiver = receiver(None);
     receiver.report_duplicates();
     let arrived = numbers.iter().map(|(start, end)| {
-        receiver.receive(NOW, *start, end - start, false);
+        receiver.receive(NOW, *start, end - start, Flags::ACK);
         let mut ranges = [Range::default(); MAX_BLOCKS];
         let len = receiver.report(&mut ranges);
         assert!(receiver.ack_due(), "every segment of these is acknowledged at once");
@@ -196,13 +200,13 @@ fn unread_data_closes_the_window_and_reading_opens_it() {
     assert_eq!(receiver.acknowledged(false), 1_000);
     let windows: Vec<u16> = (0..19)
         .map(|n| {
-            receiver.receive(NOW, n * 50, 50, false);
+            receiver.receive(NOW, n * 50, 50, Flags::ACK);
             receiver.acknowledged(false)
         })
         .collect();
     let expected: Vec<u16> = (1..20).map(|n| 1_000 - 50 * n).collect();
     assert_eq!(windows, expected, "what was promised is kept");
-    receiver.receive(NOW, 950, 50, false);
+    receiver.receive(NOW, 950, 50, Flags::ACK);
     assert_eq!((receiver.acknowledged(false), receiver.unread()), (0, 1_000));
     // A window update is worth 200 bytes: two segments (half the buffer would be 500).
     assert_eq!((receiver.until_update(), receiver.read(150), receiver.ack_due()), (Some(200), 150, false));
@@ -220,7 +224,7 @@ fn nobody_waits_for_an_update_with_nothing_to_read() {
     // The buffer has grown: a wider window would be worth an update, but reading nothing sends none.
     receiver.buffer = 2_000;
     assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (None, 0, false));
-    receiver.receive(NOW, 0, 2, false);
+    receiver.receive(NOW, 0, 2, Flags::ACK);
     receiver.ack_now = false;
     assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (Some(0), 1, true));
 }
@@ -231,7 +235,7 @@ fn a_buffer_below_the_unit_of_the_window_still_opens() {
     receiver.read_later();
     assert_eq!(receiver.acknowledged(true), 100, "a SYN's window has no scale");
     receiver.set_scale(8);
-    receiver.receive(NOW, 0, 100, false);
+    receiver.receive(NOW, 0, 100, Flags::ACK);
     assert_eq!(receiver.acknowledged(false), 0);
     receiver.read(60);
     assert_eq!(receiver.acknowledged(false), 1, "256 B");
@@ -242,7 +246,7 @@ fn an_overfull_buffer_is_emptied_before_an_update() {
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.read_later();
     receiver.acknowledged(false);
-    receiver.receive(NOW, 0, 1_000, false);
+    receiver.receive(NOW, 0, 1_000, Flags::ACK);
     receiver.acknowledged(false);
     receiver.buffer = 400;
     // 600 to be within the buffer, and two segments.
@@ -255,7 +259,7 @@ fn a_silly_window_stays_closed() {
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.read_later();
     receiver.acknowledged(false);
-    receiver.receive(NOW, 0, 1_000, false);
+    receiver.receive(NOW, 0, 1_000, Flags::ACK);
     assert_eq!(receiver.acknowledged(false), 0);
     // 99 bytes are below a segment and below a quarter of the buffer.
     receiver.read(99);
@@ -269,22 +273,22 @@ fn what_waits_above_a_hole_occupies_the_buffer() {
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.read_later();
     receiver.acknowledged(false);
-    receiver.receive(NOW, 100, 300, false);
+    receiver.receive(NOW, 100, 300, Flags::ACK);
     assert!(receiver.has_room(700) && !receiver.has_room(701));
-    receiver.receive(NOW, 0, 100, false);
+    receiver.receive(NOW, 0, 100, Flags::ACK);
     assert_eq!((receiver.acknowledged(false), receiver.unread()), (600, 400));
 }
 
 /// The buffer after rounds in which so many bytes arrive, with segments of 1,000 and rounds of 100 ms.
 fn tuned(rounds: &[u64]) -> Vec<u64> {
     let mut receiver = Receiver::new(65_535, 1_000, None);
-    receiver.set_scale(Receiver::scale_for(1 << 20));
+    receiver.set_scale(Receiver::scale_for(1 << 20, WindowRule::Stevens));
     let rtt = Duration::from_millis(100);
     receiver.start_tuning(NOW, 1 << 20, rtt);
     receiver.acknowledged(false);
     let sizes = rounds.iter().enumerate().map(|(n, bytes)| {
         let now = NOW + rtt * (n as u64 + 1);
-        receiver.receive(now, receiver.nxt(), *bytes, false);
+        receiver.receive(now, receiver.nxt(), *bytes, Flags::ACK);
         assert!(receiver.tune_at() <= now || receiver.tune_at() == Instant::MAX);
         receiver.tune(now, rtt);
         receiver.acknowledged(false);
@@ -311,7 +315,7 @@ fn an_application_that_reads_slowly_gets_no_larger_buffer() {
     receiver.read_later();
     receiver.acknowledged(false);
     for n in 1..6 {
-        receiver.receive(NOW, receiver.nxt(), 10_000, false);
+        receiver.receive(NOW, receiver.nxt(), 10_000, Flags::ACK);
         receiver.read(5_000);
         receiver.tune(NOW + Duration::from_millis(100) * n, Duration::from_millis(100));
     }
@@ -328,7 +332,7 @@ proptest! {
         for (at, len) in arrivals {
             let (start, end) = (at * 10, (at + len) * 10);
             let before = arrived[start as usize..end as usize].iter().filter(|byte| **byte).count() as u64;
-            prop_assert_eq!(receiver.receive(NOW, start, end - start, false), before);
+            prop_assert_eq!(receiver.receive(NOW, start, end - start, Flags::ACK), before);
             for byte in &mut arrived[start as usize..end as usize] {
                 *byte = true;
             }

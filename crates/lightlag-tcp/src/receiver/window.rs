@@ -3,11 +3,16 @@
 //! Stevens' rule (TCP/IP Illustrated vol. 2 §26.7, in FreeBSD's order): a small window is closed, then the promise is
 //! kept, then 16 bits must hold it. A window update leaves when the edge can move by two segments or half the buffer.
 //!
+//! Linux's rule differs (`__tcp_select_window`, `tcp_grow_window`, `__tcp_cleanup_rbuf`): the first window has 16 bits and
+//! whole segments; then it grows by two segments for each that arrives, up to the buffer; a window below a segment or a
+//! sixteenth of the buffer is closed once half the buffer is taken; an update leaves when the window can double.
+//!
 //! An automatic buffer grows as Linux's does (dynamic right-sizing, `tcp_rcv_space_adjust`): once a round-trip time, if
 //! the application read more than in the best round so far, to twice that and 16 segments, and by twice the growth
 //! rate on top, so that a sender in slow start, which doubles every round, is never held back.
 
 use super::Receiver;
+use crate::config::WindowRule;
 use lightlag_core::{Duration, Instant};
 
 /// An automatic receive buffer.
@@ -43,14 +48,27 @@ impl Receiver {
     pub fn read(&mut self, bytes: u64) -> u64 {
         let bytes = bytes.min(self.unread());
         self.consumed += bytes;
-        if bytes > 0 && self.missing() == Some(0) {
+        if bytes > 0 && (self.missing() == Some(0) || self.held_back() || self.marked_and_read()) {
             self.ack_now = true;
         }
         bytes
     }
 
+    /// Whether an ACK waits that any reading sends: of more than a segment, while the window got narrower.
+    fn held_back(&self) -> bool {
+        let at_once = self.adaptive.as_ref().map_or(u64::MAX, |adaptive| u64::from(adaptive.at_once));
+        self.deadline != Instant::MAX && !self.has_holes() && self.nxt - self.last_ack > at_once
+    }
+
+    fn marked_and_read(&self) -> bool {
+        self.deadline != Instant::MAX && !self.has_holes() && self.read_to_the_end()
+    }
+
     /// How many bytes must be read until a window update leaves; `None` if none follows before more arrives.
     pub fn until_update(&self) -> Option<u64> {
+        if self.unread() > 0 && self.held_back() {
+            return Some(1);
+        }
         // A wider window alone sends nothing: that of a buffer that has grown waits for the next ACK.
         self.missing().filter(|missing| self.unread() > 0 && *missing <= self.unread())
     }
@@ -60,11 +78,74 @@ impl Receiver {
         if self.fin_consumed() {
             return None;
         }
+        if self.rule == WindowRule::Linux {
+            return self.missing_to_double();
+        }
         // Stevens: two segments or half the buffer (RFC 9293 §3.8.6.2.2).
         let worth = (2 * u64::from(self.mss)).min(self.buffer / 2).max(1);
         // Sixteen bits may hold no more.
         let most = 65_535 << self.scale.unwrap_or(0);
         (self.edge < self.nxt + most).then(|| (self.edge + worth + self.held()).saturating_sub(self.nxt + self.buffer))
+    }
+
+    /// As [`Self::missing`], with Linux's rule: the window doubles.
+    fn missing_to_double(&self) -> Option<u64> {
+        let window = self.edge.saturating_sub(self.nxt);
+        let wanted = (2 * window).max(self.smallest_window());
+        (2 * window <= self.buffer && wanted <= self.limit).then(|| wanted.saturating_sub(self.free()))
+    }
+
+    /// Linux offers no less once half the buffer is taken.
+    fn smallest_window(&self) -> u64 {
+        (self.buffer / 16).max(u64::from(self.segment_seen())).min(self.buffer)
+    }
+
+    fn segment_seen(&self) -> u16 {
+        self.adaptive.as_ref().map_or(self.mss, |adaptive| adaptive.segment)
+    }
+
+    /// Uses this rule for the windows that it offers.
+    pub fn set_rule(&mut self, rule: WindowRule) {
+        self.rule = rule;
+        if rule == WindowRule::Linux {
+            self.set_first_window(u64::from(self.mss));
+        }
+    }
+
+    /// Whole segments of this size in 16 bits: what the first window may be (`tcp_select_initial_window`).
+    pub(crate) fn set_first_window(&mut self, segment: u64) {
+        if self.rule == WindowRule::Linux {
+            let most = self.buffer.min(65_535);
+            self.limit = if most > segment { most / segment * segment } else { most };
+        }
+    }
+
+    /// Data arrived: the window may grow (`tcp_grow_window`), and where it does, the peer hears of it at once.
+    #[inline(always)]
+    pub(super) fn grow_limit(&mut self, len: u64) {
+        if self.limit < self.buffer {
+            self.widen(len);
+        }
+    }
+
+    fn widen(&mut self, len: u64) {
+        // Small segments cost more memory than their payload shows.
+        if len < 128 {
+            return;
+        }
+        // What the window field can hold.
+        let most = 65_535 << self.scale.unwrap_or(0);
+        let room = self.free().min(most).saturating_sub(self.limit);
+        if room > 0 {
+            self.limit += room.min(2 * len.max(u64::from(self.segment_seen())));
+            self.quick |= 1;
+        }
+    }
+
+    /// Whether the window would be narrower than the last one (`__tcp_ack_snd_check`).
+    #[inline(always)]
+    pub(super) fn window_shrank(&self) -> bool {
+        self.consumed != u64::MAX && self.free().min(self.limit) < self.edge.saturating_sub(self.last_ack)
     }
 
     /// What occupies the buffer.
@@ -103,6 +184,9 @@ impl Receiver {
     #[inline]
     pub(super) fn advertise(&mut self, scale: u8) -> u16 {
         let mut free = self.free();
+        if self.rule == WindowRule::Linux {
+            return self.advertise_gradually(free, scale);
+        }
         if free < self.buffer / 4 && free < u64::from(self.mss) {
             // Silly windows are closed.
             free = 0;
@@ -113,6 +197,34 @@ impl Receiver {
         let window = (free >> scale).max(least).max(promised).min(65_535);
         self.edge = self.edge.max(self.nxt + (window << scale));
         window as u16
+    }
+
+    /// The window field by Linux's rule.
+    #[inline(always)]
+    fn advertise_gradually(&mut self, free: u64, scale: u8) -> u16 {
+        let mut free = free.min(self.limit);
+        if free < self.limit && self.free() < self.buffer / 2 {
+            self.quick = 0;
+            free = free >> scale << scale;
+            if free < self.smallest_window() {
+                free = 0;
+            }
+        }
+        let promised = self.edge.saturating_sub(self.nxt);
+        if scale == 0 && self.edge > 0 {
+            free = self.whole_segments(free);
+        }
+        // What the shift would cut off is offered, too.
+        let window = ((free.max(promised) + (1 << scale) - 1) >> scale).min(65_535);
+        self.edge = self.edge.max(self.nxt + (window << scale));
+        window as u16
+    }
+
+    /// Without scaling windows have whole segments, and one that is within a segment of it stays.
+    #[cold]
+    fn whole_segments(&self, free: u64) -> u64 {
+        let (segment, last) = (u64::from(self.segment_seen()), self.edge - self.last_ack);
+        if last <= free && last + segment > free { last } else { free / segment.max(1) * segment }
     }
 
     /// The buffer may grow to `most` from now on. The first measurement ends after `rtt`.

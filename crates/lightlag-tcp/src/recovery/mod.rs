@@ -20,6 +20,7 @@ pub use undo::Signs;
 use crate::config::Scheme;
 use crate::congestion::{Cause, Phase};
 use crate::scoreboard::{Delivery, Range, Scoreboard};
+use crate::timer;
 use lightlag_core::{Duration, Instant};
 use prr::Prr;
 use rack::Rack;
@@ -43,6 +44,8 @@ pub struct Rules {
     pub limited_transmit: bool,
     /// Proportional rate reduction (RFC 9937), with SACK.
     pub prr: bool,
+    /// RACK's round trip is that of the segment delivered last in the order of offsets (Linux).
+    pub rtt_by_offset: bool,
     /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
     pub impatient: bool,
     /// What shows that an episode was spurious.
@@ -131,7 +134,7 @@ impl Recovery {
             impatient: rules.impatient,
             restart_on_loss: false,
             signs: rules.signs,
-            rack: Rack::new(),
+            rack: Rack::new(rules.rtt_by_offset),
             prr: None,
             episode: Episode::none(),
             partial: false,
@@ -180,6 +183,14 @@ impl Recovery {
     /// The connection is no more.
     pub fn stop(&mut self) {
         self.rack.timer = Instant::MAX;
+    }
+
+    /// The reordering timer fires with the ticks of the clock, as Linux's.
+    pub fn put_off_timer(&mut self) {
+        if self.rack.timer != self.rack.coarse {
+            self.rack.coarse = timer::fires(self.rack.timer, timer::LEAST);
+            self.rack.timer = self.rack.coarse;
+        }
     }
 
     /// When [`Self::on_timer`] wants to be called; [`Instant::MAX`] if it need not.

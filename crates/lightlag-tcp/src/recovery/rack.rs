@@ -17,8 +17,9 @@ pub(super) struct Rack {
     pub(super) timer: Instant,
     /// When it left, and the offset after it: RACK.xmit_ts and RACK.end_seq.
     newest: (Instant, u64),
-    /// How long it took: RACK.rtt.
+    /// How long it took: RACK.rtt. By offset: how long the segment took that was delivered last in that order.
     rtt: Duration,
+    by_offset: bool,
     /// The highest offset delivered: RACK.fack.
     highest: u64,
     /// How far below the highest offset something arrived that was sent once, at most: 0 if nothing did.
@@ -29,19 +30,23 @@ pub(super) struct Rack {
     persistence: u8,
     /// The end of the round in which a D-SACK was counted: RACK.dsack_round.
     counted_until: Option<u64>,
+    /// When [`Self::timer`] really fires, once it has come, by the ticks of the clock.
+    pub(super) coarse: Instant,
 }
 
 impl Rack {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(by_offset: bool) -> Self {
         Self {
             newest: (Instant::ZERO, 0),
             rtt: Duration::ZERO,
+            by_offset,
             highest: 0,
             reordered: 0,
             multiplier: 1,
             persistence: 0,
             counted_until: None,
             timer: Instant::MAX,
+            coarse: Instant::ZERO,
         }
     }
 
@@ -56,6 +61,11 @@ impl Rack {
         if delivery.newest > self.newest {
             self.newest = delivery.newest;
             self.rtt = now.since(delivery.newest.0);
+        }
+        if self.by_offset
+            && let Some(sent) = delivery.last
+        {
+            self.rtt = now.since(sent);
         }
         self.reordered = self.reordered.max(self.highest.saturating_sub(delivery.ends.0));
         self.highest = self.highest.max(delivery.ends.1);

@@ -25,7 +25,14 @@ fn duplicate(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
 fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
     let mut board = Scoreboard::new(SIZE as u32);
     (0..segments).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false));
-    let rules = Rules { scheme, limited_transmit: true, prr: false, impatient: true, signs: Signs::default() };
+    let rules = Rules {
+        scheme,
+        limited_transmit: true,
+        prr: false,
+        rtt_by_offset: false,
+        impatient: true,
+        signs: Signs::default(),
+    };
     (Recovery::new(rules, SIZE as u32), board)
 }
 

@@ -14,6 +14,9 @@ pub struct Delivery {
     pub retransmitted: bool,
     /// The segment delivered now that left last: when, and the offset after it (RFC 8985 §6.2 step 2).
     pub newest: (Instant, u64),
+    /// When the segment was sent that is last in the order of offsets among those acknowledged cumulatively now, or
+    /// among those SACKed now where there are none.
+    pub last: Option<Instant>,
     /// The smallest and the largest offset after a segment delivered now, the smallest only of segments that were
     /// sent once (RFC 8985 §6.2 step 3).
     pub ends: (u64, u64),
@@ -22,6 +25,9 @@ pub struct Delivery {
     /// Retransmissions that left from here on cannot have been acknowledged already: the first copy was.
     pub(super) fresh: Instant,
     pub(super) timed_out: (u64, Instant),
+    /// The offset after that last segment, and whether it was acknowledged cumulatively.
+    last_end: u64,
+    cumulative: bool,
 }
 
 impl Delivery {
@@ -33,6 +39,9 @@ impl Delivery {
             sent: None,
             retransmitted: false,
             newest: (Instant::ZERO, 0),
+            last: None,
+            last_end: 0,
+            cumulative: false,
             ends: (u64::MAX, 0),
             original: false,
             fresh,
@@ -50,6 +59,7 @@ impl Delivery {
             self.ends.1 = self.ends.1.max(end);
             if record.sent < self.fresh {
                 self.newest = self.newest.max((record.sent, end));
+                self.note_last(record.sent, end);
             }
         } else {
             let copy = (record.sent, record.end());
@@ -68,6 +78,20 @@ impl Delivery {
         if last > self.newest {
             self.newest = last;
         }
+        self.note_last(last.0, last.1);
+    }
+
+    #[inline]
+    fn note_last(&mut self, sent: Instant, end: u64) {
+        if end > self.last_end && !self.cumulative {
+            (self.last, self.last_end) = (Some(sent), end);
+        }
+    }
+
+    /// All that is acknowledged cumulatively was noted.
+    #[inline]
+    pub(super) fn end_cumulative(&mut self) {
+        self.cumulative = self.last.is_some();
     }
 }
 

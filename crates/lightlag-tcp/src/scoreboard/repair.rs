@@ -71,6 +71,11 @@ impl Scoreboard {
         self.records.front().is_some_and(|head| head.has(AMBIGUOUS))
     }
 
+    /// When the first record left last.
+    pub fn head_sent(&self) -> Option<Instant> {
+        self.records.front().map(|head| head.sent)
+    }
+
     /// The offset after the first record.
     pub fn head_end(&self) -> u64 {
         self.records.front().map_or(self.una, Record::end)

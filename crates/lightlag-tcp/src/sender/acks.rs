@@ -6,6 +6,7 @@ use crate::config::{Config, Growth, RttSamples};
 use crate::congestion::{Ack, Cause, Congestion, Phase};
 use crate::ecn::Marks;
 use crate::recovery::{News, Verdict};
+use crate::rtt::Progress;
 use crate::scoreboard::{Delivery, Range};
 use lightlag_core::{Duration, Instant};
 
@@ -259,11 +260,12 @@ impl Sender {
         self.rtt.observe(newest);
         account.statistics.rtt_sum += newest;
         account.statistics.rtt_count += 1;
+        let progress = Progress { una: self.board.una(), nxt: self.board.nxt() };
         if config.rtt_samples != RttSamples::OnePerRound {
-            self.rtt.sample(oldest, &config.rto);
+            self.rtt.sample_at(oldest, &config.rto, progress);
         } else if self.board.una() >= self.sample_from {
             self.sample_from = self.board.nxt() + 1;
-            self.rtt.sample(oldest, &config.rto);
+            self.rtt.sample_at(oldest, &config.rto, progress);
         }
         Some(newest)
     }

@@ -4,6 +4,7 @@ use super::{Expiry, Sender, rules, ticks_since};
 use crate::account::Account;
 use crate::config::{Config, Scheme};
 use crate::recovery::Recovery;
+use crate::rtt::Progress;
 use lightlag_core::{Duration, Instant};
 
 /// What RFC 6298 §5.7 takes for data when the SYN timed out and gave no sample.
@@ -33,6 +34,12 @@ impl Sender {
 
     fn handshake_timeout(&self, config: &Config) -> Duration {
         (config.rto.syn * (1 << self.retries.min(32))).min(config.rto.max)
+    }
+
+    /// Whether the timer of the handshake, whose time has come, fires later, as the clock's ticks have it.
+    pub(crate) fn handshake_timer_waits(&mut self, now: Instant, config: &Config) -> bool {
+        let wait = self.handshake_timeout(config);
+        self.put_off_deadline(now, config, wait)
     }
 
     /// Nobody answered the SYN or SYN-ACK in time.
@@ -73,7 +80,7 @@ impl Sender {
         };
         if !rtt.is_zero() {
             self.rtt.observe(rtt);
-            self.rtt.sample(rtt, &config.rto);
+            self.rtt.sample_at(rtt, &config.rto, Progress::default());
         }
     }
 

@@ -14,8 +14,10 @@ impl Sender {
     #[cold]
     pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config, account: &mut Account) {
         let idle = now.since(self.last_sent);
-        let rto = self.rtt.rto(&config.rto);
-        if config.idle_restart == IdleRestart::Off || idle <= rto || self.last_sent == Instant::ZERO {
+        // Nothing was in flight: what was backed off were probes of a closed window.
+        let rto = self.rtt.plain_rto(&config.rto);
+        let closed = self.peer_edge <= self.board.nxt();
+        if config.idle_restart == IdleRestart::Off || closed || idle <= rto || self.last_sent == Instant::ZERO {
             return;
         }
         let initial = self.initial_cwnd();

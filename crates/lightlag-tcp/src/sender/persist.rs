@@ -28,7 +28,7 @@ impl Sender {
         self.deadline = now + self.persist_interval(config);
     }
 
-    fn persist_interval(&self, config: &Config) -> Duration {
+    pub(super) fn persist_interval(&self, config: &Config) -> Duration {
         match config.probe {
             Probe::Empty => self.rtt.rto(&config.rto),
             Probe::Byte => (FIRST * (1 << self.persisting.sent.min(10))).max(SHORTEST).min(LONGEST),

@@ -2,9 +2,10 @@
 
 use super::{Acknowledgement, Sender};
 use crate::account::Account;
-use crate::config::Config;
+use crate::config::{Config, TimerGranularity};
 use crate::congestion::{Cause, Congestion, Phase};
 use crate::scoreboard::Chunk;
+use crate::timer;
 use lightlag_core::{Duration, Instant};
 
 /// The delay of an ACK that a lone segment may meet (RFC 8985 §7.2).
@@ -16,6 +17,8 @@ const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Tail {
+    /// When [`Self::timer`] really fires, once it has come, by the ticks of the clock.
+    pub(super) coarse: Instant,
     /// The offset after the probe that is under way (TLP.end_seq), and whether it repeated data.
     probe: Option<(u64, bool)>,
     /// The probe is to leave now.
@@ -28,7 +31,7 @@ pub(super) struct Tail {
 
 impl Tail {
     pub(super) fn new() -> Self {
-        Self { timer: Instant::MAX, due: false, stale: false, probe: None }
+        Self { timer: Instant::MAX, coarse: Instant::ZERO, due: false, stale: false, probe: None }
     }
 
     /// No probe leaves: there is nothing to ask for, or losses are being repaired.
@@ -60,16 +63,22 @@ impl Sender {
         {
             return;
         }
+        // Not later than the timeout, in whose place it then leaves.
+        self.tail.timer = (now + self.tail_wait(config)).min(self.deadline);
+    }
+
+    #[inline(always)]
+    pub(super) fn tail_wait(&self, config: &Config) -> Duration {
         let srtt = self.rtt.srtt();
-        let wait = if srtt.is_zero() {
+        if srtt.is_zero() {
             WITHOUT_SAMPLE
         } else if self.board.pipe() <= u64::from(self.segment_size) {
             srtt * 2 + ACK_DELAY
+        } else if config.timer_granularity == TimerGranularity::Linux {
+            srtt * 2 + timer::LEAST
         } else {
             srtt * 2
-        };
-        // Not later than the timeout, in whose place it then leaves.
-        self.tail.timer = (now + wait).min(self.deadline);
+        }
     }
 
     /// The probe's time has come (§7.3): new data if there is any, else the last segment again.

@@ -26,20 +26,21 @@ pub struct Origin {
     pub peer_clock: u32,
 }
 
-/// Small numbers, and numbers that wrap within the first data and within the first seconds.
+/// Small numbers, and numbers that wrap within the first data and within the first seconds. Time begins at multiples of
+/// 256 ms, so that coarse timers fire alike.
 pub const ORIGINS: [Origin; 3] = [
-    Origin { local: 1_000, remote: 5_000, epoch: Instant::from_nanos(10_000_000_000_000), peer_clock: 700_000 },
+    Origin { local: 1_000, remote: 5_000, epoch: Instant::from_nanos(9_999_872_000_000), peer_clock: 700_000 },
     Origin {
         local: u32::MAX - 2_499,
         remote: u32::MAX - 1_499,
-        // 2³² ms, less 300 ms.
-        epoch: Instant::from_nanos((4_294_967_296 - 300) * 1_000_000),
+        // 2³² ms, less 256 ms.
+        epoch: Instant::from_nanos((4_294_967_296 - 256) * 1_000_000),
         peer_clock: u32::MAX - 150,
     },
     Origin {
         local: (1 << 31) - 1_500,
         remote: (1 << 31) - 2_500,
-        epoch: Instant::from_nanos((2_147_483_648 - 200) * 1_000_000),
+        epoch: Instant::from_nanos((2_147_483_648 - 256) * 1_000_000),
         peer_clock: (1 << 31) - 100,
     },
 ];

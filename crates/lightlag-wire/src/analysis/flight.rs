@@ -110,6 +110,6 @@ impl Smoothed {
     /// longer; a tenth less, since the capture is not the sender.
     pub fn least_timeout(&self) -> u64 {
         let variation = self.variation.saturating_mul(4).max(200_000_000);
-        (self.srtt.unwrap_or(0) + variation) / 10 * 9
+        self.srtt.unwrap_or(0).saturating_add(variation) / 10 * 9
     }
 }

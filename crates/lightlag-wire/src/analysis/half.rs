@@ -26,6 +26,8 @@ pub(super) struct Half {
     pub duplicates: u64,
     /// Where a series of retransmissions ends, and what began it.
     pub recovery: Option<(i64, Cause)>,
+    /// The offset of a probe's byte that the receiver took, until the sender goes on behind it.
+    pub taken: Option<i64>,
     pub holes: Holes,
     pub flight: Flight,
     pub rtt: Spread,
@@ -84,6 +86,16 @@ impl Half {
         let below = self.holes.fill(start, end.min(next));
         let above = (end - next.max(start)).max(0) as u64;
         (below.map_or(0, |(filled, _)| filled) + above, below.map(|(_, since)| since))
+    }
+
+    /// The byte of a probe turns out to be data that was sent: it was counted as a repeated one.
+    pub fn count_taken(&mut self) {
+        let taken = self.taken.take();
+        if let Some(next) = self.next.filter(|next| Some(*next) == taken) {
+            self.next = Some(next + 1);
+            self.counts.unique_bytes += 1;
+            self.counts.repeated_bytes -= 1;
+        }
     }
 
     /// The other end acknowledges up to `offset`. Whether that is news.
@@ -155,7 +167,8 @@ impl Half {
     pub fn missing(&self) -> Missing {
         let Some(acked) = self.acked else { return Missing::default() };
         let holes = self.holes.missing_below(acked);
-        let beyond = self.next.map_or(0, |next| (acked - next).max(0) as u64);
+        let seen = self.next.map(|next| next + i64::from(self.taken == self.next));
+        let beyond = seen.map_or(0, |seen| (acked - seen).max(0) as u64);
         Missing { gaps: holes.gaps + u64::from(beyond > 0), bytes: holes.bytes + beyond }
     }
 

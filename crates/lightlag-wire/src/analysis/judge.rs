@@ -194,11 +194,13 @@ fn note(own: &mut Half, other: &mut Half, placed: &Placed) -> Note {
     let same_window = last.window == segment.window;
     let (kept_alive, probed) = other.last.map_or((false, false), |last| (last.kept_alive, last.probed));
     if probed && segment.ack.0 == last.ack.wrapping_add(1) {
-        // The receiver took the byte of the probe: only now it counts as sent.
-        other.next = other.next.map(|next| next + 1);
+        // The receiver took the byte of the probe. With its window open, the sender may not know that yet and send
+        // the byte again: what comes next shows it.
         other.last.iter_mut().for_each(|last| last.probed = false);
-        other.counts.unique_bytes += 1;
-        other.counts.repeated_bytes -= 1;
+        other.taken = other.next;
+        if segment.window == 0 {
+            other.count_taken();
+        }
         return if same_window && segment.window == 0 { Note::Answer } else { Note::Plain };
     }
     match (same_ack, same_window, segment.window) {
@@ -261,6 +263,9 @@ fn data(own: &mut Half, other: &Half, placed: &Placed, note: Note, initial_rtt: 
         return (Kind::KeepAlive, 0);
     }
     if start == end {
+        if own.taken.is_some_and(|taken| start > taken) {
+            own.count_taken();
+        }
         own.see(start, start, placed.now());
         let kind = match note {
             Note::Duplicate => Kind::DuplicateAck,
@@ -270,6 +275,9 @@ fn data(own: &mut Half, other: &Half, placed: &Placed, note: Note, initial_rtt: 
         return (kind, 0);
     }
     own.before_sending(at);
+    if own.taken.is_some_and(|taken| start > taken) {
+        own.count_taken();
+    }
     if len > 0 {
         own.first_data.get_or_insert(at);
         own.last_data = own.last_data.max(at);
@@ -335,6 +343,7 @@ fn again(own: &mut Half, other: &Half, placed: &Placed, next: Option<i64>) -> Ca
     let cause = cause(own, other, placed, left.filter(|_| own.acked.is_some()), twice);
     let counts = &mut own.counts;
     counts.retransmitted_segments += 1;
+    counts.retransmitted_controls += u64::from(placed.len == 0);
     match cause {
         Cause::Fast => counts.fast_retransmissions += 1,
         Cause::Timeout => counts.timeout_retransmissions += 1,
@@ -356,7 +365,7 @@ fn cause(own: &mut Half, other: &Half, placed: &Placed, left: Option<u64>, twice
     let srtt = own.smoothed.srtt().unwrap_or(0);
     let least_timeout = own.smoothed.least_timeout();
     // RFC 8985 §7.2: a probe leaves after 2·SRTT, and the longest delay of an ACK where one segment is under way.
-    let probe = srtt / 2 * 3..=2 * srtt + 250_000_000;
+    let probe = srtt / 2 * 3..=srtt.saturating_mul(2).saturating_add(250_000_000);
     if end >= next && !reported && !twice && own.recovery.is_none() && waited.is_some_and(|time| probe.contains(&time))
     {
         return Cause::TailProbe;

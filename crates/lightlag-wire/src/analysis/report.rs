@@ -107,6 +107,8 @@ pub struct Counts {
     pub repeated_bytes: u64,
     /// Segments with data, SYN or FIN that had been sent before.
     pub retransmitted_segments: u64,
+    /// Of these: SYN and FIN without data.
+    pub retransmitted_controls: u64,
     /// Of these: duplicate ACKs or SACK blocks asked for them.
     pub fast_retransmissions: u64,
     /// Of these: after a timeout, with those that follow from it.

@@ -207,6 +207,25 @@ fn a_closed_window_its_probes_and_their_answers_are_no_duplicates() {
 }
 
 #[test]
+fn a_probe_that_opens_the_window_may_have_carried_its_byte() {
+    for again in [false, true] {
+        let mut dialogue = Dialogue::begun();
+        dialogue.out(100, data(1, 1000));
+        dialogue.back(200, ack(1001, 0));
+        assert_eq!(dialogue.out(500, data(1001, 1)), Kind::WindowProbe);
+        assert_eq!(dialogue.back(600, ack(1002, 9)), Kind::Ack);
+        assert_eq!(dialogue.out(600, data(1002 - u32::from(again), 1000)), Kind::New);
+        dialogue.back(700, ack(2002 - u32::from(again), 9));
+        let forward = dialogue.report().forward;
+        assert_eq!((forward.counts.retransmitted_segments, forward.gaps), (0, 0));
+        assert_eq!(
+            (forward.counts.unique_bytes, forward.counts.repeated_bytes),
+            (2001 - u64::from(again), u64::from(again))
+        );
+    }
+}
+
+#[test]
 fn the_scaled_window_is_full_at_its_edge() {
     let mut dialogue = Dialogue::begun();
     // 8 << 7 = 1024.
@@ -267,6 +286,25 @@ fn what_is_not_tcp_is_counted_by_kind() {
     let report = analysis.finish();
     let others: Vec<_> = report.others.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
     assert_eq!(others, [("UDP", 1), ("cut header", 1), ("not IP", 3)]);
+}
+
+#[test]
+fn a_clock_that_jumps_is_survived() {
+    let mut dialogue = Dialogue::begun();
+    let mut bytes = Vec::new();
+    let there = Addresses { source: ([10, 0, 0, 1], 40_000).into(), destination: ([10, 0, 0, 2], 80).into() };
+    for (at, out, segment) in [
+        (1, true, data(1, 1000)),
+        (u64::MAX, false, ack(1001, 900)),
+        (0, true, data(1001, 1000)),
+        (u64::MAX, true, data(1001, 1000)),
+        (5, false, ack(2001, 900)),
+    ] {
+        let addresses = if out { there } else { there.reversed() };
+        encode(&mut bytes, &addresses, &IpFields::default(), &segment, &vec![0; usize::from(segment.len)]);
+        dialogue.analysis.packet(Instant::from_nanos(at), Some(&bytes));
+    }
+    assert_eq!(dialogue.report().forward.counts.retransmitted_segments, 1);
 }
 
 #[test]

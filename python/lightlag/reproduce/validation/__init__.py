@@ -65,7 +65,12 @@ def _write(found: Findings, path: Path) -> None:
     """The page and its figures."""
     from lightlag import plot
 
-    path.write_text(document(found), "utf-8")
+    from lightlag.reproduce.validation import kernel
+
+    # What another command has measured stays.
+    kept = kernel.section_of(path.read_text("utf-8")) if path.exists() else None
+    page = document(found)
+    path.write_text(page if kept is None else kernel.with_section(page, kept), "utf-8")
     for paper in found.papers:
         for picture in paper.pictures:
             figure = path.parent / image(paper, picture)

@@ -39,7 +39,7 @@ fn nagle_can_be_switched_off_while_a_small_segment_waits() {
 
 #[test]
 fn quick_acks_release_the_one_that_waits() {
-    let delayed = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 0 };
+    let delayed = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 0, adaptive: false };
     let mut client = established(Config { delayed_ack: Some(delayed), ..config() });
     client.handle_segment(at(110), &data(1, 500, 510));
     assert_eq!(drain(&mut client, at(110)).len(), 0);

@@ -1,0 +1,291 @@
+//! When Linux acknowledges (`net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`; described in own words).
+//!
+//! - More than one full segment waits: at once, if the window did not get narrower. What a full segment is, is learnt.
+//! - A quick ACK for every segment: for the first 16 of a connection, after duplicates, after a pause of the peer longer
+//!   than a timeout, and whenever the offered window grew. That is why slow start sees about one ACK a segment.
+//! - The application has read everything and the last segment was marked PSH: at once.
+//! - Otherwise after the ATO: 40 ms where segments follow each other, more where they come at that pace. It doubles when
+//!   it expires.
+//! - An end that answers data within the ATO converses ("pingpong"): its ACKs wait for its data.
+//!
+//! After a loss, duplicate ACKs are compressed: from the fourth on one leaves per 1 ms or 5 % of the round trip, whatever
+//! is less, or for 44 segments.
+
+use super::Receiver;
+use crate::config::{DelayedAck, TimerGranularity};
+use crate::segment::Flags;
+use crate::timer;
+use lightlag_core::{Duration, Instant};
+
+/// Quick ACKs at most (`TCP_MAX_QUICKACKS`).
+pub(crate) const MAX_QUICK: u16 = 16;
+/// No delayed ACK waits longer: the minimum timeout less a tick.
+const LONGEST: Duration = Duration::from_millis(196);
+/// What a segment counts for before the first has arrived (`tcp_initialize_rcv_mss`).
+const FIRST_ESTIMATE: u16 = 536;
+/// Duplicate ACKs that leave at once.
+const UNCOMPRESSED: u8 = 3;
+/// Segments that one compressed ACK stands for at most (`tcp_comp_sack_nr`).
+const COMPRESSED: u8 = 44;
+/// The longest that a compressed ACK waits (`tcp_comp_sack_delay_ns`).
+const COMPRESSION: Duration = Duration::from_millis(1);
+
+/// What the receiver learns of the peer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Adaptive {
+    /// When data arrived last.
+    last_data: Instant,
+    /// The delay that the next ACK gets, before its bounds (ATO); zero before the first data.
+    ato: Duration,
+    /// The delay with its bounds.
+    wait: Duration,
+    /// The shortest delay.
+    least: Duration,
+    /// More than so many bytes are acknowledged at once.
+    pub(super) at_once: u32,
+    /// A full segment of the peer.
+    pub(super) segment: u16,
+    /// Segments to be acknowledged together.
+    every: u16,
+    /// Quick ACKs at the begin.
+    most_quick: u16,
+    /// Data is answered with data: no quick ACKs.
+    pub(super) converses: bool,
+    /// A segment marked PSH waits to be acknowledged.
+    pushed: bool,
+    /// A small one does, after another marked one.
+    pushed_twice: bool,
+}
+
+impl Adaptive {
+    pub(super) fn new(policy: &DelayedAck) -> Self {
+        let mut new = Self {
+            last_data: Instant::ZERO,
+            ato: Duration::ZERO,
+            wait: policy.timeout,
+            least: policy.timeout,
+            at_once: 0,
+            segment: 0,
+            every: policy.segments,
+            most_quick: policy.quick,
+            converses: false,
+            pushed: false,
+            pushed_twice: false,
+        };
+        new.set_segment(FIRST_ESTIMATE);
+        new
+    }
+
+    fn set_segment(&mut self, bytes: u16) {
+        self.segment = bytes;
+        self.at_once = u32::from(self.every - 1) * u32::from(bytes);
+    }
+
+    /// What a segment says about the peer's size, and whether it ended a burst of the peer (`tcp_measure_rcv_mss`).
+    #[inline(always)]
+    fn measure(&mut self, len: u64, push: bool, largest: u16) {
+        if len >= u64::from(self.segment) {
+            if len != u64::from(self.segment) {
+                self.set_segment(len.min(u64::from(largest)) as u16);
+            }
+            self.pushed |= push;
+        } else {
+            self.pushed_twice = self.pushed;
+            self.pushed = true;
+        }
+    }
+
+    fn set_ato(&mut self, ato: Duration, srtt: Duration) {
+        self.ato = ato;
+        let most = if srtt.is_zero() { LONGEST } else { srtt.max(self.least) };
+        self.wait = if ato > self.least { ato.min(most).min(LONGEST) } else { ato };
+    }
+}
+
+/// The path as the sending half sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathTimes {
+    /// SRTT; zero without a sample.
+    pub(crate) srtt: Duration,
+    /// The retransmission timeout.
+    pub(crate) rto: Duration,
+}
+
+impl Receiver {
+    /// Whether this much time since the last data changes the delay of ACKs; [`Self::adapt`] takes it then.
+    #[inline(always)]
+    pub(crate) fn adapts(&self, now: Instant) -> bool {
+        self.adaptive.is_some_and(|adaptive| {
+            adaptive.ato != adaptive.least || now.since(adaptive.last_data) > adaptive.least / 2
+        })
+    }
+
+    /// Data arrives after a pause (`tcp_event_data_recv`).
+    #[cold]
+    pub(crate) fn adapt(&mut self, now: Instant, path: PathTimes) {
+        let Some(adaptive) = &mut self.adaptive else { return };
+        if adaptive.ato.is_zero() {
+            // The window was offered for segments of this size.
+            adaptive.ato = adaptive.least;
+            self.quick_due = true;
+            return;
+        }
+        let pause = now.since(adaptive.last_data);
+        let half = adaptive.ato / 2;
+        if pause <= adaptive.least / 2 {
+            adaptive.set_ato(half + adaptive.least / 2, path.srtt);
+        } else if pause < adaptive.ato {
+            adaptive.set_ato((half + pause).min(path.rto), path.srtt);
+        } else if pause > path.rto {
+            // The sender will begin slowly.
+            self.quick_due = true;
+        }
+    }
+
+    /// Data in order arrived, or the FIN, or both (`__tcp_ack_snd_check`).
+    #[inline(always)]
+    pub(super) fn count_adaptive(&mut self, now: Instant, len: u64, flags: Flags) {
+        let mss = self.mss;
+        let Some(adaptive) = &mut self.adaptive else { return };
+        if len > 0 {
+            adaptive.last_data = now;
+            adaptive.measure(len, flags.has(Flags::PSH), mss);
+            if self.quick_due {
+                self.quick_due = false;
+                self.enter_quick(MAX_QUICK);
+            }
+            self.grow_limit(len);
+        }
+        if self.fin_consumed() {
+            self.await_close();
+        }
+        let Some(adaptive) = &self.adaptive else { return };
+        let more = self.nxt - self.last_ack > u64::from(adaptive.at_once) && !self.window_shrank();
+        if more || self.quick > 0 && !adaptive.converses || self.read_to_the_end() {
+            self.ack_now = true;
+        } else {
+            self.delay(now);
+        }
+    }
+
+    /// The application has read all, and a marked segment waits for its ACK (`__tcp_cleanup_rbuf`).
+    #[inline(always)]
+    pub(super) fn read_to_the_end(&self) -> bool {
+        self.adaptive.is_some_and(|adaptive| adaptive.pushed_twice || adaptive.pushed && !adaptive.converses)
+            && self.unread() == 0
+    }
+
+    /// The application will close, too: the ACK may wait for its FIN (`tcp_fin`).
+    #[cold]
+    fn await_close(&mut self) {
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.converses = true;
+        }
+    }
+
+    /// An ACK leaves of something that waited for it (`tcp_dec_quickack_mode`).
+    #[inline(always)]
+    pub(super) fn waits_no_more(&mut self) {
+        let Some(adaptive) = &mut self.adaptive else { return };
+        adaptive.pushed = false;
+        adaptive.pushed_twice = false;
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                (adaptive.ato, adaptive.wait) = (adaptive.least, adaptive.least);
+            }
+        }
+    }
+
+    /// As many quick ACKs as half a window has segments, at most `most` (`tcp_incr_quickack`).
+    fn enter_quick(&mut self, most: u16) {
+        let Some(adaptive) = &self.adaptive else { return };
+        let window = self.edge.saturating_sub(self.last_ack);
+        let quick = (window / (2 * u64::from(adaptive.segment))).min(u64::from(most.min(adaptive.most_quick))) as u16;
+        self.quick = self.quick.max(if quick == 0 { adaptive.most_quick.min(2) } else { quick });
+    }
+
+    /// Duplicates, or marks: the peer needs to know quickly (`tcp_enter_quickack_mode`).
+    pub(crate) fn hurry(&mut self, most: u16) {
+        self.enter_quick(most);
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.converses = false;
+            adaptive.ato = adaptive.least;
+            adaptive.wait = adaptive.least;
+        }
+    }
+
+    /// The ACK waits, but not longer than one that waits already (`tcp_send_delayed_ack`).
+    fn delay(&mut self, now: Instant) {
+        let Some(adaptive) = &self.adaptive else { return };
+        if self.deadline == Instant::MAX {
+            self.deadline = now + adaptive.wait;
+        } else if self.deadline <= now + adaptive.wait / 4 {
+            self.ack_now = true;
+        } else {
+            self.deadline = self.deadline.min(now + adaptive.wait);
+        }
+    }
+
+    /// Data left; soon after some arrived, it is an answer (`tcp_event_data_sent`).
+    #[inline(always)]
+    pub(crate) fn data_left(&mut self, now: Instant) {
+        if let Some(adaptive) = &mut self.adaptive
+            && now < adaptive.last_data + adaptive.ato
+        {
+            adaptive.converses = true;
+        }
+    }
+
+    /// Whether the timer, whose time has come, fires only with a later tick. Compressed ACKs have an exact timer.
+    pub(crate) fn timer_waits(&mut self, now: Instant, granularity: TimerGranularity) -> bool {
+        let wait = self.adaptive.map_or(self.timeout, |adaptive| adaptive.wait);
+        granularity == TimerGranularity::Linux
+            && !self.has_holes()
+            && timer::put_off(&mut self.deadline, &mut self.coarse, now, wait)
+    }
+
+    /// The delayed ACK was not carried by data in time (`tcp_delack_timer_handler`).
+    pub(super) fn missed(&mut self, path: PathTimes) {
+        let holes = self.has_holes();
+        let Some(adaptive) = &mut self.adaptive else { return };
+        if holes {
+            // A compressed one.
+        } else if adaptive.converses {
+            adaptive.converses = false;
+            adaptive.set_ato(adaptive.least, path.srtt);
+        } else {
+            adaptive.set_ato((adaptive.ato * 2).min(path.rto), path.srtt);
+        }
+    }
+
+    /// Duplicate ACKs are compressed from now on, on a path with this round-trip time; the peer agreed to SACK.
+    pub(crate) fn compress(&mut self, srtt: Duration) {
+        let share = if srtt.is_zero() { COMPRESSION } else { srtt / 20 };
+        self.compression = share.min(COMPRESSION);
+    }
+
+    /// Data above a hole: whether its ACK waits for others.
+    pub(super) fn compresses(&mut self, now: Instant) -> bool {
+        let converses = self.adaptive.is_some_and(|adaptive| adaptive.converses);
+        if self.compression.is_zero() || self.quick > 0 && !converses {
+            return false;
+        }
+        let Some(holes) = &mut self.holes else { return false };
+        if holes.duplicates_of != self.nxt {
+            holes.duplicates_of = self.nxt;
+            holes.duplicates = 0;
+        }
+        if holes.duplicates < UNCOMPRESSED {
+            holes.duplicates += 1;
+            return false;
+        }
+        if self.deadline == Instant::MAX {
+            holes.compressed = 0;
+            self.deadline = now + self.compression;
+        }
+        holes.compressed += 1;
+        // More blocks than an ACK or two repeat: none may be lost for the sake of compression.
+        holes.compressed <= COMPRESSED && holes.reported() <= 2
+    }
+}

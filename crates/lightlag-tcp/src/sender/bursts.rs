@@ -1,0 +1,87 @@
+//! Bursts: what a Linux sender hands to the network card at once (TSO autosizing), and when it waits to make one larger
+//! (`net/ipv4/tcp_output.c`: `tcp_tso_autosize`, `tcp_tso_should_defer`, described in own words).
+//!
+//! A burst carries what leaves in about 1 ms at 1.2 times cwnd/SRTT (twice in the first half of slow start), at least two
+//! segments, at most 64 KiB and half the window; below a round trip of 16 ms more. While less than a whole burst fits, it
+//! waits for the next ACK, but only
+//!
+//! - in undisturbed operation, within 1 ms of the last segment,
+//! - if less than a third of the window is free, and
+//! - if that ACK, by the oldest segment in flight and SRTT, comes within 1 ms and half a round trip.
+//!
+//! Its segments leave back to back, the last with PSH. What Linux cuts at the end of a buffer is not modelled.
+
+use super::Sender;
+use crate::congestion::Phase;
+use lightlag_core::{Duration, Instant};
+
+/// A burst at most, in bytes.
+const LARGEST: u64 = 65_536;
+/// A burst at least, in segments (`tcp_min_tso_segs`).
+const SMALLEST: u64 = 2;
+/// How old the last segment and how far away the next ACK may be.
+const RECENT: Duration = Duration::from_millis(1);
+/// A third of the window is used at once (`tcp_tso_win_divisor`).
+const SHARE: u64 = 3;
+
+impl Sender {
+    /// Whether what leaves next belongs to a burst that has begun.
+    #[inline(always)]
+    pub(super) fn in_burst(&self) -> bool {
+        self.board.nxt() < self.burst_end
+    }
+
+    /// Whether the segment that ends at `end` is the last of a burst of several, or of all that was written.
+    #[inline(always)]
+    pub(crate) fn pushes(&self, start: u64, end: u64) -> bool {
+        end == self.written || end == self.burst_end && self.burst_start < start
+    }
+
+    /// Begins a burst into a window with so much room; returns whether it has to wait instead.
+    pub(super) fn begin_burst(&mut self, now: Instant, room: u64) -> bool {
+        let (nxt, size) = (self.board.nxt(), u64::from(self.segment_size));
+        let most = self.largest_burst();
+        let allowed = room.min(self.peer_edge.saturating_sub(nxt));
+        let pending = self.written - nxt;
+        if allowed < most && pending > size && self.waits_for_more(now, allowed) {
+            return true;
+        }
+        let half = (self.cwnd / 2 / size * size).max(size);
+        let most = most.min(half).min(allowed / size * size).max(size);
+        self.burst_start = nxt;
+        self.burst_end = nxt + most.min(pending);
+        false
+    }
+
+    /// Whether less than a whole burst had better wait.
+    fn waits_for_more(&self, now: Instant, allowed: u64) -> bool {
+        let window = self.cwnd.min(self.max_window);
+        if allowed >= window / SHARE
+            || now.since(self.last_sent) > RECENT
+            || self.recovery.phase() != Phase::Open
+            || self.closing && self.written - self.board.nxt() <= allowed
+        {
+            return false;
+        }
+        let srtt = self.rtt.srtt();
+        let threshold = RECENT.min(srtt / 2);
+        self.board.head_sent().is_some_and(|sent| sent + srtt <= now + threshold)
+    }
+
+    /// Bytes of a whole burst: full segments.
+    fn largest_burst(&self) -> u64 {
+        let size = u64::from(self.segment_size);
+        let srtt = self.rtt.srtt();
+        if srtt.is_zero() {
+            return SMALLEST * size;
+        }
+        let threshold = self.congestion.as_ref().map_or(u64::MAX, |algorithm| algorithm.ssthresh());
+        // 2.0 and 1.2, as nanoseconds in a 1024th of a second.
+        let factor = if self.cwnd < threshold / 2 { 1_953_125.0 } else { 1_171_875.0 };
+        let window = self.cwnd.max(self.board.pipe());
+        let paced = (window as f64 * factor / srtt.as_nanos() as f64) as u64;
+        let shift = self.rtt.min().as_nanos() / 512_000;
+        let near = if shift < 32 { LARGEST >> shift } else { 0 };
+        ((paced + near).min(LARGEST) / size).max(SMALLEST) * size
+    }
+}

@@ -1,0 +1,97 @@
+//! When a timer really fires.
+//!
+//! Linux counts time in ticks (4 ms at HZ = 250), and its timer wheel (`kernel/time/timer.c`) has coarser steps the further
+//! away a timer is: 1, 8, 64 and 512 ticks from 0, 63, 504 and 4032 ticks on. A timer fires at the next step after its
+//! time, never before. So a timeout of 305 ms takes 308 to 340 ms.
+
+use lightlag_core::{Duration, Instant};
+use serde::{Deserialize, Serialize};
+
+/// How exactly timers fire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TimerGranularity {
+    /// To the nanosecond.
+    Exact,
+    /// As a Linux kernel with 250 ticks a second.
+    Linux,
+}
+
+/// A tick.
+const TICK: u64 = 4_000_000;
+
+/// What Linux adds to the waiting times of tail loss probes and of the reordering window (`TCP_TIMEOUT_MIN`).
+pub(crate) const LEAST: Duration = Duration::from_millis(8);
+
+/// When a timer fires that was set at `armed` to fire after `wait`, by Linux's wheel.
+pub(crate) fn fires(armed: Instant, wait: Duration) -> Instant {
+    let ticks = wait.as_nanos().div_ceil(TICK);
+    let due = armed.as_nanos() / TICK + ticks;
+    let shift = match ticks {
+        0..63 => 0,
+        63..504 => 3,
+        504..4_032 => 6,
+        _ => 9,
+    };
+    Instant::from_nanos((((due >> shift) + 1) << shift) * TICK)
+}
+
+/// A timer's time has come by its exact value: moves it to when it really fires. Returns whether it has to wait for that.
+/// `coarse` is the last time that this gave.
+#[cold]
+pub(crate) fn put_off(timer: &mut Instant, coarse: &mut Instant, now: Instant, wait: Duration) -> bool {
+    if *timer == *coarse {
+        return false;
+    }
+    let armed = Instant::ZERO + timer.since(Instant::ZERO + wait.min(timer.since(Instant::ZERO)));
+    *coarse = fires(armed, wait);
+    *timer = *coarse;
+    *timer > now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn timers_fire_at_the_next_step_of_their_level() {
+        // 40 ms: 10 ticks and one; 305 ms: 77 ticks, to 80; 2.5 s: 625 ticks, to 640; 17 s: 4250 ticks, to 4608.
+        for (wait, fired) in
+            [(40, 44), (251, 256), (252, 256), (305, 320), (320, 352), (2_500, 2_560), (17_000, 18_432)]
+        {
+            assert_eq!(fires(Instant::ZERO, ms(wait)), Instant::ZERO + ms(fired), "{wait} ms");
+        }
+        // Set at 3 ms: the tick that runs counts whole.
+        assert_eq!(fires(Instant::ZERO + ms(3), ms(40)), Instant::ZERO + ms(44));
+        assert_eq!(fires(Instant::ZERO + ms(5), ms(40)), Instant::ZERO + ms(48));
+    }
+
+    #[test]
+    fn no_timer_fires_early_or_more_than_a_step_late() {
+        for armed in (0..40).map(|n| Instant::from_nanos(n * 1_300_007)) {
+            for wait in (1..3_000).map(ms) {
+                let late = fires(armed, wait).since(armed + wait);
+                let step = if wait < ms(249) {
+                    4
+                } else if wait < ms(2_013) {
+                    32
+                } else {
+                    256
+                };
+                assert!(fires(armed, wait) > armed + wait && late <= ms(step + 4), "{armed} {wait}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_timer_is_put_off_once() {
+        let (mut timer, mut coarse) = (Instant::ZERO + ms(305), Instant::ZERO);
+        assert!(put_off(&mut timer, &mut coarse, Instant::ZERO + ms(305), ms(305)));
+        assert_eq!(timer, Instant::ZERO + ms(320));
+        assert!(!put_off(&mut timer, &mut coarse, Instant::ZERO + ms(320), ms(305)));
+    }
+}

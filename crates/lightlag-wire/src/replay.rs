@@ -1,0 +1,391 @@
+//! What a sender did, from a capture of it, so that it can be repeated packet by packet.
+//!
+//! Data packets are numbered from 1 in the order in which they left, as a link counts them. Which of them were lost is
+//! inferred, because a capture shows packets and no drops:
+//!
+//! - Data that is seen again was lost the time before, unless a D-SACK reports that both copies arrived (RFC 2883), or
+//!   the ACK of it comes sooner after the second copy than a round trip takes (the idea of RFC 3522).
+//! - A hole in the numbers that the capture never saw in time was lost before the capture; its packets are numbered
+//!   where the hole shows.
+//! - At the receiver, what is seen has arrived, so only holes are losses. How often a retransmission was lost on its
+//!   way there cannot be seen.
+//!
+//! A packet that is longer than a full segment was cut by the network card after the capture, and counts as what it
+//! was cut into. What was lost at the end and never sent again is not known.
+
+mod path;
+#[cfg(test)]
+mod tests;
+
+use crate::analysis::{Cause, Connection, Kind, Observation, Side};
+use lightlag_core::Instant;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use path::Path;
+
+/// Where a capture was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Vantage {
+    /// At the sender, or close to it.
+    Sender,
+    /// On the way.
+    Between,
+    /// At the receiver, or close to it.
+    Receiver,
+}
+
+/// Why a connection cannot be repeated.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// Options and the round trip are in the handshake.
+    #[error("its {0} is not in the capture: begin the capture before the connection")]
+    NoHandshake(&'static str),
+    /// Neither side sends data.
+    #[error("nobody sends data on it")]
+    NoData,
+    /// Packets of one side alone.
+    #[error("the capture holds only one direction of it: capture where both pass")]
+    OneDirection,
+}
+
+/// One data packet, in the order of leaving: the first has number 1.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Transmission {
+    /// When the capture saw it; of one that it never saw, when that showed.
+    pub at: Instant,
+    /// Offset of its first byte; data begins with 1.
+    pub start: i64,
+    /// Bytes of data.
+    pub len: u32,
+    /// Whether its data had left before.
+    pub again: bool,
+    /// Whether it was lost.
+    pub lost: bool,
+}
+
+/// A stretch in which a sender repaired losses.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Episode {
+    /// When the first retransmission left, in seconds after the first data.
+    pub begin_s: f64,
+    /// How long until everything was acknowledged that had been sent before it; null if the capture ends earlier.
+    pub duration_s: Option<f64>,
+    /// What began it.
+    pub cause: Cause,
+    /// Bytes under way before it.
+    pub flight_bytes: u64,
+    /// Retransmissions in it.
+    pub retransmissions: u64,
+}
+
+/// What a sender did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sending {
+    /// Number of the connection.
+    pub connection: u64,
+    /// Who sends.
+    pub sender: Side,
+    /// Where the capture was taken.
+    pub vantage: Vantage,
+    /// What lies between the two ends.
+    pub path: Path,
+    /// Payload of a full segment.
+    pub full_segment: u32,
+    /// Bytes of data that the sender had, as far as the capture goes.
+    pub transfer_bytes: u64,
+    /// Whether it said that there is no more.
+    pub complete: bool,
+    /// Segments that left in the first round trip; null where the transfer ends in it.
+    pub initial_window: Option<u64>,
+    /// The largest window that the receiver offered.
+    pub receive_window: u64,
+    /// Seconds from the SYN to the first data.
+    pub first_data_s: f64,
+    /// Seconds from the first data to the ACK of the last, or to the last data where that ACK is missing.
+    pub duration_s: f64,
+    /// Numbers of the data packets that were lost.
+    pub lost: Vec<u64>,
+    /// Retransmitted data packets.
+    pub retransmissions: u64,
+    /// Stretches of repair.
+    pub episodes: Vec<Episode>,
+    /// The data packets.
+    #[serde(skip)]
+    pub transmissions: Vec<Transmission>,
+    /// When the capture saw an ACK go further, and up to which offset.
+    #[serde(skip)]
+    pub acks: Vec<(Instant, i64)>,
+}
+
+impl Sending {
+    /// What the sender of a connection did. `rows` are all its packets in the order of the capture, `connection` what
+    /// the analysis says about it. The sender is the side with more data.
+    ///
+    /// # Errors
+    /// If the capture lacks what a repetition needs.
+    pub fn infer(rows: &[Observation], connection: &Connection) -> Result<Self, ReplayError> {
+        let (forward, backward) = (&connection.forward, &connection.backward);
+        if forward.counts.packets == 0 || backward.counts.packets == 0 {
+            return Err(ReplayError::OneDirection);
+        }
+        let client_sends = forward.counts.unique_bytes >= backward.counts.unique_bytes;
+        let (sender, own, other) =
+            if client_sends { (Side::Client, forward, backward) } else { (Side::Server, backward, forward) };
+        if own.counts.unique_bytes == 0 {
+            return Err(ReplayError::NoData);
+        }
+        forward.handshake.ok_or(ReplayError::NoHandshake("SYN"))?;
+        backward.handshake.ok_or(ReplayError::NoHandshake("SYN-ACK"))?;
+        let full_segment = path::full_segment(connection);
+        let base_rtt = path::base_rtt(connection, own, other);
+        let vantage = path::vantage(own, base_rtt);
+        let mut walk = Walk::new(full_segment, vantage, base_rtt);
+        for row in rows {
+            if row.side == sender {
+                walk.sent(row);
+            } else {
+                walk.answered(row);
+            }
+        }
+        let path = Path::infer(connection, sender, vantage, base_rtt, full_segment, &walk.delivered);
+        Ok(walk.finish(connection, rows, sender, path))
+    }
+}
+
+/// The state while the packets of a connection are walked through.
+struct Walk {
+    full_segment: u32,
+    vantage: Vantage,
+    base_rtt: f64,
+    transmissions: Vec<Transmission>,
+    /// What was sent last of every stretch of data: from its start, its end and index.
+    latest: BTreeMap<i64, (i64, usize)>,
+    /// Lost ones, with the copy that showed it.
+    lost: Vec<(usize, usize)>,
+    /// Copies whose first ACK is still to come, by offset of their end.
+    unproven: BTreeSet<(i64, usize)>,
+    highest: i64,
+    acked: i64,
+    acks: Vec<(Instant, i64)>,
+    /// Bytes that have arrived by a time.
+    delivered: Vec<(Instant, u64)>,
+    arrived: u64,
+    episodes: Vec<Episode>,
+    /// Up to where the running episode goes.
+    recovery_point: Option<i64>,
+    complete: bool,
+    last_data: Option<Instant>,
+    first_data: Option<Instant>,
+}
+
+impl Walk {
+    fn new(full_segment: u32, vantage: Vantage, base_rtt: f64) -> Self {
+        Self {
+            full_segment,
+            vantage,
+            base_rtt,
+            transmissions: Vec::new(),
+            latest: BTreeMap::new(),
+            lost: Vec::new(),
+            unproven: BTreeSet::new(),
+            highest: 1,
+            acked: 1,
+            acks: Vec::new(),
+            delivered: Vec::new(),
+            arrived: 0,
+            episodes: Vec::new(),
+            recovery_point: None,
+            complete: false,
+            last_data: None,
+            first_data: None,
+        }
+    }
+
+    /// A packet of the sender.
+    fn sent(&mut self, row: &Observation) {
+        self.complete |= row.flags.has(lightlag_tcp::segment::Flags::FIN);
+        if row.len == 0 || matches!(row.kind, Kind::KeepAlive) {
+            return;
+        }
+        self.first_data.get_or_insert(row.at);
+        self.last_data = Some(row.at);
+        if self.vantage == Vantage::Receiver {
+            self.arrived += u64::from(row.unique);
+            self.delivered.push((row.at, self.arrived));
+        }
+        if row.kind == Kind::OutOfOrder {
+            return self.overtaken(row);
+        }
+        if row.start > self.highest {
+            self.hole(row.at, row.start);
+        }
+        let again = matches!(row.kind, Kind::Retransmission(_));
+        if let Kind::Retransmission(cause) = row.kind {
+            self.episode(row, cause);
+        }
+        let end = row.start + i64::from(row.len);
+        let mut from = row.start;
+        while from < end {
+            let to = (from + i64::from(self.full_segment)).min(end);
+            self.transmit(row.at, from, to, again);
+            from = to;
+        }
+        self.highest = self.highest.max(end);
+    }
+
+    /// Data that later data overtook before the capture: it was not lost.
+    fn overtaken(&mut self, row: &Observation) {
+        let end = row.start + i64::from(row.len);
+        let over: Vec<usize> = self.overlapping(row.start, end);
+        for index in over {
+            self.transmissions[index].lost = false;
+        }
+    }
+
+    /// What lies below `start` was lost before the capture.
+    fn hole(&mut self, at: Instant, start: i64) {
+        let mut from = self.highest;
+        while from < start {
+            let to = (from + i64::from(self.full_segment)).min(start);
+            self.transmissions.push(Transmission {
+                at,
+                start: from,
+                len: (to - from) as u32,
+                again: false,
+                lost: true,
+            });
+            self.latest.insert(from, (to, self.transmissions.len() - 1));
+            from = to;
+        }
+        self.highest = start;
+    }
+
+    fn transmit(&mut self, at: Instant, from: i64, to: i64, again: bool) {
+        let index = self.transmissions.len();
+        if again && self.vantage != Vantage::Receiver {
+            for before in self.overlapping(from, to) {
+                self.transmissions[before].lost = true;
+                self.lost.push((before, index));
+            }
+            self.unproven.insert((to, index));
+        }
+        self.transmissions.push(Transmission { at, start: from, len: (to - from) as u32, again, lost: false });
+        while let Some((inside, (end, before))) =
+            self.latest.range(from + 1..to).next().map(|(at, entry)| (*at, *entry))
+        {
+            self.latest.remove(&inside);
+            if end > to {
+                self.latest.insert(to, (end, before));
+            }
+        }
+        self.latest.insert(from, (to, index));
+    }
+
+    /// The last copies of the data from `from` to `to`.
+    fn overlapping(&self, from: i64, to: i64) -> Vec<usize> {
+        let first = self.latest.range(..=from).next_back().filter(|(_, (end, _))| *end > from);
+        let first = first.map_or(from, |(start, _)| *start);
+        self.latest.range(first..to).map(|(_, (_, index))| *index).collect()
+    }
+
+    /// The copy before `index` was not lost after all.
+    fn take_back(&mut self, index: usize) {
+        for (before, _) in self.lost.extract_if(.., |(_, copy)| *copy == index) {
+            self.transmissions[before].lost = false;
+        }
+    }
+
+    /// A packet of the receiver.
+    fn answered(&mut self, row: &Observation) {
+        if let Some((from, to)) = row.twice {
+            let copy = self.lost.iter().rev().map(|(_, copy)| *copy).find(|copy| {
+                let sent = &self.transmissions[*copy];
+                sent.start < to && from < sent.start + i64::from(sent.len)
+            });
+            copy.into_iter().for_each(|copy| self.take_back(copy));
+        }
+        let Some(ack) = row.ack else { return };
+        if self.vantage != Vantage::Receiver && self.first_data.is_some() {
+            let arrived = ((self.highest - 1) as u64).saturating_sub(row.other_in_flight);
+            if arrived > self.arrived {
+                self.arrived = arrived;
+                self.delivered.push((row.at, arrived));
+            }
+        }
+        if ack <= self.acked {
+            return;
+        }
+        self.acked = ack;
+        self.acks.push((row.at, ack));
+        while let Some((end, index)) = self.unproven.first().copied().filter(|(end, _)| *end <= ack) {
+            self.unproven.remove(&(end, index));
+            // Sooner than the second copy can have arrived and been answered: the first one had.
+            let waited = row.at.since(self.transmissions[index].at).as_secs_f64();
+            if self.vantage == Vantage::Sender && waited < 0.9 * self.base_rtt {
+                self.take_back(index);
+            }
+        }
+        if self.recovery_point.is_some_and(|point| ack >= point) {
+            self.recovery_point = None;
+            let first = self.first_data.unwrap_or(row.at);
+            if let Some(episode) = self.episodes.last_mut() {
+                episode.duration_s = Some(row.at.since(first).as_secs_f64() - episode.begin_s);
+            }
+        }
+    }
+
+    /// A retransmission belongs to the episode that runs, or begins one: a timeout does in any case, and what follows a
+    /// probe.
+    fn episode(&mut self, row: &Observation, cause: Cause) {
+        let running = self.recovery_point.and(self.episodes.last_mut());
+        let begin_s = row.at.since(self.first_data.unwrap_or(row.at)).as_secs_f64();
+        let other = running.as_ref().is_none_or(|running| {
+            running.cause != cause && (cause == Cause::Timeout || running.cause == Cause::TailProbe)
+        });
+        if other {
+            if let Some(running) = running {
+                running.duration_s = Some(begin_s - running.begin_s);
+            }
+            let flight = row.in_flight;
+            self.episodes.push(Episode { begin_s, duration_s: None, cause, flight_bytes: flight, retransmissions: 0 });
+            self.recovery_point = Some(self.highest);
+        }
+        if let Some(episode) = self.episodes.last_mut() {
+            episode.retransmissions += 1;
+        }
+    }
+
+    fn finish(self, connection: &Connection, rows: &[Observation], sender: Side, path: Path) -> Sending {
+        let seconds = |from: Instant, to: Instant| to.since(from).as_secs_f64();
+        let first_data = self.first_data.unwrap_or(Instant::ZERO);
+        let syn = rows.first().map_or(first_data, |row| row.at);
+        let end = self.acks.iter().find(|(_, ack)| *ack >= self.highest).map(|(at, _)| *at);
+        let end = end.filter(|_| self.vantage != Vantage::Receiver).or(self.last_data).unwrap_or(first_data);
+        let within = |sent: &&Transmission| seconds(first_data, sent.at) < 0.95 * path.base_rtt_s;
+        let first_round: u64 = self.transmissions.iter().take_while(within).map(|sent| u64::from(sent.len)).sum();
+        let transfer_bytes = (self.highest - 1) as u64;
+        let windows = rows.iter().filter(|row| row.side != sender).filter_map(|row| row.window);
+        let lost = self.transmissions.iter().enumerate().filter(|(_, sent)| sent.lost);
+        Sending {
+            connection: connection.number,
+            sender,
+            vantage: self.vantage,
+            path,
+            full_segment: self.full_segment,
+            transfer_bytes,
+            complete: self.complete,
+            initial_window: (first_round < transfer_bytes)
+                .then(|| first_round.div_ceil(u64::from(self.full_segment)).max(1)),
+            receive_window: windows.max().unwrap_or(0),
+            first_data_s: seconds(syn, first_data),
+            duration_s: seconds(first_data, end),
+            lost: lost.map(|(index, _)| index as u64 + 1).collect(),
+            retransmissions: self.transmissions.iter().filter(|sent| sent.again).count() as u64,
+            episodes: self.episodes,
+            transmissions: self.transmissions,
+            acks: self.acks,
+        }
+    }
+}

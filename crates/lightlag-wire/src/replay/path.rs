@@ -1,0 +1,127 @@
+//! What lies between the two ends of a connection: delay, rate and queue of one bottleneck.
+
+use super::Vantage;
+use crate::analysis::{Connection, Direction, Side};
+use lightlag_core::Instant;
+use serde::Serialize;
+
+/// Headers of TCP and its timestamps.
+const TCP_HEADER: u32 = 20;
+const TIMESTAMPS: u32 = 12;
+/// What a SYN without the option asks for (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u16 = 536;
+/// A rate is taken over so many full segments, at least.
+const TRAIN: u64 = 10;
+
+/// A path with one bottleneck.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Path {
+    /// The shortest round trip in seconds.
+    pub base_rtt_s: f64,
+    /// The round trip when the queue was longest, in seconds.
+    pub max_rtt_s: f64,
+    /// The rate at which IP packets came through; null where fewer than ten segments show it.
+    pub rate_bps: Option<f64>,
+    /// Full packets that the queue held when it was longest; null without a rate.
+    pub queue_packets: Option<u64>,
+    /// Propagation both ways in seconds: the shortest round trip without the transmission of data and ACK.
+    pub propagation_s: f64,
+    /// Bytes of a full packet.
+    pub full_packet: u32,
+}
+
+/// Payload of a full segment: the smaller MSS, without the options of every segment (RFC 6691).
+pub(super) fn full_segment(connection: &Connection) -> u32 {
+    let mss = |direction: &Direction| direction.handshake.and_then(|handshake| handshake.mss).unwrap_or(DEFAULT_MSS);
+    let mss = u32::from(mss(&connection.forward).min(mss(&connection.backward)));
+    mss.saturating_sub(if has_timestamps(connection) { TIMESTAMPS } else { 0 }).max(1)
+}
+
+fn has_timestamps(connection: &Connection) -> bool {
+    [&connection.forward, &connection.backward]
+        .iter()
+        .all(|direction| direction.handshake.is_some_and(|handshake| handshake.timestamps))
+}
+
+/// The shortest round trip, in seconds: of the handshake, or of data and the way from the capture to the sender.
+pub(super) fn base_rtt(connection: &Connection, own: &Direction, other: &Direction) -> f64 {
+    let of_data = own.rtt.map(|rtt| rtt.min_s + other.rtt.map_or(0.0, |rtt| rtt.min_s));
+    let found = connection.initial_rtt_s.into_iter().chain(of_data).fold(f64::INFINITY, f64::min);
+    if found.is_finite() { found } else { 0.0 }
+}
+
+/// By the share of the round trip that lies beyond the capture, seen from the sender.
+pub(super) fn vantage(own: &Direction, base_rtt: f64) -> Vantage {
+    let Some(beyond) = own.rtt.map(|rtt| rtt.min_s).filter(|_| base_rtt > 0.0) else { return Vantage::Sender };
+    match beyond / base_rtt {
+        share if share > 0.7 => Vantage::Sender,
+        share if share < 0.3 => Vantage::Receiver,
+        _ => Vantage::Between,
+    }
+}
+
+impl Path {
+    pub(super) fn infer(
+        connection: &Connection,
+        sender: Side,
+        vantage: Vantage,
+        base_rtt_s: f64,
+        full_segment: u32,
+        delivered: &[(Instant, u64)],
+    ) -> Self {
+        let (own, other) = match sender {
+            Side::Client => (&connection.forward, &connection.backward),
+            Side::Server => (&connection.backward, &connection.forward),
+        };
+        let ip_header = if connection.client.is_ipv6() { 40 } else { 20 };
+        let header = ip_header + TCP_HEADER + if has_timestamps(connection) { TIMESTAMPS } else { 0 };
+        let full_packet = full_segment + header;
+        let rate = payload_rate(delivered, u64::from(full_segment));
+        let rate_bps = rate.map(|bytes| bytes * 8.0 * f64::from(full_packet) / f64::from(full_segment));
+        // What inflates the round trip lies beyond a capture at the sender, and before one at the receiver.
+        let most = if vantage == Vantage::Receiver {
+            other.rtt.map(|rtt| rtt.p95_s + own.rtt.map_or(0.0, |rtt| rtt.min_s))
+        } else {
+            own.rtt.map(|rtt| rtt.max_s + other.rtt.map_or(0.0, |rtt| rtt.min_s))
+        };
+        let max_rtt_s = most.unwrap_or(base_rtt_s).max(base_rtt_s);
+        let sending = rate_bps.map_or(0.0, |rate| 8.0 * f64::from(full_packet + header) / rate);
+        let queue = rate_bps.map(|rate| (max_rtt_s - base_rtt_s) * rate / 8.0 / f64::from(full_packet));
+        Self {
+            base_rtt_s,
+            max_rtt_s,
+            rate_bps,
+            queue_packets: queue.map(|packets| libm::ceil(packets) as u64),
+            propagation_s: (base_rtt_s - sending).max(0.0),
+            full_packet,
+        }
+    }
+}
+
+/// Bytes a second at which a bottleneck let data through: over trains of ten segments the rates of a busy bottleneck
+/// lie close together, and nothing but compressed ACKs is faster. The median of what lies about the 90th percentile.
+fn payload_rate(delivered: &[(Instant, u64)], full_segment: u64) -> Option<f64> {
+    let mut rates = Vec::new();
+    let mut behind = 0;
+    for (at, (time, bytes)) in delivered.iter().enumerate() {
+        // The latest begin of a train that is long enough.
+        while behind + 1 < at && bytes - delivered[behind + 1].1 >= TRAIN * full_segment {
+            behind += 1;
+        }
+        let (from, before) = delivered[behind];
+        let seconds = time.since(from).as_secs_f64();
+        if bytes - before >= TRAIN * full_segment && seconds > 0.0 {
+            rates.push((bytes - before) as f64 / seconds);
+        }
+    }
+    if rates.is_empty() {
+        // A short transfer: the whole of it, if that is more than one step.
+        let (first, last) = (delivered.first()?, delivered.last()?);
+        let seconds = last.0.since(first.0).as_secs_f64();
+        return (delivered.len() > 3 && seconds > 0.0).then(|| (last.1 - first.1) as f64 / seconds);
+    }
+    rates.sort_by(f64::total_cmp);
+    let high = rates[rates.len() * 9 / 10];
+    let near: Vec<f64> = rates.into_iter().filter(|rate| (0.85 * high..=1.1 * high).contains(rate)).collect();
+    near.get(near.len() / 2).copied()
+}

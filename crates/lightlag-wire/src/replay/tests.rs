@@ -1,0 +1,127 @@
+//! What is inferred, against what a bridge had done to the packets of a real kernel: see `tests/captures/README.md`.
+
+use super::*;
+use crate::analysis::{Analysis, Limits, trace::Trace};
+use crate::capture::Reader;
+use crate::{Addresses, IpFields, encode};
+use lightlag_core::Duration;
+use lightlag_tcp::Segment;
+use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions};
+
+fn real(name: &str) -> Sending {
+    let file = format!("{}/../../tests/captures/{name}.pcap", env!("CARGO_MANIFEST_DIR"));
+    let mut reader = Reader::open(std::fs::File::open(file).unwrap()).unwrap();
+    let (mut analysis, mut trace) = (Analysis::new(Limits::default()), Trace::new(0, usize::MAX));
+    while let Some(packet) = reader.next_packet().unwrap() {
+        if let Some(observation) = analysis.packet(packet.at, packet.ip) {
+            trace.observe(&observation);
+        }
+    }
+    Sending::infer(trace.rows(), &analysis.finish().connections[0]).unwrap()
+}
+
+/// Within a share of what is right.
+fn about(found: f64, right: f64, share: f64) -> bool {
+    (found / right - 1.0).abs() < share
+}
+
+#[test]
+fn a_capture_at_the_sender_gives_the_losses_that_a_bridge_had_made() {
+    let sending = real("linux-cubic-sender");
+    assert_eq!((sending.sender, sending.vantage), (Side::Client, Vantage::Sender));
+    assert_eq!(sending.transmissions.len(), 419);
+    assert_eq!(sending.lost, [100, 101, 250, 300]);
+    assert_eq!((sending.transfer_bytes, sending.complete), (600_000, true));
+    assert_eq!((sending.full_segment, sending.initial_window), (1448, Some(10)));
+    let path = sending.path;
+    assert!(about(path.rate_bps.unwrap(), 20e6, 0.03), "{path:?}");
+    // 20 ms each way, and the bridge's own lateness.
+    assert!(about(path.base_rtt_s, 0.0407, 0.05), "{path:?}");
+    assert!(about(path.propagation_s, 0.04, 0.05), "{path:?}");
+    assert!(sending.episodes.iter().all(|episode| episode.cause == Cause::Fast), "{:?}", sending.episodes);
+}
+
+#[test]
+fn a_capture_at_the_receiver_gives_the_same_losses_from_its_holes() {
+    let sending = real("linux-cubic-receiver");
+    assert_eq!((sending.sender, sending.vantage), (Side::Client, Vantage::Receiver));
+    assert_eq!(sending.lost, [100, 101, 250, 300]);
+    assert_eq!(sending.transmissions.len(), 419);
+    assert_eq!(sending.initial_window, Some(10));
+    assert!(about(sending.path.rate_bps.unwrap(), 20e6, 0.03), "{:?}", sending.path);
+    assert!(about(sending.path.base_rtt_s, 0.0407, 0.05), "{:?}", sending.path);
+}
+
+#[test]
+fn lost_retransmissions_are_found_and_what_was_sent_again_for_nothing_is_not() {
+    let sending = real("linux-timeout-sender");
+    let lost: Vec<u64> = (150..=200).chain([270]).collect();
+    assert_eq!(sending.transmissions.len(), 329);
+    assert_eq!(sending.lost, lost);
+}
+
+/// A connection of packets made by hand.
+fn infer(packets: &[(u64, bool, Segment)]) -> Result<Sending, ReplayError> {
+    let there = Addresses { source: "10.0.0.1:1000".parse().unwrap(), destination: "10.0.0.2:9".parse().unwrap() };
+    let (mut analysis, mut trace) = (Analysis::new(Limits::default()), Trace::new(0, usize::MAX));
+    for (ms, from_client, segment) in packets {
+        let mut bytes = Vec::new();
+        let addresses = if *from_client { there } else { there.reversed() };
+        encode(&mut bytes, &addresses, &IpFields::default(), segment, &vec![0; usize::from(segment.len)]);
+        let at = Instant::ZERO + Duration::from_millis(*ms);
+        trace.observe(&analysis.packet(at, Some(&bytes)).unwrap());
+    }
+    Sending::infer(trace.rows(), &analysis.finish().connections[0])
+}
+
+fn segment(seq: u32, ack: u32, flags: Flags, len: u16) -> Segment {
+    let mut segment = Segment::new(SeqNumber(seq), SeqNumber(ack), 60_000, flags);
+    segment.len = len;
+    segment
+}
+
+fn handshake() -> Vec<(u64, bool, Segment)> {
+    let options = SynOptions { mss: Some(1000), window_scale: Some(0), sack_permitted: true };
+    vec![
+        (0, true, segment(100, 0, Flags::SYN, 0).with_syn_options(options)),
+        (100, false, segment(500, 101, Flags(Flags::SYN.0 | Flags::ACK.0), 0).with_syn_options(options)),
+        (100, true, segment(101, 501, Flags::ACK, 0)),
+    ]
+}
+
+#[test]
+fn a_packet_longer_than_a_segment_counts_as_what_it_is_cut_into() {
+    let mut packets = handshake();
+    packets.push((100, true, segment(101, 501, Flags::ACK, 2500)));
+    packets.push((200, false, segment(501, 2601, Flags::ACK, 0)));
+    let sending = infer(&packets).unwrap();
+    let lengths: Vec<u32> = sending.transmissions.iter().map(|sent| sent.len).collect();
+    assert_eq!(lengths, [1000, 1000, 500]);
+    assert!(sending.lost.is_empty());
+}
+
+#[test]
+fn an_early_ack_takes_a_loss_back() {
+    let ack = |ms| (ms, false, segment(501, 1101, Flags::ACK, 0));
+    let again = (500, true, segment(101, 501, Flags::ACK, 1000));
+    let mut packets = handshake();
+    packets.push((100, true, segment(101, 501, Flags::ACK, 1000)));
+    packets.push(again);
+    // The round trip is 100 ms: an ACK 20 ms after the second copy answers the first.
+    packets.push(ack(520));
+    assert_eq!(infer(&packets).unwrap().lost, Vec::<u64>::new());
+    packets.pop();
+    packets.push(ack(600));
+    assert_eq!(infer(&packets).unwrap().lost, [1]);
+}
+
+#[test]
+fn what_cannot_be_repeated_says_why() {
+    let whole = handshake();
+    assert_eq!(infer(&whole).unwrap_err(), ReplayError::NoData);
+    let data = (100, true, segment(101, 501, Flags::ACK, 1000));
+    assert_eq!(infer(&[whole[0], data]).unwrap_err(), ReplayError::OneDirection);
+    let ack = (200, false, segment(501, 1101, Flags::ACK, 0));
+    assert_eq!(infer(&[data, ack]).unwrap_err(), ReplayError::NoHandshake("SYN"));
+    assert_eq!(infer(&[whole[0], data, ack]).unwrap_err(), ReplayError::NoHandshake("SYN-ACK"));
+}

@@ -1,0 +1,67 @@
+"""``lightlag compare-capture``: a real connection beside a simulated one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lightlag.commands.inspect import STOPPED, Flow, read
+from lightlag.errors import InputError
+
+
+def compare_capture(
+    real: Annotated[Path, typer.Argument(metavar="REAL", help="A capture of real hosts: pcapng or pcap.")],
+    simulated: Annotated[
+        Path, typer.Argument(metavar="SIMULATED", help="A capture of a simulated run, or a results folder.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FIGURE", help="Figure to write: .pdf, .svg or .png.")
+    ] = None,
+    flow: Flow = None,
+    simulated_flow: Annotated[
+        str | None,
+        typer.Option("--simulated-flow", metavar="FLOW", help="The same for SIMULATED; in a folder, a flow's name."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
+) -> None:
+    r"""Lay a real connection beside a simulated one: a table of statistics, and a figure.
+
+    \b
+    lightlag compare-capture real.pcapng results/geo -o both.pdf
+    lightlag compare-capture real.pcapng simulated.pcapng --flow 3 -o both.png
+
+    The figure shows sequence, bytes in flight (for a results folder also the congestion window) and goodput over time,
+    from the first packet of each connection on. Without --flow it is the connection with the most data.
+    """
+    from lightlag._table import print_rows
+    from lightlag.capture_comparison import CaptureComparison, Side
+
+    sides = []
+    for path, name, label in ((real, flow, "real"), (simulated, simulated_flow, "simulated")):
+        if label == "simulated" and path.is_dir():
+            sides.append(Side.of_folder(path, name))
+            continue
+        capture, stopped = read(path, quiet=quiet)
+        if stopped:
+            print(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
+            raise typer.Exit(STOPPED)
+        if capture.note and not quiet:
+            print(f"note: {path}: {capture.note}", file=sys.stderr)
+        connection = capture.largest(name)
+        if connection.payload_bytes == 0:
+            raise InputError(f"{path}: connection {connection.number} carries no data; name another with --flow")
+        sides.append(Side.of_capture(connection))
+    comparison = CaptureComparison(*sides)
+    if as_json:
+        print(json.dumps(comparison.summary))
+    else:
+        print_rows(comparison.rows(), f"{comparison.real.title} beside {comparison.simulated.title}")
+    if out is not None:
+        comparison.plot(out)
+        if not quiet:
+            print(out, file=sys.stderr if as_json else sys.stdout)

@@ -1,0 +1,103 @@
+"""``lightlag inspect``: what a capture says about its connections."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lightlag.errors import Interrupted
+
+if TYPE_CHECKING:
+    from lightlag.captures import Capture, Connection
+
+STOPPED = 130
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap, of tcpdump or of a run.")]
+Flow = Annotated[
+    str | None,
+    typer.Option(
+        "--flow", metavar="FLOW", help='A connection: its number, "HOST", "HOST:PORT" or "HOST:PORT-HOST:PORT".'
+    ),
+]
+
+
+def inspect(
+    file: File,
+    flow: Flow = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FIGURE", help="Draw sequence and bytes in flight: .pdf, .svg or .png."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
+) -> None:
+    r"""Say what a capture holds: connections, retransmissions, round-trip times, windows, ECN, gaps.
+
+    \b
+    lightlag inspect real.pcapng                       a row for each direction with data
+    lightlag inspect real.pcapng --flow 3              everything about one connection
+    lightlag inspect real.pcapng --json | jq '.connections[0].forward.rtt'
+    lightlag inspect real.pcapng --flow 3 -o flow.pdf
+
+    A capture that is cut or damaged is read up to there. Ctrl-C prints what was read until then.
+    """
+    capture, stopped = read(file, quiet=quiet)
+    selected = capture.select(flow)
+    if as_json:
+        print(json.dumps(capture.summary | {"connections": [each.summary for each in selected]}))
+    else:
+        _print(capture, selected, flow)
+    if capture.note and not quiet:
+        print(f"note: {file}: {capture.note}; what was read before that is shown", file=sys.stderr)
+    if out is not None:
+        capture.largest(flow).plot(out)
+        if not quiet:
+            print(out, file=sys.stderr if as_json else sys.stdout)
+    if stopped:
+        print(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
+        raise typer.Exit(STOPPED)
+
+
+def read(file: Path, *, quiet: bool) -> tuple[Capture, bool]:
+    """Reads a capture with a progress bar. Whether Ctrl-C ended that early."""
+    from lightlag import _progress
+    from lightlag.captures import Capture, inspect
+
+    try:
+        with _progress.of_capture(file.name, shown=not quiet) as progress:
+            return inspect(file, progress=progress), False
+    except Interrupted as error:
+        assert isinstance(error.result, Capture)
+        return error.result, True
+
+
+def _print(capture: Capture, selected: list[Connection], flow: str | None) -> None:
+    from lightlag._table import print_rows
+    from lightlag.captures import connection_rows, detail_rows, milliseconds
+
+    print_rows(connection_rows(selected), capture.path.name)
+    if (more := len(selected) - 20) > 0:
+        print(f"and {more:,} more connection{'s' * (more > 1)}, with less data")
+    if flow is not None and len(selected) == 1:
+        (connection,) = selected
+        print_rows(detail_rows(connection), "")
+        if (rtt := connection.summary["initial_rtt_s"]) is not None:
+            print(f"round-trip time of the handshake: {milliseconds(rtt)}")
+    print(_overview(capture))
+
+
+def _overview(capture: Capture) -> str:
+    found = capture.summary
+    parts = [f"{found['packets']:,} packet{'s' * (found['packets'] != 1)} in {found['duration_s']:.6g} s"]
+    number = len(found["connections"])
+    parts += [f"{found['tcp_packets']:,} of TCP in {number:,} connection{'s' * (number != 1)}"]
+    parts += [f"{count:,} {kind}" for kind, count in sorted(found["others"].items())]
+    if omitted := found["omitted"]["connections"]:
+        parts.append(f"{omitted:,} small connections with {found['omitted']['packets']:,} packets not listed")
+    if found["without_time"]:
+        parts.append(f"{found['without_time']:,} packets without a time left out")
+    return ", ".join(parts)

@@ -1,0 +1,91 @@
+"""``lightlag replay``: a real run again, with our sender."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lightlag import _engine
+
+
+def replay(
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="A capture of the real run: pcapng or pcap.")],
+    flow: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="The connection, by number; default: the one with data."),
+    ] = None,
+    profile: Annotated[str, typer.Option(help='Our TCP; "lightlag list profiles".')] = "linux",
+    congestion: Annotated[str, typer.Option("--congestion", "-c", help="Our congestion control.")] = "cubic",
+    lost: Annotated[
+        str, typer.Option("--lost", metavar="WHERE", help='Where packets are lost: "after queue" or "before queue".')
+    ] = "after queue",
+    rate: Annotated[
+        str | None, typer.Option("--rate", help='The bottleneck, as "20 Mbit/s"; default: inferred.')
+    ] = None,
+    queue: Annotated[
+        int | None,
+        typer.Option("--queue", min=1, help="Packets that may wait and be in service; default: room for all."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/replay-NAME.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No tables, no notes.")] = False,
+) -> None:
+    r"""Repeat a real run, packet by packet, and say how our sender differs from the real one.
+
+    \b
+    lightlag replay real.pcapng                       the one connection with data in it
+    lightlag replay real.pcapng --flow 3 -c reno      another one, and another sender
+    lightlag replay real.pcapng --rate "20 Mbit/s"    where the rate is known better
+
+    From the capture, taken at the sender or at the receiver, come the round trip, the rate and the queue of the
+    bottleneck, the packets that were lost (by number), the transfer, the options, the initial window and the
+    receiver's. Writes scenario.toml, the results of our run, comparison.json and sequence.pdf.
+    """
+    from lightlag._table import print_rows
+    from lightlag.repetition import repeat
+
+    folder = Path("results") / f"replay-{capture.stem}" if out is None else out
+    _engine.check_folder(folder, force)
+    found = repeat(
+        capture,
+        flow=flow,
+        profile=profile,
+        congestion={"reno": "newreno"}.get(congestion, congestion),
+        where=lost,
+        rate=rate,
+        queue=queue,
+    )
+    real = found.real.summary
+    if not quiet:
+        for note in _notes(real):
+            print(f"note: {capture}: {note}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(found.summary))
+    elif not quiet:
+        print_rows(found.rows(), f"{capture.name}, connection {real['connection']}, seen at the {real['vantage']}")
+        print_rows(found.episode_rows(), "repairs")
+    found.save(folder, force=force)
+    if not quiet:
+        print(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+
+
+def _notes(real: dict[str, object]) -> list[str]:
+    """What a reader should know about the capture."""
+    notes = []
+    if real["cut"]:
+        notes.append(f"{real['cut']}; what came before is repeated")
+    if not real["complete"]:
+        notes.append("the sender did not finish in it; as much as was sent is repeated")
+    path = real["path"]
+    if isinstance(path, dict) and path["rate_bps"] is None:
+        notes.append("shows too little to tell the rate of the bottleneck; say it with --rate")
+    if real["vantage"] == "between":
+        notes.append("was taken on the way: losses before it show as holes, those behind it as retransmissions")
+    return notes

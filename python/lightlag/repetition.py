@@ -1,0 +1,311 @@
+"""Repeats a real run: what a capture shows of a sender becomes a scenario, which our sender then meets.
+
+The engine infers what the sender did (:class:`Sending`); :func:`scenario_of` turns that into a scenario with one link
+and the same losses by packet number; :func:`repeat` runs it, captures it at the same end and lays both side by side.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lightlag import _engine
+from lightlag.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from lightlag.results import Result, Row
+    from lightlag.style import Chart
+
+__all__ = ["Repetition", "Sending", "repeat", "scenario_of"]
+
+SENDER, RECEIVER = "sender", "receiver"
+UNKNOWN_RATE = "1 Gbit/s"
+"""The rate of the link where a capture shows too little to tell one."""
+SPARE_QUEUE = 100
+"""Packets for which the queue has room beside twice what the real one held."""
+_EPISODES = 20
+
+
+class Sending:
+    """What a sender did, as a capture shows it.
+
+    Parameters
+    ----------
+    capture
+        A pcapng or pcap file.
+    flow
+        Number of the connection; by default the one that carries data.
+    """
+
+    def __init__(self, capture: str | os.PathLike[str], flow: int | None = None) -> None:
+        try:
+            about, sent, acks = _engine.sending(Path(capture), flow)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        self.summary: dict[str, Any] = json.loads(about)
+        self._sent, self._acks = sent, acks
+
+    @cached_property
+    def packets(self) -> pl.DataFrame:
+        """The data packets: time_s from the first one, start, bytes, again (sent before), lost. Number 1 is first."""
+        import polars as pl
+
+        return pl.DataFrame(self._sent)
+
+    @cached_property
+    def acks(self) -> pl.DataFrame:
+        """When an ACK went further (time_s from the first data packet), and how far."""
+        import polars as pl
+
+        return pl.DataFrame(self._acks)
+
+    @property
+    def goodput_bps(self) -> float:
+        """Payload in bits over the time from the first data to the ACK of the last."""
+        duration = float(self.summary["duration_s"])
+        return 8.0 * float(self.summary["transfer_bytes"]) / duration if duration > 0 else 0.0
+
+    @property
+    def episodes(self) -> list[dict[str, Any]]:
+        """Stretches in which losses were repaired."""
+        return cast("list[dict[str, Any]]", self.summary["episodes"])
+
+    def timeouts(self) -> int:
+        """Episodes that a timeout began."""
+        return sum(episode["cause"] == "timeout" for episode in self.episodes)
+
+    def recoveries(self) -> int:
+        """Episodes that ACKs began."""
+        return len(self.episodes) - self.timeouts() - sum(e["cause"] == "tail_probe" for e in self.episodes)
+
+
+def scenario_of(
+    sending: Sending,
+    *,
+    profile: str = "linux",
+    congestion: str | Mapping[str, Any] = "cubic",
+    where: str = "after queue",
+    rate: str | None = None,
+    queue: int | None = None,
+    name: str = "replay",
+) -> dict[str, Any]:
+    """The scenario in which our sender meets what the real one met.
+
+    Parameters
+    ----------
+    profile, congestion
+        Our sender.
+    where
+        Where packets are lost: ``"after queue"`` or ``"before queue"``.
+    rate, queue
+        The bottleneck's rate, and how many packets may wait and be in service; by default as inferred.
+    """
+    real, path = sending.summary, sending.summary["path"]
+    forward, backward = real["handshakes"]
+    if rate is None:
+        rate = UNKNOWN_RATE if path["rate_bps"] is None else f"{path['rate_bps']:.0f} bit/s"
+    if queue is None:
+        queue = 2 * (path["queue_packets"] or 0) + SPARE_QUEUE
+    tcp: dict[str, Any] = {
+        "profile": profile,
+        "congestion": congestion,
+        "mss": f"{min(side['mss'] or 536 for side in (forward, backward))} B",
+        "sack": forward["sack_permitted"] and backward["sack_permitted"],
+        "timestamps": forward["timestamps"] and backward["timestamps"],
+        "window_scaling": forward["window_scale"] is not None and backward["window_scale"] is not None,
+        "receive_buffer": f"{max(real['receive_window'], 1)} B",
+    }
+    if not tcp["sack"]:
+        tcp |= {"dsack": False, "recovery": "newreno", "tlp": False, "prr": False}
+    if real["initial_window"] is not None:
+        tcp["initial_window"] = real["initial_window"]
+    if forward["ecn"] == backward["ecn"] == "classic":
+        tcp["ecn"] = "classic"
+    link: dict[str, Any] = {
+        "between": [SENDER, RECEIVER],
+        "rate": rate,
+        "delay": f"{path['propagation_s'] / 2 * 1e6:.3f} us",
+        "queue": {"discipline": "drop_tail", "limit": f"{queue} packets", "count_in_service": True},
+    }
+    if real["lost"]:
+        link["loss"] = {"packets": real["lost"], "where": where, "direction": "forward"}
+    return {
+        "name": name,
+        "duration": f"{5 * real['duration_s'] + 60:.0f} s",
+        "record": {"acks": True},
+        "defaults": {"tcp": tcp},
+        "links": [link],
+        "flows": [{"from": SENDER, "to": RECEIVER, "transfer": f"{real['transfer_bytes']} B"}],
+    }
+
+
+def repeat(capture: str | os.PathLike[str], *, flow: int | None = None, **options: Any) -> Repetition:
+    """Repeats the run in a capture; the options are those of :func:`scenario_of`."""
+    from lightlag.run import run
+
+    real = Sending(capture, flow)
+    scenario = scenario_of(real, **options)
+    at = RECEIVER if real.summary["vantage"] == "receiver" else SENDER
+    with tempfile.TemporaryDirectory() as spool:
+        result = run(scenario | {"record": {"acks": True, "pcap": {"at": [at]}}}, spool=spool)
+        folder = result.save(Path(spool) / "run")
+        try:
+            ours = Sending(folder / "captures" / f"{at}.pcapng")
+        except InputError as error:
+            raise InputError(f"our own run cannot be compared: {error}") from None
+    return Repetition(Path(capture), scenario, real, ours, result)
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """A real run and ours side by side."""
+
+    capture: Path
+    """The capture of the real one."""
+    scenario: dict[str, Any]
+    """What was run."""
+    real: Sending
+    ours: Sending
+    result: Result
+
+    def same_packets(self) -> int:
+        """How many data packets from the first on are the same in both, in the same order: number, start and bytes."""
+        columns = ["start", "bytes"]
+        pairs = zip(
+            self.real.packets.select(columns).iter_rows(), self.ours.packets.select(columns).iter_rows(), strict=False
+        )
+        same = 0
+        for real, ours in pairs:
+            if real != ours:
+                break
+            same += 1
+        return same
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Both, and how they differ, as plain data."""
+
+        def of(sending: Sending) -> dict[str, Any]:
+            return sending.summary | {
+                "goodput_bps": sending.goodput_bps,
+                "timeouts": sending.timeouts(),
+                "recoveries": sending.recoveries(),
+            }
+
+        real = self.real.goodput_bps
+        return {
+            "capture": str(self.capture),
+            "real": of(self.real),
+            "ours": of(self.ours),
+            "goodput_ratio": self.ours.goodput_bps / real if real > 0 else None,
+            "same_packets": self.same_packets(),
+        }
+
+    def rows(self) -> list[Row]:
+        """The comparison as text."""
+        from lightlag.results import rate, size
+
+        both = (self.real, self.ours)
+        counts = {
+            "data packets": [sending.packets.height for sending in both],
+            "lost": [len(sending.summary["lost"]) for sending in both],
+            "retransmissions": [sending.summary["retransmissions"] for sending in both],
+            "recoveries": [sending.recoveries() for sending in both],
+            "timeouts": [sending.timeouts() for sending in both],
+        }
+        times = [sending.summary["duration_s"] for sending in both]
+        goodputs = [sending.goodput_bps for sending in both]
+        highest = [sending.summary["path"]["max_rtt_s"] for sending in both]
+        sizes = [size(sending.summary["transfer_bytes"]) for sending in both]
+        rows = [
+            ("transfer", *sizes, ""),
+            ("duration", *(f"{time:.4g} s" for time in times), _ratio(*times)),
+            ("goodput", *(rate(goodput) for goodput in goodputs), _ratio(*goodputs)),
+            *((name, str(real), str(ours), f"{ours - real:+d}") for name, (real, ours) in counts.items()),
+            ("highest RTT", *(f"{rtt * 1e3:.4g} ms" for rtt in highest), _ratio(*highest)),
+            (
+                "same packets from the first on",
+                str(self.same_packets()),
+                f"of {self.ours.packets.height}",
+                "",
+            ),
+        ]
+        return [{"": name, "real": real, "ours": ours, "ours to real": change} for name, real, ours, change in rows]
+
+    def episode_rows(self) -> list[Row]:
+        """The repairs of both, in order, as text: at most the first 20."""
+        rows = []
+        for number in range(min(_EPISODES, max(len(self.real.episodes), len(self.ours.episodes)))):
+            row = {"": str(number + 1)}
+            for name, sending in (("real", self.real), ("ours", self.ours)):
+                episode = sending.episodes[number] if number < len(sending.episodes) else None
+                row |= _episode(name, episode)
+            rows.append(row)
+        return rows
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Chart:
+        """Sequence over time of both, with what was sent again and what was lost."""
+        import matplotlib
+
+        from lightlag import style
+
+        with matplotlib.rc_context(style.RC):
+            figure, axes = style.chart()
+            for at, (name, sending) in enumerate((("real", self.real), ("ours", self.ours))):
+                packets = sending.packets
+                looks = style.line_style(at)
+                first, again = packets.filter(~packets["again"]), packets.filter(packets["again"])
+                end = (first["start"] + first["bytes"]).to_numpy() / 1e6
+                axes.plot(first["time_s"].to_numpy(), end, drawstyle="steps-post", label=name, **looks)
+                axes.plot(
+                    again["time_s"].to_numpy(),
+                    again["start"].to_numpy() / 1e6,
+                    marker="o" if at == 0 else "x",
+                    markersize=3.5,
+                    linestyle="none",
+                    color=looks["color"],
+                    label=f"{name}: sent again",
+                )
+            style.finish(axes, "Sequence, real and ours", self.capture.name)
+            axes.set_xlabel("time since the first data (s)")
+            axes.set_ylabel("payload (MB)")
+        if path is not None:
+            style.save(figure, path)
+        return figure
+
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Writes the results folder of our run with scenario.toml, comparison.json and sequence.pdf in it."""
+        from lightlag.scenario import _toml
+
+        folder = self.result.save(folder, force=force)
+        (folder / "scenario.toml").write_text(_toml(self.scenario) + "\n", "utf-8")
+        (folder / "comparison.json").write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
+        self.plot(folder / "sequence.pdf")
+        return folder
+
+
+def _ratio(real: float, ours: float) -> str:
+    return "–" if real <= 0 else f"×{ours / real:.3f}"
+
+
+def _episode(name: str, episode: dict[str, Any] | None) -> Row:
+    keys = (f"{name}: at", f"{name}: by", f"{name}: flight", f"{name}: lasted", f"{name}: sent again")
+    if episode is None:
+        return dict.fromkeys(keys, "–")
+    lasted = episode["duration_s"]
+    values = (
+        f"{episode['begin_s']:.4g} s",
+        episode["cause"].replace("_", " "),
+        f"{episode['flight_bytes'] / 1e3:.4g} kB",
+        "–" if lasted is None else f"{lasted * 1e3:.4g} ms",
+        str(episode["retransmissions"]),
+    )
+    return dict(zip(keys, values, strict=True))

@@ -1,0 +1,384 @@
+"""Captures of runs, read by tshark: nothing malformed, right checksums, and its counts are ours."""
+
+from __future__ import annotations
+
+import gc
+import json
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lightlag as ll
+from conftest import PAIR, Lightlag, pair
+from lightlag import _engine
+
+TSHARK = shutil.which("tshark")
+needs_tshark = pytest.mark.skipif(
+    TSHARK is None or shutil.which("mergecap") is None, reason="tshark is missing: apt-get install tshark"
+)
+
+LINE: dict[str, Any] = {"rate": "5 Mbit/s", "delay": "20 ms", "queue": "30 packets"}
+LOSSY = {**LINE, "loss": 0.02}
+BURSTS = {**LINE, "queue": "200 packets", "loss": {"at": ["300 ms", "301 ms", "302 ms", "305 ms", "700 ms"]}}
+SLOW = {"receive_buffer": "16 kB"}
+CLOSING = {"receive_buffer": "14480 B"}
+"""Ten segments, so that nothing is left of the window."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A path of its own with one flow."""
+
+    line: dict[str, Any] = field(default_factory=lambda: LINE)
+    tcp: dict[str, Any] = field(default_factory=dict)
+    transfer: str = "200 kB"
+    reader: dict[str, Any] | None = None
+
+
+ALGORITHMS = ("newreno", "cubic", "bbr", "bbr3", "hybla", "vegas", "westwood", "illinois", "ledbat", "tahoe")
+
+CASES: dict[str, Case] = {
+    **{name: Case(LOSSY, {"congestion": name}) for name in ALGORITHMS},
+    **{f"profile {name}": Case(LOSSY, {"profile": name}) for name in ("linux", "rfc", "inet", "ns3", "ns2-linux")},
+    **{f"recovery {name}": Case(LOSSY, {"recovery": name}) for name in ("reno", "newreno", "sack", "rack")},
+    "no loss": Case({**LINE, "queue": "1000 packets"}),
+    "one byte": Case(transfer="1 B"),
+    "full queue": Case({**LINE, "queue": "5 packets"}),
+    "no timestamps": Case(LOSSY, {"timestamps": False}),
+    "no SACK": Case(LOSSY, {"sack": False, "recovery": "newreno"}),
+    "no window scaling": Case(LOSSY, {"window_scaling": False}),
+    "no options": Case(LOSSY, {"sack": False, "timestamps": False, "window_scaling": False, "recovery": "newreno"}),
+    "four SACK blocks": Case({**LOSSY, "loss": 0.08}, {"timestamps": False, "recovery": "sack"}),
+    "no D-SACK": Case({**LINE, "duplicate": 0.05}, {"dsack": False}),
+    "classic ECN": Case({**LINE, "queue": {"discipline": "red"}}, {"ecn": "classic"}),
+    "accurate ECN": Case({**LINE, "queue": {"discipline": "codel"}, "loss": 0.01}, {"ecn": "accecn"}),
+    "DCTCP": Case(
+        {**LINE, "queue": {"discipline": "step", "threshold": "5 packets"}}, {"ecn": "accecn", "congestion": "dctcp"}
+    ),
+    "L4S": Case({**LINE, "queue": {"discipline": "dualpi2"}}, {"ecn": "accecn", "ect": "ect1"}),
+    "FQ-CoDel": Case({**LINE, "queue": {"discipline": "fq_codel"}}),
+    "PIE": Case({**LINE, "queue": {"discipline": "pie"}}),
+    "CoDel": Case({**LINE, "queue": {"discipline": "codel"}}, transfer="1 MB"),
+    "reordering": Case({**LINE, "reorder": {"probability": 0.05, "delay": "8 ms"}}),
+    "duplication": Case({**LINE, "duplicate": 0.05}),
+    "reordering, duplication and loss": Case(
+        {**LOSSY, "reorder": {"probability": 0.05, "delay": "8 ms"}, "duplicate": 0.05}
+    ),
+    "lost ACKs": Case({**LINE, "loss": ll.Directions(0.0, 0.2)}),
+    "a burst of losses": Case(BURSTS),
+    "a lost SYN": Case({**LINE, "loss": {"at": ["0 ms"]}}),
+    "many timeouts": Case({**LINE, "loss": 0.25}, transfer="60 kB"),
+    "small segments": Case(LOSSY, {"mss": "536 B"}),
+    "tiny segments": Case(LOSSY, {"mss": "100 B"}, transfer="20 kB"),
+    "an ACK each": Case(LOSSY, {"delayed_ack": False}),
+    "paced": Case(LOSSY, {"pacing": True}),
+    "small window": Case(LOSSY, {"receive_buffer": "8 kB"}),
+    "slow reader": Case(LINE, SLOW, reader={"rate": "50 kB/s"}),
+    "bursty reader": Case(LINE, SLOW, reader={"burst": "16 kB", "every": "400 ms"}),
+    "bursty reader and loss": Case(LOSSY, SLOW, reader={"burst": "16 kB", "every": "400 ms"}),
+    "probes without data": Case(LINE, CLOSING, "40 kB", {"burst": "14480 B", "every": "3 s"}),
+    "probes with a byte": Case(LINE, {**CLOSING, "probe": "byte"}, "40 kB", {"burst": "14480 B", "every": "7 s"}),
+    "long path": Case({**LOSSY, "delay": "300 ms"}),
+}
+
+LABELS = (
+    "retransmission",
+    "fast_retransmission",
+    "spurious_retransmission",
+    "out_of_order",
+    "duplicate_ack",
+    "zero_window",
+    "window_full",
+    "zero_window_probe",
+    "zero_window_probe_ack",
+    "window_update",
+    "keep_alive",
+    "lost_segment",
+    "ack_lost_segment",
+    "reused_ports",
+)
+SENT_AGAIN = {"retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order"}
+MEANT = {
+    # Data goes as far as the receiver's window.
+    "TCP window specified by the receiver is now completely full",
+    # What tshark calls a retransmission within 3 ms or a round trip of the segment that went before it.
+    "This frame is a (suspected) out-of-order segment",
+    # Data came twice, and the receiver says so (RFC 2883).
+    "D-SACK Sequence",
+}
+"""Warnings of tshark about what TCP is meant to do."""
+WARNING = 6_291_456
+"""Severity of an expert message from which on it says that something is wrong."""
+
+
+@dataclass
+class Packet:
+    """A packet as tshark sees it."""
+
+    source: str
+    length: int
+    labels: set[str]
+    checks: tuple[str, str]
+    severity: int
+    messages: str
+
+
+def fields(capture: Path) -> Iterator[list[str]]:
+    """What tshark says about each packet of a capture."""
+    assert TSHARK
+    columns = [
+        "ip.src",
+        "ipv6.src",
+        "tcp.len",
+        "ip.checksum.status",
+        "tcp.checksum.status",
+        "_ws.malformed",
+        "_ws.expert.severity",
+        "_ws.expert.message",
+        *(f"tcp.analysis.{label}" for label in LABELS),
+    ]
+    command = [TSHARK, "-r", str(capture), "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
+    command += ["-T", "fields", "-E", "separator=/t", *(part for column in columns for part in ("-e", column))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        yield line.split("\t")
+
+
+def packets(capture: Path) -> Iterator[Packet]:
+    for v4, v6, length, ip, tcp, malformed, severities, messages, *labels in fields(capture):
+        assert not malformed, messages
+        severity = max((int(severity) for severity in severities.split(",") if severity), default=0)
+        seen = {label for label, value in zip(LABELS, labels, strict=True) if value}
+        yield Packet(v4 or v6, int(length), seen, (ip, tcp), severity, messages)
+
+
+def scenario(version: str) -> dict[str, Any]:
+    """Every case on a path of its own, in one run."""
+    network = ll.Network("cases", record=ll.Record(trace="off", queue="off"))
+    for number, case in enumerate(CASES.values()):
+        network.link(f"s{number}", f"r{number}", **case.line)
+    flows = [
+        {
+            "from": f"s{number}",
+            "to": f"r{number}",
+            "name": name,
+            "transfer": case.transfer,
+            "reader": case.reader,
+            "tcp": case.tcp,
+        }
+        for number, (name, case) in enumerate(CASES.items())
+    ]
+    asked = network.scenario(duration="120 s", seed=3).to_dict() | {"flows": flows, "ip": version}
+    asked["record"]["pcap"] = {"at": [f"s{number}" for number in range(len(CASES))]}
+    return asked
+
+
+@dataclass
+class Judged:
+    """One run, and what tshark says about its captures."""
+
+    flows: dict[str, dict[str, Any]]
+    packets: dict[str, list[Packet]]
+    sender: dict[str, str]
+    ours: dict[str, dict[str, Any]]
+    """What ``lightlag inspect`` says about the connection of each case."""
+
+
+@pytest.fixture(scope="module", params=["v4", "v6"])
+def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    folder = tmp_path_factory.mktemp(request.param)
+    result = ll.run(scenario(request.param))
+    merged = folder / "all.pcapng"
+    files = [str(result.captures[f"s{number}"]) for number in range(len(CASES))]
+    subprocess.run(["mergecap", "-w", str(merged), *files], check=True)
+    # The nodes are numbered as they are named: each sender in front of its receiver.
+    address = "10.0.0.{}" if request.param == "v4" else "fd00::{:x}"
+    ends = {address.format(2 * number + end + 1): name for number, name in enumerate(CASES) for end in (0, 1)}
+    found: dict[str, list[Packet]] = {name: [] for name in CASES}
+    for packet in packets(merged):
+        found[ends[packet.source]].append(packet)
+    flows = {flow["name"]: flow for flow in result.summary["flows"]}
+    sender = {name: address.format(2 * number + 1) for number, name in enumerate(CASES)}
+    ours = {}
+    for name, file in zip(CASES, files, strict=True):
+        [ours[name]] = json.loads(_engine.inspect(file).summary())["connections"]
+    return Judged(flows, found, sender, ours)
+
+
+def test_there_are_at_least_40_cases() -> None:
+    assert len(CASES) >= 40
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", CASES)
+def test_tshark_finds_nothing_wrong(judged: Judged, name: str) -> None:
+    expected = set(MEANT)
+    if CASES[name].reader is not None:
+        expected.add("TCP Zero Window segment")
+    assert judged.flows[name]["finish_s"] is not None
+    for packet in judged.packets[name]:
+        ip, tcp = packet.checks
+        # 1 is right; IPv6 has no checksum of its own.
+        assert (ip, tcp) in {("1", "1"), ("", "1")}
+        assert not packet.labels & {"lost_segment", "ack_lost_segment", "reused_ports"}, packet
+        if packet.severity >= WARNING:
+            assert expected.intersection(packet.messages.split(",")), packet
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", CASES)
+def test_tshark_counts_our_retransmissions(judged: Judged, name: str) -> None:
+    sent = [p for p in judged.packets[name] if p.source == judged.sender[name] and p.length > 0]
+    # The byte of a probe is sent to be refused; neither side calls it data.
+    sent = [packet for packet in sent if "zero_window_probe" not in packet.labels]
+    assert len(sent) == judged.flows[name]["sent_segments"]
+    again = [packet for packet in sent if packet.labels & SENT_AGAIN]
+    assert len(again) == judged.flows[name]["retransmitted_segments"], Counter(str(p.labels) for p in sent)
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", CASES)
+def test_tshark_counts_our_duplicate_acks_and_closed_windows(judged: Judged, name: str) -> None:
+    theirs: Counter[tuple[str, str]] = Counter()
+    for packet in judged.packets[name]:
+        side = "forward" if packet.source == judged.sender[name] else "backward"
+        theirs.update((side, label) for label in packet.labels)
+    for side in ("forward", "backward"):
+        ours = judged.ours[name][side]
+        assert (side, ours["duplicate_acks"]) == (side, theirs[side, "duplicate_ack"])
+        assert (side, ours["zero_windows"]) == (side, theirs[side, "zero_window"])
+    assert judged.ours[name]["forward"]["retransmitted_segments"] >= judged.flows[name]["retransmitted_segments"]
+
+
+@needs_tshark
+def test_there_is_something_to_count(judged: Judged) -> None:
+    labels = Counter(label for packets in judged.packets.values() for packet in packets for label in packet.labels)
+    seen = {"retransmission", "fast_retransmission", "out_of_order", "duplicate_ack", "window_full", "window_update"}
+    # A probe without data looks like a keep-alive: it has the number before the next, as Linux sends it.
+    seen |= {"zero_window", "zero_window_probe", "zero_window_probe_ack", "keep_alive"}
+    assert seen <= set(labels), labels
+
+
+def number_of_packets(capture: Path) -> int:
+    assert TSHARK
+    done = subprocess.run([TSHARK, "-r", str(capture)], capture_output=True, text=True, check=True)
+    return len(done.stdout.splitlines())
+
+
+SMALL = ("--set", "flows.0.transfer=50 kB", "--quiet")
+
+
+def test_pcap_alone_captures_both_ends_of_every_flow(lightlag: Lightlag, pair_file: Path) -> None:
+    done = lightlag("run", pair_file, "--pcap", *SMALL)
+    assert (done.returncode, done.stderr) == (0, "")
+    folder = pair_file.parent / "results/pair"
+    assert sorted(path.name for path in (folder / "captures").iterdir()) == ["client.pcapng", "server.pcapng"]
+    assert list(ll.load(folder).captures) == ["client", "server"]
+    assert not list(folder.parent.glob(".*")), "nothing is left beside the results"
+
+
+def test_places_are_nodes_and_link_directions(lightlag: Lightlag, pair_file: Path) -> None:
+    done = lightlag("run", pair_file, "--pcap", "client,client->server", "--pcap", "server->client", *SMALL)
+    assert done.returncode == 0, done.stderr
+    folder = pair_file.parent / "results/pair/captures"
+    names = ["client-to-server.pcapng", "client.pcapng", "server-to-client.pcapng"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    # The client has nothing but the one link.
+    sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
+    assert sizes["client-to-server.pcapng"] < sizes["client.pcapng"]
+
+
+@needs_tshark
+def test_only_the_flows_that_are_named(lightlag: Lightlag, pair_file: Path) -> None:
+    second = '[[flows]]\nname = "second"\nfrom = "client"\nto = "server"\ntransfer = "1 B"\n'
+    pair_file.write_text(pair_file.read_text() + second)
+    done = lightlag("run", pair_file, "--pcap", "--pcap-flow", "second", *SMALL)
+    assert done.returncode == 0, done.stderr
+    # SYN, the data and FIN, and their ACKs: not the 50 kB of the first flow.
+    assert 5 <= number_of_packets(pair_file.parent / "results/pair/captures/client.pcapng") <= 8
+
+
+@needs_tshark
+def test_comments_tell_state_and_drops(lightlag: Lightlag, pair_file: Path) -> None:
+    done = lightlag("run", pair_file, "--pcap", "--pcap-comments", *SMALL, "--set", "links.0.queue=5 packets")
+    assert done.returncode == 0, done.stderr
+    assert TSHARK
+    capture = pair_file.parent / "results/pair/captures/client.pcapng"
+    command = [TSHARK, "-r", str(capture), "-T", "fields", "-e", "frame.comment", "-e", "frame.interface_name"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "dropped on client->server: the queue was full\tclient\n" in shown
+    assert "cwnd " in shown
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
+    asked = PAIR + "[record]\npcap = { comments = true }\n"
+    path = tmp_path / "pair.toml"
+    path.write_text(asked)
+    first, second = (ll.run(path, sets={"flows.0.transfer": "100 kB"}) for _ in range(2))
+    for name, capture in first.captures.items():
+        assert capture.read_bytes() == second.captures[name].read_bytes()
+    plain = ll.run(path, sets={"flows.0.transfer": "100 kB", "record": {}})
+    assert plain.captures == {}
+    assert plain.result_hash == first.result_hash
+
+
+def test_captures_go_with_their_result_unless_they_are_saved(tmp_path: Path) -> None:
+    network = ll.Network("pair", record=ll.Record(pcap=ll.Pcap(at=("a",))))
+    network.link("a", "b", rate="1 Mbit/s", delay="1 ms")
+    network.flow("a", "b", transfer="10 kB")
+    result = ll.run(network)
+    [temporary] = result.captures.values()
+    saved = [ll.load(result.save(tmp_path / name)).captures["a"] for name in ("one", "two")]
+    content = temporary.read_bytes()
+    del result
+    gc.collect()
+    assert not temporary.exists()
+    assert [capture.read_bytes() for capture in saved] == [content] * 2
+    copied = ll.load(ll.load(tmp_path / "one").save(tmp_path / "three")).captures["a"]
+    assert copied.read_bytes() == content
+
+
+def test_a_comparison_writes_no_captures() -> None:
+    network = pair()
+    asked = network.scenario(duration="5 s").to_dict() | {"record": {"pcap": {}}}
+    comparison = ll.compare(asked, ["cubic"], replications=1)
+    assert len(comparison.runs) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pcap", "clint"], 'record.pcap.at[0]: "clint" is not a node of the network; did you mean "client"?'),
+        (["--pcap", "client->moon"], 'record.pcap.at[0]: "moon" is not a node of the network'),
+        (["--pcap", "--pcap-flow", "third"], 'record.pcap.flows[0]: "third" is not a flow'),
+        (["--pcap-comments"], "--pcap-flow and --pcap-comments say more about --pcap; add it"),
+        (["--pcap", "--json"], "captures are written to a results folder; name one with --out"),
+    ],
+)
+def test_what_cannot_be_captured_is_refused(
+    lightlag: Lightlag, pair_file: Path, options: list[str], message: str
+) -> None:
+    done = lightlag("run", pair_file, *options)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("error:") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_leaves_results_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    (folder / "client.pcapng").symlink_to("/dev/full")
+    monkeypatch.setattr("tempfile.mkdtemp", lambda **_: str(folder))
+    asked = pair().scenario(duration="5 s").to_dict() | {"record": {"pcap": {"at": ["server", "client"]}}}
+    result = ll.run(asked)
+    with pytest.raises(OSError, match=r"client\.pcapng: No space left on device"):
+        result.save(tmp_path / "saved")
+    assert ll.load(tmp_path / "saved").result_hash == result.result_hash

@@ -1,0 +1,195 @@
+"""Our TCP as a host on a TUN device: real clients, clear errors, nothing left behind. Skipped where that needs root."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interop import lab
+from interop.cells import SHORT, Cell
+
+WHY_NOT = lab.why_not()
+real = pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")
+
+LIGHTLAG = [sys.executable, "-m", "lightlag"]
+ADDRESSES = ["--address", lab.OURS, "--peer", f"{lab.KERNEL}/24"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*LIGHTLAG, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def inside() -> Iterator[str]:
+    """A network namespace."""
+    with lab.namespace(f"ho-test-{os.getpid()}") as name:
+        yield name
+
+
+@contextmanager
+def server(namespace: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A server on port 80 that is ready; killed at the end if it still runs."""
+    command = [
+        *LIGHTLAG,
+        "serve-tcp",
+        "--namespace",
+        namespace,
+        "--tun",
+        "ho-tun",
+        *ADDRESSES,
+        "--port",
+        "80",
+        "--json",
+    ]
+    process = subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        ready = process.stdout.readline()
+        assert ready, process.communicate()[1]
+        assert json.loads(ready)["event"] == "ready"
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def ended(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
+    output, errors = process.communicate()
+    assert process.returncode == 0, errors
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def client(namespace: str, *command: str, data: bytes = b"") -> bytes:
+    enter = ["ip", "netns", "exec", namespace]
+    return subprocess.run([*enter, *command], input=data, capture_output=True, check=True).stdout
+
+
+def needs(program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+
+
+@real
+@pytest.mark.parametrize("to_us", [True, False])
+def test_the_kernel_and_our_tcp_exchange_the_same_bytes_over_a_lossy_path(to_us: bool) -> None:
+    cell = Cell(to_us, "bbr", 0.001, we_listen=to_us, size=SHORT)
+    report = lab.transfer(cell, 0)
+    assert report["lost"] > 0
+
+
+@real
+def test_curl_gets_a_file_and_nothing_else(inside: str) -> None:
+    needs("curl")
+    page = Path(__file__).parent.parent / "README.md"
+    with server(inside, "--http", str(page.parent), "--connections", "2") as process:
+        assert client(inside, "curl", "-s", f"http://{lab.OURS}/README.md") == page.read_bytes()
+        assert client(inside, "curl", "-s", "--path-as-is", f"http://{lab.OURS}/../etc/passwd") == b"404 Not Found\n"
+        assert ended(process)[-1]["connections"] == 2
+
+
+@real
+def test_an_echo_comes_back_whole(inside: str) -> None:
+    needs("nc")
+    data = os.urandom(300_000)
+    with server(inside, "--echo", "--connections", "1") as process:
+        assert client(inside, "nc", "-N", lab.OURS, "80", data=data) == data
+        report = next(line for line in ended(process) if line["event"] == "closed")
+    expected = hashlib.sha256(data).hexdigest()
+    assert (report["sha256_in"], report["sha256_out"], report["error"]) == (expected, expected, None)
+
+
+@real
+@pytest.mark.parametrize("way", [[], ["--reverse"], ["--bidir"], ["--parallel", "3"]])
+def test_iperf3_measures_our_host(inside: str, way: list[str]) -> None:
+    needs("iperf3")
+    with server(inside, "--iperf", "--rate", "20 Mbit/s", "--delay", "5 ms") as process:
+        command = ["iperf3", "--json", "--client", lab.OURS, "--port", "80", "--bytes", "1M", *way]
+        result = json.loads(client(inside, *command))
+        process.terminate()
+        lines = ended(process)
+    assert result["end"]["sum_received"]["bytes"] > 0
+    assert lines[-1]["interrupted"]
+
+
+@real
+def test_a_scenario_lies_between_client_and_host(inside: str, pair_file: Path) -> None:
+    needs("nc")
+    with server(inside, "--sink", "--connections", "1", "--path", str(pair_file), "--seed", "5") as process:
+        client(inside, "nc", "-N", lab.OURS, "80", data=bytes(500_000))
+        report = next(line for line in ended(process) if line["event"] == "closed")
+    # 5 Mbit/s and twice 20 ms.
+    assert report["bytes_in"] == 500_000
+    assert report["seconds"] > 0.8
+    assert report["min_rtt"] >= 0.04
+
+
+@real
+def test_sigterm_resets_who_is_connected_and_removes_the_device(inside: str) -> None:
+    needs("nc")
+    enter = ["ip", "netns", "exec", inside]
+    with server(inside, "--echo") as process:
+        peer = subprocess.Popen([*enter, "nc", lab.OURS, "80"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["event"] == "opened"
+        process.send_signal(signal.SIGTERM)
+        assert ended(process)[-1]["interrupted"]
+        peer.communicate()
+    assert b"ho-tun" not in client(inside, "ip", "link")
+
+
+@real
+def test_a_device_that_vanishes_ends_the_host_with_one_line(inside: str) -> None:
+    with server(inside, "--sink") as process:
+        client(inside, "ip", "link", "del", "ho-tun")
+        _, errors = process.communicate()
+    assert process.returncode == 1
+    assert errors.startswith("error: ho-tun in namespace")
+    assert "vanished" in errors
+
+
+@real
+def test_a_device_in_use_and_a_port_without_listener_are_named(inside: str) -> None:
+    place = ["--namespace", inside, "--tun", "ho-tun", *ADDRESSES]
+    with server(inside, "--sink"):
+        second = run("serve-tcp", *place, "--port", "81")
+    assert second.returncode == 1
+    assert "in use" in second.stderr
+    refused = run("connect", f"{lab.KERNEL}:81", *place)
+    assert refused.returncode == 1
+    assert refused.stderr == f"error: {lab.KERNEL}:81: the peer refused the connection\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--address", "10.9.0"], '--address "10.9.0": is no IP address'),
+        (["--address", "10.9.0.2", "--peer", "10.8.0.1/24"], "lies outside that network"),
+        (["--address", "10.9.0.2", "--sink", "--echo"], "take one of them"),
+        (["--address", "10.9.0.2", "--set", "sack"], "is not KEY=VALUE"),
+        (["--address", "10.9.0.2", "--set", "mss=1 B"], "--set mss"),
+        (["--address", "10.9.0.2", "-c", "nonsense"], "nonsense"),
+        (["--address", "10.9.0.2", "--file", "/nowhere"], "--file /nowhere"),
+        (["--address", "10.9.0.2", "--send", "many"], "many"),
+        (["--address", "10.9.0.2", "--loss", "2"], "loss"),
+        (["--address", "10.9.0.2", "--path", "geo", "--loss", "0.1"], "leave those options out"),
+        (["--address", "10.9.0.2", "--tun", "a/b"], "is no name for a network device"),
+    ],
+)
+def test_bad_input_gets_one_line(arguments: list[str], expected: str) -> None:
+    done = run("serve-tcp", "--port", "80", *arguments)
+    assert done.returncode in (1, 2), done.stdout
+    assert done.stderr.startswith("error: ")
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr

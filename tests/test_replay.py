@@ -1,0 +1,198 @@
+"""Repeating a run from its capture: our own exactly, real ones as far as the inference goes."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import lightlag as ll
+from lightlag import cli
+from lightlag.errors import InputError
+from lightlag.repetition import Sending, repeat
+
+CAPTURES = Path(__file__).parent / "captures"
+CUBIC = CAPTURES / "linux-cubic-sender.pcap"
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, list(arguments))
+
+
+def own(folder: Path, **changes: Any) -> ll.Result:
+    """A run of ours with losses by number, captured at both ends."""
+    network = ll.Network("own")
+    loss = {"packets": [30, 31, 100, 140, 400], "direction": "forward"}
+    queue = {"discipline": "drop_tail", "limit": "300 packets", "count_in_service": True}
+    network.link("a", "b", rate="10 Mbit/s", delay="25 ms", queue=queue, loss=loss)
+    network.flow("a", "b", transfer="800 kB", tcp={"profile": "linux", "congestion": "cubic"} | changes)
+    result = ll.run(network, duration="60 s", sets={"record.pcap": {"at": ["a", "b"]}})
+    result.save(folder)
+    return result
+
+
+@pytest.mark.parametrize("end", ["a", "b"])
+def test_our_own_run_gives_its_losses_and_its_path(tmp_path: Path, end: str) -> None:
+    result = own(tmp_path / "own")
+    seen = Sending(tmp_path / "own" / "captures" / f"{end}.pcapng")
+    assert seen.summary["lost"] == [30, 31, 100, 140, 400]
+    assert seen.summary["vantage"] == ("sender" if end == "a" else "receiver")
+    assert seen.packets.height == result.flows["sent_segments"].item()
+    path = seen.summary["path"]
+    assert path["rate_bps"] == pytest.approx(10e6, rel=0.02)
+    assert path["propagation_s"] == pytest.approx(0.05, rel=0.03)
+
+
+def test_our_own_run_is_repeated_packet_by_packet(tmp_path: Path) -> None:
+    own(tmp_path / "own")
+    found = repeat(tmp_path / "own" / "captures" / "a.pcapng", rate="10 Mbit/s")
+    assert found.ours.packets.height == found.real.packets.height
+    assert found.same_packets() == found.real.packets.height
+    assert found.ours.summary["lost"] == found.real.summary["lost"]
+    assert found.summary["goodput_ratio"] == pytest.approx(1, abs=0.005)
+    assert len(found.ours.episodes) == len(found.real.episodes)
+    for real, ours in zip(found.real.episodes, found.ours.episodes, strict=True):
+        assert (ours["cause"], ours["retransmissions"]) == (real["cause"], real["retransmissions"])
+        assert ours["flight_bytes"] == real["flight_bytes"]
+
+
+def test_another_sender_is_another_run(tmp_path: Path) -> None:
+    own(tmp_path / "own")
+    found = repeat(tmp_path / "own" / "captures" / "a.pcapng", congestion="newreno", rate="10 Mbit/s")
+    assert found.same_packets() < found.real.packets.height
+    assert found.result.flows["congestion"].to_list() == ["newreno"]
+    assert found.ours.summary["transfer_bytes"] == 800_000
+
+
+def test_a_real_run_is_repeated_with_its_losses(tmp_path: Path) -> None:
+    found = repeat(CUBIC)
+    assert found.real.summary["lost"] == [100, 101, 250, 300]
+    # The first loss meets both senders at the same packet: until then nothing but the window decides.
+    assert found.same_packets() >= 99
+    assert found.ours.summary["lost"] == [100, 101, 250, 300]
+    assert found.summary["goodput_ratio"] == pytest.approx(1, abs=0.35)
+    folder = found.save(tmp_path / "replay")
+    assert (folder / "sequence.pdf").read_bytes().startswith(b"%PDF")
+    again = ll.run(folder / "scenario.toml")
+    assert again.result_hash == ll.run(found.scenario).result_hash
+    assert found.result.acks["snd_una"].is_sorted()
+
+
+def test_the_command_prints_both_and_writes_a_folder(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shown = invoke("replay", str(CUBIC), "-c", "reno", "-o", str(out))
+    assert shown.exit_code == 0, shown.output
+    assert "seen at the sender" in shown.output
+    assert "retransmissions" in shown.output
+    summary = json.loads((out / "comparison.json").read_text())
+    assert summary["real"]["lost"] == [100, 101, 250, 300]
+    assert {file.name for file in out.iterdir()} >= {"run.json", "scenario.toml", "sequence.pdf", "acks.parquet"}
+    refused = invoke("replay", str(CUBIC), "-o", str(out))
+    assert refused.exit_code == 2
+    assert "exists already" in refused.output
+
+
+def records(capture: Path) -> tuple[bytes, list[bytes]]:
+    """The header of a pcap file and its packets."""
+    data = capture.read_bytes()
+    at, packets = 24, []
+    while at < len(data):
+        (length,) = struct.unpack_from("<I", data, at + 8)
+        packets.append(data[at : at + 16 + length])
+        at += 16 + length
+    return data[:24], packets
+
+
+def moved(packet: bytes, port: int) -> bytes:
+    """The packet with another port of the sender."""
+    raw = bytearray(packet)
+    source, destination = struct.unpack_from(">HH", raw, 36)
+    offset = 38 if source == 5001 else 36
+    assert 5001 in (source, destination)
+    struct.pack_into(">H", raw, offset, port)
+    return bytes(raw)
+
+
+def from_client(packet: bytes) -> bool:
+    return struct.unpack_from(">H", packet, 36)[0] != 5001
+
+
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        (lambda packets: packets[1:], "its SYN is not in the capture"),
+        (lambda packets: packets[:3], "nobody sends data in it"),
+        (lambda packets: [one for one in packets if from_client(one)], "only one direction"),
+        (lambda packets: [], "holds no TCP connection"),
+        (
+            lambda packets: packets + [moved(one, 1234) for one in packets],
+            "several connections; choose one with --flow",
+        ),
+    ],
+)
+def test_what_cannot_be_repeated_is_refused(
+    tmp_path: Path, keep: Callable[[list[bytes]], list[bytes]], message: str
+) -> None:
+    head, packets = records(CUBIC)
+    capture = tmp_path / "bad.pcap"
+    capture.write_bytes(head + b"".join(keep(packets)))
+    with pytest.raises(InputError, match=message):
+        Sending(capture)
+    failed = invoke("replay", str(capture), "-o", str(tmp_path / "out"))
+    assert failed.exit_code == 2
+    assert message in failed.output
+    assert "bad.pcap" in failed.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_of_several_connections_is_chosen_by_number(tmp_path: Path) -> None:
+    head, packets = records(CUBIC)
+    capture = tmp_path / "two.pcap"
+    capture.write_bytes(head + b"".join(packets + [moved(one, 1234) for one in packets]))
+    assert Sending(capture, 1).summary["client"] == "10.77.1.1:1234"
+    with pytest.raises(InputError, match="there is no connection 7"):
+        Sending(capture, 7)
+
+
+def test_the_part_before_a_cut_is_repeated(tmp_path: Path) -> None:
+    capture = tmp_path / "cut.pcap"
+    capture.write_bytes(CUBIC.read_bytes()[:30_010])
+    shown = invoke("replay", str(capture), "-o", str(tmp_path / "out"))
+    assert shown.exit_code == 0, shown.output
+    assert "the file is cut" in shown.output
+    assert "did not finish" in shown.output
+
+
+@pytest.mark.parametrize("content", [b"", b"not a capture at all"])
+def test_a_file_that_is_no_capture_is_refused(tmp_path: Path, content: bytes) -> None:
+    capture = tmp_path / "none.pcap"
+    capture.write_bytes(content)
+    with pytest.raises(InputError, match="not a capture"):
+        Sending(capture)
+
+
+def test_acks_are_recorded_where_somebody_asks(tmp_path: Path) -> None:
+    table = tmp_path / "acks.csv"
+    out = tmp_path / "out"
+    shown = invoke("run", "geo", "-s", "duration=5 s", "--acks", str(table), "-o", str(out), "-q")
+    assert shown.exit_code == 0, shown.output
+    lines = table.read_text().splitlines()
+    assert lines[0] == "time_s,flow,snd_una,snd_nxt,cwnd_bytes,ssthresh_bytes,srtt_s,inflight_bytes,state"
+    assert len(lines) - 1 == ll.load(out).acks.height > 10
+    bare = invoke("run", "geo", "-s", "duration=5 s", "-o", str(tmp_path / "bare"), "-q", "--acks")
+    assert bare.exit_code == 0, bare.output
+    assert ll.load(tmp_path / "bare").acks.height == len(lines) - 1
+
+
+def test_a_run_without_acks_says_how_to_get_them() -> None:
+    network = ll.Network("short")
+    network.link("a", "b", rate="1 Mbit/s", delay="1 ms")
+    network.flow("a", "b", transfer="10 kB")
+    result = ll.run(network, duration="5 s")
+    with pytest.raises(InputError, match="run with --acks"):
+        _ = result.acks
