@@ -175,7 +175,9 @@ def test_a_closed_pipe_is_no_error(lightlag: Lightlag) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
 
 
-@pytest.mark.parametrize("name", [*congestion_names(), *QUEUES, "linux", "rfc", "inet", "ns3", "ns2-linux", *presets.PRESETS])
+@pytest.mark.parametrize(
+    "name", [*congestion_names(), *QUEUES, "linux", "rfc", "inet", "ns3", "ns2-linux", *presets.PRESETS]
+)
 def test_everything_with_a_name_is_explained(call: CliRunner, name: str) -> None:
     done = call.invoke(app, ["explain", name])
     assert done.exit_code == 0
