@@ -117,12 +117,17 @@ def test_plot_draws_what_was_written(call: CliRunner, tmp_path: Path) -> None:
     assert call.invoke(app, ["plot", "results/pair"]).stdout == "results/pair/cwnd.pdf\n"
 
 
+QUEUES = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "step"]
+
+
 def test_list_prints_a_name_a_line(call: CliRunner) -> None:
     lines = call.invoke(app, ["list", "congestion"]).stdout.splitlines()
     assert [line.split()[0] for line in lines] == congestion_names()
     assert all(len(line.split()) > 3 for line in lines)
     profiles = call.invoke(app, ["list", "profiles"]).stdout.splitlines()
     assert [line.split()[0] for line in profiles] == ["linux", "rfc", "inet", "ns3", "ns2-linux"]
+    queues = call.invoke(app, ["list", "queues"]).stdout.splitlines()
+    assert [line.split()[0] for line in queues] == QUEUES
     scenarios = call.invoke(app, ["list", "scenarios"]).stdout.splitlines()
     assert [line.split()[0] for line in scenarios] == list(presets.PRESETS)
     assert "cubic-inet" in call.invoke(app, ["list", "papers"]).stdout
@@ -170,7 +175,9 @@ def test_a_closed_pipe_is_no_error(lightlag: Lightlag) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
 
 
-@pytest.mark.parametrize("name", [*congestion_names(), "linux", "rfc", "inet", "ns3", "ns2-linux", *presets.PRESETS])
+@pytest.mark.parametrize(
+    "name", [*congestion_names(), *QUEUES, "linux", "rfc", "inet", "ns3", "ns2-linux", *presets.PRESETS]
+)
 def test_everything_with_a_name_is_explained(call: CliRunner, name: str) -> None:
     done = call.invoke(app, ["explain", name])
     assert done.exit_code == 0

@@ -49,6 +49,16 @@ def test_names_stand_in_the_tables(result: ll.Result) -> None:
     assert set(result.trace()["phase"].cast(pl.String).unique()) <= {"open", "recovery", "loss"}
 
 
+def test_a_flow_that_gave_up_says_why(result: ll.Result) -> None:
+    assert result.flows["failure"].to_list() == [None]
+    net = ll.Network("deaf")
+    net.link("client", "server", rate="5 Mbit/s", delay="20 ms", queue="50 packets", loss=1)
+    net.flow("client", "server", transfer="2 MB")
+    deaf = ll.run(net, duration="600 s")
+    (flow,) = deaf.summary["flows"]
+    assert deaf.flows["failure"].to_list() == [flow["failure"]] != [None]
+
+
 def test_the_tables_agree_with_each_other(four_flows: ll.Result) -> None:
     drops = four_flows.drops.group_by("link").len().sort("link")
     links = four_flows.links.with_columns(drops=pl.col("dropped_queue") + pl.col("dropped_error"))

@@ -11,27 +11,33 @@ from lightlag import _engine
 from lightlag.errors import InputError
 from lightlag.scenario import toml_value
 
-__all__ = ["algorithms", "explain", "first_sentences", "presets", "profiles"]
+__all__ = ["algorithms", "explain", "first_sentences", "presets", "profiles", "queues"]
 
 
 def explain(name: str) -> str:
-    """An algorithm, a profile or a preset.
+    """An algorithm, a queue discipline, a profile or a preset.
 
     Examples
     --------
     >>> print(explain("newreno").splitlines()[0])
     newreno: congestion control
     """
-    for names, describe in ((algorithms(), _algorithm), (profiles(), _profile), (presets(), _preset)):
+    kinds = ((algorithms(), _algorithm), (queues(), _queue), (profiles(), _profile), (presets(), _preset))
+    for names, describe in kinds:
         if name in names:
             return describe(name)
-    known = [*algorithms(), *profiles(), *presets()]
+    known = [known for names, _ in kinds for known in names]
     raise InputError(f'nothing is called "{name}"; there are {", ".join(known)}')
 
 
 def algorithms() -> dict[str, str]:
     """Congestion-control algorithms with a paragraph each."""
     return {entry["name"]: entry["about"] for entry in _catalog()["congestion"]}
+
+
+def queues() -> dict[str, str]:
+    """Queue disciplines with a paragraph each."""
+    return {name: table["description"] for name, table in _disciplines().items()}
 
 
 def profiles() -> dict[str, str]:
@@ -75,6 +81,24 @@ def _algorithm(name: str) -> str:
 def _parameter(parameter: dict[str, str]) -> str:
     unit = f" {parameter['unit']}" if parameter["unit"] not in ("", "time") else ""
     return f"  {parameter['name']} = {parameter['default']}{unit}\n{_wrapped(parameter['meaning'], '      ')}"
+
+
+def _disciplines() -> dict[str, Any]:
+    """The schema of each queue discipline."""
+    variants = json.loads(_engine.schema())["$defs"]["Queue"]["anyOf"]
+    tables = (variant for variant in variants if "properties" in variant)
+    return {table["properties"]["discipline"]["const"]: table for table in tables}
+
+
+def _queue(name: str) -> str:
+    table = _disciplines()[name]
+    needed = [key for key in table["required"] if key != "discipline"]
+    keys = (key for key in table["properties"] if key != "discipline")
+    lines = [f"  {key}{', required' if key in needed else ''}" for key in keys]
+    example = toml_value({"discipline": name} | dict.fromkeys(needed, "20 packets"))
+    parts = [f"{name}: queue discipline", _wrapped(table["description"], "  "), "Parameters\n" + "\n".join(lines)]
+    parts.append(f"In a scenario\n  queue = {example}")
+    return "\n\n".join(parts)
 
 
 def _profile(name: str) -> str:

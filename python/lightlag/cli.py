@@ -321,16 +321,17 @@ def validate(
         raise CommandError(FAILED, f"{len(failures)} judgements do not hold; {out} names them")
 
 
-@app.command(name="list", short_help="List congestion, profiles, scenarios or papers.")
+@app.command(name="list", short_help="List congestion, queues, profiles, scenarios or papers.")
 @_guarded
 def list_(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="congestion, profiles, scenarios or papers.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="congestion, queues, profiles, scenarios or papers.")],
 ) -> None:
-    """List what can be named: congestion, profiles, scenarios or papers."""
+    """List what can be named: congestion, queues, profiles, scenarios or papers."""
     from lightlag import _explain
 
     lists: dict[str, Callable[[], dict[str, str]]] = {
         "congestion": lambda: _explain.first_sentences(_explain.algorithms()),
+        "queues": lambda: _explain.first_sentences(_explain.queues()),
         "profiles": lambda: _explain.first_sentences(_explain.profiles()),
         "scenarios": lambda: _explain.first_sentences(_explain.presets()),
         "papers": lambda: {name: paper.title for name, paper in _papers().items()},
@@ -346,9 +347,9 @@ def list_(
 @app.command(short_help="Say what a name means.")
 @_guarded
 def explain(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a profile or a preset.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile or a preset.")],
 ) -> None:
-    """Say what an algorithm, a profile or a preset is: equations, parameters, source."""
+    """Say what an algorithm, a queue, a profile or a preset is: equations, parameters, source."""
     from lightlag import _explain
 
     print(_explain.explain(name))

@@ -46,6 +46,7 @@ fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
         ("congestion", texts(flows, |flow| &flow.congestion)),
         ("start_s", numbers(flows, |flow| flow.start_s)),
         ("finish_s", optionals(flows, |flow| flow.finish_s)),
+        ("failure", Arc::new(StringArray::from_iter(flows.iter().map(|flow| flow.failure)))),
         ("delivered_bytes", counts(flows, |flow| flow.delivered_bytes)),
         ("goodput_bps", numbers(flows, |flow| flow.goodput_bps)),
         ("sent_segments", counts(flows, |flow| flow.sent_segments)),

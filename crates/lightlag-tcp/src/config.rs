@@ -41,6 +41,9 @@ pub struct Config {
     pub window_scaling: bool,
     /// Initial window in segments (RFC 5681 §3.1, RFC 6928).
     pub initial_window: u32,
+    /// What these segments may come to, but for two of any size (RFC 6928 §2); `None` does not limit them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window_bytes: Option<Bytes>,
     /// Receive buffer: the most that is advertised.
     pub receive_buffer: Bytes,
     /// What an automatic receive buffer begins with; `None` where it is fixed.
@@ -107,6 +110,8 @@ pub struct Config {
     pub challenge_acks: Option<ChallengeAcks>,
     /// Answer an ACK of what was never sent (RFC 9293 §3.10.7.4); otherwise it is dropped, as Linux does.
     pub answer_unsent: bool,
+    /// Drop segments without the timestamps that both ends agreed on (RFC 7323 §3.2); Linux takes them.
+    pub require_timestamps: bool,
     /// Probes of an idle connection (RFC 9293 §3.8.4); `None` sends none.
     pub keep_alive: Option<KeepAlive>,
 }

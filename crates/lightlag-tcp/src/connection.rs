@@ -155,8 +155,12 @@ impl Connection {
         self.sender.write(bytes);
     }
 
-    /// The application writes nothing more: a FIN follows the data.
+    /// The application writes nothing more: a FIN follows the data. A connection that was not answered yet and has
+    /// nothing to send is no more (RFC 9293 §3.10.4).
     pub fn close(&mut self) {
+        if matches!(self.state, State::Listen | State::SynSent) && !self.sender.has_data() {
+            return self.finish(None);
+        }
         self.sender.close();
     }
 
@@ -309,6 +313,10 @@ impl Connection {
         {
             // PAWS, RFC 7323 §5.3.
             self.receiver.acknowledge_now();
+            return;
+        }
+        if self.timestamps && stamps.is_none() && self.config.require_timestamps && !segment.flags.has(Flags::RST) {
+            // RFC 7323 §3.2.
             return;
         }
         if !self.acceptable(start, u64::from(segment.sequence_len())) {

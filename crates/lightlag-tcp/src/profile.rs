@@ -79,6 +79,7 @@ fn linux() -> Config {
         abe: false,
         window_scaling: true,
         initial_window: 10,
+        initial_window_bytes: None,
         receive_buffer: Bytes(16 << 20),
         receive_buffer_initial: Some(INITIAL_RECEIVE_BUFFER),
         receive_window: WindowRule::Linux,
@@ -119,6 +120,7 @@ fn linux() -> Config {
         fin_wait: Some(seconds(60)),
         challenge_acks: Some(ChallengeAcks { count: 1, every: ms(500) }),
         answer_unsent: false,
+        require_timestamps: false,
         keep_alive: None,
     }
 }
@@ -133,6 +135,7 @@ fn rfc() -> Config {
         tso: false,
         sack_compression: false,
         congestion: Choice::named("newreno"),
+        initial_window_bytes: Some(Bytes(14_600)),
         rack_rtt_by_offset: false,
         receive_buffer_initial: None,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0, adaptive: false }),
@@ -151,6 +154,7 @@ fn rfc() -> Config {
         fin_wait: None,
         challenge_acks: Some(ChallengeAcks { count: 10, every: seconds(5) }),
         answer_unsent: true,
+        require_timestamps: true,
         ..linux()
     }
 }
@@ -170,6 +174,7 @@ fn inet() -> Config {
         abe: false,
         window_scaling: false,
         initial_window: 1,
+        initial_window_bytes: None,
         receive_buffer: Bytes(65_535),
         receive_buffer_initial: None,
         receive_window: WindowRule::Stevens,
@@ -210,6 +215,7 @@ fn inet() -> Config {
         fin_wait: Some(seconds(600)),
         challenge_acks: None,
         answer_unsent: true,
+        require_timestamps: false,
         keep_alive: None,
     }
 }

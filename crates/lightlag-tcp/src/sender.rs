@@ -224,6 +224,11 @@ impl Sender {
         self.closing = true;
     }
 
+    /// Whether the application wrote anything.
+    pub(crate) fn has_data(&self) -> bool {
+        self.written > 0
+    }
+
     pub(crate) fn board(&self) -> &Scoreboard {
         &self.board
     }

@@ -40,7 +40,11 @@ fn flags(path: &Path, from: usize) -> Vec<Flags> {
 #[test]
 fn open_and_close_take_the_segments_of_the_book() {
     let mut path = Path::new(plain(), 50);
-    path.transfer(0);
+    path.ends[CLIENT].open(path.now);
+    path.flush(CLIENT);
+    path.run_until(ms(100));
+    path.ends[CLIENT].close();
+    path.flush(CLIENT);
     path.run();
     let fin = Flags::FIN.with(Flags::ACK);
     assert_eq!(flags(&path, CLIENT), [Flags::SYN, Flags::ACK, fin, Flags::ACK]);

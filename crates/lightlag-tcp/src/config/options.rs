@@ -318,6 +318,7 @@ impl Options {
         }
         if let Some(segments) = self.initial_window {
             config.initial_window = in_range("initial_window", segments.into(), 1, 1_000, " segments")? as u32;
+            config.initial_window_bytes = None;
         }
         if let Some(buffer) = self.receive_buffer {
             (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;

@@ -12,7 +12,9 @@
 //! - PROBE_RTT: window 4 for 200 ms and a round, if RTprop was not seen for 10 s.
 //!
 //! A loss costs no rate. In the first round of a recovery the window only replaces what was delivered; after a
-//! recovery, and after PROBE_RTT, it is again what it was before. After a timeout it is one segment.
+//! recovery, and after PROBE_RTT, it is again what it was before. After a timeout it is one segment. Where an ACK ends
+//! a recovery and begins another, nothing has ended: BBR looks at the state once an ACK, at its end (Linux). Otherwise
+//! steady losses on a long path would hold the window at the four segments of PROBE_RTT, until BtlBw is forgotten.
 //!
 //! As in Linux (tcp_bbr.c), from which the draft was written: the 1 % below BtlBw, the two segments more where the
 //! gain is 1.25, an RTprop that only a smaller sample refreshes, [`policer`] and the window for aggregated ACKs. The draft's three quanta are three segments here
@@ -108,6 +110,8 @@ pub struct Bbr {
     phase: Phase,
     /// The window only replaces what was delivered: the first round of a recovery.
     conserve: bool,
+    /// Where the last ACK ended a recovery: when, and what [`Self::conserve`] and the window were.
+    recovering: Option<(Instant, bool, f64)>,
     prior_window: f64,
     window: f64,
     rate: f64,
@@ -146,6 +150,7 @@ impl Bbr {
             idle: false,
             phase: Phase::Open,
             conserve: false,
+            recovering: None,
             prior_window: 0.0,
             window: initial_window,
             rate: 0.0,
@@ -386,6 +391,7 @@ impl Bbr {
 
 impl CongestionControl for Bbr {
     fn on_ack(&mut self, ack: &Ack) {
+        self.recovering = None;
         self.min_rtt_at.get_or_insert(ack.now);
         if !self.rate_from_rtt && !ack.srtt.is_zero() {
             self.rate_from_rtt = true;
@@ -413,8 +419,16 @@ impl CongestionControl for Bbr {
                 self.full = 0.0;
                 self.window = self.segment;
             }
-            // The first ACK of the recovery brings its window; marks do not count.
-            Cause::Loss | Cause::Mark => {}
+            // The next ACK brings the window of a recovery, unless one goes on; marks do not count.
+            Cause::Loss => {
+                if let Some((at, conserve, window)) = self.recovering.take()
+                    && at == event.now
+                {
+                    (self.phase, self.conserve, self.window) = (Phase::Recovery, conserve, window);
+                    self.save_window();
+                }
+            }
+            Cause::Mark => {}
         }
     }
 
@@ -447,7 +461,8 @@ impl CongestionControl for Bbr {
 
     fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
 
-    fn on_recovered(&mut self, _now: Instant) {
+    fn on_recovered(&mut self, now: Instant) {
+        self.recovering = Some((now, self.conserve, self.window));
         self.phase = Phase::Open;
         self.conserve = false;
         self.window = self.window.max(self.prior_window);

@@ -87,6 +87,13 @@ impl Connection {
         Receiver::scale_for(self.config.receive_buffer.0, self.config.receive_window)
     }
 
+    /// The initial window in segments: of large ones fewer, but two (RFC 6928 §2).
+    fn initial_window(&self) -> u32 {
+        let segments = self.config.initial_window;
+        let Some(most) = self.config.initial_window_bytes else { return segments };
+        segments.min((most.0 as u32 / self.sender.segment_size()).max(2))
+    }
+
     /// The SYN is acknowledged.
     #[cold]
     pub(super) fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
@@ -95,7 +102,7 @@ impl Connection {
         self.sender.sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
         let agreed = Agreed {
             // RFC 5681 §3.1, and RFC 6298 with its shorter first timeout: one segment after two losses.
-            initial_window: if retransmissions > 1 { 1 } else { self.config.initial_window },
+            initial_window: if retransmissions > 1 { 1 } else { self.initial_window() },
             sack: self.sack,
             peer_window,
         };

@@ -122,7 +122,7 @@ fn an_ack_of_what_was_never_sent_is_answered_and_dropped() {
 
 #[test]
 fn nothing_leaves_beyond_the_window_of_the_peer() {
-    let mut client = established(Config { initial_window: 100, ..config() });
+    let mut client = established(Config { initial_window: 100, initial_window_bytes: None, ..config() });
     client.write(u64::MAX);
     // 60,000 bytes, unscaled.
     assert_eq!(drain(&mut client, at(100)).len(), 60);

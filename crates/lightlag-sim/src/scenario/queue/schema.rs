@@ -6,6 +6,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
+const RED: &str = "Drops at random by the average length of the queue. Nothing below min_threshold, a part of \
+                   max_probability up to max_threshold, everything beyond it, or beyond twice of it where gentle; with \
+                   ecn it marks instead (Floyd, Jacobson 1993).";
+const CODEL: &str = "Drops when packets wait too long. Once the wait exceeds target for a whole interval, at times that \
+                     come closer and closer; with ecn it marks instead (RFC 8289).";
+const FQ_CODEL: &str = "A queue for each flow, with CoDel on each. They are served in turns of a quantum, new flows first \
+                        (RFC 8290).";
+const PIE: &str = "Drops at random, steered by the time that packets wait. Every update the probability changes by how far \
+                   that is from target and where it goes; the first burst passes; with ecn it marks instead (RFC 8033).";
+const DUALPI2: &str = "A short queue for senders that answer marks in proportion, coupled to a classic one. A PI controller \
+                       drops or marks from the classic one; its probability, times coupling, marks the short one, which \
+                       takes ECT(1) (RFC 9332).";
+const STEP: &str = "Marks every packet beyond a threshold. This is what DCTCP wants (Alizadeh et al. 2010, RFC 8257); \
+                    packets that cannot be marked are dropped there or let through.";
+
 impl JsonSchema for Limit {
     fn schema_name() -> Cow<'static, str> {
         "QueueLimit".into()
@@ -67,13 +82,13 @@ impl JsonSchema for Queue {
             "description": "how much may wait for transmission, and the discipline that decides what is dropped or marked",
             "anyOf": [
                 limit,
-                table("drop_tail", "drops what does not fit", &[("count_in_service", &flag)], &[]),
-                table("red", "drops at random by the average length of the queue", &red, &[]),
-                table("codel", "drops when packets wait longer than a target for an interval", &codel, &[]),
-                table("fq_codel", "a queue for each flow, with CoDel on each", &fq_codel, &[]),
-                table("pie", "drops at random, steered by the time that packets wait", &pie, &[]),
-                table("dualpi2", "a short queue for scalable senders, coupled to a classic one", &dualpi2, &[]),
-                table("step", "marks every packet beyond a threshold", &step, &["threshold"]),
+                table("drop_tail", "Drops what does not fit.", &[("count_in_service", &flag)], &[]),
+                table("red", RED, &red, &[]),
+                table("codel", CODEL, &codel, &[]),
+                table("fq_codel", FQ_CODEL, &fq_codel, &[]),
+                table("pie", PIE, &pie, &[]),
+                table("dualpi2", DUALPI2, &dualpi2, &[]),
+                table("step", STEP, &step, &["threshold"]),
             ]
         })
     }

@@ -213,6 +213,23 @@ fn a_loss_conserves_packets_for_a_round_and_then_the_window_returns() {
 }
 
 #[test]
+fn a_recovery_that_follows_another_at_once_goes_on() {
+    let mut link = link(path());
+    link.run_until(5.0, |_| {});
+    let (now, bbr) = (link.now, &mut link.algorithm);
+    let segments = |n: u64| (n * SEGMENT) as f64;
+    (bbr.phase, bbr.conserve, bbr.window, bbr.prior_window) = (Phase::Recovery, false, segments(50), segments(100));
+    let loss = Congestion { now, ..super::super::tests::congestion(Cause::Loss, 50.0) };
+    bbr.on_recovered(now);
+    bbr.on_congestion(&loss);
+    assert_eq!((bbr.phase, bbr.conserve, bbr.window), (Phase::Recovery, false, segments(50)));
+    // A timer that begins one later begins a new one.
+    bbr.on_recovered(now);
+    bbr.on_congestion(&Congestion { now: now + Duration::from_millis(1), ..loss });
+    assert_eq!((bbr.phase, bbr.window), (Phase::Open, segments(100)));
+}
+
+#[test]
 fn a_timeout_leaves_a_segment_and_the_bandwidth() {
     let mut link = link(path());
     link.run_until(5.0, |_| {});

@@ -128,7 +128,7 @@ fn challenges_are_limited() {
 #[test]
 fn acks_of_the_far_past_are_challenged() {
     // RFC 5961 §5: SND.UNA − MAX.SND.WND ≤ SEG.ACK ≤ SND.NXT. The peer's window is 60,000 bytes.
-    let mut client = established(Config { initial_window: 100, ..config() });
+    let mut client = established(Config { initial_window: 100, initial_window_bytes: None, ..config() });
     client.write(120_000);
     for ack in [60_001, 120_001] {
         drain(&mut client, at(200));
