@@ -69,6 +69,8 @@ pub struct Receiver {
     /// Shift of the windows advertised; `None` where window scaling was not agreed on.
     scale: Option<u8>,
     ack_now: bool,
+    /// The window field that left last, as long as nothing but an arrival can change it.
+    window: Option<u16>,
     /// Whether duplicates are reported (RFC 2883).
     dsack: bool,
 }
@@ -95,6 +97,7 @@ impl Receiver {
             every: delayed.segments,
             quick: if delayed.adaptive { 0 } else { delayed.quick },
             ack_now: false,
+            window: None,
             quick_due: false,
             adaptive: delayed.adaptive.then(|| Adaptive::new(&delayed)),
             compression: Duration::ZERO,
@@ -308,7 +311,12 @@ impl Receiver {
     /// A segment with an ACK leaves: gives its window field, and nothing waits any more. The window of a SYN is
     /// never scaled (RFC 7323 §2.2).
     pub fn acknowledged(&mut self, syn: bool) -> u16 {
-        if self.adaptive.is_some() && (self.ack_now || self.deadline != Instant::MAX) {
+        if !self.ack_now && self.deadline == Instant::MAX {
+            if let Some(window) = self.window {
+                // Nothing arrived since the last one: the usual case of an end that only sends.
+                return window;
+            }
+        } else if self.adaptive.is_some() {
             self.waits_no_more();
         }
         self.ack_now = false;
@@ -316,6 +324,7 @@ impl Receiver {
         self.deadline = Instant::MAX;
         let window = self.advertise(if syn { 0 } else { self.scale.unwrap_or(0) });
         self.last_ack = self.nxt;
+        self.window = Some(window).filter(|_| !syn && self.consumed == u64::MAX);
         window
     }
 

@@ -36,6 +36,7 @@ impl Receiver {
     /// The application reads when it likes, with [`Self::read`], instead of at once.
     pub fn read_later(&mut self) {
         self.consumed = 0;
+        self.window = None;
     }
 
     /// Bytes that arrived in order and were not read yet.

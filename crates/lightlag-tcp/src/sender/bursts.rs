@@ -78,9 +78,9 @@ impl Sender {
         }
         let threshold = self.congestion.as_ref().map_or(u64::MAX, |algorithm| algorithm.ssthresh());
         // 2.0 and 1.2, as nanoseconds in a 1024th of a second.
-        let factor = if self.cwnd < threshold / 2 { 1_953_125.0 } else { 1_171_875.0 };
+        let factor = if self.cwnd < threshold / 2 { 1_953_125 } else { 1_171_875 };
         let window = self.cwnd.max(self.board.pipe());
-        let paced = (window as f64 * factor / srtt.as_nanos() as f64) as u64;
+        let paced = window.min(1 << 40) * factor / srtt.as_nanos();
         let shift = self.rtt.min().as_nanos() / 512_000;
         let near = if shift < 32 { LARGEST >> shift } else { 0 };
         let bytes = (paced + near).min(LARGEST);

@@ -1,0 +1,86 @@
+//! What a Linux 6.18 kernel shows on a path of 20 Mbit/s and 100 ms, against the profile `linux`. The kernel's numbers were
+//! taken from kernel-to-kernel transfers over a link with those values and a queue of 1000 packets.
+
+mod path;
+
+use lightlag_core::{Bytes, Duration, Instant, Rate};
+use lightlag_tcp::segment::Flags;
+use lightlag_tcp::{Config, Profile};
+use path::{CLIENT, Path, SERVER, Sent};
+
+/// A transfer over that link; the client's data segment with index `lost` is lost after it.
+fn transfer(config: Config, bytes: u64, lost: usize) -> Path {
+    let rate = Rate::from_bps(20_000_000).unwrap();
+    let mut free = [Instant::ZERO; 2];
+    let mut path = Path::new(config, 50).bend(move |sent, delay| {
+        let size = 20 + sent.segment.header_len() + u32::from(sent.segment.len);
+        let departure = free[sent.from].max(sent.at) + rate.time_to_send(Bytes(u64::from(size)));
+        free[sent.from] = departure;
+        let dropped = sent.from == CLIENT && sent.segment.len > 0 && sent.data_index == lost;
+        if dropped { vec![] } else { vec![departure.since(sent.at) + delay] }
+    });
+    path.transfer(bytes);
+    path.run();
+    path
+}
+
+fn between(sent: &[Sent], from_ms: u64, to_ms: u64) -> usize {
+    let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+    sent.iter().filter(|sent| (at(from_ms)..at(to_ms)).contains(&sent.at)).count()
+}
+
+/// Segments of 1448 bytes acknowledged until then; the client's first byte has number 1001.
+fn acknowledged(acks: &[Sent], until_ms: u64) -> f64 {
+    let last = acks[..between(acks, 0, until_ms)].last().unwrap();
+    f64::from(last.segment.ack.0 - 1_001) / 1_448.0
+}
+
+#[test]
+fn acks_are_one_a_segment_in_slow_start_and_fewer_later() {
+    let path = transfer(Profile::Linux.config(), 12_000_000, usize::MAX);
+    let acks = path.pure_acks(SERVER);
+    // Kernel: 344 ACKs for 379 segments up to 0.7 s.
+    let early = acknowledged(&acks, 700) / between(&acks, 0, 700) as f64;
+    assert!((1.0..1.2).contains(&early), "{early} segments an ACK in slow start");
+    // Kernel: 1.94 from 1 s to 3 s.
+    let later = (acknowledged(&acks, 3_000) - acknowledged(&acks, 1_000)) / between(&acks, 1_000, 3_000) as f64;
+    println!("segments an ACK: {early:.3} in slow start, {later:.3} later");
+    assert!((1.85..2.0).contains(&later), "{later} segments an ACK later");
+}
+
+#[test]
+fn bursts_of_two_end_with_psh() {
+    let path = transfer(Profile::Linux.config(), 12_000_000, usize::MAX);
+    let data = path.data(CLIENT);
+    let marked = data.iter().filter(|sent| sent.segment.flags.has(Flags::PSH)).count() as f64;
+    // Kernel: 8288 segments, 4000 of them with PSH.
+    let each = data.len() as f64 / marked;
+    println!("{each:.3} segments a PSH");
+    assert!((1.9..2.3).contains(&each), "{each} segments a PSH");
+}
+
+#[test]
+fn after_a_loss_duplicate_acks_are_half_of_the_segments() {
+    let duplicates = |config: Config| {
+        let path = transfer(config, 12_000_000, 3_000);
+        let acks = path.pure_acks(SERVER);
+        acks.windows(2)
+            .filter(|pair| pair[0].segment.ack == pair[1].segment.ack && !pair[1].segment.sack().is_empty())
+            .count()
+    };
+    let compressed = duplicates(Profile::Linux.config());
+    let all = duplicates(Config { sack_compression: false, ..Profile::Linux.config() });
+    // A segment takes 0.6 ms, so that two arrive within 1 ms. Kernel: one ACK for two.
+    let ratio = all as f64 / compressed as f64;
+    println!("{all} duplicate ACKs, {compressed} compressed");
+    assert!(all > 100 && (1.8..2.1).contains(&ratio), "{compressed} of {all}");
+}
+
+#[test]
+fn windows_begin_below_64_kilobytes_and_grow_by_two_segments_each() {
+    let path = transfer(Profile::Linux.config(), 1_000_000, usize::MAX);
+    let windows: Vec<u16> =
+        path.log.iter().filter(|sent| sent.from == SERVER).map(|sent| sent.segment.window).collect();
+    // Kernel, in units of 1024 bytes after the SYN-ACK: 65160, then 67, 70, 73, 75, 78, 79, 79.
+    assert_eq!(windows[..8], [65_160, 67, 70, 73, 75, 78, 79, 79]);
+}
