@@ -158,6 +158,11 @@ impl Recorder {
         }
     }
 
+    /// The captures of a run that has some.
+    pub(crate) fn captures(&mut self) -> &mut Captures {
+        self.captures.as_mut().expect("a run that is captured has captures")
+    }
+
     pub(crate) fn interval(&self) -> Duration {
         self.interval
     }

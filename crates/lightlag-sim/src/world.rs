@@ -4,7 +4,6 @@
 //! timers fire, and a sample sees the state after both.
 
 use crate::application::Reading;
-use crate::capture::Captures;
 use crate::record::Recorder;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, PacketFlags, Routes};
@@ -145,7 +144,7 @@ impl World {
     #[inline(always)]
     fn arrive<const CAPTURED: bool>(&mut self, now: Instant, at: usize, node: NodeId, packet: Packet<Segment>) {
         if CAPTURED && !packet.flags.is_corrupted() {
-            self.captures().0.arrived(at, &packet);
+            self.recorder.captures().arrived(at, &packet);
         }
         if packet.flags.is_corrupted() {
             self.recorder.drop_error(now, at, &packet);
@@ -155,8 +154,7 @@ impl World {
             let next = self.routes.next(node, packet.destination);
             let next = next.expect("every destination was checked to be reachable");
             if CAPTURED {
-                let (captures, routes) = self.captures();
-                captures.forwarded(now, routes, node, next, &packet);
+                self.recorder.captures().forwarded(now, &self.routes, node, next, &packet);
             }
             self.transmit::<CAPTURED>(now, next, packet);
         }
@@ -165,8 +163,7 @@ impl World {
     #[inline(always)]
     fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: Packet<Segment>) {
         if CAPTURED {
-            let (captures, routes) = self.captures();
-            captures.offered(now, routes, on, &packet);
+            self.recorder.captures().offered(now, &self.routes, on, &packet);
         }
         let Link::Computed(link) = &mut self.hops[on.0 as usize].link else {
             return self.transmit_queued(now, on, &packet);
@@ -203,10 +200,8 @@ impl World {
         endpoint.connection.handle_packet(now, &packet.body, codepoint(packet.ecn));
         if CAPTURED {
             let state = at.is_multiple_of(2).then(|| endpoint.connection.snapshot());
-            let (captures, routes) = self.captures();
-            captures.received(now, routes, packet, state);
+            self.recorder.captures().received(now, &self.routes, packet, state);
         }
-        let endpoint = &mut self.endpoints[at];
         if let Task::Receive { transfer } = endpoint.task
             && endpoint.connection.received() >= transfer
         {
@@ -283,8 +278,7 @@ impl World {
             self.sent += 1;
             if CAPTURED {
                 let state = at.is_multiple_of(2).then(|| self.endpoints[at].connection.snapshot());
-                let (captures, routes) = self.captures();
-                captures.sent(now, routes, out, &packet, state);
+                self.recorder.captures().sent(now, &self.routes, out, &packet, state);
             }
             self.transmit::<CAPTURED>(now, out, packet);
         }
@@ -306,11 +300,6 @@ impl World {
             self.recorder.queue_sample(now, at, || hop.link.backlog(now));
         }
         self.queue.settle(entity, Some(now + self.recorder.interval()));
-    }
-
-    /// The captures, and the routes by which they know how far a packet has come.
-    fn captures(&mut self) -> (&mut Captures, &Routes) {
-        (self.recorder.captures.as_mut().expect("a run that is captured has captures"), &self.routes)
     }
 
     /// Ends the run: queues decide what is due, and then every packet is delivered, dropped with a cause, or in flight.
