@@ -31,7 +31,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help demo test check soak bench peers packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz clean
-.PHONY: check-rust check-python test-rust test-instructions test-python
+.PHONY: emulate-bench check-rust check-python test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -99,6 +99,9 @@ packetdrill: | tools ## play the packet scripts of packetdrill (TOOL=folder wher
 	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
 	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
 	$(PYTHON) benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release --page docs/validation.md
+
+emulate-bench: $(BIN)/.engine | iperf3 ping ## real packets through lightlag emulate: how fast, how late, beside the simulation (root)
+	$(BIN)/python benchmarks/emulate/compare
 
 interop: $(BIN)/.engine ## the kernel's TCP against ours over TUN devices, 64 MB each (root): docs/validation.md
 	PYTHONPATH=tests $(BIN)/python -m interop --page docs/validation.md
@@ -171,7 +174,7 @@ $(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))
 	@$(BIN)/pip install --quiet -r $(VENV)/requirements.txt
 endef
 
-.PHONY: tools valgrind ns2 ns3
+.PHONY: tools valgrind ns2 ns3 iperf3 ping
 
 tools:
 	@$(call need,command -v cargo,Rust is missing: install rustc and cargo (the version is in Cargo.toml))
@@ -182,6 +185,12 @@ tools:
 
 valgrind:
 	@$(call debian_package,valgrind,command -v valgrind)
+
+iperf3:
+	@$(call debian_package,iperf3,command -v iperf3)
+
+ping:
+	@$(call debian_package,iputils-ping,command -v ping)
 
 ns2:
 	@$(call debian_package,ns2,command -v ns)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Lightlag
 
+from conftest import Lightlag
 from lightlag import _engine
 from lightlag.emulation import ADDRESSES, Device, device, emulate
 from lightlag.errors import InputError
@@ -215,18 +215,23 @@ for _ in range(50):
     assert marked == marks > 10
 
 
+def ends_when(path_file: Path, pair: list[str], *ip: str) -> None:
+    """The emulation ends by itself, with an error that names the device, after this command of iproute2."""
+    with emulate(path_file, ends(pair)) as one:
+        subprocess.run(["ip", *ip], check=True)
+        assert one.wait(60)
+        with pytest.raises(OSError, match=r"lightlag0 in namespace .*: the device has vanished"):
+            one.stop()
+
+
 @needs_root
 def test_a_namespace_that_is_deleted_ends_the_emulation(path_file: Path, pair: list[str]) -> None:
-    with pytest.raises(OSError, match="lightlag0 in namespace .* has vanished"), emulate(path_file, ends(pair)) as one:
-        subprocess.run(["ip", "netns", "del", pair[1]], check=True)
-        assert one.wait(30)
+    ends_when(path_file, pair, "netns", "del", pair[1])
 
 
 @needs_root
 def test_a_device_that_is_deleted_ends_the_emulation(path_file: Path, pair: list[str]) -> None:
-    with pytest.raises(OSError, match="has vanished"), emulate(path_file, ends(pair)) as one:
-        subprocess.run(["ip", "-n", pair[0], "link", "del", "lightlag0"], check=True)
-        assert one.wait(30)
+    ends_when(path_file, pair, "-n", pair[0], "link", "del", "lightlag0")
 
 
 @needs_root
@@ -346,13 +351,28 @@ def test_the_engine_says_what_it_was_given_is_no_scenario() -> None:
         _engine.emulate("{}", ((None, "a", []), (None, "b", [])))
 
 
-def test_the_kernels_section_of_a_page_is_replaced_and_kept() -> None:
-    from lightlag.reproduce.validation import kernel
+def test_the_table_of_the_kernel_names_what_is_outside(tmp_path: Path) -> None:
+    from lightlag.reproduce.validation import kernel, marked
 
-    first = f"{kernel.BEGIN}\none\n{kernel.END}"
-    page = kernel.with_section("# Page\n", first)
-    assert page == f"# Page\n\n{first}\n"
-    assert kernel.section_of(page) == first
-    again = kernel.with_section(page, first.replace("one", "two"))
-    assert again == page.replace("one", "two")
-    assert kernel.section_of("# Page\n") is None
+    def cell(rtt_ms: int, ours_bps: float) -> kernel.Cell:
+        run = kernel.Measured(kernel.Point("reno", rtt_ms, 0.01, 1), 1e6, ours_bps, 0, 1000)
+        return kernel.Cell((run, run))
+
+    cells = [cell(20, 1.0e6), cell(80, 1.25e6), cell(200, 0.97e6)]
+    assert kernel.failures(cells) == ["reno, loss 0.01, RTT 80 ms: 1.250"]
+    text = kernel.section(cells)
+    assert "| reno | 0.01 | 1.000 (1.00) | **1.250 (1.00)** | 0.970 (1.00) |" in text
+    assert marked.sections(f"# Page\n\n{text}\n") == [text]
+
+
+def test_sections_that_other_commands_wrote_stay_when_the_page_is_written_again(tmp_path: Path) -> None:
+    from lightlag.reproduce import validation
+    from lightlag.reproduce.validation import marked
+
+    page = tmp_path / "validation.md"
+    others = [marked.section(name, f"## {name}\n\nmeasured") for name in ("kernel", "interoperability")]
+    page.write_text("# Old\n\n" + "\n\n".join(others) + "\n")
+    validation._write(validation.Findings(), page)
+    text = page.read_text()
+    assert "# Old" not in text
+    assert marked.sections(text) == others

@@ -63,8 +63,8 @@ def _read(path: str | os.PathLike[str], **options: Any) -> _engine.Capture:
 class Capture:
     """What was found in a capture. Made by :func:`lightlag.inspect`.
 
-    ``summary`` has the keys of ``lightlag inspect --json``; ``connections`` is a list, ``table`` a polars data frame with
-    one row for each direction of each connection.
+    ``summary`` has the keys of ``lightlag inspect --json``; ``connections`` is a list, ``table`` a polars data frame
+    with one row for each direction of each connection.
     """
 
     def __init__(self, path: Path, engine: _engine.Capture) -> None:
@@ -178,7 +178,7 @@ class Connection:
         )
 
     def packets(self, rows: int = 200_000) -> pl.DataFrame:
-        """The packets of the connection, read from the file again; thinned out evenly where there are more than ``rows``.
+        """The packets of the connection, read from the file again; thinned out evenly beyond ``rows``.
 
         ``start`` and ``ack`` are offsets in bytes: data begins with 1, behind the SYN. ``in_flight_bytes`` is what the
         sender of the packet has under way after it, ``other_in_flight_bytes`` what its peer has.

@@ -16,7 +16,6 @@ from lightlag import _engine
 from lightlag._table import print_rows
 from lightlag.commands import captures, compare_capture, emulate, inspect, replay, serve
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
-from lightlag.commands.captures import Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
 if TYPE_CHECKING:

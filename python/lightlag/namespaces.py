@@ -31,7 +31,7 @@ def allowed() -> str | None:
 
 
 @contextmanager
-def namespaces(prefix: str, count: int = 2, *, settings: Mapping[str, object] = {}) -> Iterator[list[str]]:  # noqa: B006
+def namespaces(prefix: str, count: int = 2, *, settings: Mapping[str, object] = {}) -> Iterator[list[str]]:
     """Namespaces with ``lo`` up and kernel settings such as ``{"net.ipv4.tcp_sack": 0}``, as long as the block lasts.
 
     Raises

@@ -107,9 +107,9 @@ mod _engine {
     #[pymodule_export]
     use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
-    use crate::replay::sending;
-    #[pymodule_export]
     use crate::inspect::{Capture, inspect};
+    #[pymodule_export]
+    use crate::replay::sending;
     #[pymodule_export]
     use crate::run::{Run, Table, check_folder, run};
     #[pymodule_export]

@@ -217,6 +217,7 @@ impl Receiver {
             if self.adaptive.is_some() {
                 self.count_adaptive(now, len, flags);
             } else {
+                self.grow_limit(len);
                 self.count(now, fin);
             }
             return 0;

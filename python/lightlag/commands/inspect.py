@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -65,14 +65,13 @@ def inspect(
 def read(file: Path, *, quiet: bool) -> tuple[Capture, bool]:
     """Reads a capture with a progress bar. Whether Ctrl-C ended that early."""
     from lightlag import _progress
-    from lightlag.captures import Capture, inspect
+    from lightlag.captures import inspect
 
     try:
         with _progress.of_capture(file.name, shown=not quiet) as progress:
             return inspect(file, progress=progress), False
     except Interrupted as error:
-        assert isinstance(error.result, Capture)
-        return error.result, True
+        return cast("Capture", error.result), True
 
 
 def _print(capture: Capture, selected: list[Connection], flow: str | None) -> None:

@@ -46,8 +46,9 @@ impl Sender {
         if allowed < most && pending > size && self.waits_for_more(now, allowed) {
             return true;
         }
-        let half = (self.cwnd / 2 / size * size).max(size);
-        let most = most.min(half).min(allowed / size * size).max(size);
+        // Whole segments; where nothing binds, there is nothing to divide.
+        let bound = allowed.min(self.cwnd / 2);
+        let most = if bound < most { (bound / size * size).max(size) } else { most };
         self.burst_start = nxt;
         self.burst_end = nxt + most.min(pending);
         false
@@ -82,6 +83,7 @@ impl Sender {
         let paced = (window as f64 * factor / srtt.as_nanos() as f64) as u64;
         let shift = self.rtt.min().as_nanos() / 512_000;
         let near = if shift < 32 { LARGEST >> shift } else { 0 };
-        ((paced + near).min(LARGEST) / size).max(SMALLEST) * size
+        let bytes = (paced + near).min(LARGEST);
+        if bytes < (SMALLEST + 1) * size { SMALLEST * size } else { bytes / size * size }
     }
 }

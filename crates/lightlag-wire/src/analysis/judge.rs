@@ -319,7 +319,7 @@ fn overtaken(own: &Half, other: &Half, hole: Since, now: Since, initial_rtt: Opt
         return (now.wrapping_sub(then) as i32) < 0;
     }
     let backward = other.rtt.least().min(other.echo.least()).or(other.rtt.least()).or(other.echo.least());
-    let both = own.rtt.least().zip(backward).map(|(there, back)| there.as_nanos() + back.as_nanos());
+    let both = own.rtt.least().zip(backward).map(|(there, back)| there.as_nanos().saturating_add(back.as_nanos()));
     let initial = initial_rtt.map_or(OVERTAKEN.as_nanos(), Duration::as_nanos);
     now.at.saturating_sub(hole.at) < both.map_or(initial, |both| both.min(initial)) / 10 * 9
 }
@@ -365,7 +365,7 @@ fn cause(own: &mut Half, other: &Half, placed: &Placed, left: Option<u64>, twice
     let srtt = own.smoothed.srtt().unwrap_or(0);
     let least_timeout = own.smoothed.least_timeout();
     // RFC 8985 §7.2: a probe leaves after 2·SRTT, and the longest delay of an ACK where one segment is under way.
-    let probe = srtt / 2 * 3..=srtt.saturating_mul(2).saturating_add(250_000_000);
+    let probe = (srtt / 2).saturating_mul(3)..=srtt.saturating_mul(2).saturating_add(250_000_000);
     if end >= next && !reported && !twice && own.recovery.is_none() && waited.is_some_and(|time| probe.contains(&time))
     {
         return Cause::TailProbe;

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lightlag.errors import InputError
 from lightlag.reproduce.paper import Effort, status
 from lightlag.reproduce.validation.judge import Judgement
+from lightlag.reproduce.validation.marked import sections, with_section
 from lightlag.reproduce.validation.page import Findings, document, image
 
 if TYPE_CHECKING:
@@ -65,12 +67,9 @@ def _write(found: Findings, path: Path) -> None:
     """The page and its figures."""
     from lightlag import plot
 
-    from lightlag.reproduce.validation import kernel
-
-    # What another command has measured stays.
-    kept = kernel.section_of(path.read_text("utf-8")) if path.exists() else None
-    page = document(found)
-    path.write_text(page if kept is None else kernel.with_section(page, kept), "utf-8")
+    # What other commands have measured stays.
+    kept = sections(path.read_text("utf-8")) if path.exists() else []
+    path.write_text(reduce(with_section, kept, document(found)), "utf-8")
     for paper in found.papers:
         for picture in paper.pictures:
             figure = path.parent / image(paper, picture)

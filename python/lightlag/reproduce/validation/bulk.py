@@ -1,8 +1,8 @@
-"""A bulk flow of the kernel's TCP: ``bulk.py receive ADDRESS PORT SECONDS`` and ``bulk.py send ADDRESS PORT CONGESTION``.
+"""A bulk flow of the kernel's TCP.
 
-Run by itself in a network namespace; it needs nothing but Python. The first eight bytes of the stream are the time at
-which the sender began to connect, on the clock that both share; the receiver counts what has arrived so many seconds
-after it, and prints that.
+``bulk.py receive ADDRESS PORT SECONDS`` and ``bulk.py send ADDRESS PORT CONGESTION``, each in a network namespace; it
+needs nothing but Python. The first eight bytes of the stream are the time at which the sender began to connect, on the
+clock that both share; the receiver counts what has arrived so many seconds after it, and prints that.
 """
 
 from __future__ import annotations
