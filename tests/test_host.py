@@ -183,6 +183,7 @@ def test_a_device_in_use_and_a_port_without_listener_are_named(inside: str) -> N
         (["--address", "10.9.0.2", "--file", "/nowhere"], "--file /nowhere"),
         (["--address", "10.9.0.2", "--send", "many"], "many"),
         (["--address", "10.9.0.2", "--loss", "2"], "loss"),
+        (["--address", "10.9.0.2", "--priority", "high"], "is not fifo, nice or normal"),
         (["--address", "10.9.0.2", "--path", "geo", "--loss", "0.1"], "leave those options out"),
         (["--address", "10.9.0.2", "--tun", "a/b"], "is no name for a network device"),
     ],

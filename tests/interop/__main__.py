@@ -98,6 +98,8 @@ def tables(outcomes: list[Outcome]) -> str:
         "round trip 4 ms, queue of 500 packets. The algorithm is that of our side; the kernel sends with cubic, bbr "
         "(beside our bbr) or reno (beside our newreno).",
         "",
+        "These transfers ran several at a time on two busy cores: the rates say that all works, not how fast.",
+        "",
         "Goodput in Mbit/s:",
         "",
         "| direction | algorithm | loss 0 | loss 0.1 % | loss 1 % |",

@@ -149,7 +149,9 @@ def _checked(cell: Cell, outcome: tuple[dict[str, Any], dict[str, Any], dict[str
             raise TransferError(f"{key} is {report[key]}, not {expected}")
     if cell.mss is not None and max(report["snd_mss"], report["rcv_mss"]) > cell.mss:
         raise TransferError(f"segments of {report['snd_mss']} and {report['rcv_mss']} bytes")
-    limit = STALL_TIMEOUTS * max(report["rto_at_stall"], LEAST_TIMEOUT)
+    # That of the sender.
+    timeout = peer["rto"] if cell.to_us else report["rto_at_stall"]
+    limit = STALL_TIMEOUTS * max(timeout, LEAST_TIMEOUT)
     if report["longest_stall"] > limit:
         raise TransferError(f"a stall of {report['longest_stall']:.2f} s, more than three timeouts ({limit:.2f} s)")
     rate = 8e-6 * cell.size / report["seconds"]

@@ -10,6 +10,7 @@ import hashlib
 import json
 import random
 import socket
+import struct
 import time
 
 CHUNK = 1 << 16
@@ -60,15 +61,24 @@ def _send(connection: socket.socket, size: int) -> dict[str, object]:
     draw = random.Random(size)
     digest = hashlib.sha256()
     left = size
+    timeout = 0.0
     while left:
         data = draw.randbytes(min(CHUNK, left))
         digest.update(data)
         connection.sendall(data)
         left -= len(data)
+        timeout = max(timeout, _timeout(connection))
     connection.shutdown(socket.SHUT_WR)
     while connection.recv(CHUNK):
         pass
-    return {"bytes": size, "sha256": digest.hexdigest()}
+    return {"bytes": size, "sha256": digest.hexdigest(), "rto": timeout}
+
+
+def _timeout(connection: socket.socket) -> float:
+    """The kernel's retransmission timeout in seconds, unless it is backed off: struct tcp_info of linux/tcp.h."""
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 16)
+    backoff, microseconds = struct.unpack_from("=4xB3xI", info)
+    return 0.0 if backoff else 1e-6 * float(microseconds)
 
 
 def _receive(connection: socket.socket, options: argparse.Namespace) -> dict[str, object]:

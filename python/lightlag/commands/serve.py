@@ -44,6 +44,9 @@ Rate = Annotated[str | None, typer.Option(metavar="RATE", help="Instead, one lin
 Delay = Annotated[str | None, typer.Option(metavar="TIME", help="... its delay, ...")]
 Queue = Annotated[int | None, typer.Option(min=1, help="... packets that may wait (1000), ...")]
 Loss = Annotated[str | None, typer.Option(metavar="P", help="... and how likely a packet is lost.")]
+Priority = Annotated[
+    str, typer.Option(help="How the loop is scheduled: fifo, nice or normal; the next lower one if not allowed.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line: each event, then the counters.")]
 
 
@@ -72,6 +75,7 @@ def serve_tcp(
     loss: Loss = None,
     mtu: Mtu = 1500,
     seed: Seed = None,
+    priority: Priority = "fifo",
     as_json: AsJson = False,
 ) -> None:
     r"""A TCP server on our own stack: real clients reach it through a TUN device. Needs root.
@@ -93,6 +97,7 @@ def serve_tcp(
     role = roles[0] if roles else "sink"
     options: dict[str, Any] = {"port": port, "role": role, "send": send, "connections": connections}
     options |= {"file": _text(file), "http": _text(http), "pause": _pause(pause_after, pause_for)}
+    options["priority"] = priority
     options["path"] = _path(path, seed, rate, delay, queue, loss)
     _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
 
@@ -118,6 +123,7 @@ def connect(
     loss: Loss = None,
     mtu: Mtu = 1500,
     seed: Seed = None,
+    priority: Priority = "fifo",
     as_json: AsJson = False,
 ) -> None:
     r"""A TCP client on our own stack: it calls a real server through a TUN device. Needs root.
@@ -131,6 +137,7 @@ def connect(
     role = "send" if send is not None or file else "sink"
     options: dict[str, Any] = {"remote": remote, "role": role, "send": send, "file": _text(file)}
     options |= {"pause": _pause(pause_after, pause_for)}
+    options["priority"] = priority
     options["path"] = _path(path, seed, rate, delay, queue, loss)
     _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
 

@@ -18,6 +18,7 @@ pub use report::Report;
 pub use session::{Pause, Role};
 
 use crate::clock::Clock;
+use crate::priority::{self, Priority};
 use crate::tun::{LARGEST_PACKET, Tun, TunConfig, TunError, Written};
 use iperf::Iperf;
 use lightlag_core::{Duration, Instant};
@@ -63,6 +64,8 @@ pub struct ServeConfig {
     pub pause: Option<Pause>,
     /// What lies between the device and our host; nothing where there is none.
     pub path: Option<PathConfig>,
+    /// What the calling thread asks of the scheduler, and keeps: pacing needs to be on time.
+    pub priority: Priority,
 }
 
 /// What happens, as it happens.
@@ -167,6 +170,7 @@ const BACKLOG: usize = 128;
 /// If the device cannot be opened or vanishes, the address does not fit, or a file cannot be read.
 pub fn serve(config: &ServeConfig, watch: &mut dyn FnMut(&Event) -> Control) -> Result<Summary, ServeError> {
     let mut server = Server::new(config)?;
+    priority::raise(config.priority);
     let result = server.run(watch);
     let now = server.now();
     let Losses { lost, dropped, marked } = server.path.as_mut().map(|path| path.losses(now)).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What the command line says of a host, and how it becomes a [`ServeConfig`].
 
 use super::{Action, PathConfig, Pause, Role, ServeConfig, Source};
+use crate::priority::Priority;
 use crate::tun::TunConfig;
 use lightlag_core::Bytes;
 use lightlag_host::HostConfig;
@@ -57,6 +58,9 @@ pub struct ServeOptions {
     /// A scenario in JSON: the network between the device, at the begin of its first flow, and our host, at its end.
     #[serde(default)]
     pub path: Option<String>,
+    /// How the loop is scheduled: fifo (the default), nice or normal.
+    #[serde(default)]
+    pub priority: Option<String>,
 }
 
 /// What is done with a connection.
@@ -107,7 +111,13 @@ impl ServeOptions {
         tun.mtu = self.mtu;
         tun.addresses = self.peer.iter().map(|peer| kernel_side(peer, address)).collect::<Result<_, _>>()?;
         let path = self.path.as_deref().map(PathConfig::of_scenario).transpose()?;
-        Ok(ServeConfig { tun, host, action: self.action(address)?, pause: self.pause, path })
+        let priority = match self.priority.as_deref() {
+            None | Some("fifo") => Priority::Fifo,
+            Some("nice") => Priority::Nice,
+            Some("normal") => Priority::Normal,
+            Some(other) => return Err(format!("--priority {other:?}: is not fifo, nice or normal")),
+        };
+        Ok(ServeConfig { tun, host, action: self.action(address)?, pause: self.pause, path, priority })
     }
 
     fn action(&self, address: IpAddr) -> Result<Action, String> {
