@@ -119,7 +119,7 @@ def moved(packet: bytes, port: int) -> bytes:
 
 
 def from_client(packet: bytes) -> bool:
-    return struct.unpack_from(">H", packet, 36)[0] != 5001
+    return bool(struct.unpack_from(">H", packet, 36)[0] != 5001)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,12 @@ and the same losses by packet number; :func:`repeat` runs it, captures it at the
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,7 +87,7 @@ class Sending:
 
     def recoveries(self) -> int:
         """Episodes that ACKs began."""
-        return len(self.episodes) - self.timeouts() - sum(e["cause"] == "tail_probe" for e in self.episodes)
+        return sum(episode["cause"] in ("fast", "unknown") for episode in self.episodes)
 
 
 def scenario_of(
@@ -149,19 +152,28 @@ def scenario_of(
 
 def repeat(capture: str | os.PathLike[str], *, flow: int | None = None, **options: Any) -> Repetition:
     """Repeats the run in a capture; the options are those of :func:`scenario_of`."""
+    from lightlag.results import load
     from lightlag.run import run
 
     real = Sending(capture, flow)
     scenario = scenario_of(real, **options)
     at = RECEIVER if real.summary["vantage"] == "receiver" else SENDER
-    with tempfile.TemporaryDirectory() as spool:
-        result = run(scenario | {"record": {"acks": True, "pcap": {"at": [at]}}}, spool=spool)
+    # Where our run and its capture stand until they are saved elsewhere, as long as somebody may ask for that.
+    spool = tempfile.mkdtemp(prefix="lightlag-")
+    forget = functools.partial(shutil.rmtree, spool, ignore_errors=True)
+    try:
+        result = run(scenario | {"record": scenario["record"] | {"pcap": {"at": [at]}}}, spool=spool)
         folder = result.save(Path(spool) / "run")
-        try:
-            ours = Sending(folder / "captures" / f"{at}.pcapng")
-        except InputError as error:
-            raise InputError(f"our own run cannot be compared: {error}") from None
-    return Repetition(Path(capture), scenario, real, ours, result)
+        ours = Sending(folder / "captures" / f"{at}.pcapng")
+    except InputError as error:
+        forget()
+        raise InputError(f"our own run cannot be compared: {error}") from None
+    except BaseException:
+        forget()
+        raise
+    repetition = Repetition(Path(capture), scenario, real, ours, load(folder))
+    weakref.finalize(repetition, forget)
+    return repetition
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ use serde::Serialize;
 /// Headers of TCP and its timestamps.
 const TCP_HEADER: u32 = 20;
 const TIMESTAMPS: u32 = 12;
+/// Options of a SYN with MSS, SACK, timestamps and window scale.
+const SYN_OPTIONS: u32 = 20;
 /// What a SYN without the option asks for (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
 /// A rate is taken over so many full segments, at least.
@@ -24,7 +26,8 @@ pub struct Path {
     pub rate_bps: Option<f64>,
     /// Full packets that the queue held when it was longest; null without a rate.
     pub queue_packets: Option<u64>,
-    /// Propagation both ways in seconds: the shortest round trip without the transmission of data and ACK.
+    /// Propagation both ways in seconds: the least of the handshake's round trip and that of data, each without the
+    /// transmission of its packets.
     pub propagation_s: f64,
     /// Bytes of a full packet.
     pub full_packet: u32,
@@ -85,21 +88,27 @@ impl Path {
             own.rtt.map(|rtt| rtt.max_s + other.rtt.map_or(0.0, |rtt| rtt.min_s))
         };
         let max_rtt_s = most.unwrap_or(base_rtt_s).max(base_rtt_s);
-        let sending = rate_bps.map_or(0.0, |rate| 8.0 * f64::from(full_packet + header) / rate);
+        let sending = |bytes: u32| rate_bps.map_or(0.0, |rate| 8.0 * f64::from(bytes) / rate);
+        let of_data = own.rtt.map(|rtt| rtt.min_s + other.rtt.map_or(0.0, |rtt| rtt.min_s));
+        let of_data = of_data.map(|rtt| rtt - sending(full_packet + header));
+        let syn = ip_header + TCP_HEADER + SYN_OPTIONS;
+        let of_handshake = connection.initial_rtt_s.map(|rtt| rtt - sending(2 * syn));
+        let propagation_s = of_data.into_iter().chain(of_handshake).fold(base_rtt_s, f64::min);
         let queue = rate_bps.map(|rate| (max_rtt_s - base_rtt_s) * rate / 8.0 / f64::from(full_packet));
         Self {
             base_rtt_s,
             max_rtt_s,
             rate_bps,
             queue_packets: queue.map(|packets| libm::ceil(packets) as u64),
-            propagation_s: (base_rtt_s - sending).max(0.0),
+            propagation_s: propagation_s.max(0.0),
             full_packet,
         }
     }
 }
 
 /// Bytes a second at which a bottleneck let data through: over trains of ten segments the rates of a busy bottleneck
-/// lie close together, and nothing but compressed ACKs is faster. The median of what lies about the 90th percentile.
+/// lie close together, and nothing but compressed ACKs is faster. The median of what lies about the 97th percentile: also
+/// a sender that seldom fills the bottleneck sends some trains without gaps.
 fn payload_rate(delivered: &[(Instant, u64)], full_segment: u64) -> Option<f64> {
     let mut rates = Vec::new();
     let mut behind = 0;
@@ -121,7 +130,7 @@ fn payload_rate(delivered: &[(Instant, u64)], full_segment: u64) -> Option<f64> 
         return (delivered.len() > 3 && seconds > 0.0).then(|| (last.1 - first.1) as f64 / seconds);
     }
     rates.sort_by(f64::total_cmp);
-    let high = rates[rates.len() * 9 / 10];
+    let high = rates[rates.len() * 97 / 100];
     let near: Vec<f64> = rates.into_iter().filter(|rate| (0.85 * high..=1.1 * high).contains(rate)).collect();
     near.get(near.len() / 2).copied()
 }
