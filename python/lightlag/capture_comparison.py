@@ -80,6 +80,9 @@ class Side:
         summary["retransmitted_segments"] = data["retransmitted_segments"] - data["retransmitted_controls"]
         summary |= {"answer_packets": answers["packets"]}
         summary |= {f"{key}_rtt_s": rtt.get(f"{key}_s") for key in ("min", "mean", "p95")}
+        # The handshake is the one round trip without a queue, and a run measures it too.
+        known = [time for time in (rtt.get("min_s"), connection.summary["initial_rtt_s"]) if time is not None]
+        summary["min_rtt_s"] = min(known, default=None)
         rows = connection.packets()
         times = _numbers(rows["time_s"]) - connection.summary["start_s"]
         own = (rows["side"].cast(str) == connection.sender).to_numpy()
