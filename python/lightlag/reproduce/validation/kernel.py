@@ -224,7 +224,7 @@ def section(found: Sequence[Cell]) -> str:
         parts.append("Outside: " + "; ".join(f"{_place(cell)} ({cell.ratio:.2f})" for cell in outside) + ".\n")
     if late > BUSY * packets:
         parts.append(
-            f"More than one delivery in {1 / BUSY:.0f} was late: the machine was busy with other things. Lateness slows "
+            f"More than one delivery in {1 / BUSY:.0f} was late: the machine was busy with other work. Lateness slows "
             "the kernel's flow, and counts most where round trips and queues are short; measure again when idle.\n"
         )
     return marked.section("kernel", "\n".join(parts))
