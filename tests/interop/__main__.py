@@ -85,7 +85,7 @@ def write_page(page: Path, outcomes: list[Outcome]) -> None:
     before, mark, rest = text.partition(BEGIN)
     after = rest.partition(END)[2] if mark else ""
     if not mark:
-        before = before.rstrip("\n") + "\n\n## Interoperability with the kernel\n\n"
+        before = before.rstrip("\n") + "\n\n"
     page.write_text(f"{before}{BEGIN}\n{tables(outcomes)}{END}{after or chr(10)}")
 
 
@@ -93,6 +93,8 @@ def tables(outcomes: list[Outcome]) -> str:
     """What the page says."""
     good = sum(outcome.report is not None for outcome in outcomes)
     rows = [
+        "## Interoperability with the kernel",
+        "",
         f"Linux {platform.release().split('-')[0]}, {good} of {len(outcomes)} transfers of 64 MB with the same bytes "
         "(SHA-256) on both sides, no reset and no stall of more than three retransmission timeouts. Path: 200 Mbit/s, "
         "round trip 4 ms, queue of 500 packets. The algorithm is that of our side; the kernel sends with cubic, bbr "
