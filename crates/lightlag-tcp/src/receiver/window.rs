@@ -98,7 +98,7 @@ impl Receiver {
 
     /// Linux offers no less once half the buffer is taken.
     fn smallest_window(&self) -> u64 {
-        (self.buffer / 16).max(u64::from(self.segment_seen())).min(self.buffer)
+        (self.buffer / 16).max(u64::from(self.segment_seen())).min(self.buffer).min(self.limit)
     }
 
     fn segment_seen(&self) -> u16 {
@@ -224,8 +224,10 @@ impl Receiver {
     /// Without scaling windows have whole segments, and one that is within a segment of it stays.
     #[cold]
     fn whole_segments(&self, free: u64) -> u64 {
-        let (segment, last) = (u64::from(self.segment_seen()), self.edge - self.last_ack);
-        if last <= free && last + segment > free { last } else { free / segment.max(1) * segment }
+        // Where not even one fits, all there is counts as one: such a window would otherwise never open again.
+        let segment = u64::from(self.segment_seen()).min(self.limit).max(1);
+        let last = self.edge - self.last_ack;
+        if last <= free && last + segment > free { last } else { free / segment * segment }
     }
 
     /// The buffer may grow to `most` from now on. The first measurement ends after `rtt`.
