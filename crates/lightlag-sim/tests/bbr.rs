@@ -9,10 +9,11 @@ const RATE: f64 = 10e6;
 /// Payload of a full packet.
 const SHARE: f64 = 1448.0 / 1500.0;
 
-fn one_flow(congestion: &str, rtt_ms: u32, loss: f64, seconds: u32) -> RunResult {
+fn one_flow(congestion: &str, rtt_ms: u32, loss: f64, seconds: u32, seed: u32) -> RunResult {
     text::run(&format!(
         r#"
         name = "bbr"
+        seed = {seed}
         duration = "{seconds} s"
         record = {{ interval = "100 ms" }}
 
@@ -41,9 +42,10 @@ fn utilisation(result: &RunResult, from_s: f64, to_s: f64, loss: f64) -> f64 {
     (delivered(to_s) - delivered(from_s)) * 8.0 / (to_s - from_s) / (RATE * SHARE * (1.0 - loss))
 }
 
-/// What one flow makes of the link, Startup left out.
+/// What one flow makes of the link, Startup left out: the mean of three seeds.
 fn share(congestion: &str, rtt_ms: u32, loss: f64) -> f64 {
-    utilisation(&one_flow(congestion, rtt_ms, loss, 130), 10.0, 130.0, loss)
+    let of = |seed| utilisation(&one_flow(congestion, rtt_ms, loss, 130, seed), 10.0, 130.0, loss);
+    (1..=3).map(of).sum::<f64>() / 3.0
 }
 
 /// Round-trip time, loss, and the least part of the link without and with PROBE_RTT.
@@ -69,8 +71,8 @@ fn version_1_uses_what_random_losses_leave() {
             (50, 0.01, 0.95, 0.95),
             (50, 0.05, 0.95, 0.93),
             (600, 0.0, 0.95, 0.85),
-            (600, 0.01, 0.95, 0.85),
-            (600, 0.05, 0.90, 0.75),
+            (600, 0.01, 0.95, 0.83),
+            (600, 0.05, 0.90, 0.80),
         ],
     );
 }
@@ -78,7 +80,7 @@ fn version_1_uses_what_random_losses_leave() {
 #[test]
 fn version_3_uses_what_losses_below_its_threshold_leave() {
     // At 50 ms 42 segments fill the path: one lost is 2.4 % of them, above the threshold.
-    check("bbr3", &[(50, 0.0, 0.95, 0.95), (50, 0.01, 0.65, 0.65), (600, 0.0, 0.95, 0.85), (600, 0.01, 0.95, 0.80)]);
+    check("bbr3", &[(50, 0.0, 0.95, 0.95), (50, 0.01, 0.65, 0.65), (600, 0.0, 0.95, 0.85), (600, 0.01, 0.95, 0.77)]);
 }
 
 #[test]

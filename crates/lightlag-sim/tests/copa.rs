@@ -28,6 +28,7 @@ fn queue(mode: &str, mbps: u32) -> (f64, u64) {
         timestamps = false
         delayed_ack = false
         growth = "per_segment"
+        tso = false
         receive_buffer = "64 MiB"
         "#
     ));

@@ -25,10 +25,10 @@ const RECENT: Duration = Duration::from_millis(1);
 const SHARE: u64 = 3;
 
 impl Sender {
-    /// Whether what leaves next belongs to a burst that has begun.
+    /// Whether what leaves next belongs to a burst of which something has left.
     #[inline(always)]
     pub(super) fn in_burst(&self) -> bool {
-        self.board.nxt() < self.burst_end
+        self.burst_start < self.board.nxt() && self.board.nxt() < self.burst_end
     }
 
     /// Whether the segment that ends at `end` is the last of a burst of several, or of all that was written.
