@@ -132,7 +132,7 @@ COMMANDS = {
     "no algorithm": (["compare", "pair.toml", "-c", ","], "at least 1"),
     "an algorithm twice": (["compare", "pair.toml", "-c", "cubic,cubic"], "named twice"),
     "a figure of no results": (["plot", "nowhere"], "nowhere: is not a results folder"),
-    "an unknown list": (["list", "flowers"], "congestion, profiles, scenarios, papers"),
+    "an unknown list": (["list", "flowers"], "congestion, queues, profiles, scenarios, papers"),
     "an unknown name": (["explain", "carrot"], "carrot"),
     "an unknown paper": (["reproduce", "nobody-2020"], "cubic-inet"),
     "an unknown thing to validate": (["validate", "flowers"], "there are tcp and kernel"),

@@ -16,7 +16,7 @@ from lightlag import cli
 from lightlag.errors import InputError
 from lightlag.repetition import Sending, repeat
 
-CAPTURES = Path(__file__).parent / "captures"
+CAPTURES = Path(__file__).parent / "data/captures"
 CUBIC = CAPTURES / "linux-cubic-sender.pcap"
 
 

@@ -35,6 +35,8 @@ UNKNOWN_RATE = "1 Gbit/s"
 SPARE_QUEUE = 100
 """Packets for which the queue has room beside twice what the real one held."""
 _EPISODES = 20
+_TUNED = 16 << 20
+"""What Linux' receive buffer may grow to, in bytes of payload."""
 
 
 class Sending:
@@ -124,7 +126,7 @@ def scenario_of(
         "sack": forward["sack_permitted"] and backward["sack_permitted"],
         "timestamps": forward["timestamps"] and backward["timestamps"],
         "window_scaling": forward["window_scale"] is not None and backward["window_scale"] is not None,
-        "receive_buffer": f"{max(real['receive_window'], 1)} B",
+        "receive_buffer": _receive_buffer(real),
     }
     if not tcp["sack"]:
         tcp |= {"dsack": False, "recovery": "newreno", "tlp": False, "prr": False}
@@ -148,6 +150,14 @@ def scenario_of(
         "links": [link],
         "flows": [{"from": SENDER, "to": RECEIVER, "transfer": f"{real['transfer_bytes']} B"}],
     }
+
+
+def _receive_buffer(real: dict[str, Any]) -> str | dict[str, Any]:
+    """A window that grew beyond twice the first one is that of a buffer that tunes itself; another shows its size."""
+    largest = max(real["receive_window"], 1)
+    if largest <= 2 * real["handshakes"][1]["window"]:
+        return f"{largest} B"
+    return {"auto": {"max": f"{max(largest, _TUNED)} B"}}
 
 
 def repeat(capture: str | os.PathLike[str], *, flow: int | None = None, **options: Any) -> Repetition:

@@ -20,6 +20,8 @@ pub(super) struct Half {
     /// The highest cumulative ACK of this direction's data, and when it came.
     pub acked: Option<i64>,
     pub acked_at: u64,
+    /// When the other end last reported a range above that.
+    pub reported_at: u64,
     /// Header fields of the last packet of this direction.
     pub last: Option<Last>,
     /// Duplicates of the present ACK that this direction sent.
@@ -117,6 +119,7 @@ impl Half {
     /// The other end holds a range above the cumulative ACK.
     pub fn report(&mut self, start: i64, end: i64, at: u64) {
         self.in_flight.until(at, self.in_flight());
+        self.reported_at = at;
         // A receiver cannot hold what was never sent, unless the capture lacks it.
         let end = end.min(self.next.unwrap_or(end));
         if let Some(sample) = self.flight.report(start, end, at) {

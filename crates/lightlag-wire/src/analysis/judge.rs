@@ -13,6 +13,9 @@ use crate::TcpPacket;
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::segment::Flags;
 
+/// What leaves this soon after a report answers it.
+const ANSWER: u64 = 1_000_000;
+
 /// What a segment is. Of several answers the first in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -364,13 +367,16 @@ fn cause(own: &mut Half, other: &Half, placed: &Placed, left: Option<u64>, twice
     let waited = left.map(|left| at.saturating_sub(left.max(own.acked_at)));
     let srtt = own.smoothed.srtt().unwrap_or(0);
     let least_timeout = own.smoothed.least_timeout();
-    // RFC 8985 §7.2: a probe leaves after 2·SRTT, and the longest delay of an ACK where one segment is under way.
+    // RFC 8985 §7.2: a probe leaves after 2·SRTT, and the longest delay of an ACK where one segment is under way. Where
+    // more is under way it may leave as early as the timer would have run out; a timeout repeats the first segment.
     let probe = (srtt / 2).saturating_mul(3)..=srtt.saturating_mul(2).saturating_add(250_000_000);
-    if end >= next && !reported && !twice && own.recovery.is_none() && waited.is_some_and(|time| probe.contains(&time))
-    {
+    let first = own.acked.is_some_and(|acked| start <= acked);
+    let last = end >= next && !reported && !twice && own.recovery.is_none();
+    if last && waited.is_some_and(|time| !first || probe.contains(&time)) {
         return Cause::TailProbe;
     }
-    if own.acked.is_some_and(|acked| start <= acked) && waited.is_some_and(|time| time >= least_timeout) {
+    let answers = reported && at.saturating_sub(own.reported_at) < ANSWER;
+    if first && !answers && waited.is_some_and(|time| time >= least_timeout) {
         own.recovery = Some((next, Cause::Timeout));
     }
     match own.recovery {

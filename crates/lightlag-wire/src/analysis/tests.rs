@@ -147,6 +147,20 @@ fn the_last_segment_again_after_two_round_trips_is_a_tail_probe() {
 }
 
 #[test]
+fn the_last_of_several_segments_again_is_a_probe_however_soon() {
+    let mut dialogue = Dialogue::begun();
+    dialogue.out(100, data(1, 1000));
+    // The timer of the first segment runs out in 12 ms; a probe does not leave later than that.
+    for n in 1..4 {
+        dialogue.out(408, data(1 + 1000 * n, 1000));
+    }
+    assert_eq!(dialogue.out(420, data(3001, 1000)), Kind::Retransmission(Cause::TailProbe));
+    // What then is sent again answers the report, however long ago it left.
+    dialogue.back(520, ack(1, 900).with_sack(&[block(1001, 4001)]));
+    assert_eq!(dialogue.out(520, data(1, 1000)), Kind::Retransmission(Cause::Fast));
+}
+
+#[test]
 fn a_dsack_says_that_a_retransmission_was_not_needed() {
     let mut dialogue = Dialogue::begun();
     dialogue.out(100, data(1, 1000));

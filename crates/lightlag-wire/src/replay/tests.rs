@@ -1,4 +1,4 @@
-//! What is inferred, against what a bridge had done to the packets of a real kernel: see `tests/captures/README.md`.
+//! What is inferred, against what a bridge had done to the packets of a real kernel: see `tests/data/captures/README.md`.
 
 use super::*;
 use crate::analysis::{Analysis, Limits, trace::Trace};
@@ -9,7 +9,7 @@ use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions};
 
 fn real(name: &str) -> Sending {
-    let file = format!("{}/../../tests/captures/{name}.pcap", env!("CARGO_MANIFEST_DIR"));
+    let file = format!("{}/../../tests/data/captures/{name}.pcap", env!("CARGO_MANIFEST_DIR"));
     let mut reader = Reader::open(std::fs::File::open(file).unwrap()).unwrap();
     let (mut analysis, mut trace) = (Analysis::new(Limits::default()), Trace::new(0, usize::MAX));
     while let Some(packet) = reader.next_packet().unwrap() {
