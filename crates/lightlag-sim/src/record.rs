@@ -52,7 +52,7 @@ pub struct QueueSamples {
     pub bytes: Vec<u64>,
 }
 
-/// Each ACK that a sender took, with its state after it and after what it let go had left. As the probe of Linux' TCP.
+/// Each ACK that a sender took, with its state after it and after what it let go had left.
 #[derive(Clone, Debug, Default)]
 pub struct Acks {
     /// Seconds since the start of the run.
