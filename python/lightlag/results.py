@@ -295,6 +295,8 @@ class _Folder:
         flows = self.table("flows").to_dicts()
         for flow in flows:
             flow["limited_s"] = {limit: flow.pop(f"limited_{limit}_s") for limit in _LIMITS}
+            if flow["failure"] is None:
+                del flow["failure"]
         return summary | {"flows": flows, "links": self.table("links").to_dicts()}
 
     def table(self, name: str) -> pl.DataFrame:

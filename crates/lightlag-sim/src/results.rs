@@ -68,7 +68,8 @@ pub struct FlowSummary {
     pub start_s: f64,
     /// When the last byte had arrived, in seconds; null if that did not happen.
     pub finish_s: Option<f64>,
-    /// Why the connection was given up before that; null if it was not.
+    /// Why the connection was given up before that; left out if it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<&'static str>,
     /// Payload in order at the receiving application.
     pub delivered_bytes: u64,
