@@ -308,7 +308,7 @@ impl Connection {
         };
         let stamps = if self.timestamps { segment.timestamps() } else { None };
         if let Some(stamps) = stamps
-            && self.receiver.is_old(stamps.value)
+            && self.receiver.is_old(now, stamps.value)
             && !segment.flags.has(Flags::RST)
         {
             // PAWS, RFC 7323 §5.3.
@@ -339,7 +339,7 @@ impl Connection {
         }
         if let Some(stamps) = stamps {
             // Only now: a segment with an impossible acknowledgement may be forged (as Linux).
-            self.receiver.note_timestamp(start, stamps.value);
+            self.receiver.note_timestamp(now, start, stamps.value);
         }
         if self.ecn.is_some() {
             self.take_mark(segment);
