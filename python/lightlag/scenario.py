@@ -94,6 +94,8 @@ class Rto:
     """Gain of RTTVAR."""
     variance: Literal["mean", "peak"] | None = None
     """How RTTVAR follows the samples: mean (RFC 6298), or peak of a round trip as Linux."""
+    scaled_gains: bool | None = None
+    """Divide the gains by the samples that a round trip should give (RFC 7323 appendix G)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -197,6 +197,8 @@ pub struct Rto {
     pub variance_gain: VarianceGain,
     /// How RTTVAR follows the samples.
     pub variance: Variance,
+    /// Both gains are divided by the samples that a round trip should give (RFC 7323 appendix G).
+    pub scaled_gains: bool,
 }
 
 /// How RTTVAR follows the samples.
@@ -227,6 +229,14 @@ impl VarianceGain {
         match self {
             Self::Quarter => (old * 3 + sample) / 4,
             Self::Eighth => (old * 7 + sample) / 8,
+        }
+    }
+
+    /// One over the gain.
+    pub fn divisor(self) -> u64 {
+        match self {
+            Self::Quarter => 4,
+            Self::Eighth => 8,
         }
     }
 }

@@ -83,7 +83,7 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack_compression: Option<bool>,
     /// The retransmission timeout (RFC 6298): any of `initial`, `syn`, `min`, `max`, `variance_floor`,
-    /// `variance_gain`, `variance`.
+    /// `variance_gain`, `variance`, `scaled_gains`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto: Option<RtoOptions>,
     /// How exactly timers fire: exact, or linux (steps of 4 ms, of 32 ms from 252 ms on, of 256 ms from 2 s on).
@@ -213,6 +213,10 @@ pub struct RtoOptions {
     /// How RTTVAR follows the samples: mean (RFC 6298) or peak (of a round trip, as Linux; its gains are fixed).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variance: Option<Variance>,
+    /// Divide the gains of SRTT and RTTVAR by the samples that a round trip should give, one for two segments in flight
+    /// (RFC 7323 appendix G).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaled_gains: Option<bool>,
 }
 
 /// A key of the `tcp` table whose value does not fit, and why.
@@ -242,6 +246,7 @@ impl RtoOptions {
             variance_floor: over.variance_floor.or(self.variance_floor),
             variance_gain: over.variance_gain.or(self.variance_gain),
             variance: over.variance.or(self.variance),
+            scaled_gains: over.scaled_gains.or(self.scaled_gains),
         }
     }
 }
@@ -484,6 +489,13 @@ fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError
     set(&mut rto.variance_floor, &options.variance_floor);
     set(&mut rto.variance_gain, &options.variance_gain);
     set(&mut rto.variance, &options.variance);
+    set(&mut rto.scaled_gains, &options.scaled_gains);
+    if options.scaled_gains == Some(true) && rto.variance == Variance::Peak {
+        return error("rto.scaled_gains", "true needs variance = \"mean\": the gains of \"peak\" are fixed".into());
+    }
+    if options.scaled_gains == Some(true) && config.rtt_samples == RttSamples::OnePerRound {
+        return error("rto.scaled_gains", "true needs rtt_samples = \"send_time\" or \"timestamp\"".into());
+    }
     let (least, most) = (Duration::from_millis(1), Duration::from_secs(3_600));
     for (key, value) in [("rto.initial", rto.initial), ("rto.syn", rto.syn), ("rto.max", rto.max)] {
         if value < least || value > most {

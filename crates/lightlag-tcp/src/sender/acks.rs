@@ -260,7 +260,10 @@ impl Sender {
         self.rtt.observe(newest);
         account.statistics.rtt_sum += newest;
         account.statistics.rtt_count += 1;
-        let progress = Progress { una: self.board.una(), nxt: self.board.nxt() };
+        let mut progress = Progress { una: self.board.una(), nxt: self.board.nxt(), expected: 0 };
+        if config.rto.scaled_gains && config.rtt_samples != RttSamples::OnePerRound {
+            progress.expected = self.expected_samples(newly_acked);
+        }
         if config.rtt_samples != RttSamples::OnePerRound {
             self.rtt.sample_at(oldest, &config.rto, progress);
         } else if self.board.una() >= self.sample_from {
@@ -268,6 +271,13 @@ impl Sender {
             self.rtt.sample_at(oldest, &config.rto, progress);
         }
         Some(newest)
+    }
+
+    /// The samples that a round trip should give where every second segment is acknowledged, by what was in flight
+    /// before this ACK (RFC 7323 appendix G).
+    #[cold]
+    fn expected_samples(&self, newly_acked: u64) -> u64 {
+        (self.board.flight() + newly_acked).div_ceil(2 * u64::from(self.segment_size))
     }
 
     /// RFC 6298 §5.2, §5.3: off when nothing is outstanding, else anew.
