@@ -153,6 +153,8 @@ class Tcp:
     """Which windows are offered: what the buffer has room for, or 64 kB at first as Linux."""
     probe: Literal["empty", "byte"] | None = None
     """How a closed window is probed: empty as Linux, or with the next byte as BSD and INET."""
+    syn_data: bool | None = None
+    """Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise drop it."""
     partial_segments: bool | None = None
     """Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET."""
     delayed_ack: DelayedAck | Mapping[str, Any] | bool | None = None

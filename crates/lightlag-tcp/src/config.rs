@@ -52,6 +52,9 @@ pub struct Config {
     pub receive_window: WindowRule,
     /// How a closed window is probed.
     pub probe: Probe,
+    /// Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise it is dropped and
+    /// the peer sends it again, as with Linux without fast open.
+    pub syn_data: bool,
     /// Take of a segment what fits into the buffer; otherwise all or nothing, as INET.
     pub partial_segments: bool,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.

@@ -90,6 +90,8 @@ pub struct Connection {
     /// A reset that must leave.
     answer: Option<Box<Segment>>,
     sender: Sender,
+    /// The SYN whose data waits for the connection to be open.
+    early: Option<Box<Segment>>,
 }
 
 impl Connection {
@@ -127,6 +129,7 @@ impl Connection {
             passive: state == State::Listen,
             orphan: false,
             answer: None,
+            early: None,
             keep_alive: None,
             ecn: Self::ecn_of(&config),
             config,
@@ -483,6 +486,12 @@ impl Connection {
             }
         }
         &ranges[..count]
+    }
+
+    /// The data of a SYN, which stands at the begin of the stream.
+    #[cold]
+    fn take_early(&mut self, now: Instant, syn: &Segment) {
+        self.take_data(now, syn, 0);
     }
 
     #[inline(always)]

@@ -84,6 +84,7 @@ fn linux() -> Config {
         receive_buffer_initial: Some(INITIAL_RECEIVE_BUFFER),
         receive_window: WindowRule::Linux,
         probe: Probe::Empty,
+        syn_data: false,
         partial_segments: true,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16, adaptive: true }),
         push: true,
@@ -130,6 +131,7 @@ fn linux() -> Config {
 fn rfc() -> Config {
     Config {
         profile: Profile::Rfc,
+        syn_data: true,
         receive_window: WindowRule::Stevens,
         timer_granularity: TimerGranularity::Exact,
         push: false,
@@ -181,6 +183,7 @@ fn inet() -> Config {
         receive_buffer_initial: None,
         receive_window: WindowRule::Stevens,
         probe: Probe::Byte,
+        syn_data: true,
         partial_segments: false,
         delayed_ack: None,
         push: false,

@@ -60,7 +60,9 @@ pub fn options(draw: &mut Draw) -> Drawn {
     if draw.flag() {
         table.set("eifel", timestamps && draw.flag());
     }
-    for key in ["dsack", "frto", "pacing", "window_scaling", "limited_transmit", "nagle", "partial_segments"] {
+    for key in
+        ["dsack", "frto", "pacing", "window_scaling", "limited_transmit", "nagle", "partial_segments", "syn_data"]
+    {
         if draw.flag() {
             table.set(key, draw.flag());
         }

@@ -66,6 +66,9 @@ pub struct Options {
     /// after 5, 5, 6, 12, 24, 48, 60 s, as BSD and INET).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
+    /// Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise drop it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn_data: Option<bool>,
     /// Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial_segments: Option<bool>,
@@ -285,6 +288,7 @@ impl Options {
             receive_buffer: over.receive_buffer.or(self.receive_buffer),
             receive_window: over.receive_window.or(self.receive_window),
             probe: over.probe.or(self.probe),
+            syn_data: over.syn_data.or(self.syn_data),
             partial_segments: over.partial_segments.or(self.partial_segments),
             delayed_ack: both(self.delayed_ack, over.delayed_ack, DelayedAckSwitch::merge),
             push: over.push.or(self.push),
@@ -333,6 +337,7 @@ impl Options {
         set(&mut config.tso, &self.tso);
         set(&mut config.sack_compression, &self.sack_compression);
         set(&mut config.probe, &self.probe);
+        set(&mut config.syn_data, &self.syn_data);
         set(&mut config.partial_segments, &self.partial_segments);
         set(&mut config.congestion, &self.congestion);
         set(&mut config.sack, &self.sack);

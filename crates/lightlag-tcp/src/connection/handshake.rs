@@ -66,6 +66,10 @@ impl Connection {
         if self.sack && self.config.dsack {
             self.receiver.report_duplicates();
         }
+        if self.config.syn_data && segment.sequence_len() > 1 {
+            // RFC 9293 §3.10.7.2: queued for later, and not acknowledged yet.
+            self.early = Some(Box::new(*segment));
+        }
         self.timestamps &= segment.timestamps().is_some();
         if let Some(stamps) = segment.timestamps() {
             self.receiver.set_ts_recent(now, stamps.value);
@@ -115,6 +119,10 @@ impl Connection {
             self.receiver.compress(self.sender.rtt().srtt());
         }
         self.start_keep_alive(now);
+        if let Some(syn) = self.early.take() {
+            // RFC 9293 §3.5: what came with the SYN is the application's from now on.
+            self.take_early(now, &syn);
+        }
     }
 
     #[cold]
