@@ -281,7 +281,7 @@ pub enum PartialAcks {
     SlowButSteady,
 }
 
-/// What the window becomes when nothing was sent for longer than a timeout.
+/// What becomes of a window that is not used: when nothing was sent for longer than a timeout, or less than it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IdleRestart {
@@ -292,7 +292,8 @@ pub enum IdleRestart {
     /// Half for each timeout that passed, at least the initial window; ssthresh keeps three quarters of it
     /// (RFC 2861 §3, and Linux).
     Rfc2861,
-    /// It stays for five minutes, then half (RFC 7661 §4.4.2).
+    /// It stays for five minutes, then half; it grows only as far as it is used, and a loss meanwhile costs half of what
+    /// was used (RFC 7661).
     Rfc7661,
 }
 

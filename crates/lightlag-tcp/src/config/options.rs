@@ -122,7 +122,7 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
     /// The window after an idle time: off, rfc5681 (initial window), rfc2861 (half a timeout) or rfc7661 (kept for
-    /// five minutes).
+    /// five minutes, idle or hardly used, but a loss then costs half of what was used).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<IdleRestart>,
     /// The most segments that leave at once, 1 to 1,000,000; 0 sets no limit.

@@ -77,6 +77,9 @@ impl Sender {
         if newly_acked > 0 && !verdict.keep_timer {
             self.restart_timer(now, config);
         }
+        if self.validation.is_some() {
+            self.validate(now, una, phase, account);
+        }
         let newly_lost = self.board.lost_bytes() - prior_lost;
         let rate = self.sample_rate(now);
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
@@ -171,16 +174,24 @@ impl Sender {
             account.statistics.undone += 1;
         }
         if verdict.ended {
-            congestion.on_recovered(ack.now);
+            self.end_episode(ack.now, verdict.undone);
         }
         self.begin_episode(ack.now, verdict, account);
         self.copy_window(ack.now, account);
     }
 
     #[inline(never)]
+    fn end_episode(&mut self, now: Instant, undone: bool) {
+        self.settle_loss(now, undone);
+        if let Some(congestion) = &mut self.congestion {
+            congestion.on_recovered(now);
+        }
+    }
+
+    #[inline(never)]
     fn begin_episode(&mut self, now: Instant, verdict: Verdict, account: &mut Account) {
         if let Some(flight) = verdict.began
-            && let Some(congestion) = &mut self.congestion
+            && self.congestion.is_some()
         {
             // With SACK the pipe is held to cwnd, and FlightSize also counts what was SACKed above a hole: where one
             // episode follows another it is larger than cwnd, and half of it no reduction.
@@ -188,7 +199,8 @@ impl Sender {
             let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
             let window_based = !self.needs.exact_marks && !self.needs.own_recovery && !self.needs.restart_on_loss;
             self.paid = window_based && self.board.una() < self.paid_until;
-            if !self.paid {
+            let flight = if self.paid { flight } else { self.retreat(now, flight) };
+            if let Some(congestion) = self.congestion.as_mut().filter(|_| !self.paid) {
                 congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
             }
             account.statistics.recoveries += 1;
@@ -207,13 +219,15 @@ impl Sender {
         if self.recovery.phase() != Phase::Open {
             return;
         }
-        let flight = self.board.flight();
+        let flight = self.retreat(now, self.board.flight());
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         if let Some(congestion) = &mut self.congestion {
             congestion.on_congestion(&Congestion { now, cause: Cause::Mark, flight, srtt, min_rtt });
             account.statistics.mark_reactions += 1;
             self.paid_until = self.board.nxt();
         }
+        // Nothing is repaired, so this is the end of it.
+        self.settle_loss(now, false);
         self.copy_window(now, account);
     }
 
@@ -289,10 +303,16 @@ impl Sender {
     /// Whether the window, not the application, held the sender back; in slow start half a window in flight
     /// will do, since that may double before the news of it comes back (as Linux).
     fn is_cwnd_limited(&self) -> bool {
-        self.cwnd_limited
-            || self
+        if self.cwnd_limited {
+            return true;
+        }
+        match &self.validation {
+            // RFC 7661 §4.3.
+            Some(validation) => validation.is_validated(),
+            None => self
                 .congestion
                 .as_ref()
-                .is_some_and(|algorithm| self.cwnd < algorithm.ssthresh() && self.cwnd < 2 * self.round_flight)
+                .is_some_and(|algorithm| self.cwnd < algorithm.ssthresh() && self.cwnd < 2 * self.round_flight),
+        }
     }
 }
