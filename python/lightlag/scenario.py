@@ -177,6 +177,8 @@ class Tcp:
     """With which partial ACKs newreno restarts the retransmission timer (RFC 6582 §4)."""
     prr: bool | None = None
     """Proportional rate reduction in fast recovery with SACK (RFC 9937)."""
+    prr_marks: bool | None = None
+    """The same after a congestion mark, as Linux; otherwise the window is reduced at once."""
     tlp: bool | None = None
     """Tail loss probes (RFC 8985 §7), with SACK."""
     frto: bool | None = None

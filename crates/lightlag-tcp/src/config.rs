@@ -82,6 +82,8 @@ pub struct Config {
     pub rack_rtt_by_offset: bool,
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     pub prr: bool,
+    /// The same after a congestion mark, where it is on (Linux).
+    pub prr_marks: bool,
     /// Probe for the loss of the last segments (RFC 8985 §7); works with SACK.
     pub tlp: bool,
     /// Test a timeout with new data before everything leaves again (RFC 5682).

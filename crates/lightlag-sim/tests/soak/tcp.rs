@@ -57,6 +57,10 @@ pub fn options(draw: &mut Draw) -> Drawn {
             table.set(key, by_reports && draw.flag());
         }
     }
+    // Switched off it suits every other key.
+    if draw.percent(30) {
+        table.set("prr_marks", false);
+    }
     if draw.flag() {
         table.set("eifel", timestamps && draw.flag());
     }

@@ -106,6 +106,9 @@ pub struct Options {
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr: Option<bool>,
+    /// The same after a congestion mark, as Linux; otherwise the window is reduced at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prr_marks: Option<bool>,
     /// Tail loss probes (RFC 8985 §7), with SACK.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tlp: Option<bool>,
@@ -300,6 +303,7 @@ impl Options {
             recovery: over.recovery.or(self.recovery),
             partial_acks: over.partial_acks.or(self.partial_acks),
             prr: over.prr.or(self.prr),
+            prr_marks: over.prr_marks.or(self.prr_marks),
             tlp: over.tlp.or(self.tlp),
             frto: over.frto.or(self.frto),
             eifel: over.eifel.or(self.eifel),
@@ -351,6 +355,7 @@ impl Options {
         set(&mut config.recovery, &self.recovery);
         set(&mut config.partial_acks, &self.partial_acks);
         set(&mut config.prr, &self.prr);
+        set(&mut config.prr_marks, &self.prr_marks);
         set(&mut config.tlp, &self.tlp);
         set(&mut config.frto, &self.frto);
         set(&mut config.eifel, &self.eifel);
@@ -401,6 +406,9 @@ impl Options {
             if value == Some(true) && !(wants_sack && config.sack) {
                 return error(key, "true needs sack = true and recovery = \"rack\" or \"sack\"".to_owned());
             }
+        }
+        if self.prr_marks == Some(true) && !(config.prr && wants_sack && config.sack) {
+            return error("prr_marks", "true needs prr = true, and what that needs".to_owned());
         }
         if self.eifel == Some(true) && !config.timestamps {
             return error("eifel", "true needs timestamps = true: it compares what they echo".to_owned());

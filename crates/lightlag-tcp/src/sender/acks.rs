@@ -103,13 +103,16 @@ impl Sender {
                 prior_inflight,
                 snd_una: self.board.una(),
                 snd_nxt: self.board.nxt(),
-                cwnd_limited: self.is_cwnd_limited(),
+                // While the window is reduced for a mark, nothing makes it larger (as Linux).
+                cwnd_limited: self.is_cwnd_limited() && !self.recovery.reduces_for_mark(&self.board),
                 rate,
             };
             self.inform(&ack, verdict, account);
-            self.answer_marks(now, arrived.ece, account);
+            if arrived.ece {
+                self.answer_marks(now, delivery.bytes, config, account);
+            }
         }
-        if self.recovery.phase() == Phase::Recovery {
+        if self.recovery.reduces() {
             self.reduce(&news, newly_lost > 0);
         }
         if newly_acked > 0 {
@@ -210,8 +213,9 @@ impl Sender {
     }
 
     /// The peer echoes a mark: one reaction a window, and none beside that to a loss (RFC 3168 §6.1.2).
-    fn answer_marks(&mut self, now: Instant, ece: bool, account: &mut Account) {
-        if !ece || self.board.una() < self.marked_until {
+    #[inline(never)]
+    fn answer_marks(&mut self, now: Instant, delivered: u64, config: &Config, account: &mut Account) {
+        if self.board.una() < self.marked_until {
             return;
         }
         self.marked_until = self.board.nxt() + 1;
@@ -225,6 +229,10 @@ impl Sender {
             congestion.on_congestion(&Congestion { now, cause: Cause::Mark, flight, srtt, min_rtt });
             account.statistics.mark_reactions += 1;
             self.paid_until = self.board.nxt();
+        }
+        let window = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.window());
+        if config.prr_marks && window < self.cwnd {
+            self.recovery.reduce_for_mark(&self.board, delivered, window);
         }
         // Nothing is repaired, so this is the end of it.
         self.settle_loss(now, false);
