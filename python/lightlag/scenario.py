@@ -94,6 +94,8 @@ class Rto:
     """Gain of RTTVAR."""
     variance: Literal["mean", "peak"] | None = None
     """How RTTVAR follows the samples: mean (RFC 6298), or peak of a round trip as Linux."""
+    scaled_gains: bool | None = None
+    """Divide the gains by the samples that a round trip should give (RFC 7323 appendix G)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +153,8 @@ class Tcp:
     """Which windows are offered: what the buffer has room for, or 64 kB at first as Linux."""
     probe: Literal["empty", "byte"] | None = None
     """How a closed window is probed: empty as Linux, or with the next byte as BSD and INET."""
+    syn_data: bool | None = None
+    """Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise drop it."""
     partial_segments: bool | None = None
     """Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET."""
     delayed_ack: DelayedAck | Mapping[str, Any] | bool | None = None
@@ -173,6 +177,8 @@ class Tcp:
     """With which partial ACKs newreno restarts the retransmission timer (RFC 6582 §4)."""
     prr: bool | None = None
     """Proportional rate reduction in fast recovery with SACK (RFC 9937)."""
+    prr_marks: bool | None = None
+    """The same after a congestion mark, as Linux; otherwise the window is reduced at once."""
     tlp: bool | None = None
     """Tail loss probes (RFC 8985 §7), with SACK."""
     frto: bool | None = None

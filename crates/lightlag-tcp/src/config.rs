@@ -52,6 +52,9 @@ pub struct Config {
     pub receive_window: WindowRule,
     /// How a closed window is probed.
     pub probe: Probe,
+    /// Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise it is dropped and
+    /// the peer sends it again, as with Linux without fast open.
+    pub syn_data: bool,
     /// Take of a segment what fits into the buffer; otherwise all or nothing, as INET.
     pub partial_segments: bool,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.
@@ -79,6 +82,8 @@ pub struct Config {
     pub rack_rtt_by_offset: bool,
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     pub prr: bool,
+    /// The same after a congestion mark, where it is on (Linux).
+    pub prr_marks: bool,
     /// Probe for the loss of the last segments (RFC 8985 §7); works with SACK.
     pub tlp: bool,
     /// Test a timeout with new data before everything leaves again (RFC 5682).
@@ -197,6 +202,8 @@ pub struct Rto {
     pub variance_gain: VarianceGain,
     /// How RTTVAR follows the samples.
     pub variance: Variance,
+    /// Both gains are divided by the samples that a round trip should give (RFC 7323 appendix G).
+    pub scaled_gains: bool,
 }
 
 /// How RTTVAR follows the samples.
@@ -227,6 +234,14 @@ impl VarianceGain {
         match self {
             Self::Quarter => (old * 3 + sample) / 4,
             Self::Eighth => (old * 7 + sample) / 8,
+        }
+    }
+
+    /// One over the gain.
+    pub fn divisor(self) -> u64 {
+        match self {
+            Self::Quarter => 4,
+            Self::Eighth => 8,
         }
     }
 }
@@ -268,7 +283,7 @@ pub enum PartialAcks {
     SlowButSteady,
 }
 
-/// What the window becomes when nothing was sent for longer than a timeout.
+/// What becomes of a window that is not used: when nothing was sent for longer than a timeout, or less than it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IdleRestart {
@@ -279,7 +294,8 @@ pub enum IdleRestart {
     /// Half for each timeout that passed, at least the initial window; ssthresh keeps three quarters of it
     /// (RFC 2861 §3, and Linux).
     Rfc2861,
-    /// It stays for five minutes, then half (RFC 7661 §4.4.2).
+    /// It stays for five minutes, then half; it grows only as far as it is used, and a loss meanwhile costs half of what
+    /// was used (RFC 7661).
     Rfc7661,
 }
 

@@ -90,6 +90,8 @@ pub struct Connection {
     /// A reset that must leave.
     answer: Option<Box<Segment>>,
     sender: Sender,
+    /// The SYN whose data waits for the connection to be open.
+    early: Option<Box<Segment>>,
 }
 
 impl Connection {
@@ -127,6 +129,7 @@ impl Connection {
             passive: state == State::Listen,
             orphan: false,
             answer: None,
+            early: None,
             keep_alive: None,
             ecn: Self::ecn_of(&config),
             config,
@@ -308,7 +311,7 @@ impl Connection {
         };
         let stamps = if self.timestamps { segment.timestamps() } else { None };
         if let Some(stamps) = stamps
-            && self.receiver.is_old(stamps.value)
+            && self.receiver.is_old(now, stamps.value)
             && !segment.flags.has(Flags::RST)
         {
             // PAWS, RFC 7323 §5.3.
@@ -339,7 +342,7 @@ impl Connection {
         }
         if let Some(stamps) = stamps {
             // Only now: a segment with an impossible acknowledgement may be forged (as Linux).
-            self.receiver.note_timestamp(start, stamps.value);
+            self.receiver.note_timestamp(now, start, stamps.value);
         }
         if self.ecn.is_some() {
             self.take_mark(segment);
@@ -483,6 +486,12 @@ impl Connection {
             }
         }
         &ranges[..count]
+    }
+
+    /// The data of a SYN, which stands at the begin of the stream.
+    #[cold]
+    fn take_early(&mut self, now: Instant, syn: &Segment) {
+        self.take_data(now, syn, 0);
     }
 
     #[inline(always)]

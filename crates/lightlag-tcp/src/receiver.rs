@@ -24,6 +24,15 @@ pub const MAX_BLOCKS: usize = 4;
 
 const NO_FIN: u64 = u64::MAX;
 
+/// How long TS.Recent counts in an idle connection: a clock of 1 ms a tick changes its sign after 24.8 days
+/// (RFC 7323 §5.5; TCP_PAWS_24DAYS of Linux).
+const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3_600);
+
+/// In units of 2³² ns.
+fn coarse(now: Instant) -> u32 {
+    (now.as_nanos() >> 32) as u32
+}
+
 /// The receiving half of a connection.
 #[derive(Debug)]
 #[repr(C)]
@@ -41,6 +50,8 @@ pub struct Receiver {
     fin_at: u64,
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
+    /// When it was noted, in units of 2³² ns (4.3 s).
+    ts_noted: u32,
     /// Segments not acknowledged yet.
     pending: u16,
     /// Segments to be acknowledged together.
@@ -93,6 +104,7 @@ impl Receiver {
             tuning: None,
             fin_at: NO_FIN,
             ts_recent: 0,
+            ts_noted: 0,
             pending: 0,
             every: delayed.segments,
             quick: if delayed.adaptive { 0 } else { delayed.quick },
@@ -181,13 +193,21 @@ impl Receiver {
     }
 
     /// Takes TSval of the peer's SYN.
-    pub fn set_ts_recent(&mut self, value: u32) {
+    pub fn set_ts_recent(&mut self, now: Instant, value: u32) {
         self.ts_recent = value;
+        self.ts_noted = coarse(now);
     }
 
     /// Whether the timestamp is older than one seen (PAWS, RFC 7323 §5.3).
-    pub fn is_old(&self, value: u32) -> bool {
-        (value.wrapping_sub(self.ts_recent) as i32) < 0
+    pub fn is_old(&self, now: Instant, value: u32) -> bool {
+        (value.wrapping_sub(self.ts_recent) as i32) < 0 && !self.is_outdated(now)
+    }
+
+    /// Whether TS.Recent is too old to say what is old: the peer's clock may have turned by half meanwhile
+    /// (RFC 7323 §5.5).
+    #[cold]
+    fn is_outdated(&self, now: Instant) -> bool {
+        coarse(now).saturating_sub(self.ts_noted) >= coarse(Instant::ZERO + TIMESTAMP_LIFE)
     }
 
     /// Whether the timestamp is younger than all seen.
@@ -197,9 +217,9 @@ impl Receiver {
 
     /// Takes TSval of an acceptable segment that begins at `start`, if it is the one to echo: the earliest that
     /// is not acknowledged yet (RFC 7323 §4.3).
-    pub fn note_timestamp(&mut self, start: u64, value: u32) {
-        if start <= self.last_ack && !self.is_old(value) {
-            self.ts_recent = value;
+    pub fn note_timestamp(&mut self, now: Instant, start: u64, value: u32) {
+        if start <= self.last_ack && !self.is_old(now, value) {
+            self.set_ts_recent(now, value);
         }
     }
 

@@ -4,6 +4,10 @@
 //! RTTVAR = (1 - b) RTTVAR + b |SRTT - R'| and SRTT = 7/8 SRTT + 1/8 R', with b = 1/4 (INET: 1/8), and
 //! RTO = SRTT + max(floor, 4 RTTVAR), inside [min, max]. A timeout doubles the RTO until the next valid sample.
 //!
+//! RFC 6298 has one sample a round trip in mind. With timestamps, or the time of sending, each ACK gives one, and the
+//! history shrinks to a few of them. RFC 7323 §4.2 wants it kept, and appendix G divides both gains by the samples that a
+//! round trip should give: ⌈FlightSize / (2 SMSS)⌉, one for two segments.
+//!
 //! Linux (`tcp_rtt_estimator`) keeps four times the mean deviation D, lets it fall with an eighth of the gain, and takes
 //! its largest value in a round trip, at least the floor, for 4 RTTVAR: upwards at once, downwards by a quarter of the way
 //! at the end of the round. A path whose samples hardly differ keeps a timeout that one late ACK does not reach.
@@ -32,6 +36,8 @@ pub struct RttEstimator {
 pub(crate) struct Progress {
     pub(crate) una: u64,
     pub(crate) nxt: u64,
+    /// Samples that this round trip should give; none where that does not count.
+    pub(crate) expected: u64,
 }
 
 impl RttEstimator {
@@ -54,9 +60,24 @@ impl RttEstimator {
     #[inline]
     pub(crate) fn sample_at(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
         match config.variance {
+            Variance::Mean if config.scaled_gains && progress.expected > 1 => {
+                self.sample_scaled(rtt, config, progress.expected);
+            }
             Variance::Mean => self.sample(rtt, config),
             Variance::Peak => self.sample_peak(rtt, config, progress),
         }
+    }
+
+    /// One of several samples of a round trip (RFC 7323 appendix G).
+    #[cold]
+    fn sample_scaled(&mut self, rtt: Duration, config: &Rto, expected: u64) {
+        if self.srtt.is_zero() {
+            return self.sample(rtt, config);
+        }
+        let error = self.srtt.abs_diff(rtt);
+        self.variance = towards(self.variance, error, config.variance_gain.divisor() * expected);
+        self.srtt = towards(self.srtt, rtt, 8 * expected);
+        self.follow_mean(config);
     }
 
     fn sample_peak(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
@@ -94,6 +115,12 @@ impl RttEstimator {
             self.variance = config.variance_gain.smooth(self.variance, self.srtt.abs_diff(rtt));
             self.srtt = (self.srtt * 7 + rtt) / 8;
         }
+        self.follow_mean(config);
+    }
+
+    /// The timeout of a new SRTT and RTTVAR.
+    #[inline(always)]
+    fn follow_mean(&mut self, config: &Rto) {
         self.backoff = 0;
         let variance = (self.variance * 4).max(config.variance_floor);
         self.base = (self.srtt + variance).max(config.min).min(config.max);
@@ -152,6 +179,12 @@ impl RttEstimator {
     }
 }
 
+/// `old` moved towards `sample` by one part in `parts`.
+fn towards(old: Duration, sample: Duration, parts: u64) -> Duration {
+    let step = old.abs_diff(sample) / parts;
+    if sample > old { old + step } else { old.saturating_sub(step) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,6 +198,7 @@ mod tests {
         variance_floor: Duration::ZERO,
         variance_gain: VarianceGain::Quarter,
         variance: Variance::Mean,
+        scaled_gains: false,
     };
 
     fn after(samples_ms: &[u64], config: &Rto) -> RttEstimator {
@@ -210,6 +244,21 @@ mod tests {
     }
 
     #[test]
+    fn the_samples_of_a_round_count_together_as_much_as_one() {
+        let scaled = Rto { scaled_gains: true, ..NO_FLOOR };
+        let mut estimator = after(&[100], &scaled);
+        let four = Progress { expected: 4, ..Progress::default() };
+        // RTTVAR 50 + (40 - 50)/16 = 49.375, SRTT 100 + 40/32 = 101.25.
+        estimator.sample_at(Duration::from_millis(140), &scaled, four);
+        assert_eq!(estimator.variance(), Duration::from_micros(49_375));
+        assert_eq!(estimator.srtt(), Duration::from_micros(101_250));
+        // Three more: nearly the 105 and 47.5 that one sample of the whole weight gives.
+        (0..3).for_each(|_| estimator.sample_at(Duration::from_millis(140), &scaled, four));
+        assert_eq!(estimator.srtt().as_nanos() / 1_000, 104_770);
+        assert_eq!(estimator.variance().as_nanos() / 1_000, 47_284);
+    }
+
+    #[test]
     fn backing_off_doubles_up_to_the_maximum_and_a_sample_ends_it() {
         let mut estimator = after(&[100, 140, 90], &NO_FLOOR);
         for times in [2, 4, 8] {
@@ -228,7 +277,7 @@ mod tests {
     fn rounds(samples_ms: &[u64]) -> RttEstimator {
         let mut estimator = RttEstimator::new(PEAK.initial);
         for (n, ms) in samples_ms.iter().enumerate() {
-            let progress = Progress { una: n as u64 * 10, nxt: n as u64 * 10 + 9 };
+            let progress = Progress { una: n as u64 * 10, nxt: n as u64 * 10 + 9, expected: 0 };
             estimator.sample_at(Duration::from_millis(*ms), &PEAK, progress);
         }
         estimator
@@ -252,7 +301,7 @@ mod tests {
     fn within_a_round_the_peak_does_not_fall() {
         let mut estimator = RttEstimator::new(PEAK.initial);
         for ms in [600, 600, 600, 600] {
-            estimator.sample_at(Duration::from_millis(ms), &PEAK, Progress { una: 0, nxt: 9 });
+            estimator.sample_at(Duration::from_millis(ms), &PEAK, Progress { una: 0, nxt: 9, expected: 0 });
         }
         assert_eq!(estimator.rto(&PEAK), Duration::from_millis(1_800));
     }

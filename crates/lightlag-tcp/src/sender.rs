@@ -1,7 +1,7 @@
 //! The sending half: what may leave now, what must leave again, and the timer behind it.
 
 use crate::account::{Account, Limit};
-use crate::config::{Config, PartialAcks, Scheme, TimerGranularity};
+use crate::config::{Config, IdleRestart, PartialAcks, Scheme, TimerGranularity};
 use crate::congestion::{self, Congestion, CongestionControl, Needs, Phase};
 use crate::delivery_rate::RateSampler;
 use crate::recovery::{Recovery, Rules, Signs};
@@ -11,6 +11,7 @@ use crate::timer;
 use lightlag_core::{Duration, Instant};
 use pacing::Pacer;
 use tail::Tail;
+use validation::Validation;
 
 mod acks;
 mod bursts;
@@ -20,6 +21,7 @@ mod pacing;
 mod persist;
 mod rates;
 mod tail;
+mod validation;
 
 pub(crate) use acks::Acknowledgement;
 pub(crate) use handshake::Agreed;
@@ -102,6 +104,8 @@ pub(crate) struct Sender {
     congestion: Option<Box<dyn CongestionControl>>,
     /// Delivery rates, for an algorithm that needs them.
     rates: Option<Box<RateSampler>>,
+    /// The use of the window, where it counts (RFC 7661).
+    validation: Option<Box<Validation>>,
     /// Window of the congestion control in bytes, copied after each of its calls.
     cwnd: u64,
     /// Most data in flight in the current round, and where that round ends.
@@ -144,6 +148,7 @@ impl Sender {
             congestion: None,
             needs: Needs::default(),
             rates: None,
+            validation: (config.idle_restart == IdleRestart::Rfc7661).then(|| Box::new(Validation::new())),
             segment_size,
             timer: Timer::Retransmission,
             limit: Limit::Application,
@@ -419,6 +424,8 @@ impl Sender {
         self.retries += 1;
         self.tail = Tail::new();
         self.paid = false;
+        // RFC 7661 §4.3: a timeout ends the non-validated phase.
+        self.settle_loss(now, true);
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         let (cause, flight) = self.recovery.on_timeout(now, &mut self.board, self.cwnd, srtt);
         self.note_lost(now);
@@ -588,6 +595,9 @@ impl Sender {
     #[inline(never)]
     fn retransmit(&mut self, now: Instant, number: u64, config: &Config, account: &mut Account) -> Chunk {
         let in_flight = self.board.pipe();
+        if self.validation.is_some() {
+            self.note_resent(number);
+        }
         let chunk = self.board.retransmit(number, now);
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, true, config);

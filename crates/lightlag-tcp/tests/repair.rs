@@ -235,18 +235,22 @@ fn one_sample_a_round_moves_the_rto_slower_than_one_an_ack() {
     };
     // Both stand at the minimum of 1 s here; below it the variance would tell them apart.
     assert_eq!((rto(RttSamples::SendTime), rto(RttSamples::OnePerRound)), (ms(1_000), ms(1_000)));
-    let fine = |rtt_samples| {
+    let fine = |rtt_samples, scaled_gains| {
         let mut config = Config { rtt_samples, ..plain() };
         config.rto.min = ms(1);
+        config.rto.scaled_gains = scaled_gains;
         let (mut path, _) = fixed(config, 10);
         path.transfer(40_000);
         path.run_until(at(310));
         path.ends[CLIENT].snapshot().rto
     };
     // Handshake: variance 50 ms. One a round: 50 · (3/4)² = 28.125 ms after two rounds, RTO 100 + 112.5 ms.
-    assert_eq!(fine(RttSamples::OnePerRound), Duration::from_micros(212_500));
+    assert_eq!(fine(RttSamples::OnePerRound, false), Duration::from_micros(212_500));
     // Twenty samples: 50 · (3/4)²⁰ = 0.1586 ms, below the floor of 1 ms: 4 · 0.1586 < 1.
-    assert_eq!(fine(RttSamples::SendTime), ms(101));
+    assert_eq!(fine(RttSamples::SendTime, false), ms(101));
+    // With ten in flight five are expected: 50 · (1 - 1/20)²⁰ = 17.924 ms; two a round trip have the history of one.
+    assert_eq!(fine(RttSamples::SendTime, true).as_nanos() / 1_000, 171_697);
+    assert_eq!(fine(RttSamples::OnePerRound, true), Duration::from_micros(212_500));
 }
 
 #[test]

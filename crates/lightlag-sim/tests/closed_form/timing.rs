@@ -74,12 +74,23 @@ fn the_round_trip_time_is_propagation_and_serialisation() {
 fn the_retransmission_timeout_follows_rfc_6298() {
     // Samples of 600 ms: SRTT 0.6, RTTVAR 0.3·0.75^(n−1), RTO = SRTT + 4·RTTVAR, at least 1 s. The last segment
     // is lost; the timer runs since the ACK of the segment before it, at 1.2 s, or since it was sent, at 0.6 s.
+    let unscaled = format!("{RFC}, rto = {{ scaled_gains = false }}");
     for (segments, timeout) in [(1, 1.8), (2, 1.5), (3, 1.275), (4, 1.106_25), (5, 1.0), (9, 1.0)] {
-        let result = transfer(segments, &before(segments), RFC);
+        let result = transfer(segments, &before(segments), &unscaled);
         let armed = if segments == 1 { 0.6 } else { 1.2 };
         assert_finish(&result, armed + timeout + 0.3);
         assert_eq!(result.summary.flows[0].timeouts, 1);
         assert_eq!(result.summary.flows[0].retransmitted_segments, 1);
+    }
+}
+
+#[test]
+fn the_variance_falls_slower_where_a_round_trip_gives_many_samples() {
+    // RFC 7323 appendix G: two or three segments and a FIN in flight should give two samples, and each moves RTTVAR by an
+    // eighth: 0.3·(7/8)^(n−1).
+    for (segments, timeout) in [(1, 1.8), (2, 1.65), (3, 1.518_75)] {
+        let armed = if segments == 1 { 0.6 } else { 1.2 };
+        assert_finish(&transfer(segments, &before(segments), RFC), armed + timeout + 0.3);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::generator::Draw;
 use lightlag_tcp::Profile;
+use lightlag_tcp::config::{Config, RttSamples};
 use lightlag_tcp::congestion::{Choice, Entry, catalog, wants_exact_marks};
 
 /// A `tcp` table and what of it matters to the rest of the scenario.
@@ -56,15 +57,21 @@ pub fn options(draw: &mut Draw) -> Drawn {
             table.set(key, by_reports && draw.flag());
         }
     }
+    // Switched off it suits every other key.
+    if draw.percent(30) {
+        table.set("prr_marks", false);
+    }
     if draw.flag() {
         table.set("eifel", timestamps && draw.flag());
     }
-    for key in ["dsack", "frto", "pacing", "window_scaling", "limited_transmit", "nagle", "partial_segments"] {
+    for key in
+        ["dsack", "frto", "pacing", "window_scaling", "limited_transmit", "nagle", "partial_segments", "syn_data"]
+    {
         if draw.flag() {
             table.set(key, draw.flag());
         }
     }
-    words(draw, &mut table);
+    words(draw, &mut table, &resolved);
     let mss = sizes(draw, &mut table, resolved.mss.into());
     timers(draw, &mut table);
     Drawn { text: table.0.join(", "), mss }
@@ -111,15 +118,17 @@ fn marks(draw: &mut Draw, table: &mut Table, algorithm: &str) {
     }
 }
 
-fn words(draw: &mut Draw, table: &mut Table) {
+fn words(draw: &mut Draw, table: &mut Table, resolved: &Config) {
     for (key, values) in [
         ("idle_restart", ["off", "rfc5681", "rfc2861", "rfc7661"].as_slice()),
         ("partial_acks", &["impatient", "slow_but_steady"]),
-        ("rtt_samples", &["send_time", "timestamp", "one_per_round"]),
     ] {
         if draw.flag() {
             table.word(key, draw.pick(values));
         }
+    }
+    if draw.flag() || resolved.rtt_samples == RttSamples::OnePerRound {
+        table.word("rtt_samples", draw.pick(&["send_time", "timestamp", "one_per_round"]));
     }
     if draw.flag() {
         let abc = format!("{{ abc = {} }}", draw.between(1, 8));
@@ -164,7 +173,10 @@ fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
 }
 
 fn timers(draw: &mut Draw, table: &mut Table) {
-    if draw.percent(30) {
+    if draw.percent(20) {
+        let many = !table.0.iter().any(|key| key.contains("one_per_round"));
+        table.set("rto", format_args!("{{ variance = \"mean\", scaled_gains = {} }}", many && draw.flag()));
+    } else if draw.percent(30) {
         let (initial, least) = (draw.between(100, 3_000), draw.magnitude(1, 1_000));
         let (floor, most) = (draw.magnitude(1, 200), draw.between(5_000, 120_000));
         table.set(

@@ -66,6 +66,9 @@ pub struct Options {
     /// after 5, 5, 6, 12, 24, 48, 60 s, as BSD and INET).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
+    /// Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise drop it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn_data: Option<bool>,
     /// Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial_segments: Option<bool>,
@@ -83,7 +86,7 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack_compression: Option<bool>,
     /// The retransmission timeout (RFC 6298): any of `initial`, `syn`, `min`, `max`, `variance_floor`,
-    /// `variance_gain`, `variance`.
+    /// `variance_gain`, `variance`, `scaled_gains`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto: Option<RtoOptions>,
     /// How exactly timers fire: exact, or linux (steps of 4 ms, of 32 ms from 252 ms on, of 256 ms from 2 s on).
@@ -103,6 +106,9 @@ pub struct Options {
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr: Option<bool>,
+    /// The same after a congestion mark, as Linux; otherwise the window is reduced at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prr_marks: Option<bool>,
     /// Tail loss probes (RFC 8985 §7), with SACK.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tlp: Option<bool>,
@@ -119,7 +125,7 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
     /// The window after an idle time: off, rfc5681 (initial window), rfc2861 (half a timeout) or rfc7661 (kept for
-    /// five minutes).
+    /// five minutes, idle or hardly used, but a loss then costs half of what was used).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<IdleRestart>,
     /// The most segments that leave at once, 1 to 1,000,000; 0 sets no limit.
@@ -213,6 +219,10 @@ pub struct RtoOptions {
     /// How RTTVAR follows the samples: mean (RFC 6298) or peak (of a round trip, as Linux; its gains are fixed).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variance: Option<Variance>,
+    /// Divide the gains of SRTT and RTTVAR by the samples that a round trip should give, one for two segments in flight
+    /// (RFC 7323 appendix G).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaled_gains: Option<bool>,
 }
 
 /// A key of the `tcp` table whose value does not fit, and why.
@@ -242,6 +252,7 @@ impl RtoOptions {
             variance_floor: over.variance_floor.or(self.variance_floor),
             variance_gain: over.variance_gain.or(self.variance_gain),
             variance: over.variance.or(self.variance),
+            scaled_gains: over.scaled_gains.or(self.scaled_gains),
         }
     }
 }
@@ -280,6 +291,7 @@ impl Options {
             receive_buffer: over.receive_buffer.or(self.receive_buffer),
             receive_window: over.receive_window.or(self.receive_window),
             probe: over.probe.or(self.probe),
+            syn_data: over.syn_data.or(self.syn_data),
             partial_segments: over.partial_segments.or(self.partial_segments),
             delayed_ack: both(self.delayed_ack, over.delayed_ack, DelayedAckSwitch::merge),
             push: over.push.or(self.push),
@@ -291,6 +303,7 @@ impl Options {
             recovery: over.recovery.or(self.recovery),
             partial_acks: over.partial_acks.or(self.partial_acks),
             prr: over.prr.or(self.prr),
+            prr_marks: over.prr_marks.or(self.prr_marks),
             tlp: over.tlp.or(self.tlp),
             frto: over.frto.or(self.frto),
             eifel: over.eifel.or(self.eifel),
@@ -328,6 +341,7 @@ impl Options {
         set(&mut config.tso, &self.tso);
         set(&mut config.sack_compression, &self.sack_compression);
         set(&mut config.probe, &self.probe);
+        set(&mut config.syn_data, &self.syn_data);
         set(&mut config.partial_segments, &self.partial_segments);
         set(&mut config.congestion, &self.congestion);
         set(&mut config.sack, &self.sack);
@@ -341,6 +355,7 @@ impl Options {
         set(&mut config.recovery, &self.recovery);
         set(&mut config.partial_acks, &self.partial_acks);
         set(&mut config.prr, &self.prr);
+        set(&mut config.prr_marks, &self.prr_marks);
         set(&mut config.tlp, &self.tlp);
         set(&mut config.frto, &self.frto);
         set(&mut config.eifel, &self.eifel);
@@ -391,6 +406,9 @@ impl Options {
             if value == Some(true) && !(wants_sack && config.sack) {
                 return error(key, "true needs sack = true and recovery = \"rack\" or \"sack\"".to_owned());
             }
+        }
+        if self.prr_marks == Some(true) && !(config.prr && wants_sack && config.sack) {
+            return error("prr_marks", "true needs prr = true, and what that needs".to_owned());
         }
         if self.eifel == Some(true) && !config.timestamps {
             return error("eifel", "true needs timestamps = true: it compares what they echo".to_owned());
@@ -484,6 +502,13 @@ fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError
     set(&mut rto.variance_floor, &options.variance_floor);
     set(&mut rto.variance_gain, &options.variance_gain);
     set(&mut rto.variance, &options.variance);
+    set(&mut rto.scaled_gains, &options.scaled_gains);
+    if options.scaled_gains == Some(true) && rto.variance == Variance::Peak {
+        return error("rto.scaled_gains", "true needs variance = \"mean\": the gains of \"peak\" are fixed".into());
+    }
+    if options.scaled_gains == Some(true) && config.rtt_samples == RttSamples::OnePerRound {
+        return error("rto.scaled_gains", "true needs rtt_samples = \"send_time\" or \"timestamp\"".into());
+    }
     let (least, most) = (Duration::from_millis(1), Duration::from_secs(3_600));
     for (key, value) in [("rto.initial", rto.initial), ("rto.syn", rto.syn), ("rto.max", rto.max)] {
         if value < least || value > most {

@@ -25,7 +25,7 @@ impl Connection {
             return;
         }
         self.account.open(now);
-        self.take_syn(segment);
+        self.take_syn(now, segment);
         self.state = State::SynReceived;
         self.handshake_due = true;
     }
@@ -46,7 +46,7 @@ impl Connection {
         if !segment.flags.has(Flags::SYN) {
             return;
         }
-        self.take_syn(segment);
+        self.take_syn(now, segment);
         if acknowledges {
             self.establish(now, segment, u64::from(segment.window));
             self.handshake_due = true;
@@ -58,7 +58,7 @@ impl Connection {
     }
 
     /// Reads what the peer's SYN offers. Options that only one end offers are not used.
-    fn take_syn(&mut self, segment: &Segment) {
+    fn take_syn(&mut self, now: Instant, segment: &Segment) {
         self.remote = segment.seq.plus(1);
         self.agree_on_ecn(segment.flags);
         let offer = segment.syn_options();
@@ -66,9 +66,13 @@ impl Connection {
         if self.sack && self.config.dsack {
             self.receiver.report_duplicates();
         }
+        if self.config.syn_data && segment.sequence_len() > 1 {
+            // RFC 9293 §3.10.7.2: queued for later, and not acknowledged yet.
+            self.early = Some(Box::new(*segment));
+        }
         self.timestamps &= segment.timestamps().is_some();
         if let Some(stamps) = segment.timestamps() {
-            self.receiver.set_ts_recent(stamps.value);
+            self.receiver.set_ts_recent(now, stamps.value);
         }
         if let Some(scale) = offer.window_scale.filter(|_| self.config.window_scaling) {
             self.peer_scale = scale.min(14);
@@ -115,6 +119,10 @@ impl Connection {
             self.receiver.compress(self.sender.rtt().srtt());
         }
         self.start_keep_alive(now);
+        if let Some(syn) = self.early.take() {
+            // RFC 9293 §3.5: what came with the SYN is the application's from now on.
+            self.take_early(now, &syn);
+        }
     }
 
     #[cold]

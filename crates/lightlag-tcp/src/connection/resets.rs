@@ -113,7 +113,7 @@ impl Connection {
         let beyond = self.remote.plus(self.receiver.nxt() as u32);
         let newer = segment.seq.0.wrapping_sub(beyond.0) as i32 > 0;
         match segment.timestamps().filter(|_| self.timestamps) {
-            Some(stamps) => self.receiver.is_newer(stamps.value) || newer && !self.receiver.is_old(stamps.value),
+            Some(stamps) => self.receiver.is_newer(stamps.value) || newer && stamps.value == self.receiver.ts_recent(),
             None => newer,
         }
     }

@@ -128,20 +128,21 @@ fn the_fin_waits_for_the_data_before_it() {
 #[test]
 fn the_earliest_unacknowledged_segment_is_echoed() {
     let mut receiver = receiver(Some(2));
-    receiver.set_ts_recent(10);
+    receiver.set_ts_recent(NOW, 10);
     for (start, value) in [(0, 20), (100, 21)] {
-        receiver.note_timestamp(start, value);
+        receiver.note_timestamp(NOW, start, value);
         receiver.receive(NOW, start, 100, Flags::ACK);
     }
     assert_eq!(receiver.ts_recent(), 20);
     receiver.acknowledged(false);
     // Above a hole: the last in order stays; the fill is echoed (RFC 7323 §4.3).
-    receiver.note_timestamp(300, 30);
+    receiver.note_timestamp(NOW, 300, 30);
     receiver.receive(NOW, 300, 100, Flags::ACK);
     assert_eq!(receiver.ts_recent(), 20);
-    receiver.note_timestamp(200, 40);
+    receiver.note_timestamp(NOW, 200, 40);
     assert_eq!(receiver.ts_recent(), 40);
-    assert!(receiver.is_old(39) && !receiver.is_old(40) && receiver.is_old(40u32.wrapping_sub(1 << 30)));
+    assert!(receiver.is_old(NOW, 39) && !receiver.is_old(NOW, 40));
+    assert!(receiver.is_old(NOW, 40u32.wrapping_sub(1 << 30)));
 }
 
 /// The report after segments of 500 bytes with these numbers arrived in this order, with D-SACK.

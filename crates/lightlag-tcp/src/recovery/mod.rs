@@ -213,9 +213,28 @@ impl Recovery {
         }
     }
 
-    /// What an ACK lets leave in fast recovery, with this slow-start threshold. `lost`: it showed a new loss.
+    /// A mark was answered: the window goes down to the threshold in the proportion of what is delivered.
+    #[cold]
+    pub fn reduce_for_mark(&mut self, board: &Scoreboard, delivered: u64, target: u64) {
+        if self.phase == Phase::Open && self.prr_on {
+            self.prr = Some(Box::new(Prr::new(board, delivered, target)));
+        }
+    }
+
+    /// Whether that goes on: until something that left after the answer is acknowledged.
+    pub fn reduces_for_mark(&self, board: &Scoreboard) -> bool {
+        self.phase == Phase::Open && self.prr.as_ref().is_some_and(|prr| board.una() <= prr.until)
+    }
+
+    /// Whether [`Self::reduce`] has a say.
+    pub fn reduces(&self) -> bool {
+        self.phase == Phase::Recovery || self.prr.is_some()
+    }
+
+    /// What an ACK lets leave in fast recovery, or after a mark, with this slow-start threshold. `lost`: it showed a new loss.
     pub fn reduce(&mut self, board: &Scoreboard, news: &News<'_>, ssthresh: u64, lost: bool) {
-        if self.phase != Phase::Recovery || !self.prr_on {
+        let has_say = self.phase == Phase::Recovery || self.reduces_for_mark(board);
+        if !has_say || !self.prr_on {
             self.prr = None;
             return;
         }

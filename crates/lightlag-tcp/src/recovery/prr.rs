@@ -2,6 +2,8 @@
 //!
 //! Above ssthresh, data leaves in the proportion ssthresh/RecoverFS to what is delivered; below it, as much as is
 //! delivered, and one segment more for an ACK that shows progress without a new loss. The window ends at ssthresh.
+//!
+//! Linux reduces in the same way after a congestion mark (`tcp_enter_cwr`), until something that left after it is acknowledged.
 
 use crate::scoreboard::Scoreboard;
 
@@ -16,6 +18,8 @@ pub(super) struct Prr {
     out: u64,
     /// The window now.
     pub(super) window: u64,
+    /// A reduction for a mark ends when more than this is acknowledged; one for a loss, with its repair.
+    pub(super) until: u64,
 }
 
 impl Prr {
@@ -23,7 +27,7 @@ impl Prr {
     /// the same ACK, of what counts.
     pub(super) fn new(board: &Scoreboard, delivered: u64, ssthresh: u64) -> Self {
         let flight = (board.flight() - board.sacked_bytes() + delivered).max(1);
-        Self { ssthresh, flight, delivered: 0, out: 0, window: 0 }
+        Self { ssthresh, flight, delivered: 0, out: 0, window: 0, until: board.nxt() }
     }
 
     /// An ACK delivered so many bytes. `safe`: it moved the cumulative acknowledgement and showed no new loss.

@@ -86,6 +86,12 @@ impl Scoreboard {
         self.records[(number - self.first) as usize].has(RETRANSMITTED)
     }
 
+    /// Whether the record left more than once, and its bytes.
+    pub fn copies(&self, number: u64) -> (bool, u32) {
+        let record = &self.records[(number - self.first) as usize];
+        (record.has(AMBIGUOUS), record.len)
+    }
+
     /// The record with this number leaves again.
     pub fn retransmit(&mut self, number: u64, now: Instant) -> Chunk {
         let record = &mut self.records[(number - self.first) as usize];

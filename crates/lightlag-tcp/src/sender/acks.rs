@@ -77,6 +77,9 @@ impl Sender {
         if newly_acked > 0 && !verdict.keep_timer {
             self.restart_timer(now, config);
         }
+        if self.validation.is_some() {
+            self.validate(now, una, phase, account);
+        }
         let newly_lost = self.board.lost_bytes() - prior_lost;
         let rate = self.sample_rate(now);
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
@@ -100,13 +103,16 @@ impl Sender {
                 prior_inflight,
                 snd_una: self.board.una(),
                 snd_nxt: self.board.nxt(),
-                cwnd_limited: self.is_cwnd_limited(),
+                // While the window is reduced for a mark, nothing makes it larger (as Linux).
+                cwnd_limited: self.is_cwnd_limited() && !self.recovery.reduces_for_mark(&self.board),
                 rate,
             };
             self.inform(&ack, verdict, account);
-            self.answer_marks(now, arrived.ece, account);
+            if arrived.ece {
+                self.answer_marks(now, delivery.bytes, config, account);
+            }
         }
-        if self.recovery.phase() == Phase::Recovery {
+        if self.recovery.reduces() {
             self.reduce(&news, newly_lost > 0);
         }
         if newly_acked > 0 {
@@ -171,16 +177,24 @@ impl Sender {
             account.statistics.undone += 1;
         }
         if verdict.ended {
-            congestion.on_recovered(ack.now);
+            self.end_episode(ack.now, verdict.undone);
         }
         self.begin_episode(ack.now, verdict, account);
         self.copy_window(ack.now, account);
     }
 
     #[inline(never)]
+    fn end_episode(&mut self, now: Instant, undone: bool) {
+        self.settle_loss(now, undone);
+        if let Some(congestion) = &mut self.congestion {
+            congestion.on_recovered(now);
+        }
+    }
+
+    #[inline(never)]
     fn begin_episode(&mut self, now: Instant, verdict: Verdict, account: &mut Account) {
         if let Some(flight) = verdict.began
-            && let Some(congestion) = &mut self.congestion
+            && self.congestion.is_some()
         {
             // With SACK the pipe is held to cwnd, and FlightSize also counts what was SACKed above a hole: where one
             // episode follows another it is larger than cwnd, and half of it no reduction.
@@ -188,7 +202,8 @@ impl Sender {
             let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
             let window_based = !self.needs.exact_marks && !self.needs.own_recovery && !self.needs.restart_on_loss;
             self.paid = window_based && self.board.una() < self.paid_until;
-            if !self.paid {
+            let flight = if self.paid { flight } else { self.retreat(now, flight) };
+            if let Some(congestion) = self.congestion.as_mut().filter(|_| !self.paid) {
                 congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
             }
             account.statistics.recoveries += 1;
@@ -198,8 +213,9 @@ impl Sender {
     }
 
     /// The peer echoes a mark: one reaction a window, and none beside that to a loss (RFC 3168 §6.1.2).
-    fn answer_marks(&mut self, now: Instant, ece: bool, account: &mut Account) {
-        if !ece || self.board.una() < self.marked_until {
+    #[inline(never)]
+    fn answer_marks(&mut self, now: Instant, delivered: u64, config: &Config, account: &mut Account) {
+        if self.board.una() < self.marked_until {
             return;
         }
         self.marked_until = self.board.nxt() + 1;
@@ -207,13 +223,19 @@ impl Sender {
         if self.recovery.phase() != Phase::Open {
             return;
         }
-        let flight = self.board.flight();
+        let flight = self.retreat(now, self.board.flight());
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         if let Some(congestion) = &mut self.congestion {
             congestion.on_congestion(&Congestion { now, cause: Cause::Mark, flight, srtt, min_rtt });
             account.statistics.mark_reactions += 1;
             self.paid_until = self.board.nxt();
         }
+        let window = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.window());
+        if config.prr_marks && window < self.cwnd {
+            self.recovery.reduce_for_mark(&self.board, delivered, window);
+        }
+        // Nothing is repaired, so this is the end of it.
+        self.settle_loss(now, false);
         self.copy_window(now, account);
     }
 
@@ -260,7 +282,10 @@ impl Sender {
         self.rtt.observe(newest);
         account.statistics.rtt_sum += newest;
         account.statistics.rtt_count += 1;
-        let progress = Progress { una: self.board.una(), nxt: self.board.nxt() };
+        let mut progress = Progress { una: self.board.una(), nxt: self.board.nxt(), expected: 0 };
+        if config.rto.scaled_gains && config.rtt_samples != RttSamples::OnePerRound {
+            progress.expected = self.expected_samples(newly_acked);
+        }
         if config.rtt_samples != RttSamples::OnePerRound {
             self.rtt.sample_at(oldest, &config.rto, progress);
         } else if self.board.una() >= self.sample_from {
@@ -268,6 +293,13 @@ impl Sender {
             self.rtt.sample_at(oldest, &config.rto, progress);
         }
         Some(newest)
+    }
+
+    /// The samples that a round trip should give where every second segment is acknowledged, by what was in flight
+    /// before this ACK (RFC 7323 appendix G).
+    #[cold]
+    fn expected_samples(&self, newly_acked: u64) -> u64 {
+        (self.board.flight() + newly_acked).div_ceil(2 * u64::from(self.segment_size))
     }
 
     /// RFC 6298 §5.2, §5.3: off when nothing is outstanding, else anew.
@@ -279,10 +311,16 @@ impl Sender {
     /// Whether the window, not the application, held the sender back; in slow start half a window in flight
     /// will do, since that may double before the news of it comes back (as Linux).
     fn is_cwnd_limited(&self) -> bool {
-        self.cwnd_limited
-            || self
+        if self.cwnd_limited {
+            return true;
+        }
+        match &self.validation {
+            // RFC 7661 §4.3.
+            Some(validation) => validation.is_validated(),
+            None => self
                 .congestion
                 .as_ref()
-                .is_some_and(|algorithm| self.cwnd < algorithm.ssthresh() && self.cwnd < 2 * self.round_flight)
+                .is_some_and(|algorithm| self.cwnd < algorithm.ssthresh() && self.cwnd < 2 * self.round_flight),
+        }
     }
 }

@@ -124,12 +124,16 @@ impl Sender {
     /// More than the probe is acknowledged, and nothing told of a second copy: the first was lost.
     #[cold]
     fn answer_repaired_tail(&mut self, now: Instant, account: &mut Account) {
-        let flight = self.board.flight();
+        if self.recovery.phase() != Phase::Open {
+            return;
+        }
+        let flight = self.retreat(now, self.board.flight());
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
-        if self.recovery.phase() == Phase::Open
-            && let Some(congestion) = &mut self.congestion
-        {
+        if let Some(congestion) = &mut self.congestion {
             congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
+        }
+        self.settle_tail(now);
+        if let Some(congestion) = &mut self.congestion {
             congestion.on_recovered(now);
             account.statistics.recoveries += 1;
             self.copy_window(now, account);

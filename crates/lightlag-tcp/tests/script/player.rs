@@ -284,6 +284,8 @@ impl<'a> Player<'a> {
                 self.ack = ack.bytes(self.unit);
             }
             let start = match (pattern.data, pattern.seq) {
+                // The data of a SYN stands behind it.
+                (Some(_), _) if segment.flags.has(Flags::SYN) => start - 1,
                 (Some(_), _) => start,
                 (None, Some(seq)) => seq.bytes(self.unit),
                 (None, None) if segment.flags.has(Flags::SYN) => -1,

@@ -71,7 +71,7 @@ pub fn duration(words: &mut Words<'_>) -> Result<Duration, String> {
         _ => return Err(format!("\"{unit}\" is no unit of time: {TIME}")),
     };
     let seconds = value * scale;
-    if seconds > 1e6 {
+    if seconds > 1e7 {
         return Err(format!("{number} {unit} is longer than any script"));
     }
     Ok(Duration::from_secs_f64(seconds))

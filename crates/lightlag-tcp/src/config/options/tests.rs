@@ -80,6 +80,8 @@ fn values_that_cannot_work_are_refused_with_their_key() {
         (r#"{ "rto": { "min": "9 min" } }"#, "rto.min"),
         (r#"{ "rto": { "initial": "9 min" } }"#, "rto.max"),
         (r#"{ "rto": { "min": "0 s", "variance_floor": "0 s" } }"#, "rto.min"),
+        (r#"{ "rto": { "scaled_gains": true } }"#, "rto.scaled_gains"),
+        (r#"{ "profile": "inet", "rto": { "scaled_gains": true } }"#, "rto.scaled_gains"),
         (r#"{ "growth": { "abc": 0 } }"#, "growth.abc"),
         (r#"{ "keep_alive": { "idle": "0 s" } }"#, "keep_alive.idle"),
         (r#"{ "keep_alive": { "probes": 0 } }"#, "keep_alive.probes"),

@@ -1,0 +1,262 @@
+//! Congestion window validation (RFC 7661): a window that was not used says little about the path.
+//!
+//! - pipeACK (§4.2) is the most that was acknowledged in a round trip of the last max(3 SRTT, 1 s): what was
+//!   outstanding when the round trip began. Nothing is measured while losses are repaired, and afterwards there is no
+//!   value until a round trip without loss is over.
+//! - A window of more than 2 pipeACK is not validated (§4.3). It is kept, and grows only while it is full. Any other
+//!   window, and one without pipeACK, grows by the standard rules.
+//! - A loss in that phase (§4.4.1) makes it U/2 with U = max(pipeACK, LossFlightSize), and (U - R)/2 when it is repaired, R being
+//!   what was sent again. Algorithms with another factor of decrease take theirs, of U and of U - R.
+//! - After five minutes in that phase (§4.4.3) ssthresh is at least 3/4 of the window, and the window is halved, down to the
+//!   initial one; after as long again, once more.
+
+use super::Sender;
+use crate::account::Account;
+use crate::congestion::{Cause, Congestion, Phase};
+use lightlag_core::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// The non-validated period (§4.4.3): how long an unused window is kept.
+const KEPT: Duration = Duration::from_secs(300);
+
+/// The least time over which pipeACK is the largest sample (§4.2), and the round trips that it covers.
+const LEAST_PERIOD: Duration = Duration::from_secs(1);
+const ROUNDS: u64 = 3;
+
+/// Samples are told apart by this part of that time (§4.5.1 has an example with four buckets).
+const PARTS: u64 = 8;
+
+/// What is known about the use of the window.
+#[derive(Clone, Debug)]
+pub(super) struct Validation {
+    /// Samples of pipeACK and when they were taken; later ones are smaller.
+    samples: VecDeque<(Instant, u64)>,
+    /// Whether there is a pipeACK: since the last loss a sample was taken.
+    defined: bool,
+    /// The first and the last offset outstanding when the round trip under way began.
+    round: Option<(u64, u64)>,
+    /// Whether the window is validated, and when it last was.
+    validated: bool,
+    validated_at: Instant,
+    /// The loss that is being repaired, if it came in the non-validated phase.
+    loss: Option<Loss>,
+}
+
+/// A loss in the non-validated phase.
+#[derive(Clone, Copy, Debug)]
+struct Loss {
+    /// max(pipeACK, LossFlightSize).
+    used: u64,
+    /// What was sent again, counted once.
+    resent: u64,
+}
+
+impl Validation {
+    pub(super) fn new() -> Self {
+        Self {
+            samples: VecDeque::new(),
+            defined: false,
+            round: None,
+            validated: true,
+            validated_at: Instant::ZERO,
+            loss: None,
+        }
+    }
+
+    pub(super) fn is_validated(&self) -> bool {
+        self.validated
+    }
+
+    /// An ACK moved the first unacknowledged offset from `before` to `una`, with data up to `nxt` outstanding.
+    fn measure(&mut self, now: Instant, before: u64, una: u64, nxt: u64, period: Duration) {
+        // It began with the ACK before, after which more may have left.
+        let (start, end) = *self.round.get_or_insert((before, nxt));
+        if una < end {
+            return;
+        }
+        self.round = None;
+        self.defined = true;
+        let sample = end - start;
+        while self.samples.back().is_some_and(|(_, smaller)| *smaller <= sample) {
+            self.samples.pop_back();
+        }
+        if self.samples.back().is_none_or(|(at, _)| now.since(*at) >= period / PARTS) {
+            self.samples.push_back((now, sample));
+        }
+    }
+
+    /// pipeACK; `None` while it is undefined.
+    fn pipe_ack(&mut self, now: Instant, period: Duration) -> Option<u64> {
+        while self.samples.front().is_some_and(|(at, _)| now.since(*at) > period) {
+            self.samples.pop_front();
+        }
+        self.defined.then(|| self.samples.front().map_or(0, |(_, sample)| *sample))
+    }
+
+    /// Whether so large a window is validated; returns pipeACK if it is not.
+    fn assess(&mut self, now: Instant, cwnd: u64, period: Duration) -> Option<u64> {
+        let unused = self.pipe_ack(now, period).filter(|used| 2 * used < cwnd);
+        self.validated = unused.is_none();
+        if self.validated {
+            self.validated_at = now;
+        }
+        unused
+    }
+
+    /// There is no pipeACK any more (§4.4.1).
+    fn forget(&mut self) {
+        *self = Self { validated_at: self.validated_at, ..Self::new() };
+    }
+}
+
+impl Sender {
+    fn sampling_period(&self) -> Duration {
+        (self.rtt.srtt() * ROUNDS).max(LEAST_PERIOD)
+    }
+
+    /// An ACK arrived, with the repair in `phase` before and the first unacknowledged offset at `before`.
+    #[cold]
+    pub(super) fn validate(&mut self, now: Instant, before: u64, phase: Phase, account: &mut Account) {
+        let (period, una, nxt) = (self.sampling_period(), self.board.una(), self.board.nxt());
+        let repaired = phase == Phase::Open && self.recovery.phase() == Phase::Open;
+        let Some(validation) = &mut self.validation else { return };
+        if !repaired {
+            // §4.2: nothing is measured in fast recovery.
+            validation.round = None;
+            return;
+        }
+        validation.measure(now, before, una, nxt, period);
+        let was = validation.validated_at;
+        validation.assess(now, self.cwnd, period);
+        if validation.validated && now.since(was) > KEPT {
+            // It left the phase with this ACK, too late.
+            validation.validated_at = was;
+        }
+        self.give_up_unused(now, account);
+    }
+
+    /// The window that was not used for too long (§4.4.3).
+    #[cold]
+    pub(super) fn give_up_unused(&mut self, now: Instant, account: &mut Account) {
+        let initial = self.initial_cwnd();
+        while let Some(validation) = &mut self.validation
+            && now.since(validation.validated_at) > KEPT
+        {
+            if self.cwnd <= initial {
+                validation.validated_at = now;
+                return;
+            }
+            validation.validated_at += KEPT;
+            let (window, threshold) = ((self.cwnd / 2).max(initial), self.cwnd / 4 * 3);
+            let before = self.cwnd;
+            if let Some(congestion) = &mut self.congestion {
+                congestion.on_idle(now, window, threshold);
+            }
+            self.copy_window(now, account);
+            if self.cwnd == before {
+                // An algorithm with a model of its own.
+                return;
+            }
+        }
+    }
+
+    /// Congestion with so much in flight: what counts for the reaction, which in the non-validated phase is what was used,
+    /// and no more than that is left of the window before it.
+    #[cold]
+    pub(super) fn retreat(&mut self, now: Instant, flight: u64) -> u64 {
+        let period = self.sampling_period();
+        let (Some(validation), Some(congestion)) = (&mut self.validation, &mut self.congestion) else { return flight };
+        validation.loss = None;
+        let Some(pipe_ack) = validation.assess(now, self.cwnd, period) else { return flight };
+        let used = pipe_ack.max(flight);
+        validation.loss = Some(Loss { used, resent: 0 });
+        congestion.on_idle(now, used, 0);
+        used
+    }
+
+    /// The record with this number is about to leave again.
+    #[cold]
+    pub(super) fn note_resent(&mut self, number: u64) {
+        let (again, bytes) = self.board.copies(number);
+        if let Some(loss) = self.validation.as_mut().and_then(|validation| validation.loss.as_mut()) {
+            loss.resent += if again { 0 } else { u64::from(bytes) };
+        }
+    }
+
+    /// A tail loss probe repaired a loss, and there is nothing to wait for.
+    #[cold]
+    pub(super) fn settle_tail(&mut self, now: Instant) {
+        if let Some(loss) = self.validation.as_mut().and_then(|validation| validation.loss.as_mut()) {
+            loss.resent = u64::from(self.segment_size);
+        }
+        self.settle_loss(now, false);
+    }
+
+    /// The repair is over, or was none: the reaction once more, with what is known now to have been too much, and from
+    /// here on the standard rules until there is a pipeACK.
+    #[cold]
+    pub(super) fn settle_loss(&mut self, now: Instant, undone: bool) {
+        let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
+        let (Some(validation), Some(congestion)) = (&mut self.validation, &mut self.congestion) else { return };
+        let loss = validation.loss.take();
+        validation.forget();
+        if let Some(Loss { used, resent }) = loss.filter(|loss| !undone && loss.resent > 0) {
+            let flight = used.saturating_sub(resent).max(u64::from(self.segment_size));
+            congestion.on_undo(now);
+            congestion.on_idle(now, flight, 0);
+            congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_sample_is_what_was_outstanding_when_its_round_trip_began() {
+        let mut validation = Validation::new();
+        assert_eq!(validation.pipe_ack(at(0), SECOND), None);
+        // Ten segments, two an ACK; what leaves meanwhile belongs to the next round trip.
+        for (before, una, nxt) in [(0, 2, 10), (2, 4, 14), (4, 6, 18), (6, 8, 22)] {
+            validation.measure(at(100), before, una, nxt, SECOND);
+            assert_eq!(validation.pipe_ack(at(100), SECOND), None);
+        }
+        validation.measure(at(110), 8, 10, 26, SECOND);
+        assert_eq!(validation.pipe_ack(at(110), SECOND), Some(10));
+        validation.measure(at(200), 10, 30, 30, SECOND);
+        assert_eq!(validation.pipe_ack(at(200), SECOND), Some(20));
+    }
+
+    #[test]
+    fn pipe_ack_is_the_largest_sample_of_the_period() {
+        let mut validation = Validation::new();
+        for (ms, start, una) in [(0, 0, 20), (400, 20, 28), (450, 28, 29), (800, 29, 32)] {
+            validation.measure(at(ms), start, una, una, SECOND);
+        }
+        assert_eq!(validation.pipe_ack(at(1_000), SECOND), Some(20));
+        assert_eq!(validation.pipe_ack(at(1_001), SECOND), Some(8));
+        assert_eq!(validation.pipe_ack(at(1_401), SECOND), Some(3));
+        // Idle for longer: nothing was used.
+        assert_eq!(validation.pipe_ack(at(2_000), SECOND), Some(0));
+    }
+
+    #[test]
+    fn half_of_the_window_validates_it() {
+        let mut validation = Validation::new();
+        assert_eq!(validation.assess(at(0), 1_000, SECOND), None);
+        validation.measure(at(1), 0, 10, 10, SECOND);
+        assert_eq!(validation.assess(at(1), 20, SECOND), None);
+        assert_eq!(validation.assess(at(2), 21, SECOND), Some(10));
+        assert!(!validation.is_validated());
+        assert_eq!(validation.validated_at, at(1));
+        validation.forget();
+        assert_eq!(validation.assess(at(3), 21, SECOND), None);
+    }
+}
