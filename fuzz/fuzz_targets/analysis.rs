@@ -4,11 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use lightlag_core::Instant;
+use lightlag_fuzz::{RECORD, TcpBytes, elapsed};
 use lightlag_wire::analysis::trace::Trace;
 use lightlag_wire::analysis::{Analysis, Direction, Limits, Side};
-
-/// Bytes of the description of a packet.
-const RECORD: usize = 18;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&mode, rest)) = bytes.split_first() else { return };
@@ -27,9 +25,8 @@ fuzz_target!(|bytes: &[u8]| {
     };
     if mode & 2 == 0 {
         for record in rest.chunks_exact(RECORD) {
-            // Times go back now and then, as between the queues of a network card.
-            at = at.wrapping_add_signed(i64::from(i16::from_be_bytes([record[0], record[1]])) * 50_000 + 500_000);
-            take(at, Some(&packet(record)));
+            at = at.wrapping_add_signed(elapsed(record));
+            take(at, Some(TcpBytes::described(record).bytes()));
         }
     } else {
         for chunk in rest.chunks(48) {
@@ -61,52 +58,4 @@ fn agrees(direction: &Direction) {
     if let Some(rtt) = direction.rtt {
         assert!(rtt.min_s <= rtt.median_s && rtt.median_s <= rtt.p95_s && rtt.p95_s <= rtt.max_s);
     }
-}
-
-/// An IPv4 packet of TCP whose numbers lie close together, so that data overlaps, repeats and leaves holes.
-fn packet(record: &[u8]) -> Vec<u8> {
-    let number = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
-    let (kind, blocks) = (record[2], usize::from(record[3] >> 6));
-    let stamps = record[3] & 0x20 != 0;
-    let option_len = if stamps { 12 } else { 0 } + if blocks > 0 { 4 + 8 * blocks } else { 0 };
-    let option_len = if kind & 0x40 != 0 { 4 } else { option_len };
-    let len = if record[3] & 0x10 != 0 { 0 } else { number(8) % 3000 };
-    let mut packet = vec![0; 40 + option_len];
-    packet[0] = 0x45;
-    packet[1] = record[3] & 3;
-    packet[2..4].copy_from_slice(&(40 + option_len as u16 + len).to_be_bytes());
-    packet[9] = 6;
-    let (own, other) = if kind & 0x80 == 0 { (1, 2) } else { (2, 1) };
-    (packet[15], packet[19]) = (own, other);
-    let port = u16::from(record[16] & 3);
-    let ports = if own == 1 { [1000 + port, 80] } else { [80, 1000 + port] };
-    packet[20..22].copy_from_slice(&ports[0].to_be_bytes());
-    packet[22..24].copy_from_slice(&ports[1].to_be_bytes());
-    // Now and then a number from anywhere in the space.
-    let wide = |at: usize| if record[16] & 0x80 != 0 { u32::from(number(at)) << 16 } else { u32::from(number(at)) };
-    packet[24..28].copy_from_slice(&wide(4).wrapping_sub(3000).to_be_bytes());
-    packet[28..32].copy_from_slice(&wide(6).wrapping_sub(3000).to_be_bytes());
-    packet[32] = ((5 + option_len / 4) << 4) as u8;
-    packet[33] = if record[3] & 8 != 0 { kind & 0x17 | record[17] & 0xc0 } else { 0x10 };
-    packet[34..36].copy_from_slice(&number(10).to_be_bytes());
-    let mut at = 40;
-    if kind & 0x40 != 0 {
-        packet[at..at + 4].copy_from_slice(&[3, 3, record[17], 1]);
-        return packet;
-    }
-    if stamps {
-        packet[at..at + 12].copy_from_slice(&[1, 1, 8, 10, 0, 0, 0, record[16] >> 2, 0, 0, 0, record[17]]);
-        at += 12;
-    }
-    if blocks > 0 {
-        packet[at..at + 4].copy_from_slice(&[1, 1, 5, 2 + 8 * blocks as u8]);
-        at += 4;
-    }
-    for block in 0..blocks {
-        let start = wide(12).wrapping_sub(3000).wrapping_add(700 * block as u32);
-        packet[at..at + 4].copy_from_slice(&start.to_be_bytes());
-        packet[at + 4..at + 8].copy_from_slice(&start.wrapping_add(u32::from(number(14) % 4000)).to_be_bytes());
-        at += 8;
-    }
-    packet
 }

@@ -8,25 +8,31 @@
 use libfuzzer_sys::fuzz_target;
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_host::{HostConfig, Shutdown, SocketId, SocketOption, Stack};
+use lightlag_tcp::config::Config;
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
 use lightlag_tcp::{Options, Segment};
 use lightlag_wire::{Addresses, IpFields};
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 
 /// More answers than this to one thing that happened are a flood: a window of the largest buffer in small segments.
 const FLOOD: usize = 60_000;
 
+/// Most bytes of one call.
+const MOST: usize = 8192;
+const SENT: [u8; MOST] = [7; MOST];
+const WRITTEN: [u8; MOST] = [1; MOST];
+
 struct Program<'a>(&'a [u8]);
 
-impl Program<'_> {
+impl<'a> Program<'a> {
     fn byte(&mut self) -> u8 {
-        self.take(1)[0]
+        self.take(1).first().copied().unwrap_or(0)
     }
 
     fn short(&mut self) -> u16 {
-        let bytes = self.take(2);
-        u16::from_be_bytes([bytes[0], bytes[1]])
+        u16::from_be_bytes([self.byte(), self.byte()])
     }
 
     fn word(&mut self) -> u32 {
@@ -43,13 +49,11 @@ impl Program<'_> {
         }
     }
 
-    /// So many bytes; zeros where the program ends.
-    fn take(&mut self, len: usize) -> Vec<u8> {
+    /// So many bytes, or what is left.
+    fn take(&mut self, len: usize) -> &'a [u8] {
         let (head, tail) = self.0.split_at(len.min(self.0.len()));
         self.0 = tail;
-        let mut bytes = head.to_vec();
-        bytes.resize(len, 0);
-        bytes
+        head
     }
 }
 
@@ -68,6 +72,18 @@ struct World {
     listener: SocketId,
     sockets: Vec<SocketId>,
     peer: Peer,
+    /// What is on its way, in either direction.
+    packet: Vec<u8>,
+}
+
+/// A configuration that leads through other code than the profiles: read once, for reading takes longer than a run.
+fn small() -> &'static Config {
+    static SMALL: OnceLock<Config> = OnceLock::new();
+    SMALL.get_or_init(|| {
+        let text = "congestion = \"bbr\"\necn = \"accecn\"\nreceive_buffer = \"4000 B\"\nmss = \"500 B\"";
+        let options: Options = toml::from_str(text).expect("the text is right");
+        options.resolve().expect("the options fit each other")
+    })
 }
 
 fn ours(port: u16) -> SocketAddr {
@@ -83,9 +99,7 @@ impl World {
         let mut tcp = lightlag_tcp::Profile::ALL[usize::from(program.byte()) % 5].config();
         let bits = program.byte();
         if bits & 1 != 0 {
-            let text = "congestion = \"bbr\"\necn = \"accecn\"\nreceive_buffer = \"4000 B\"\nmss = \"500 B\"";
-            let options: Options = toml::from_str(text).unwrap_or_default();
-            tcp = options.resolve().unwrap_or(tcp);
+            tcp = small().clone();
         }
         if bits & 2 != 0 {
             tcp.ecn = lightlag_tcp::ecn::Mode::Classic;
@@ -93,7 +107,8 @@ impl World {
         let mut stack = Stack::new(HostConfig { tcp, ..HostConfig::new(vec![[10, 0, 0, 1].into()]) });
         let listener = stack.listen(ours(80), 3).expect("a free port");
         let peer = Peer { port: 1000, stamp: 1, ..Peer::default() };
-        let mut world = Self { stack, now: Instant::from_nanos(1_000_000_000), listener, sockets: Vec::new(), peer };
+        let now = Instant::from_nanos(1_000_000_000);
+        let mut world = Self { stack, now, listener, sockets: Vec::new(), peer, packet: Vec::new() };
         if bits & 4 != 0 {
             world.shake_hands();
         }
@@ -110,22 +125,20 @@ impl World {
     }
 
     fn segment(&mut self, segment: Segment, ecn: Codepoint, port: u16) {
-        let mut packet = Vec::new();
         let addresses = Addresses { source: theirs(self.peer.port), destination: ours(port) };
-        let payload = vec![7; usize::from(segment.len)];
-        lightlag_wire::encode(&mut packet, &addresses, &IpFields { ecn, ..IpFields::default() }, &segment, &payload);
-        self.stack.packet_in(self.now, &packet);
+        let (fields, payload) = (IpFields { ecn, ..IpFields::default() }, &SENT[..usize::from(segment.len)]);
+        lightlag_wire::encode(&mut self.packet, &addresses, &fields, &segment, payload);
+        self.stack.packet_in(self.now, &self.packet);
         self.drain();
     }
 
     fn drain(&mut self) {
-        let mut packet = Vec::new();
         for count in 0.. {
             assert!(count < FLOOD, "a flood of answers");
-            if !self.stack.poll_packet(self.now, &mut packet) {
+            if !self.stack.poll_packet(self.now, &mut self.packet) {
                 break;
             }
-            let sent = lightlag_wire::decode(&packet).expect("a right packet");
+            let sent = lightlag_wire::decode(&self.packet).expect("a right packet");
             if sent.addresses.destination == theirs(self.peer.port) {
                 let next = sent.segment.seq.plus(sent.segment.sequence_len());
                 if sent.segment.flags.has(Flags::SYN) || next.0.wrapping_sub(self.peer.acknowledged) as i32 > 0 {
@@ -176,12 +189,12 @@ impl World {
         let (stack, socket, now) = (&mut self.stack, self.sockets[at], self.now);
         match program.byte() % 12 {
             0 => {
-                let mut data = vec![0; usize::from(program.short())];
-                if let Ok(len) = stack.read(socket, &mut data) {
-                    assert!(data[..len].iter().all(|byte| *byte == 7), "only what was sent is read");
+                let mut data = [0; MOST];
+                if let Ok(len) = stack.read(socket, &mut data[..usize::from(program.short()) % MOST]) {
+                    assert!(data[..len].iter().all(|byte| *byte == SENT[0]), "only what was sent is read");
                 }
             }
-            1 => drop(stack.write(now, socket, &vec![1; usize::from(program.short())])),
+            1 => drop(stack.write(now, socket, &WRITTEN[..usize::from(program.short()) % MOST])),
             2 => drop(stack.shutdown(socket, Shutdown::Write)),
             3 => drop(stack.shutdown(socket, Shutdown::Both)),
             4 => drop(stack.close(now, socket)),
@@ -221,7 +234,7 @@ fuzz_target!(|input: &[u8]| {
             0 => {
                 let len = usize::from(program.byte());
                 let packet = program.take(len);
-                world.stack.packet_in(world.now, &packet);
+                world.stack.packet_in(world.now, packet);
                 world.drain();
             }
             1..4 => world.almost_right(&mut program),

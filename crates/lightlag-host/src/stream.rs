@@ -97,8 +97,9 @@ impl Stream {
         let connection = &mut self.connection;
         let offset = connection.receive_offset(segment.seq);
         let (nxt, edge, held) = (connection.received(), connection.receive_edge(), connection.held());
+        let ended = connection.knows_end();
         connection.handle_packet(now, segment, codepoint);
-        if connection.held() > held
+        if (connection.held() > held || connection.knows_end() != ended)
             && let Some(offset) = offset
         {
             // It was taken, from what was expected up to the edge of the window.

@@ -172,6 +172,11 @@ impl Receiver {
         self.nxt > self.fin_at
     }
 
+    /// Whether the FIN arrived, in order or not.
+    pub fn knows_end(&self) -> bool {
+        self.fin_at != NO_FIN
+    }
+
     /// Whether data waits above a hole.
     pub fn has_holes(&self) -> bool {
         self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty())
@@ -230,6 +235,10 @@ impl Receiver {
         let fin = flags.has(Flags::FIN);
         if fin && self.fin_at == NO_FIN && end < self.edge.max(self.nxt + 1) {
             self.fin_at = end;
+            if let Some(holes) = &mut self.holes {
+                // A peer that sent more after its FIN contradicts itself: the FIN counts (as Linux).
+                holes.forget_above(end);
+            }
         }
         let range = Range { start: start.max(self.nxt), end: end.min(self.edge).min(self.fin_at) };
         let old = end.min(self.nxt).saturating_sub(start);

@@ -48,7 +48,23 @@ pub enum ReplayError {
     /// Packets of one side alone.
     #[error("the capture holds only one direction of it: capture where both pass")]
     OneDirection,
+    /// The capture lost more than a network loses.
+    #[error("{bytes} bytes in a row are missing from it: the capture has a gap; take a part without one")]
+    Gap {
+        /// Data that was never seen.
+        bytes: i64,
+    },
+    /// What would be kept of it does not fit into memory.
+    #[error("it has more than {MOST_TRANSMISSIONS} data packets: take a shorter part of the capture")]
+    TooLong,
 }
+
+/// More full segments than this in a row were not lost but not captured: a window of 95 MB of 1448 bytes each.
+const MOST_IN_A_HOLE: i64 = 65_536;
+
+/// Data packets of one connection, 40 bytes of memory each. Packets that are longer than a segment count as several, so
+/// that a small file can tell of very many.
+const MOST_TRANSMISSIONS: usize = if cfg!(test) { 1 << 17 } else { 1 << 24 };
 
 /// One data packet, in the order of leaving: the first has number 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -144,10 +160,14 @@ impl Sending {
         let mut walk = Walk::new(full_segment, vantage, base_rtt);
         for row in rows {
             if row.side == sender {
-                walk.sent(row);
+                walk.sent(row)?;
             } else {
                 walk.answered(row);
             }
+        }
+        if walk.transmissions.is_empty() {
+            // All of it lies before the numbers that the connection begins with.
+            return Err(ReplayError::NoData);
         }
         let path = Path::infer(connection, sender, vantage, base_rtt, full_segment, &walk.delivered);
         Ok(walk.finish(connection, rows, sender, path))
@@ -204,10 +224,10 @@ impl Walk {
     }
 
     /// A packet of the sender.
-    fn sent(&mut self, row: &Observation) {
+    fn sent(&mut self, row: &Observation) -> Result<(), ReplayError> {
         self.complete |= row.flags.has(lightlag_tcp::segment::Flags::FIN);
         if row.len == 0 || matches!(row.kind, Kind::KeepAlive) {
-            return;
+            return Ok(());
         }
         self.first_data.get_or_insert(row.at);
         self.last_data = Some(row.at);
@@ -216,23 +236,28 @@ impl Walk {
             self.delivered.push((row.at, self.arrived));
         }
         if row.kind == Kind::OutOfOrder {
-            return self.overtaken(row);
+            self.overtaken(row);
+            if row.start + i64::from(row.len) <= self.highest {
+                return Ok(());
+            }
+            // A FIN alone came before it.
         }
         if row.start > self.highest {
-            self.hole(row.at, row.start);
+            self.hole(row.at, row.start)?;
         }
         let again = matches!(row.kind, Kind::Retransmission(_));
         if let Kind::Retransmission(cause) = row.kind {
             self.episode(row, cause);
         }
         let end = row.start + i64::from(row.len);
-        let mut from = row.start;
+        let mut from = if row.kind == Kind::OutOfOrder { self.highest.max(row.start) } else { row.start };
         while from < end {
             let to = (from + i64::from(self.full_segment)).min(end);
             self.transmit(row.at, from, to, again);
             from = to;
         }
         self.highest = self.highest.max(end);
+        if self.transmissions.len() > MOST_TRANSMISSIONS { Err(ReplayError::TooLong) } else { Ok(()) }
     }
 
     /// Data that later data overtook before the capture: it was not lost.
@@ -245,7 +270,11 @@ impl Walk {
     }
 
     /// What lies below `start` was lost before the capture.
-    fn hole(&mut self, at: Instant, start: i64) {
+    fn hole(&mut self, at: Instant, start: i64) -> Result<(), ReplayError> {
+        let bytes = start - self.highest;
+        if bytes > MOST_IN_A_HOLE * i64::from(self.full_segment) {
+            return Err(ReplayError::Gap { bytes });
+        }
         let mut from = self.highest;
         while from < start {
             let to = (from + i64::from(self.full_segment)).min(start);
@@ -260,6 +289,7 @@ impl Walk {
             from = to;
         }
         self.highest = start;
+        Ok(())
     }
 
     fn transmit(&mut self, at: Instant, from: i64, to: i64, again: bool) {

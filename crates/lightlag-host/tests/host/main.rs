@@ -1,5 +1,6 @@
 //! Two hosts talk over a pipe.
 
+mod peer;
 mod sockets;
 mod transfer;
 mod world;

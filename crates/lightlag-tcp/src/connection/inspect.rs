@@ -62,6 +62,12 @@ impl Connection {
         self.receiver.received() + self.receiver.above_holes()
     }
 
+    /// Whether the peer's FIN arrived, in order or not. The segment that brings it was taken, even if [`Self::held`]
+    /// falls: what the peer sent after the end of its data is dropped.
+    pub fn knows_end(&self) -> bool {
+        self.receiver.knows_end()
+    }
+
     /// First offset that the peer may not send yet.
     pub fn receive_edge(&self) -> u64 {
         self.receiver.edge()

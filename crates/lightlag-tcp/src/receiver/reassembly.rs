@@ -100,6 +100,28 @@ impl Reassembly {
         self.recent_len = len;
     }
 
+    /// There is nothing from `end` on.
+    #[cold]
+    pub(super) fn forget_above(&mut self, end: u64) {
+        while let Some(last) = self.ranges.back_mut().filter(|last| last.end > end) {
+            let cut = last.end - last.start.max(end);
+            self.bytes -= cut;
+            last.end -= cut;
+            if last.start == last.end {
+                self.ranges.pop_back();
+            }
+        }
+        let mut len = 0;
+        for at in 0..self.recent_len {
+            let Range { start, end: old } = self.recent[at];
+            if start < end {
+                self.recent[len] = Range { start, end: old.min(end) };
+                len += 1;
+            }
+        }
+        self.recent_len = len;
+    }
+
     /// Writes what a SACK option reports, the duplicate only now; returns how many ranges that are.
     pub(super) fn take_report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let mut len = 0;

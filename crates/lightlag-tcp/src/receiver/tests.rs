@@ -47,6 +47,20 @@ fn every_second_segment_is_acknowledged() {
 }
 
 #[test]
+fn what_was_sent_after_the_fin_is_forgotten() {
+    let mut receiver = receiver(Some(2));
+    arrive(&mut receiver, 1, 3);
+    arrive(&mut receiver, 5, 7);
+    // The FIN says that the stream ends at 250.
+    receiver.receive(NOW, 0, 50, Flags::ACK);
+    receiver.receive(NOW, 200, 50, Flags::FIN);
+    assert_eq!(sacked(&receiver), [Range { start: 100, end: 250 }]);
+    receiver.receive(NOW, 50, 50, Flags::ACK);
+    assert_eq!((receiver.received(), receiver.nxt()), (250, 251));
+    assert!(receiver.fin_consumed() && !receiver.has_holes() && sacked(&receiver).is_empty());
+}
+
+#[test]
 fn disorder_is_acknowledged_at_once() {
     let mut receiver = receiver(Some(2));
     // 1..5 above a hole: four ACKs; a duplicate: one; the fill: one.

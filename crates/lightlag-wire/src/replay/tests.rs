@@ -125,3 +125,49 @@ fn what_cannot_be_repeated_says_why() {
     assert_eq!(infer(&[data, ack]).unwrap_err(), ReplayError::NoHandshake("SYN"));
     assert_eq!(infer(&[whole[0], data, ack]).unwrap_err(), ReplayError::NoHandshake("SYN-ACK"));
 }
+
+#[test]
+fn a_gap_in_the_capture_is_told_instead_of_filled() {
+    let data = |seq| (100, true, segment(seq, 501, Flags::ACK, 1000));
+    let mut packets = handshake();
+    packets.extend([data(101), data(101 + 1000 + 65_536_000)]);
+    assert_eq!(infer(&packets).unwrap().lost.len(), 65_536);
+    packets.pop();
+    packets.push(data(101 + 1000 + 65_536_001));
+    let error = infer(&packets).unwrap_err();
+    assert_eq!(error, ReplayError::Gap { bytes: 65_536_001 });
+    assert!(error.to_string().starts_with("65536001 bytes in a row are missing"), "{error}");
+}
+
+#[test]
+fn a_small_file_cannot_fill_the_memory() {
+    // Segments of one byte, packets of 60,000.
+    let options = SynOptions { mss: Some(1), window_scale: Some(14), sack_permitted: true };
+    let mut packets = handshake();
+    packets[0].2 = packets[0].2.with_syn_options(options);
+    let data = |number: u32| (200, true, segment(101 + 60_000 * number, 501, Flags::ACK, 60_000));
+    packets.extend((0..3).map(data));
+    assert_eq!(infer(&packets).unwrap_err(), ReplayError::TooLong);
+}
+
+#[test]
+fn data_that_its_fin_overtook_was_sent() {
+    let mut packets = handshake();
+    packets.push((100, true, segment(1101, 501, Flags(Flags::FIN.0 | Flags::ACK.0), 0)));
+    packets.push((101, true, segment(101, 501, Flags::ACK, 1000)));
+    packets.push((200, false, segment(501, 1102, Flags::ACK, 0)));
+    let sending = infer(&packets).unwrap();
+    assert_eq!((sending.transmissions.len(), sending.transfer_bytes), (1, 1000));
+    assert!(sending.lost.is_empty() && sending.complete);
+}
+
+#[test]
+fn data_from_before_the_connection_is_none_of_its_own() {
+    let mut packets = handshake();
+    let answer = packets.remove(1);
+    // The client acknowledges what the server never sent, and the server sends what the client had acknowledged.
+    packets[1].2.ack = SeqNumber(40_000);
+    packets.push((110, false, segment(1000, 101, Flags::ACK, 2000)));
+    packets.push((120, false, answer.2));
+    assert_eq!(infer(&packets).unwrap_err(), ReplayError::NoData);
+}
