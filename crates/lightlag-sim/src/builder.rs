@@ -28,7 +28,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     }
     let recorder = Recorder::new(record, flows.len());
     let mut world = World {
-        queue: EventQueue::new(hops.len() + endpoints.len() + 1),
+        queue: EventQueue::new(hops.len() + endpoints.len() + usize::from(recorder.samples())),
         outcomes: vec![Outcome::Unfinished; flows.len()],
         open_transfers: flows.iter().filter(|flow| flow.transfer.is_some()).count(),
         sent: 0,

@@ -121,7 +121,7 @@ impl World {
         };
         let packet = link.receive();
         let node = *to;
-        self.queue.settle_first(Entity(at as u32), link.next_arrival());
+        self.queue.settle(Entity(at as u32), link.next_arrival());
         self.arrive::<CAPTURED>(now, at, node, packet);
     }
 

@@ -141,8 +141,8 @@ impl Queue for IndexedBinaryHeap {
     }
 }
 
-/// The shipped heap without its layout: the root is entry 0, the children of entry i begin at 4·i + 1 and lie
-/// across two cache lines.
+/// [`LinedHeap`] without its layout: the root is entry 0, the children of entry i begin at 4·i + 1 and lie across two
+/// cache lines.
 pub struct PlainHeap {
     heap: Vec<u128>,
     position: Vec<u32>,
@@ -216,6 +216,107 @@ impl Queue for PlainHeap {
         let last = self.heap.pop().expect("the entity stands in the heap");
         if !self.heap.is_empty() {
             self.down(0, last);
+        }
+    }
+}
+
+/// Four siblings in one cache line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Siblings([u128; 4]);
+
+/// Where the root stands, so that the children of the entry at `i` fill the line at `4 (i - 2)`.
+const ROOT: usize = 3;
+
+/// Larger than every key: what stands at free places.
+const FREE: u128 = u128::MAX;
+
+/// A 4-ary heap with the position of every entity, whose siblings share a cache line and are compared without branches.
+pub struct LinedHeap {
+    lines: Vec<Siblings>,
+    /// The first free place.
+    end: usize,
+    position: Vec<u32>,
+}
+
+impl LinedHeap {
+    #[inline]
+    fn at(&self, at: usize) -> u128 {
+        self.lines[at / 4].0[at % 4]
+    }
+
+    #[inline]
+    fn put(&mut self, at: usize, key: u128) {
+        self.lines[at / 4].0[at % 4] = key;
+        self.position[key as u32 as usize] = at as u32;
+    }
+
+    #[inline]
+    fn up(&mut self, mut at: usize, key: u128) {
+        while at > ROOT {
+            let parent = at / 4 + 2;
+            let above = self.at(parent);
+            if above <= key {
+                break;
+            }
+            self.put(at, above);
+            at = parent;
+        }
+        self.put(at, key);
+    }
+
+    #[inline]
+    fn down(&mut self, mut at: usize, key: u128) {
+        while let Some(Siblings([a, b, c, d])) = self.lines.get(at - 2) {
+            let (left, left_at) = if b < a { (b, 1) } else { (a, 0) };
+            let (right, right_at) = if d < c { (d, 3) } else { (c, 2) };
+            let (least, offset) = if right < left { (*right, right_at) } else { (*left, left_at) };
+            // The line past the end holds nothing but FREE.
+            if key <= least {
+                break;
+            }
+            self.put(at, least);
+            at = 4 * (at - 2) + offset;
+        }
+        self.put(at, key);
+    }
+}
+
+impl Queue for LinedHeap {
+    fn new(entities: usize) -> Self {
+        let lines = vec![Siblings([FREE; 4]); (entities + ROOT).div_ceil(4)];
+        Self { lines, end: ROOT, position: vec![ABSENT; entities] }
+    }
+
+    #[inline]
+    fn arm(&mut self, entity: u32, time: u64) {
+        let key = key(time, entity);
+        let at = self.position[entity as usize];
+        if at == ABSENT {
+            self.end += 1;
+            self.up(self.end - 1, key);
+        } else if key < self.at(at as usize) {
+            self.up(at as usize, key);
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> (u64, u32) {
+        parts(self.at(ROOT))
+    }
+
+    #[inline]
+    fn settle(&mut self, entity: u32, time: u64) {
+        if time != NEVER {
+            self.down(ROOT, key(time, entity));
+            return;
+        }
+        self.position[entity as usize] = ABSENT;
+        self.end -= 1;
+        let last = self.at(self.end);
+        self.lines[self.end / 4].0[self.end % 4] = FREE;
+        if self.end > ROOT {
+            self.down(ROOT, last);
         }
     }
 }

@@ -211,13 +211,14 @@ fn contender<Q: Queue + 'static>(entities: usize) -> Box<dyn Contest> {
 /// Name, and how to set it up.
 type Row = (&'static str, fn(usize) -> Box<dyn Contest>);
 
-const ROWS: [Row; 8] = [
-    ("indexed 4-ary heap (shipped)", contender::<EventQueue>),
+const ROWS: [Row; 9] = [
+    ("tournament, 8 keys a match (shipped)", contender::<EventQueue>),
+    ("indexed 4-ary heap, a line for siblings", contender::<heaps::LinedHeap>),
     ("indexed 4-ary heap, plain layout", contender::<heaps::PlainHeap>),
     ("indexed binary heap", contender::<heaps::IndexedBinaryHeap>),
     ("std BinaryHeap with stale entries", contender::<heaps::LazyStdHeap>),
-    ("tournament tree, 2 a match", contender::<trees::Tournament>),
-    ("tournament tree, 8 a match", contender::<trees::WideTournament>),
+    ("tournament, 2 wide keys a match", contender::<trees::Tournament>),
+    ("tournament, 8 times a match", contender::<trees::WideTournament>),
     ("calendar queue, width known", contender::<trees::Calendar>),
     ("no queue: the events alone", contender::<Nothing>),
 ];
