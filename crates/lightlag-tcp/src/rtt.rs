@@ -5,8 +5,8 @@
 //! RTO = SRTT + max(floor, 4 RTTVAR), inside [min, max]. A timeout doubles the RTO until the next valid sample.
 //!
 //! RFC 6298 has one sample a round trip in mind. With timestamps, or the time of sending, each ACK gives one, and the
-//! history shrinks to a few of them. RFC 7323 §4.2 wants it kept, and appendix G divides both gains by the samples that a
-//! round trip should give: ⌈FlightSize / (2 SMSS)⌉, one for two segments.
+//! history shrinks to a few of them. RFC 7323 §4.2 wants it kept, and appendix G divides both gains by the samples
+//! that a round trip should give: ⌈FlightSize / (2 SMSS)⌉, one for two segments.
 //!
 //! Linux (`tcp_rtt_estimator`) keeps four times the mean deviation D, lets it fall with an eighth of the gain, and takes
 //! its largest value in a round trip, at least the floor, for 4 RTTVAR: upwards at once, downwards by a quarter of the way
@@ -69,7 +69,7 @@ impl RttEstimator {
     }
 
     /// One of several samples of a round trip (RFC 7323 appendix G).
-    #[cold]
+    #[inline(never)]
     fn sample_scaled(&mut self, rtt: Duration, config: &Rto, expected: u64) {
         if self.srtt.is_zero() {
             return self.sample(rtt, config);

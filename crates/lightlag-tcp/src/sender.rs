@@ -194,6 +194,8 @@ impl Sender {
     fn tell_recovery(&mut self) {
         if self.needs.own_recovery {
             self.recovery.leave_window_alone();
+            // A window from a model is not validated by its use.
+            self.validation = None;
         }
         if self.needs.restart_on_loss {
             self.recovery.restart_on_loss();

@@ -219,8 +219,8 @@ pub struct RtoOptions {
     /// How RTTVAR follows the samples: mean (RFC 6298) or peak (of a round trip, as Linux; its gains are fixed).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variance: Option<Variance>,
-    /// Divide the gains of SRTT and RTTVAR by the samples that a round trip should give, one for two segments in flight
-    /// (RFC 7323 appendix G).
+    /// Divide the gains of SRTT and RTTVAR by the samples that a round trip should give, one for two segments in
+    /// flight (RFC 7323 appendix G).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaled_gains: Option<bool>,
 }

@@ -231,7 +231,8 @@ impl Recovery {
         self.phase == Phase::Recovery || self.prr.is_some()
     }
 
-    /// What an ACK lets leave in fast recovery, or after a mark, with this slow-start threshold. `lost`: it showed a new loss.
+    /// What an ACK lets leave in fast recovery, or after a mark, with this slow-start threshold. `lost`: it showed a
+    /// new loss.
     pub fn reduce(&mut self, board: &Scoreboard, news: &News<'_>, ssthresh: u64, lost: bool) {
         let has_say = self.phase == Phase::Recovery || self.reduces_for_mark(board);
         if !has_say || !self.prr_on {

@@ -3,7 +3,8 @@
 //! Above ssthresh, data leaves in the proportion ssthresh/RecoverFS to what is delivered; below it, as much as is
 //! delivered, and one segment more for an ACK that shows progress without a new loss. The window ends at ssthresh.
 //!
-//! Linux reduces in the same way after a congestion mark (`tcp_enter_cwr`), until something that left after it is acknowledged.
+//! Linux reduces in the same way after a congestion mark (`tcp_enter_cwr`), until something that left after it is
+//! acknowledged.
 
 use crate::scoreboard::Scoreboard;
 

@@ -234,8 +234,7 @@ impl Sender {
         if config.prr_marks && window < self.cwnd {
             self.recovery.reduce_for_mark(&self.board, delivered, window);
         }
-        // Nothing is repaired, so this is the end of it.
-        self.settle_loss(now, false);
+        self.settle_mark();
         self.copy_window(now, account);
     }
 
@@ -297,7 +296,7 @@ impl Sender {
 
     /// The samples that a round trip should give where every second segment is acknowledged, by what was in flight
     /// before this ACK (RFC 7323 appendix G).
-    #[cold]
+    #[inline(never)]
     fn expected_samples(&self, newly_acked: u64) -> u64 {
         (self.board.flight() + newly_acked).div_ceil(2 * u64::from(self.segment_size))
     }

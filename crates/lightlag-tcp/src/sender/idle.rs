@@ -1,5 +1,5 @@
-//! The window after an idle time (RFC 5681 §4.1, RFC 2861; for RFC 7661 see [`super::validation`]): what the network allowed long ago says
-//! little about now.
+//! The window after an idle time (RFC 5681 §4.1, RFC 2861; for RFC 7661 see [`super::validation`]): what the network
+//! allowed long ago says little about now.
 
 use super::Sender;
 use crate::account::Account;

@@ -5,10 +5,10 @@
 //!   value until a round trip without loss is over.
 //! - A window of more than 2 pipeACK is not validated (§4.3). It is kept, and grows only while it is full. Any other
 //!   window, and one without pipeACK, grows by the standard rules.
-//! - A loss in that phase (§4.4.1) makes it U/2 with U = max(pipeACK, LossFlightSize), and (U - R)/2 when it is repaired, R being
-//!   what was sent again. Algorithms with another factor of decrease take theirs, of U and of U - R.
-//! - After five minutes in that phase (§4.4.3) ssthresh is at least 3/4 of the window, and the window is halved, down to the
-//!   initial one; after as long again, once more.
+//! - A loss in that phase (§4.4.1) makes it U/2 with U = max(pipeACK, LossFlightSize), and (U - R)/2 when it is
+//!   repaired, R being what was sent again. Algorithms with another factor of decrease take theirs, of U and of U - R.
+//! - After five minutes in that phase (§4.4.3) ssthresh is at least 3/4 of the window, and the window is halved, down
+//!   to the initial one; after as long again, once more.
 
 use super::Sender;
 use crate::account::Account;
@@ -115,7 +115,7 @@ impl Sender {
     }
 
     /// An ACK arrived, with the repair in `phase` before and the first unacknowledged offset at `before`.
-    #[cold]
+    #[inline(never)]
     pub(super) fn validate(&mut self, now: Instant, before: u64, phase: Phase, account: &mut Account) {
         let (period, una, nxt) = (self.sampling_period(), self.board.una(), self.board.nxt());
         let repaired = phase == Phase::Open && self.recovery.phase() == Phase::Open;
@@ -160,8 +160,8 @@ impl Sender {
         }
     }
 
-    /// Congestion with so much in flight: what counts for the reaction, which in the non-validated phase is what was used,
-    /// and no more than that is left of the window before it.
+    /// Congestion with so much in flight: what counts for the reaction, which in the non-validated phase is what was
+    /// used, and no more than that is left of the window before it.
     #[cold]
     pub(super) fn retreat(&mut self, now: Instant, flight: u64) -> u64 {
         let period = self.sampling_period();
@@ -169,7 +169,8 @@ impl Sender {
         validation.loss = None;
         let Some(pipe_ack) = validation.assess(now, self.cwnd, period) else { return flight };
         let used = pipe_ack.max(flight);
-        validation.loss = Some(Loss { used, resent: 0 });
+        // Tahoe is at one segment then, as after a timeout.
+        validation.loss = (!self.needs.restart_on_loss).then_some(Loss { used, resent: 0 });
         congestion.on_idle(now, used, 0);
         used
     }
@@ -180,6 +181,16 @@ impl Sender {
         let (again, bytes) = self.board.copies(number);
         if let Some(loss) = self.validation.as_mut().and_then(|validation| validation.loss.as_mut()) {
             loss.resent += if again { 0 } else { u64::from(bytes) };
+        }
+    }
+
+    /// A mark was answered: nothing is repaired, and the phase is over if it was that of no validation.
+    #[cold]
+    pub(super) fn settle_mark(&mut self) {
+        if let Some(validation) = &mut self.validation
+            && !validation.validated
+        {
+            validation.forget();
         }
     }
 
