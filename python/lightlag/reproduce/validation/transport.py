@@ -238,6 +238,8 @@ def _marked(threshold: int) -> list[Judgement]:
         "bottleneck",
         {
             "defaults.tcp.congestion": "dctcp",
+            # The reductions are read off the window, so it has to fall at once.
+            "defaults.tcp.prr_marks": "false",
             "links.0.queue": f'{{ forward = {{ discipline = "step", threshold = "{threshold} packets" }}, '
             'backward = "4000 packets" }',
             "record.trace": "change",
