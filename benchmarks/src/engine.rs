@@ -44,7 +44,7 @@ impl Roundabout {
                     ecn: Ecn::NotEct,
                     body: [flow; 13],
                 };
-                link.send(now, packet).expect("the queue takes everything");
+                link.send(now, &packet).expect("the queue takes everything");
                 now += serialisation * 2;
             }
             world.queue.arm(Entity(id), link.next_arrival().expect("a packet is on its way"));
@@ -64,7 +64,7 @@ impl Roundabout {
             let next = (entity.0 + packet.flow) % links;
             let link = &mut self.links[next as usize];
             let was_idle = link.in_flight() == 0;
-            link.send(now, packet).expect("the queue takes everything");
+            link.send(now, &packet).expect("the queue takes everything");
             if was_idle && let Some(arrival) = link.next_arrival() {
                 self.queue.arm(Entity(next), arrival);
             }

@@ -57,7 +57,7 @@ fn batches(rho: f64, limit: u64) -> Vec<Batch> {
             }
             // Accepted without a wait: nothing was in transmission.
             let waited = link.totals(Instant::from_nanos(u64::MAX / 2)).queued;
-            match link.send(now, packet) {
+            match link.send(now, &packet) {
                 Ok(()) if link.totals(Instant::from_nanos(u64::MAX / 2)).queued == waited => idle += 1,
                 Ok(()) => {}
                 Err(_) => refused += 1,

@@ -93,7 +93,7 @@ impl<B: Clone + Send + 'static> Path<B> {
     fn transmit(&mut self, now: Instant, on: LinkId, packet: Packet<B>) {
         let wake = match &mut self.hops[on.0 as usize].link {
             // A full queue is counted by the link.
-            Link::Computed(link) => link.send(now, packet).map_or(None, |()| link.next_arrival()),
+            Link::Computed(link) => link.send(now, &packet).map_or(None, |()| link.next_arrival()),
             Link::Queued(link) => {
                 link.send(now, packet);
                 link.dropped().for_each(drop);

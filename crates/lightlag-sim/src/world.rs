@@ -122,7 +122,7 @@ impl World {
         let packet = link.receive();
         let node = *to;
         self.queue.settle(Entity(at as u32), link.next_arrival());
-        self.arrive::<CAPTURED>(now, at, node, packet);
+        self.arrive::<CAPTURED>(now, at, node, &packet);
     }
 
     #[cold]
@@ -135,38 +135,38 @@ impl World {
         self.queue.settle(Entity(at as u32), link.next_wake());
         self.recorder.drops_of_queue(at, link.dropped());
         if let Some(packet) = packet {
-            self.arrive::<CAPTURED>(now, at, node, packet);
+            self.arrive::<CAPTURED>(now, at, node, &packet);
         }
     }
 
     /// What comes out of link `at`, which leads to `node`.
     // Always: it has two callers, and a call costs the packets of computed links 20 instructions.
     #[inline(always)]
-    fn arrive<const CAPTURED: bool>(&mut self, now: Instant, at: usize, node: NodeId, packet: Packet<Segment>) {
+    fn arrive<const CAPTURED: bool>(&mut self, now: Instant, at: usize, node: NodeId, packet: &Packet<Segment>) {
         if CAPTURED && !packet.flags.is_corrupted() {
-            self.recorder.captures().arrived(at, &packet);
+            self.recorder.captures().arrived(at, packet);
         }
         if packet.flags.is_corrupted() {
-            self.recorder.drop_error(now, at, &packet);
+            self.recorder.drop_error(now, at, packet);
         } else if packet.destination == node {
-            self.deliver::<CAPTURED>(now, &packet);
+            self.deliver::<CAPTURED>(now, packet);
         } else {
             let next = self.routes.next(node, packet.destination);
             let next = next.expect("every destination was checked to be reachable");
             if CAPTURED {
-                self.recorder.captures().forwarded(now, &self.routes, node, next, &packet);
+                self.recorder.captures().forwarded(now, &self.routes, node, next, packet);
             }
             self.transmit::<CAPTURED>(now, next, packet);
         }
     }
 
     #[inline(always)]
-    fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: Packet<Segment>) {
+    fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: &Packet<Segment>) {
         if CAPTURED {
-            self.recorder.captures().offered(now, &self.routes, on, &packet);
+            self.recorder.captures().offered(now, &self.routes, on, packet);
         }
         let Link::Computed(link) = &mut self.hops[on.0 as usize].link else {
-            return self.transmit_queued(now, on, &packet);
+            return self.transmit_queued(now, on, packet);
         };
         let was_idle = link.in_flight() == 0;
         match link.send(now, packet) {
@@ -175,7 +175,7 @@ impl World {
                     self.queue.arm(Entity(on.0), arrival);
                 }
             }
-            Err(_) => self.recorder.drop_queue(now, on.0 as usize, &packet),
+            Err(_) => self.recorder.drop_queue(now, on.0 as usize, packet),
         }
     }
 
@@ -280,7 +280,7 @@ impl World {
                 let state = at.is_multiple_of(2).then(|| self.endpoints[at].connection.snapshot());
                 self.recorder.captures().sent(now, &self.routes, out, &packet, state);
             }
-            self.transmit::<CAPTURED>(now, out, packet);
+            self.transmit::<CAPTURED>(now, out, &packet);
         }
         if at.is_multiple_of(2) && self.recorder.follows() {
             let delivered = self.endpoints[at + 1].connection.received();

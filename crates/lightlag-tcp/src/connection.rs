@@ -429,7 +429,8 @@ impl Connection {
             return true;
         }
         let mut sacked = [Range::default(); MAX_BLOCKS];
-        let sacked = if self.sender.uses_sack() { self.expand_sack(segment, una, &mut sacked) } else { &[] };
+        let reports = !segment.sack().is_empty() && self.sender.uses_sack();
+        let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
         let (dsack, sacked) = split_dsack(ack, sacked);
         let one_way = segment.timestamps().filter(|_| echo.is_some()).map(|stamps| {
             // Both clocks tick in milliseconds; their offset is a constant.

@@ -339,13 +339,23 @@ impl Receiver {
 
     /// A segment with an ACK leaves: gives its window field, and nothing waits any more. The window of a SYN is
     /// never scaled (RFC 7323 §2.2).
+    #[inline(always)]
     pub fn acknowledged(&mut self, syn: bool) -> u16 {
-        if !self.ack_now && self.deadline == Instant::MAX {
-            if let Some(window) = self.window {
-                // Nothing arrived since the last one: the usual case of an end that only sends.
-                return window;
-            }
-        } else if self.adaptive.is_some() {
+        match self.window {
+            // Nothing arrived since the last one: the usual case of an end that only sends.
+            Some(window) if !self.waits() => window,
+            _ => self.offer(syn),
+        }
+    }
+
+    /// Whether an ACK is due, now or later.
+    fn waits(&self) -> bool {
+        self.ack_now || self.deadline != Instant::MAX
+    }
+
+    /// The window as it is now, with the ACK of all that arrived.
+    fn offer(&mut self, syn: bool) -> u16 {
+        if self.adaptive.is_some() && self.waits() {
             self.waits_no_more();
         }
         self.ack_now = false;

@@ -109,6 +109,9 @@ const HAS_WINDOW_SCALE: u8 = 0x04;
 const HAS_SACK_PERMITTED: u8 = 0x08;
 const BLOCKS_SHIFT: u8 = 4;
 
+/// Bytes of the timestamps option with its padding.
+const TIMESTAMPS_LEN: u32 = 12;
+
 /// A segment. Options are set by the `with_` methods and read by the methods of their names.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Segment {
@@ -119,10 +122,11 @@ pub struct Segment {
     /// Four SACK blocks, or three and the timestamps in the last place: 40 bytes of options cannot hold
     /// timestamps and four blocks (10 + 2 + 4·8 + 2 > 40), so they never need the place together.
     blocks: [SackBlock; 4],
-    /// Bytes of data.
-    pub len: u16,
     /// The window field as it stands in the header, unscaled.
     pub window: u16,
+    // After the window: at a multiple of four it would be read together with it, and wait for both to be written.
+    /// Bytes of data.
+    pub len: u16,
     mss: u16,
     window_scale: u8,
     options: u8,
@@ -197,12 +201,18 @@ impl Segment {
 
     /// Bytes of options with their padding, a multiple of 4, as Linux lays them out: SACK-permitted shares the
     /// words of the timestamps where both are present.
+    #[inline]
     pub fn options_len(&self) -> u32 {
+        // Nearly all segments.
+        if self.options == HAS_TIMESTAMPS { TIMESTAMPS_LEN } else { self.uncommon_options_len() }
+    }
+
+    fn uncommon_options_len(&self) -> u32 {
         let timestamps = self.options & HAS_TIMESTAMPS != 0;
         let mss = if self.options & HAS_MSS != 0 { 4 } else { 0 };
         let scale = if self.options & HAS_WINDOW_SCALE != 0 { 4 } else { 0 };
         let permitted = if self.options & HAS_SACK_PERMITTED != 0 && !timestamps { 4 } else { 0 };
-        let stamps = if timestamps { 12 } else { 0 };
+        let stamps = if timestamps { TIMESTAMPS_LEN } else { 0 };
         let blocks = match u32::from(self.options >> BLOCKS_SHIFT) {
             0 => 0,
             n => 4 + 8 * n,

@@ -93,10 +93,9 @@ impl<B: Clone> ComputedLink<B> {
         self.ring.front().map(|first| first.arrival)
     }
 
-    /// Takes a packet into the queue, or refuses it.
-    // Always: a call copies the packet once more.
+    /// Takes a copy of a packet into the queue, or refuses it.
     #[inline(always)]
-    pub fn send(&mut self, now: Instant, mut packet: Packet<B>) -> Result<(), QueueFull> {
+    pub fn send(&mut self, now: Instant, packet: &Packet<B>) -> Result<(), QueueFull> {
         self.counters.offered += 1;
         let start = if self.busy_until <= now {
             self.departed = self.ring.len();
@@ -115,14 +114,16 @@ impl<B: Clone> ComputedLink<B> {
         let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
         self.remainder = remainder;
         self.busy_until = start + Duration::from_nanos(nanos);
-        if self.loss.loses(start, frame, packet.flags) {
-            packet.flags.corrupt();
-        }
+        let lost = self.loss.loses(start, frame, packet.flags);
         self.counters.sent_bytes += frame;
         self.counters.waiting += u128::from(start.since(now).as_nanos());
         self.counters.transmitting += u128::from(nanos);
         self.undeparted_bytes += u64::from(packet.size);
-        self.ring.push_back(InFlight { arrival: self.busy_until + self.config.delay, packet });
+        // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
+        self.ring.push_back(InFlight { arrival: self.busy_until + self.config.delay, packet: packet.clone() });
+        if lost && let Some(last) = self.ring.back_mut() {
+            last.packet.flags.corrupt();
+        }
         Ok(())
     }
 
@@ -174,7 +175,9 @@ impl<B: Clone> ComputedLink<B> {
     /// If nothing is in flight: the link's event is armed only while something is.
     #[inline]
     pub fn receive(&mut self) -> Packet<B> {
-        let Some(InFlight { packet, .. }) = self.ring.pop_front() else { panic!("a link wakes only for a packet") };
+        // Copied before it is taken out: what is taken out is an option, whose tag divides the copy.
+        let packet = self.ring.front().expect("a link wakes only for a packet").packet.clone();
+        self.ring.pop_front();
         if self.departed > 0 {
             self.departed -= 1;
         } else {

@@ -337,7 +337,65 @@ fn an_application_that_reads_slowly_gets_no_larger_buffer() {
     assert_eq!(receiver.buffer, 65_535);
 }
 
+/// An end with each rule of windows, and ACKs by count or as Linux.
+fn window_rules() -> [(WindowRule, DelayedAck); 2] {
+    let policy = |adaptive| DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 4, adaptive };
+    [(WindowRule::Stevens, policy(false)), (WindowRule::Linux, policy(true))]
+}
+
+#[test]
+fn a_new_buffer_shows_in_the_window_of_an_end_that_only_sends() {
+    let mut receiver = Receiver::new(30_000, 100, None);
+    assert_eq!([receiver.acknowledged(false), receiver.acknowledged(false)], [30_000; 2], "nothing changed");
+    receiver.set_buffer(60_000);
+    assert_eq!(receiver.acknowledged(false), 60_000);
+}
+
 proptest! {
+    /// Windows that are kept beside windows that are computed for each segment.
+    #[test]
+    fn a_window_that_is_kept_is_the_one_that_would_be_computed(
+        operations in proptest::collection::vec((0u8..10, 0u64..20), 1..200),
+        read_later in any::<bool>(),
+    ) {
+        for (rule, policy) in window_rules() {
+            let mut pair = [(); 2].map(|()| Receiver::new(3_000, 100, Some(policy)));
+            for (at, (operation, number)) in operations.iter().enumerate() {
+                let now = NOW + Duration::from_millis(at as u64);
+                let windows = pair.each_mut().map(|receiver| {
+                    if at == 0 {
+                        receiver.set_rule(rule);
+                        receiver.acknowledged(true);
+                        if read_later {
+                            receiver.read_later();
+                        }
+                    }
+                    match operation {
+                        0..=3 => {
+                            let nxt = receiver.nxt();
+                            receiver.receive(now, nxt, 100, Flags::ACK);
+                        }
+                        4 => {
+                            receiver.receive(now, number * 100, 100, Flags::ACK);
+                        }
+                        5 => {
+                            receiver.read(number * 50);
+                        }
+                        6 if *number == 0 => receiver.set_buffer(6_000),
+                        6 => receiver.set_quick(1),
+                        _ => return Some(receiver),
+                    }
+                    None
+                });
+                let [Some(kept), Some(computed)] = windows else { continue };
+                computed.window = None;
+                prop_assert_eq!(kept.acknowledged(false), computed.acknowledged(false));
+                prop_assert_eq!(kept.edge(), computed.edge());
+            }
+        }
+    }
+
+
     /// Any order, with duplicates and overlaps: what is received is the prefix that arrived, what is reported
     /// arrived, and the edge never moves back.
     #[test]

@@ -167,6 +167,7 @@ impl Receiver {
     /// A buffer of this size, which no longer tunes itself. What was promised stays promised.
     pub fn set_buffer(&mut self, bytes: u64) {
         self.buffer = bytes;
+        self.window = None;
         self.tuning = None;
         self.tune_at = Instant::MAX;
     }

@@ -170,20 +170,28 @@ impl Sender {
     fn inform(&mut self, ack: &Ack, verdict: Verdict, account: &mut Account) {
         let Some(congestion) = &mut self.congestion else { return };
         congestion.on_ack(ack);
+        if verdict != Verdict::default() {
+            self.turn_episode(ack.now, verdict, account);
+        }
+        self.copy_window(ack.now, account);
+    }
+
+    /// An episode ended or began, or both.
+    #[cold]
+    fn turn_episode(&mut self, now: Instant, verdict: Verdict, account: &mut Account) {
+        let Some(congestion) = &mut self.congestion else { return };
         if verdict.undone {
             if !self.paid {
-                congestion.on_undo(ack.now);
+                congestion.on_undo(now);
             }
             account.statistics.undone += 1;
         }
         if verdict.ended {
-            self.end_episode(ack.now, verdict.undone);
+            self.end_episode(now, verdict.undone);
         }
-        self.begin_episode(ack.now, verdict, account);
-        self.copy_window(ack.now, account);
+        self.begin_episode(now, verdict, account);
     }
 
-    #[inline(never)]
     fn end_episode(&mut self, now: Instant, undone: bool) {
         self.settle_loss(now, undone);
         if let Some(congestion) = &mut self.congestion {
@@ -191,7 +199,6 @@ impl Sender {
         }
     }
 
-    #[inline(never)]
     fn begin_episode(&mut self, now: Instant, verdict: Verdict, account: &mut Account) {
         if let Some(flight) = verdict.began
             && self.congestion.is_some()

@@ -19,7 +19,7 @@ fn nanos(n: u64) -> Instant {
 #[test]
 fn a_packet_arrives_after_serialisation_and_propagation() {
     let mut link = link("10 Mbit/s", Duration::from_millis(300), QueueLimit::Packets(10), &Loss::None);
-    link.send(nanos(0), packet(1500)).unwrap();
+    link.send(nanos(0), &packet(1500)).unwrap();
     // 12,000 bit / 10 Mbit/s = 1.2 ms
     assert_eq!(link.next_arrival(), Some(nanos(301_200_000)));
 }
@@ -30,7 +30,7 @@ fn back_to_back_packets_keep_the_exact_rate() {
     let mut link = link("34.368 Mbit/s", Duration::ZERO, QueueLimit::Packets(1_000_000), &Loss::None);
     let n = 100_000_u64;
     for _ in 0..n {
-        link.send(nanos(0), packet(1500)).unwrap();
+        link.send(nanos(0), &packet(1500)).unwrap();
     }
     let mut last = nanos(0);
     while let Some(arrival) = link.next_arrival() {
@@ -47,7 +47,7 @@ fn packets_that_come_exactly_when_the_last_one_left_keep_the_exact_rate_too() {
     let n = 100_000_u64;
     let mut now = nanos(0);
     for _ in 0..n {
-        link.send(now, packet(1500)).unwrap();
+        link.send(now, &packet(1500)).unwrap();
         now = link.next_arrival().unwrap();
         link.receive();
     }
@@ -57,13 +57,13 @@ fn packets_that_come_exactly_when_the_last_one_left_keep_the_exact_rate_too() {
 #[test]
 fn the_queue_holds_its_limit_beside_the_packet_in_transmission() {
     let mut link = link("1 Mbit/s", Duration::from_secs(1), QueueLimit::Packets(3), &Loss::None);
-    let accepted = (0..10).filter(|_| link.send(nanos(0), packet(1000)).is_ok()).count();
+    let accepted = (0..10).filter(|_| link.send(nanos(0), &packet(1000)).is_ok()).count();
     assert_eq!(accepted, 4);
     assert_eq!(link.backlog(nanos(0)), Backlog { packets: 3, bytes: 3000 });
     // One packet takes 8 ms: at 8 ms the first has left and one place is free, no more.
-    assert!(link.send(nanos(7_999_999), packet(1000)).is_err());
-    assert!(link.send(nanos(8_000_000), packet(1000)).is_ok());
-    assert!(link.send(nanos(8_000_000), packet(1000)).is_err());
+    assert!(link.send(nanos(7_999_999), &packet(1000)).is_err());
+    assert!(link.send(nanos(8_000_000), &packet(1000)).is_ok());
+    assert!(link.send(nanos(8_000_000), &packet(1000)).is_err());
     assert_eq!(link.counters().max_queue, 3);
     assert_eq!(link.counters().dropped_queue, 8);
 }
@@ -71,7 +71,8 @@ fn the_queue_holds_its_limit_beside_the_packet_in_transmission() {
 #[test]
 fn a_queue_in_bytes_counts_bytes() {
     let mut link = link("1 Mbit/s", Duration::ZERO, QueueLimit::Bytes(2500), &Loss::None);
-    let accepted: Vec<bool> = [1000, 1000, 1000, 600, 500].map(|size| link.send(nanos(0), packet(size)).is_ok()).into();
+    let accepted: Vec<bool> =
+        [1000, 1000, 1000, 600, 500].map(|size| link.send(nanos(0), &packet(size)).is_ok()).into();
     // The first is in transmission; 1000 + 1000 + 500 wait; 600 did not fit.
     assert_eq!(accepted, [true, true, true, false, true]);
     assert_eq!(link.backlog(nanos(0)), Backlog { packets: 3, bytes: 2500 });
@@ -82,7 +83,7 @@ fn the_link_header_takes_time() {
     let config =
         LinkConfig { rate: Rate::from_mbps(5), delay: Duration::ZERO, queue: QueueLimit::Packets(1), header: 7 };
     let mut link = ComputedLink::new(config, LossProcess::new(&Loss::None, RandomStream::new(1, "link")));
-    link.send(nanos(0), packet(1064)).unwrap();
+    link.send(nanos(0), &packet(1064)).unwrap();
     // (1064 + 7) · 8 / 5 Mbit/s = 1713.6 µs
     assert_eq!(link.next_arrival(), Some(nanos(1_713_600)));
 }
@@ -92,7 +93,7 @@ fn totals_stop_at_the_end_of_the_run() {
     // Three packets of 1 ms each at time 0: they wait 0, 1 and 2 ms.
     let mut link = link("8 Mbit/s", Duration::from_millis(5), QueueLimit::Packets(9), &Loss::None);
     for _ in 0..3 {
-        link.send(nanos(0), packet(1000)).unwrap();
+        link.send(nanos(0), &packet(1000)).unwrap();
     }
     let ms = 1_000_000_u128;
     assert_eq!(link.totals(nanos(10_000_000)), LinkTotals { carried_bytes: 3000, busy: 3 * ms, queued: 3 * ms });
@@ -125,7 +126,7 @@ proptest! {
                 QueueLimit::Packets(limit) => (waiting.len() as u64) < limit,
                 QueueLimit::Bytes(limit) => waiting.iter().sum::<u64>() + u64::from(size) <= limit,
             };
-            prop_assert_eq!(link.send(nanos(now), packet(size)).is_ok(), fits);
+            prop_assert_eq!(link.send(nanos(now), &packet(size)).is_ok(), fits);
             if fits {
                 let start = busy.max(now);
                 // 8 Mbit/s: 1 µs a byte.
@@ -151,7 +152,7 @@ proptest! {
         let loss = Loss::Packet(Probability::new(loss).unwrap());
         let mut link = link("8 Mbit/s", Duration::from_millis(1), QueueLimit::Packets(limit), &loss);
         for (i, size) in sizes.iter().enumerate() {
-            let _ = link.send(nanos(i as u64 * 100_000), packet(*size));
+            let _ = link.send(nanos(i as u64 * 100_000), &packet(*size));
             if i % 3 == 0 && link.in_flight() > 0 {
                 link.receive();
             }

@@ -135,7 +135,7 @@ proptest! {
             now += Duration::from_nanos(gap);
             check(&mut computed, &mut queued, now)?;
             body += 1;
-            let accepted = computed.send(now, packet(body, size)).is_ok();
+            let accepted = computed.send(now, &packet(body, size)).is_ok();
             queued.send(now, packet(body, size));
             let dropped: Vec<(Instant, u32)> = queued.dropped().map(|dropped| (dropped.at, dropped.packet.body)).collect();
             prop_assert_eq!(dropped, if accepted { vec![] } else { vec![(now, body)] });
@@ -231,7 +231,7 @@ fn without_a_place_to_wait_only_an_idle_link_takes_a_packet() {
     let mut computed = ComputedLink::new(config, lossless());
     for (time, body) in [(0, 1), (0, 2), (999, 3), (1_000, 4), (1_500, 5)] {
         queued.send(at(time), packet(body, 1_000));
-        let taken = computed.send(at(time), packet(body, 1_000)).is_ok();
+        let taken = computed.send(at(time), &packet(body, 1_000)).is_ok();
         assert_eq!(taken, [1, 4].contains(&body), "packet {body} on a computed link");
     }
     assert_eq!(arrivals(&mut queued), [(3_500, 1), (4_500, 4)]);
