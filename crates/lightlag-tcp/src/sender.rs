@@ -17,6 +17,7 @@ mod bursts;
 mod handshake;
 mod idle;
 mod pacing;
+mod path;
 mod persist;
 mod rates;
 mod tail;

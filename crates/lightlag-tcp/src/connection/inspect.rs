@@ -83,6 +83,13 @@ impl Connection {
         seq.plus(1) == self.local
     }
 
+    /// Whether a segment with this number is under way: only of such a one can a router have complained (RFC 5927
+    /// §4.1).
+    pub fn is_under_way(&self, seq: SeqNumber) -> bool {
+        let (una, nxt) = (self.sender.board().una(), self.sender.board().nxt());
+        seq.expand(self.local, una).is_some_and(|offset| (una..nxt).contains(&offset))
+    }
+
     /// Bytes of payload that the peer acknowledged: they never leave again.
     pub fn acknowledged(&self) -> u64 {
         self.sender.payload(self.sender.board().una())
