@@ -253,6 +253,11 @@ impl Sender {
         self.recovery.reordering()
     }
 
+    /// How often reordering was seen.
+    pub(crate) fn reordering_seen(&self) -> u32 {
+        self.recovery.reordering_seen()
+    }
+
     /// Whether a mark was answered and the data of that time is still outstanding.
     pub(crate) fn answers_mark(&self) -> bool {
         self.board.una() < self.marked_until

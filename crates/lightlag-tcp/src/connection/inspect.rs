@@ -21,6 +21,8 @@ pub struct Details {
     pub reduced: bool,
     /// The degree of reordering that was seen, in segments: 3 where none was.
     pub reordering: u32,
+    /// How many ACKs told of reordering, where losses are found by time.
+    pub reordering_seen: u32,
     /// Timeouts in a row without progress.
     pub retries: u8,
     /// Whether the handshake agreed on timestamps.
@@ -135,6 +137,7 @@ impl Connection {
             phase: sender.phase(),
             disorder: sender.disorder(),
             reordering: sender.reordering(),
+            reordering_seen: sender.reordering_seen(),
             reduced: sender.answers_mark(),
             retries: sender.retries(),
             timestamps: self.timestamps,

@@ -175,6 +175,11 @@ impl Recovery {
         (degree.min(MOST_REORDERING) as u32).max(DUP_THRESHOLD)
     }
 
+    /// How many ACKs told of reordering, where losses are found by time (tcpi_reord_seen of Linux).
+    pub fn reordering_seen(&self) -> u32 {
+        self.rack.seen()
+    }
+
     /// Whether SACK steers the repair.
     pub fn uses_sack(&self) -> bool {
         matches!(self.scheme, Scheme::Sack | Scheme::Rack)
