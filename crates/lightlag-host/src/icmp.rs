@@ -1,36 +1,70 @@
 //! What routers and hosts say about our segments (RFC 9293 §3.9.2.2, RFC 5461).
 //!
-//! An error ends a connection that is being opened; an established one goes on, as on Linux: the path may come back.
-//! A packet that is too big for the path changes nothing: segments in flight are not cut anew. The MTU of the host
-//! bounds what is sent.
+//! An error ends a connection that is being opened; an established one goes on, as on Linux: the path may come back. If it
+//! does not, the error is what the application is told in the end instead of a timeout. A packet that is too big for the
+//! path makes the segments of its connection smaller (RFC 1191, RFC 8201), of this one only: others find out themselves.
+//! Whatever is not about a segment under way is a forgery, or late, and counted (RFC 5927 §4.1).
 
 use crate::error::SocketError;
 use crate::stack::Stack;
+use crate::table::SocketId;
+use lightlag_core::Instant;
 use lightlag_tcp::State;
-use lightlag_wire::icmp::{self, Error};
+use lightlag_wire::icmp::{self, Error, Message};
 
 impl Stack {
     /// Whether the packet is an ICMP error about a segment of ours.
-    pub(crate) fn icmp_in(&mut self, packet: &[u8]) -> bool {
+    pub(crate) fn icmp_in(&mut self, now: Instant, packet: &[u8]) -> bool {
         let Ok(Some(message)) = icmp::decode(packet) else { return false };
+        if !self.judge(now, &message) {
+            self.note_stray_icmp();
+        }
+        true
+    }
+
+    /// Whether the error is about a segment under way.
+    fn judge(&mut self, now: Instant, message: &Message) -> bool {
         let ends = message.addresses;
-        let Some(id) = self.connection_between(ends.source, ends.destination) else { return true };
+        let Some(id) = self.connection_between(ends.source, ends.destination) else { return false };
         let error = match message.error {
             Error::NetworkUnreachable => SocketError::NetworkUnreachable,
             Error::HostUnreachable | Error::Prohibited | Error::TimeExceeded => SocketError::HostUnreachable,
             Error::PortUnreachable | Error::ProtocolUnreachable => SocketError::Refused,
-            Error::PacketTooBig { .. } => return true,
+            Error::PacketTooBig { mtu } => return self.path_takes(now, id, message, mtu),
         };
-        let Some(socket) = self.table.get_mut(id) else { return true };
-        let Some(stream) = socket.stream() else { return true };
-        // Only what is on the way can have been complained of (RFC 5927 §4.1): the SYN.
-        let ours = stream.connection.state() == State::SynSent && stream.connection.is_syn(message.seq);
-        if ours {
-            stream.connection.abort();
-            socket.error = Some(error);
-            self.note_unreachable();
+        let Some(socket) = self.table.get_mut(id) else { return false };
+        let Some(stream) = socket.stream() else { return false };
+        match stream.connection.state() {
+            State::SynSent if stream.connection.is_syn(message.seq) => {
+                stream.connection.abort();
+                socket.error = Some(error);
+                self.note_unreachable();
+                self.enqueue(id);
+                true
+            }
+            State::SynSent | State::SynReceived => false,
+            _ => {
+                let ours = stream.connection.is_under_way(message.seq);
+                if ours {
+                    socket.soft_error = Some(error);
+                }
+                ours
+            }
+        }
+    }
+
+    /// A router can pass on only packets of `mtu` bytes.
+    fn path_takes(&mut self, now: Instant, id: SocketId, message: &Message, mtu: u32) -> bool {
+        // RFC 8201 §4: no link of IPv6 takes less. Linux believes no less of IPv4, and neither a router older than
+        // RFC 1191, which says 0 (min_pmtu).
+        let (least, headers) = if message.addresses.source.is_ipv4() { (552, 40) } else { (1_280, 60) };
+        let mss = mtu.clamp(least, u32::from(u16::MAX)) as u16 - headers;
+        let Some(stream) = self.stream_mut(id) else { return false };
+        let ours = stream.connection.is_under_way(message.seq);
+        if ours && stream.connection.limit_segments(now, mss) {
+            self.note_smaller_path();
             self.enqueue(id);
         }
-        true
+        ours
     }
 }

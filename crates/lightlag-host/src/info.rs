@@ -6,7 +6,8 @@ use lightlag_tcp::State;
 use lightlag_tcp::congestion::Phase;
 
 /// The state of a connection in the terms of Linux. A field that Linux has and that is missing here is not known:
-/// times since the last segment, `rcv_rtt`, `rcv_space`, `delivery_rate`, `delivered_ce`, `dsack_dups`.
+/// `probes`, `fackets`, `rcv_rtt`, `rcv_space`, `delivery_rate`, `sndbuf_limited`, `delivered_ce`, `rehash`,
+/// `total_rto_recoveries`, `total_rto_time` and the fields of AccECN.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TcpInfo {
     /// tcpi_state.
@@ -19,6 +20,18 @@ pub struct TcpInfo {
     pub reduced: bool,
     /// tcpi_reordering: the degree that was seen, in segments.
     pub reordering: u32,
+    /// tcpi_reord_seen: how many ACKs told of reordering.
+    pub reord_seen: u32,
+    /// tcpi_dsack_dups: ACKs that reported something as received twice.
+    pub dsack_dups: u64,
+    /// tcpi_rcv_ooopack: segments with payload that arrived behind a hole.
+    pub rcv_ooopack: u64,
+    /// tcpi_last_data_sent: the time since payload left; zero where none did.
+    pub last_data_sent: Duration,
+    /// tcpi_last_data_recv: the time since payload arrived; zero where none did.
+    pub last_data_recv: Duration,
+    /// tcpi_last_ack_recv: the time since an ACK arrived; zero where none did.
+    pub last_ack_recv: Duration,
     /// tcpi_retransmits: timeouts in a row without progress.
     pub retransmits: u8,
     /// tcpi_options: timestamps were agreed on.
@@ -105,12 +118,19 @@ impl TcpInfo {
         let (statistics, limited) = (connection.statistics(), connection.limited(now));
         let size = snapshot.segment_size.max(1);
         let segments = |bytes: u64| (bytes / size).min(u64::from(u32::MAX)) as u32;
+        let since = |at: Instant| if at == Instant::ZERO { Duration::ZERO } else { now.since(at) };
         let options = if details.timestamps && !config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
         Self {
             state: connection.state(),
             phase: details.phase,
             disorder: details.disorder,
             reordering: details.reordering,
+            reord_seen: details.reordering_seen,
+            dsack_dups: statistics.dsacks,
+            rcv_ooopack: traffic.out_of_order_in,
+            last_data_sent: since(traffic.data_out_at),
+            last_data_recv: since(traffic.data_in_at),
+            last_ack_recv: since(traffic.ack_in_at),
             reduced: details.reduced,
             retransmits: details.retries,
             timestamps: details.timestamps,

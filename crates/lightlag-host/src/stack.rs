@@ -88,6 +88,10 @@ pub struct Counters {
     pub resets: u64,
     /// ICMP errors that ended an opening connection.
     pub unreachable: u64,
+    /// ICMP errors that made the segments of a connection smaller.
+    pub smaller_paths: u64,
+    /// Dropped: ICMP errors about nothing that is under way.
+    pub stray_icmp: u64,
 }
 
 /// The dynamic ports of Linux (ip_local_port_range).
@@ -170,7 +174,7 @@ impl Stack {
         match lightlag_wire::decode(packet) {
             Ok(tcp) => self.segment_in(now, &tcp),
             Err(PacketError::NotTcp { .. }) => {
-                if !self.icmp_in(packet) {
+                if !self.icmp_in(now, packet) {
                     self.counters.other_protocols += 1;
                 }
             }
@@ -195,8 +199,12 @@ impl Stack {
         };
         match self.successor(id, segment) {
             None => {
-                if let Some(stream) = self.stream_mut(id) {
-                    stream.take(now, segment, packet.ip.ecn, packet.payload);
+                if let Some(socket) = self.table.get_mut(id) {
+                    // The peer is there.
+                    socket.soft_error = None;
+                    if let Some(stream) = socket.stream() {
+                        stream.take(now, segment, packet.ip.ecn, packet.payload);
+                    }
                 }
                 self.enqueue(id);
             }
@@ -366,7 +374,9 @@ impl Stack {
         if matches!(state, State::Closed) && !socket.ended {
             socket.ended = true;
             let failure = socket.stream().and_then(|stream| stream.connection.statistics().failure);
-            socket.error = socket.error.or(failure.map(SocketError::from));
+            let failure = failure.map(SocketError::from);
+            let told = if failure == Some(SocketError::TimedOut) { socket.soft_error.or(failure) } else { failure };
+            socket.error = socket.error.or(told);
         }
     }
 
@@ -510,6 +520,14 @@ impl Stack {
 
     pub(crate) fn note_unreachable(&mut self) {
         self.counters.unreachable += 1;
+    }
+
+    pub(crate) fn note_smaller_path(&mut self) {
+        self.counters.smaller_paths += 1;
+    }
+
+    pub(crate) fn note_stray_icmp(&mut self) {
+        self.counters.stray_icmp += 1;
     }
 
     pub(crate) fn stream_mut(&mut self, id: SocketId) -> Option<&mut Stream> {

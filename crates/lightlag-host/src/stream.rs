@@ -20,6 +20,14 @@ pub struct Traffic {
     pub segments_in: u64,
     /// Of these with payload.
     pub data_segments_in: u64,
+    /// Of these with payload, behind a hole and inside the window.
+    pub out_of_order_in: u64,
+    /// When payload arrived last; zero before the first.
+    pub data_in_at: Instant,
+    /// When an ACK arrived last; zero before the first.
+    pub ack_in_at: Instant,
+    /// When payload left last; zero before the first.
+    pub data_out_at: Instant,
     /// Segments that left.
     pub segments_out: u64,
     /// Of these with payload.
@@ -98,6 +106,14 @@ impl Stream {
         let offset = connection.receive_offset(segment.seq);
         let (nxt, edge, held) = (connection.received(), connection.receive_edge(), connection.held());
         let ended = connection.knows_end();
+        if segment.flags.has(Flags::ACK) {
+            self.traffic.ack_in_at = now;
+        }
+        if segment.len > 0 {
+            self.traffic.data_in_at = now;
+            let behind_a_hole = offset.is_some_and(|offset| nxt < offset && offset < edge);
+            self.traffic.out_of_order_in += u64::from(behind_a_hole);
+        }
         connection.handle_packet(now, segment, codepoint);
         if (connection.held() > held || connection.knows_end() != ended)
             && let Some(offset) = offset
@@ -146,6 +162,7 @@ impl Stream {
         }
         let start = self.connection.send_offset(segment.seq);
         traffic.data_segments_out += 1;
+        traffic.data_out_at = now;
         traffic.bytes_sent += len;
         traffic.bytes_retransmitted += sent.saturating_sub(start).min(len);
         Some(Outgoing { segment, codepoint, start, end: start + len, again: start < sent })

@@ -42,6 +42,8 @@ pub(crate) struct Socket {
     pub(crate) remote: Option<SocketAddr>,
     /// What the application has not been told yet.
     pub(crate) error: Option<SocketError>,
+    /// What a router said since the peer was heard last: the reason if the connection times out.
+    pub(crate) soft_error: Option<SocketError>,
     /// The listener that it is to be accepted from, until its handshake is over.
     pub(crate) parent: Option<SocketId>,
     /// The application closed it.
@@ -66,6 +68,7 @@ impl Socket {
             local: None,
             remote: None,
             error: None,
+            soft_error: None,
             parent: None,
             orphan: false,
             read_shut: false,

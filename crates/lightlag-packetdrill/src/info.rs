@@ -37,6 +37,10 @@ fn micros(time: Duration) -> u64 {
     time.as_nanos() / 1_000
 }
 
+fn millis(time: Duration) -> u64 {
+    time.as_nanos() / 1_000_000
+}
+
 /// The numbers of include/net/tcp_states.h.
 fn state(state: State) -> u8 {
     match state {
@@ -82,7 +86,8 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     out.words(&[micros(info.rto), micros(info.ato), info.snd_mss.into(), info.rcv_mss.into()]);
     out.words(&[info.unacked, info.sacked, info.lost, info.retrans].map(u64::from));
     out.word(0); // fackets
-    out.words(&[0; 4]); // times since the last segments
+    // The kernel does not remember when it acknowledged last, either.
+    out.words(&[info.last_data_sent, Duration::ZERO, info.last_data_recv, info.last_ack_recv].map(millis));
     let mtu = info.advmss + 40 + if info.timestamps { 12 } else { 0 };
     out.words(&[mtu.into(), info.rcv_wnd, micros(info.rtt), micros(info.rttvar)]);
     let threshold = if info.snd_ssthresh == u32::MAX { 0x7fff_ffff } else { info.snd_ssthresh };
@@ -102,8 +107,8 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     out.words(&[info.bytes_delivered / u64::from(info.snd_mss.max(1)), 0]);
     out.long(info.bytes_sent);
     out.long(info.bytes_retrans);
-    // D-SACKs, reordering seen, out-of-order packets, windows, rehashes.
-    out.words(&[0, 0, 0, info.snd_wnd, info.rcv_wnd, 0]);
+    out.words(&[info.dsack_dups, info.reord_seen.into(), info.rcv_ooopack, info.snd_wnd, info.rcv_wnd]);
+    out.word(0); // rehashes
     out.short(info.timeouts);
     out.short(0);
     out.word(0);

@@ -109,6 +109,8 @@ pub struct Statistics {
     pub recoveries: u64,
     /// Payload that arrived more than once, in bytes.
     pub duplicate_bytes: u64,
+    /// ACKs that reported something as received twice (RFC 2883).
+    pub dsacks: u64,
     /// Zero-window probes sent.
     pub probes: u64,
     /// Tail loss probes sent (RFC 8985 §7).

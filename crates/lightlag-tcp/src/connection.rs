@@ -432,6 +432,7 @@ impl Connection {
         let reports = !segment.sack().is_empty() && self.sender.uses_sack();
         let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
         let (dsack, sacked) = split_dsack(ack, sacked);
+        self.account.statistics.dsacks += u64::from(dsack.is_some());
         let one_way = segment.timestamps().filter(|_| echo.is_some()).map(|stamps| {
             // Both clocks tick in milliseconds; their offset is a constant.
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))

@@ -168,6 +168,13 @@ impl RateSampler {
         }
     }
 
+    /// The outstanding segments were cut into so many each.
+    pub fn recut(&mut self, pieces: &[usize]) {
+        let old = std::mem::take(&mut self.snapshots);
+        self.snapshots =
+            old.into_iter().zip(pieces).flat_map(|(of, pieces)| std::iter::repeat_n(of, *pieces)).collect();
+    }
+
     /// All of an ACK is taken in; the segments below the number `first` are acknowledged cumulatively. Gives its
     /// sample if it delivered anything.
     pub fn finish(&mut self, first: u64, min_rtt: Duration) -> Option<RateSample> {

@@ -26,6 +26,7 @@ mod counts;
 mod delivery;
 mod log;
 mod overdue;
+mod recut;
 mod repair;
 #[cfg(test)]
 mod tests;

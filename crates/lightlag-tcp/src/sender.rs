@@ -18,6 +18,7 @@ mod bursts;
 mod handshake;
 mod idle;
 mod pacing;
+mod path;
 mod persist;
 mod rates;
 mod tail;
@@ -257,6 +258,11 @@ impl Sender {
     /// The degree of reordering that was seen, in segments.
     pub(crate) fn reordering(&self) -> u32 {
         self.recovery.reordering()
+    }
+
+    /// How often reordering was seen.
+    pub(crate) fn reordering_seen(&self) -> u32 {
+        self.recovery.reordering_seen()
     }
 
     /// Whether a mark was answered and the data of that time is still outstanding.

@@ -1,5 +1,6 @@
 //! Two hosts talk over a pipe.
 
+mod path;
 mod peer;
 mod sockets;
 mod transfer;

@@ -1,6 +1,7 @@
 //! A peer of single segments, for what no right TCP does.
 
 use super::world::{SERVER, World, address, socket_address};
+use lightlag_core::Duration;
 use lightlag_host::SocketId;
 use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{Flags, SeqNumber};
@@ -67,4 +68,36 @@ fn what_a_peer_sends_beyond_its_fin_is_never_read() {
     assert_eq!(world.stacks[SERVER].read(server, &mut data), Ok(500));
     assert_eq!(data[..500], [7; 500]);
     assert_eq!(world.stacks[SERVER].read(server, &mut data), Ok(0), "the end");
+}
+
+#[test]
+fn the_information_counts_what_came_late_and_twice() {
+    let mut world = World::new(super::world::Pipe::CLEAN, |_, _| {});
+    let (peer, server) = Peer::connect(&mut world);
+    for seq in [1, 2_001, 1_001] {
+        world.now += Duration::from_millis(10);
+        peer.send(&mut world, seq, Flags::ACK, &[7; 1_000]);
+    }
+    world.stacks[SERVER].write(world.now, server, &[1; 100]).unwrap();
+    peer.packets(&mut world);
+    world.now += Duration::from_millis(50);
+    let info = world.stacks[SERVER].info(world.now, server).unwrap();
+    assert_eq!((info.rcv_ooopack, info.data_segs_in, info.bytes_received), (1, 3, 3_000));
+    assert_eq!(info.last_data_recv, Duration::from_millis(50));
+    assert_eq!((info.last_ack_recv, info.last_data_sent), (info.last_data_recv, info.last_data_recv));
+}
+
+#[test]
+fn the_information_of_a_sender_counts_reordering_and_duplicates() {
+    let pipe = super::world::Pipe { jitter: Duration::from_millis(2), twice: 0.2, ..super::world::Pipe::CLEAN };
+    let mut world = World::new(pipe, |_, _| {});
+    let (client, server, _) = world.connect(false);
+    let data = super::world::pattern(400_000, 5);
+    let arrived = world.send((super::world::CLIENT, client), (SERVER, server), &data);
+    assert_eq!(arrived, data);
+    let (sender, receiver) = (&world.stacks[super::world::CLIENT], &world.stacks[SERVER]);
+    let sent = sender.info(world.now, client).unwrap();
+    let received = receiver.info(world.now, server).unwrap();
+    assert!(sent.reord_seen > 10 && sent.dsack_dups > 10, "{sent:?}");
+    assert!(received.rcv_ooopack > 10 && received.dsack_dups == 0, "{received:?}");
 }

@@ -6,6 +6,9 @@ use crate::congestion::Choice;
 use lightlag_core::{Bytes, Instant};
 use std::sync::Arc;
 
+/// Padded bytes of the timestamps option.
+const TIMESTAMPS_LEN: u32 = 12;
+
 impl Connection {
     fn change(&mut self) -> &mut Config {
         Arc::make_mut(&mut self.config)
@@ -41,6 +44,21 @@ impl Connection {
         if watched && !(self.state == State::FinWait2 && self.orphan) {
             self.restart_keep_alive(now);
         }
+    }
+
+    /// The path takes segments of at most `mss` bytes, options included: a router said so (RFC 1191 §6, RFC 8201
+    /// §5.4). What is outstanding leaves again, cut up. Returns whether that is less than before; a path that takes
+    /// more changes nothing.
+    pub fn limit_segments(&mut self, now: Instant, mss: u16) -> bool {
+        let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
+        let size = u32::from(mss).saturating_sub(options).max(1);
+        let open = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
+        if !open || size >= self.sender.segment_size() {
+            return false;
+        }
+        self.sender.begin_event(&self.config);
+        self.sender.shrink_segments(now, size, &self.config);
+        true
     }
 
     /// Another congestion control. Returns whether it takes effect: only before the first data leaves.

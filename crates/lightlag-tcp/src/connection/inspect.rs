@@ -21,6 +21,8 @@ pub struct Details {
     pub reduced: bool,
     /// The degree of reordering that was seen, in segments: 3 where none was.
     pub reordering: u32,
+    /// How many ACKs told of reordering, where losses are found by time.
+    pub reordering_seen: u32,
     /// Timeouts in a row without progress.
     pub retries: u8,
     /// Whether the handshake agreed on timestamps.
@@ -83,6 +85,13 @@ impl Connection {
         seq.plus(1) == self.local
     }
 
+    /// Whether a segment with this number is under way: only of such a one can a router have complained (RFC 5927
+    /// §4.1).
+    pub fn is_under_way(&self, seq: SeqNumber) -> bool {
+        let (una, nxt) = (self.sender.board().una(), self.sender.board().nxt());
+        seq.expand(self.local, una).is_some_and(|offset| (una..nxt).contains(&offset))
+    }
+
     /// Bytes of payload that the peer acknowledged: they never leave again.
     pub fn acknowledged(&self) -> u64 {
         self.sender.payload(self.sender.board().una())
@@ -128,6 +137,7 @@ impl Connection {
             phase: sender.phase(),
             disorder: sender.disorder(),
             reordering: sender.reordering(),
+            reordering_seen: sender.reordering_seen(),
             reduced: sender.answers_mark(),
             retries: sender.retries(),
             timestamps: self.timestamps,

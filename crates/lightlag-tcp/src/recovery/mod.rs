@@ -150,6 +150,11 @@ impl Recovery {
         }
     }
 
+    /// Full segments carry so many bytes; nothing is outstanding.
+    pub fn set_segment_size(&mut self, bytes: u32) {
+        self.segment_size = bytes;
+    }
+
     /// What is being repaired.
     pub fn phase(&self) -> Phase {
         self.phase
@@ -168,6 +173,11 @@ impl Recovery {
             bytes => bytes.div_ceil(u64::from(self.segment_size)) + 1,
         };
         (degree.min(MOST_REORDERING) as u32).max(DUP_THRESHOLD)
+    }
+
+    /// How many ACKs told of reordering, where losses are found by time (tcpi_reord_seen of Linux).
+    pub fn reordering_seen(&self) -> u32 {
+        self.rack.seen()
     }
 
     /// Whether SACK steers the repair.
@@ -384,6 +394,22 @@ impl Recovery {
         }
         board.mark_all_lost(if self.uses_rack() { self.rack.horizon(now) } else { Instant::MAX });
         (if repeated { Cause::RepeatedTimeout } else { Cause::Timeout }, flight)
+    }
+
+    /// What is outstanding was too large for the path and leaves again in segments of `size` bytes: a repair that
+    /// costs no window, and that nothing can undo (Linux, tcp_simple_retransmit).
+    pub fn on_smaller_path(&mut self, board: &Scoreboard, size: u32) {
+        self.segment_size = size;
+        self.phase = Phase::Loss;
+        self.point = board.nxt();
+        self.guard = self.point;
+        self.inflation = 0;
+        self.duplicates = 0;
+        self.disorder = IN_ORDER;
+        self.prr = None;
+        self.rack.timer = Instant::MAX;
+        self.timed_out = u64::MAX;
+        self.episode = Episode::none();
     }
 
     /// Whether new data may not leave although the window allows it: repairs come first.

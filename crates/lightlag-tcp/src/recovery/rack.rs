@@ -30,6 +30,8 @@ pub(super) struct Rack {
     persistence: u8,
     /// The end of the round in which a D-SACK was counted: RACK.dsack_round.
     counted_until: Option<u64>,
+    /// How often something came late, sent once.
+    seen: u32,
     /// When [`Self::timer`] really fires, once it has come, by the ticks of the clock.
     pub(super) coarse: Instant,
 }
@@ -45,6 +47,7 @@ impl Rack {
             multiplier: 1,
             persistence: 0,
             counted_until: None,
+            seen: 0,
             timer: Instant::MAX,
             coarse: Instant::ZERO,
         }
@@ -67,8 +70,15 @@ impl Rack {
         {
             self.rtt = now.since(sent);
         }
-        self.reordered = self.reordered.max(self.highest.saturating_sub(delivery.ends.0));
+        let late = self.highest.saturating_sub(delivery.ends.0);
+        self.reordered = self.reordered.max(late);
+        self.seen += u32::from(late > 0);
         self.highest = self.highest.max(delivery.ends.1);
+    }
+
+    /// How many ACKs told of something late.
+    pub(super) fn seen(&self) -> u32 {
+        self.seen
     }
 
     /// How far above something late the highest data was, in bytes.

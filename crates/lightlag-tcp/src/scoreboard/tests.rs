@@ -220,6 +220,31 @@ fn speculation_takes_holes_then_the_last_segment() {
 }
 
 #[test]
+fn what_is_too_large_for_the_path_is_cut_up_and_lost() {
+    let mut board = board(6);
+    board.sent(Instant::from_nanos(6), 50, true);
+    board.sack_segments(1, 2);
+    board.sack_segments(4, 5);
+    board.acknowledge(30, &mut Delivery::default());
+    // 70 bytes left of the first, and 50 with the FIN of the last, which needs no room.
+    assert_eq!(board.recut(40), [2, 1, 3, 3, 1, 3, 2]);
+    assert_eq!(board.picture(), "llsllllllslllll");
+    board.check();
+    let mut ends = Vec::new();
+    while let Some(number) = board.next_lost() {
+        let chunk = board.retransmit(number, Instant::from_nanos(9));
+        ends.push((chunk.start, chunk.len, chunk.fin));
+    }
+    assert_eq!(ends[..5], [(30, 40, false), (70, 30, false), (200, 40, false), (240, 40, false), (280, 20, false)]);
+    assert_eq!(ends[11..], [(600, 40, false), (640, 10, true)]);
+    board.check();
+    board.sack_segments(2, 6);
+    board.acknowledge(651, &mut Delivery::default());
+    assert!(board.is_empty() && board.pipe() == 0);
+    board.check();
+}
+
+#[test]
 fn the_fin_is_one_more_number() {
     let mut board = board(2);
     board.sent(Instant::ZERO, 40, true);

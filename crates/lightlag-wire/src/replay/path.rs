@@ -90,8 +90,10 @@ impl Path {
         let max_rtt_s = most.unwrap_or(base_rtt_s).max(base_rtt_s);
         let sending = |bytes: u32| rate_bps.map_or(0.0, |rate| 8.0 * f64::from(bytes) / rate);
         let of_data = own.rtt.map(|rtt| rtt.min_s + other.rtt.map_or(0.0, |rtt| rtt.min_s));
-        let of_data = of_data.map(|rtt| rtt - sending(full_packet + header));
         let syn = ip_header + TCP_HEADER + SYN_OPTIONS;
+        // At a receiver that sends no data, the round trip is that of its SYN-ACK.
+        let of_syn_ack = vantage == Vantage::Receiver && other.counts.data_segments == 0;
+        let of_data = of_data.map(|rtt| rtt - sending(header + if of_syn_ack { syn } else { full_packet }));
         let of_handshake = connection.initial_rtt_s.map(|rtt| rtt - sending(2 * syn));
         let propagation_s = of_data.into_iter().chain(of_handshake).fold(base_rtt_s, f64::min);
         let queue = rate_bps.map(|rate| (max_rtt_s - base_rtt_s) * rate / 8.0 / f64::from(full_packet));

@@ -1,0 +1,49 @@
+//! Segments that turned out to be too large for the path are cut up (RFC 1191 §6.5).
+
+use super::{AMBIGUOUS, FIN, LOST, Record, SACKED, Scoreboard, log};
+
+impl Scoreboard {
+    /// Full segments carry only `size` bytes from now on. What is outstanding and not SACKed is lost, and cut into
+    /// segments of that size. Gives into how many segments each one was cut.
+    #[cold]
+    pub fn recut(&mut self, size: u32) -> Vec<usize> {
+        self.segment_size = size;
+        self.again = None;
+        self.pipe = 0;
+        let old = std::mem::take(&mut self.records);
+        let mut pieces = Vec::with_capacity(old.len());
+        for (number, record) in (self.first..).zip(old) {
+            let before = self.records.len();
+            if record.has(SACKED) {
+                self.records.push_back(record);
+            } else {
+                self.lost_bytes += record.newly_lost();
+                log::lost(&mut self.log, number, record.newly_lost());
+                self.records.extend(cut(record, size));
+            }
+            pieces.push(self.records.len() - before);
+        }
+        self.cursor = self.first;
+        self.lost_edge = self.first + self.records.len() as u64;
+        if let Some(top) = self.ranges.back().copied() {
+            self.above_top = self.first + self.find(top.end) as u64;
+        }
+        pieces
+    }
+}
+
+/// The pieces of a segment, all of them lost. The FIN needs no room.
+fn cut(record: Record, size: u32) -> impl Iterator<Item = Record> {
+    let payload = record.len - u32::from(record.has(FIN));
+    let count = payload.div_ceil(size).max(1);
+    (0..count).map(move |piece| {
+        let last = piece + 1 == count;
+        let from = piece * size;
+        Record {
+            start: record.start + u64::from(from),
+            len: if last { record.len - from } else { size },
+            flags: record.flags & (AMBIGUOUS | if last { FIN } else { 0 }) | LOST,
+            ..record
+        }
+    })
+}

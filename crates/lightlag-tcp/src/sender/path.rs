@@ -1,0 +1,32 @@
+//! A path that takes less than it did (RFC 1191, RFC 8201).
+
+use super::{Sender, Tail, Timer};
+use crate::config::Config;
+use lightlag_core::Instant;
+
+impl Sender {
+    /// Full segments carry only `size` bytes from now on, which is less than before. What is outstanding leaves again;
+    /// the congestion window stays, for no queue was full (RFC 1191 §6.5).
+    #[cold]
+    pub(crate) fn shrink_segments(&mut self, now: Instant, size: u32, config: &Config) {
+        self.segment_size = size;
+        if self.board.is_empty() {
+            self.board.set_segment_size(size);
+            self.recovery.set_segment_size(size);
+            return;
+        }
+        let pieces = self.board.recut(size);
+        // Before the numbers of what was cut change their meaning.
+        self.note_lost(now);
+        if let Some(rates) = &mut self.rates {
+            rates.recut(&pieces);
+        }
+        self.recovery.on_smaller_path(&self.board, size);
+        self.tail = Tail::new();
+        self.resend_head = true;
+        self.burst_start = 0;
+        self.burst_end = 0;
+        self.timer = Timer::Retransmission;
+        self.deadline = now + self.rtt.rto(&config.rto);
+    }
+}
