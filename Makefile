@@ -140,11 +140,12 @@ fuzz: | tools ## fuzz FUZZ_TARGET, or every parser one after the other, for FUZZ
 	  cargo build --release --quiet --target $(FUZZ_HOST) $(FUZZ_TARGET:%=--bin %)
 	@for target in $(or $(FUZZ_TARGET),$(FUZZ_TARGETS)); do \
 	  mkdir -p fuzz/corpus/$$target fuzz/artifacts/$$target; \
-	  seeds="$$(if [ $$target = scenario ]; then echo ../scenarios; elif [ -d fuzz/seeds/$$target ]; then echo seeds/$$target; fi)"; \
+	  most="$$(case $$target in analysis|host|replay) echo 512;; real_packet) echo 200;; *) echo 4096;; esac)"; \
+	  seeds="$$(if [ $$target = scenario ]; then echo ../scenarios; elif [ $$target = real_packet ]; then echo seeds/packet; elif [ -d fuzz/seeds/$$target ]; then echo seeds/$$target; fi)"; \
 	  dictionary="$$([ ! -e fuzz/$$target.dict ] || echo -dict=$$target.dict)"; \
 	  echo "fuzzing $$target"; \
 	  (cd fuzz && target/$(FUZZ_HOST)/release/$$target corpus/$$target $$seeds $$dictionary \
-	    -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=artifacts/$$target/) || exit 1; \
+	    -max_len=$$most -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=artifacts/$$target/) || exit 1; \
 	done
 
 # --- environment ------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ use lightlag_tcp::config::Config;
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
 use lightlag_tcp::{Options, Segment};
+use lightlag_wire::icmp::{self, Error};
 use lightlag_wire::{Addresses, IpFields};
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -74,6 +75,8 @@ struct World {
     peer: Peer,
     /// What is on its way, in either direction.
     packet: Vec<u8>,
+    /// The last one with data that left.
+    left: Vec<u8>,
 }
 
 /// A configuration that leads through other code than the profiles: read once, for reading takes longer than a run.
@@ -108,7 +111,7 @@ impl World {
         let listener = stack.listen(ours(80), 3).expect("a free port");
         let peer = Peer { port: 1000, stamp: 1, ..Peer::default() };
         let now = Instant::from_nanos(1_000_000_000);
-        let mut world = Self { stack, now, listener, sockets: Vec::new(), peer, packet: Vec::new() };
+        let mut world = Self { stack, now, listener, sockets: Vec::new(), peer, packet: Vec::new(), left: Vec::new() };
         if bits & 4 != 0 {
             world.shake_hands();
         }
@@ -139,6 +142,9 @@ impl World {
                 break;
             }
             let sent = lightlag_wire::decode(&self.packet).expect("a right packet");
+            if sent.segment.len > 0 {
+                self.left.clone_from(&self.packet);
+            }
             if sent.addresses.destination == theirs(self.peer.port) {
                 let next = sent.segment.seq.plus(sent.segment.sequence_len());
                 if sent.segment.flags.has(Flags::SYN) || next.0.wrapping_sub(self.peer.acknowledged) as i32 > 0 {
@@ -182,6 +188,17 @@ impl World {
         }
         let port = if options & 32 != 0 { 81 } else { 80 };
         self.segment(segment, ecn, port);
+    }
+
+    /// A router complains about the last packet with data.
+    fn complain(&mut self, program: &mut Program<'_>) {
+        let mtu = u32::from(program.short());
+        let errors = [Error::PacketTooBig { mtu }, Error::HostUnreachable, Error::PortUnreachable, Error::TimeExceeded];
+        let error = errors[usize::from(program.byte()) % errors.len()];
+        if icmp::encode(&mut self.packet, [10, 0, 0, 254].into(), error, &self.left).is_ok() {
+            self.stack.packet_in(self.now, &self.packet);
+            self.drain();
+        }
     }
 
     fn call(&mut self, program: &mut Program<'_>) {
@@ -233,6 +250,10 @@ fuzz_target!(|input: &[u8]| {
         match program.byte() % 8 {
             0 => {
                 let len = usize::from(program.byte());
+                if len > 250 {
+                    world.complain(&mut program);
+                    continue;
+                }
                 let packet = program.take(len);
                 world.stack.packet_in(world.now, packet);
                 world.drain();
