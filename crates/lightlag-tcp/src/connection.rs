@@ -393,6 +393,8 @@ impl Connection {
     }
 
     /// Whether the segment goes on to be read.
+    // Always: most segments that an end receives say nothing new to its sending half, and are done here.
+    #[inline(always)]
     fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
         let board = self.sender.board();
         let (una, nxt) = (board.una(), board.nxt());
@@ -428,6 +430,23 @@ impl Connection {
             // comes late, though (RFC 2883).
             return true;
         }
+        self.take_news(now, segment, ack, echo, moved_window, greeting);
+        true
+    }
+
+    /// What an acceptable acknowledgement, or the report of an overtaken one, says of what is in flight.
+    #[inline(never)]
+    fn take_news(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        ack: u64,
+        echo: Option<u32>,
+        moved_window: bool,
+        greeting: bool,
+    ) {
+        let una = self.sender.board().una();
+        let overtaken = ack < una;
         let mut sacked = [Range::default(); MAX_BLOCKS];
         let reports = !segment.sack().is_empty() && self.sender.uses_sack();
         let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
@@ -454,7 +473,6 @@ impl Connection {
         if self.sender.fin_acknowledged() {
             self.fin_acknowledged(now);
         }
-        true
     }
 
     /// A round-trip time passed since the buffer was looked at. The time is that of the timestamps, which a sender of
@@ -469,6 +487,7 @@ impl Connection {
     }
 
     /// RFC 9293 §3.10.7.4: only a newer segment moves the window. Returns whether its right edge or size changed.
+    #[inline(always)]
     fn take_window(&mut self, segment: &Segment, start: u64, ack: u64) -> bool {
         if self.window_from > (start, ack) {
             return false;
