@@ -53,7 +53,8 @@ Time: TypeAlias = str
 Rate: TypeAlias = str
 Loss: TypeAlias = float | Mapping[str, Any]
 """A packet error rate, ``{"bit_error_rate": 1e-6}``, ``{"at": ["2.9 s"]}``, or packets by number,
-``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them as they come."""
+``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them as they come. In bursts:
+``{"mean": 0.01, "burst": 5}``, or ``{"good": {"mean_time": "10 s"}, "bad": {"mean_time": "200 ms", "loss": 0.5}}``."""
 Queue: TypeAlias = str | Mapping[str, Any]
 """How much may wait, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
 Reorder: TypeAlias = Mapping[str, Any]

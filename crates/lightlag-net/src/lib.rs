@@ -13,7 +13,7 @@ pub mod queue;
 pub mod routing;
 
 pub use link::{ComputedLink, Disturbance, Link, LinkConfig, QueueFull, QueuedLink, Reordering};
-pub use loss::{Loss, LossPlace, LossProcess};
+pub use loss::{Dwell, GilbertElliott, Loss, LossPlace, LossProcess};
 pub use packet::{Ecn, NodeId, Packet, PacketFlags};
 pub use queue::QueueLimit;
 pub use routing::{Edge, LinkId, Routes};

@@ -3,7 +3,12 @@
 //! Drawn after the queue, a packet is corrupted: it has used the queue and the link, and the receiving interface drops it.
 //! Drawn before the queue, it never enters: it takes no place and no transmission time.
 
+mod gilbert_elliott;
+
+pub use gilbert_elliott::{Dwell, GilbertElliott};
+
 use crate::PacketFlags;
+use gilbert_elliott::Channel;
 use lightlag_core::{Bytes, Instant, Probability, RandomStream};
 
 /// A loss model, as configured.
@@ -22,6 +27,8 @@ pub enum Loss {
     /// The packets with these numbers are lost: packets that carry payload are counted from 1 where losses are drawn,
     /// retransmissions too. Ascending.
     Numbered(Vec<u64>),
+    /// In bursts: a channel with a good and a bad state.
+    Bursts(GilbertElliott),
 }
 
 /// Where losses are drawn.
@@ -51,6 +58,7 @@ enum Model {
     Bit { ln_bit_ok: f64, size: u64, threshold: u64 },
     At { times: Vec<Instant>, next: usize },
     Numbered { numbers: Vec<u64>, next: usize, counted: u64 },
+    Bursts(Box<Channel>),
 }
 
 /// The packet error rate of a frame of `size` bytes under a bit error rate.
@@ -68,6 +76,10 @@ impl LossProcess {
             Loss::Bit(rate) => Model::Bit { ln_bit_ok: libm::log1p(-rate.value()), size: 0, threshold: 0 },
             Loss::At(times) => Model::At { times: times.clone(), next: 0 },
             Loss::Numbered(numbers) => Model::Numbered { numbers: numbers.clone(), next: 0, counted: 0 },
+            Loss::Bursts(model) => {
+                let states = RandomStream::new(random.clone().bits(), "states");
+                Model::Bursts(Box::new(Channel::new(*model, Instant::ZERO, states)))
+            }
         };
         Self { lossy: *loss != Loss::None, model, place: LossPlace::AfterQueue, random }
     }
@@ -117,6 +129,7 @@ impl LossProcess {
                 *next += usize::from(hit);
                 hit
             }
+            Model::Bursts(channel) => channel.loses(start, &mut self.random),
         }
     }
 }

@@ -34,6 +34,13 @@ fn link() -> impl Strategy<Value = String> {
         3 => (1_u32..200).prop_map(|n| format!("loss = {}", f64::from(n) / 1000.0)),
         1 => Just(String::from("loss = { forward = 0, backward = 1 }")),
         1 => (1_u32..200).prop_map(|n| format!("loss = {{ rate = {}, where = \"before queue\" }}", f64::from(n) / 1000.0)),
+        1 => (1_u32..200, 2_u32..20).prop_map(|(mean, burst)| {
+            format!("loss = {{ mean = {}, burst = {burst} }}", f64::from(mean) / 1000.0)
+        }),
+        1 => (1_u32..500, 1_u32..100, 0_u32..1001).prop_map(|(good, bad, loss)| format!(
+            "loss = {{ good = {{ mean_time = \"{good} ms\" }}, bad = {{ mean_time = \"{bad} ms\", loss = {} }} }}",
+            f64::from(loss) / 1000.0
+        )),
         1 => (1_u32..100).prop_map(|n| format!("loss = {{ packets = [1, {n}, {}] }}", n + 7)),
         2 => (1_u32..200).prop_map(|n| format!("loss = {{ bit_error_rate = {} }}", f64::from(n) * 1e-7)),
         1 => (0_u32..4000, 0_u32..1000).prop_map(|(at, gap)| {

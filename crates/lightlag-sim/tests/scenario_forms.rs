@@ -1,7 +1,7 @@
 //! Good scenarios: every form of the text, what generators make, and what `--set` changes.
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
-use lightlag_net::{Loss, LossPlace, NodeId, QueueLimit};
+use lightlag_net::{Dwell, GilbertElliott, Loss, LossPlace, NodeId, QueueLimit};
 use lightlag_sim::scenario::{
     Limit, LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml,
 };
@@ -100,6 +100,15 @@ fn the_product_takes_the_longest_round_trip_that_crosses_the_link() {
     assert_eq!(queues, bytes.map(QueueLimit::Bytes));
 }
 
+/// Good for 10 s and bad for 200 ms on average.
+fn fading(good: f64, bad: f64) -> Loss {
+    Loss::Bursts(GilbertElliott {
+        dwell: Dwell::Time { good: Duration::from_secs(10), bad: Duration::from_millis(200) },
+        good_loss: probability(good),
+        bad_loss: probability(bad),
+    })
+}
+
 #[test]
 fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
     let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -113,11 +122,20 @@ fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
         ("{ at = [\"2.9 s\", \"1 s\"] }", Loss::At(vec![at(1_000), at(2_900)])),
         ("{ rate = 0.01 }", Loss::Packet(probability(0.01))),
         ("{ packets = [1003, 1000, 1003] }", Loss::Numbered(vec![1000, 1003])),
+        ("{ mean = 0.02, burst = 4 }", Loss::Bursts(GilbertElliott::from_bursts(probability(0.02), 4.0).unwrap())),
+        ("{ mean = 0, burst = 4 }", Loss::None),
+        ("{ good = { mean_time = \"10 s\" }, bad = { mean_time = \"200 ms\" } }", fading(0.0, 1.0)),
+        (
+            "{ good = { mean_time = \"10 s\", loss = 0.01 }, bad = { mean_time = \"200 ms\", loss = 0.5 } }",
+            fading(0.01, 0.5),
+        ),
     ] {
         let both = network(&link(&format!("loss = {loss}")));
         assert_eq!((&both.links[0].loss, &both.links[1].loss), (&model, &model), "{loss}");
         let one = network(&link(&format!("loss = {{ forward = {loss} }}")));
         assert_eq!((&one.links[0].loss, &one.links[1].loss), (&model, &Loss::None), "{loss}");
+        let scenario = parse_toml(&link(&format!("loss = {loss}")), &[]).unwrap();
+        assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario), "{loss}");
     }
 }
 

@@ -27,7 +27,7 @@ pub use disturbance::{Duplication, Reorder};
 pub use error::{ScenarioError, Warning};
 pub use flow::{FlowSpec, FlowTemplate};
 pub use link::{Line, LinkSpec, PerDirection};
-pub use loss::{LossLaw, LossModel};
+pub use loss::{Bursts, ChannelState, LossLaw, LossModel};
 pub use network::{Flow, LinkDirection, Network};
 pub use queue::{Discipline, Limit, Queue};
 pub use record::{QueueMode, Record, TraceMode};
