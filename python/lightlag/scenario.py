@@ -57,8 +57,11 @@ Loss: TypeAlias = float | Mapping[str, Any]
 ``{"mean": 0.01, "burst": 5}``, or ``{"good": {"mean_time": "10 s"}, "bad": {"mean_time": "200 ms", "loss": 0.5}}``."""
 Queue: TypeAlias = str | Mapping[str, Any]
 """How much may wait, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
-Reorder: TypeAlias = Mapping[str, Any]
-"""``{"probability": 0.01, "delay": "5 ms"}``; ``["1 ms", "10 ms"]`` draws the delay between the two."""
+Reorder: TypeAlias = bool | Mapping[str, Any]
+"""``{"probability": 0.01, "delay": "5 ms"}``; ``["1 ms", "10 ms"]`` draws the delay between the two. True lets packets
+overtake where the delay of the link becomes shorter."""
+Changes: TypeAlias = Sequence[Mapping[str, Any]]
+"""``[{"at": "30 s", "rate": "5 Mbit/s"}, {"at": "60 s", "down": True}, {"at": "70 s", "down": False, "loss": 0.01}]``."""
 Congestion: TypeAlias = str | Mapping[str, Any]
 """The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
 
@@ -234,6 +237,10 @@ class Line:
     """Which packets are held back: ``{"probability": 0.01, "delay": "5 ms"}``."""
     duplicate: float | Directions[float] | None = None
     """How likely a packet arrives twice."""
+    changes: Changes | Directions[Changes] | None = None
+    """What the link is like from some times on: rate, delay, down, loss."""
+    outage: Literal["hold", "lose"] | Directions[Literal["hold", "lose"]] | None = None
+    """What an outage does: packets wait (hold), or the transmitter does not notice and they are lost (lose)."""
     header: Size | None = None
     """Link-layer header and trailer of every packet."""
 

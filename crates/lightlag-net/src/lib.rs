@@ -12,7 +12,9 @@ pub mod packet;
 pub mod queue;
 pub mod routing;
 
-pub use link::{ComputedLink, Disturbance, Link, LinkConfig, QueueFull, QueuedLink, Reordering};
+pub use link::{
+    ComputedLink, Disturbance, Link, LinkConfig, Outage, Phase, QueueFull, QueuedLink, Reordering, Timetable,
+};
 pub use loss::{Dwell, GilbertElliott, Loss, LossPlace, LossProcess};
 pub use packet::{Ecn, NodeId, Packet, PacketFlags};
 pub use queue::QueueLimit;

@@ -1,7 +1,7 @@
 //! Good scenarios: every form of the text, what generators make, and what `--set` changes.
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
-use lightlag_net::{Dwell, GilbertElliott, Loss, LossPlace, NodeId, QueueLimit};
+use lightlag_net::{Dwell, GilbertElliott, Loss, LossPlace, NodeId, Outage, Phase, QueueLimit};
 use lightlag_sim::scenario::{
     Limit, LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml,
 };
@@ -161,6 +161,55 @@ fn losses_may_name_one_direction_and_the_place_where_they_are_drawn() {
         let found = [0, 1].map(|at| (network.links[at].loss.clone(), network.links[at].loss_place));
         assert_eq!(found, expected, "{loss}");
     }
+}
+
+#[test]
+fn changes_add_up_to_phases_and_losses() {
+    let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    let text = link(
+        r#"changes = [
+            { at = "0 s", delay = "3 ms" }, { at = "1 s", rate = "5 Mbit/s" }, { at = "2 s", down = true, loss = 0.5 },
+            { at = "2 s", delay = "9 ms" }, { at = "3 s", loss = { mean = 0.1, burst = 2 } },
+            { at = "4 s", down = false }, { at = "5 s", rate = "5 Mbit/s" },
+        ]
+        outage = { forward = "lose" }
+        reorder = { backward = true }
+        loss = 0.25"#,
+    );
+    let links = network(&text).links;
+    let rate = links[0].rate;
+    let slow = Rate::from_mbps(5);
+    let phase = |ms, rate, delay, is_up| Phase { from: at(ms), rate, delay: Duration::from_millis(delay), is_up };
+    // The change at 3 s is of the loss alone, the one at 5 s changes nothing.
+    let phases = [
+        phase(0, rate, 3, true),
+        phase(1_000, slow, 3, true),
+        phase(2_000, slow, 9, false),
+        phase(4_000, slow, 9, true),
+    ];
+    let [there, back] = [0, 1].map(|at| links[at].timetable.as_ref().unwrap());
+    assert_eq!((there.phases(), back.phases()), (&phases[..], &phases[..]));
+    assert_eq!((there.outage, there.overtaking), (Outage::Lose, false));
+    assert_eq!((back.outage, back.overtaking), (Outage::Hold, true));
+    let some = |value| Loss::Packet(probability(value));
+    let bursts = Loss::Bursts(GilbertElliott::from_bursts(probability(0.1), 2.0).unwrap());
+    let losses = [(at(0), some(0.25)), (at(2_000), some(0.5)), (at(3_000), bursts)];
+    assert_eq!(links[0].loss, Loss::Changing(losses.into()));
+    let scenario = parse_toml(&text, &[]).unwrap();
+    assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario));
+}
+
+#[test]
+fn changes_of_nothing_leave_a_plain_link() {
+    let rate = network(&link("")).links[0].rate;
+    for changes in ["[]", &format!("[{{ at = \"1 s\", rate = \"{rate}\", down = false }}]"), "{ backward = [] }"] {
+        let links = network(&link(&format!("changes = {changes}"))).links;
+        assert!(links.iter().all(|link| link.timetable.is_none() && link.loss == Loss::None), "{changes}");
+    }
+    // A loss that changes needs no timetable: departures are still computed.
+    let links = network(&link("changes = { backward = [{ at = \"1 s\", loss = 1 }] }")).links;
+    assert_eq!((&links[0].loss, &links[1].timetable), (&Loss::None, &None));
+    assert!(matches!(&links[1].loss, Loss::Changing(losses) if losses.len() == 2));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! There are two kinds behind one interface. [`ComputedLink`] has a drop-tail queue and nothing overtakes on it: a
 //! packet's departure is known when it arrives. [`QueuedLink`] asks a [`Discipline`](crate::queue::Discipline) each
-//! time its transmitter is free, and may hold packets back or deliver them twice.
+//! time its transmitter is free, and may hold packets back, deliver them twice, or change by a [`Timetable`].
 //!
 //! Both cost one event a packet, its arrival at the far end. Whoever drives links sends and receives on each kind by
 //! itself, so that the kind is looked at once a packet.
@@ -10,10 +10,12 @@
 mod computed;
 mod disturbance;
 mod queued;
+mod timetable;
 
 pub use computed::ComputedLink;
 pub use disturbance::{Disturbance, Reordering};
 pub use queued::QueuedLink;
+pub use timetable::{Outage, Phase, Timetable};
 
 use crate::queue::{Backlog, QueueLimit};
 use lightlag_core::{Duration, Instant, Rate};

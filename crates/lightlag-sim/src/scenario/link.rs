@@ -1,5 +1,6 @@
 //! Links as asked for: rate, delay, queue, loss and header of both directions.
 
+use super::changes::{Changes, OutageRule};
 use super::disturbance::{Duplication, Reorder};
 use super::error::{Errors, Path};
 use super::loss::LossModel;
@@ -52,6 +53,14 @@ pub struct Line {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub duplicate: PerDirection<Duplication>,
+    /// What the link is like from some times on.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub changes: PerDirection<Changes>,
+    /// What an outage does to packets.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub outage: PerDirection<OutageRule>,
     /// Link-layer header and trailer of every packet.
     #[schemars(default)]
     pub header: Bytes,
@@ -97,8 +106,10 @@ impl Line {
         let loss = table.optional("loss", errors).unwrap_or_default();
         let reorder = table.optional("reorder", errors).unwrap_or_default();
         let duplicate = table.optional("duplicate", errors).unwrap_or_default();
+        let changes = table.optional("changes", errors).unwrap_or_default();
+        let outage = table.optional("outage", errors).unwrap_or_default();
         let header = header(table, errors);
-        let line = Self { rate: rate?, delay: delay?, queue, loss, reorder, duplicate, header };
+        let line = Self { rate: rate?, delay: delay?, queue, loss, reorder, duplicate, changes, outage, header };
         (errors.len() == before).then_some(line)
     }
 }
@@ -111,6 +122,8 @@ pub(super) struct Side<'a> {
     pub(super) loss: &'a LossModel,
     pub(super) reorder: Reorder,
     pub(super) duplicate: Duplication,
+    pub(super) changes: &'a Changes,
+    pub(super) outage: OutageRule,
 }
 
 impl Line {
@@ -123,6 +136,8 @@ impl Line {
             loss: &self.loss.forward,
             reorder: self.reorder.forward,
             duplicate: self.duplicate.forward,
+            changes: &self.changes.forward,
+            outage: self.outage.forward,
         }
     }
 
@@ -135,6 +150,8 @@ impl Line {
             loss: &self.loss.backward,
             reorder: self.reorder.backward,
             duplicate: self.duplicate.backward,
+            changes: &self.changes.backward,
+            outage: self.outage.backward,
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod application;
 mod capture;
+mod changes;
 mod disturbance;
 mod error;
 mod flow;
@@ -23,6 +24,7 @@ mod warnings;
 
 pub use application::Reader;
 pub use capture::{CapturePlace, CapturePlan, IpVersion, Pcap};
+pub use changes::{Change, Changes, OutageRule};
 pub use disturbance::{Duplication, Reorder};
 pub use error::{ScenarioError, Warning};
 pub use flow::{FlowSpec, FlowTemplate};

@@ -7,7 +7,7 @@ use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{Edge, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes};
+use lightlag_net::{Edge, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes, Timetable};
 use lightlag_tcp::Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -57,6 +57,8 @@ pub struct LinkDirection {
     pub reorder: Option<Reordering>,
     /// How likely a packet arrives twice.
     pub duplicate: Probability,
+    /// How its rate and its delay change and when it is down, if they ever do.
+    pub timetable: Option<Timetable>,
     /// Link-layer header of every packet.
     pub header: Bytes,
 }
@@ -158,10 +160,11 @@ fn links(layout: &Layout, round_trips: &[Duration]) -> Vec<LinkDirection> {
                 delay: side.delay,
                 queue: side.queue.limit(side.rate, round_trip),
                 discipline: side.queue.discipline(side.rate, round_trip),
-                loss: side.loss.model(),
+                loss: side.changes.loss(side.loss.model()),
                 loss_place: side.loss.place,
                 reorder: side.reorder.reordering(),
                 duplicate: side.duplicate.0,
+                timetable: side.changes.timetable(&side),
                 header: line.header,
             });
         }

@@ -104,6 +104,8 @@ fn default_access(bottleneck: &Line) -> Line {
         loss: PerDirection::default(),
         reorder: PerDirection::default(),
         duplicate: PerDirection::default(),
+        changes: PerDirection::default(),
+        outage: PerDirection::default(),
         header: Bytes::ZERO,
     }
 }

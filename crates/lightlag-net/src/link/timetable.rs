@@ -1,0 +1,171 @@
+//! Links that change: rates, delays and outages by a timetable.
+//!
+//! - A packet in transmission when the rate changes sends the bits that are left with the new rate.
+//! - A packet travels with the delay that holds when its transmission begins, whatever changes later. Where the delay has
+//!   become shorter it waits for those before it, unless packets may overtake.
+//! - An outage cuts the frame in transmission: it arrives damaged. What has left the transmitter before arrives.
+
+use crate::queue::Discipline;
+use lightlag_core::{Duration, Instant, Rate};
+use std::sync::Arc;
+
+/// What a link direction is like from a moment on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Phase {
+    /// Since when.
+    pub from: Instant,
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Whether anything gets through.
+    pub is_up: bool,
+}
+
+/// What happens to packets during an outage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Outage {
+    /// The transmitter notices: packets wait, as far as the queue has room.
+    #[default]
+    Hold,
+    /// The transmitter does not notice: it sends as always, and every packet that it sends then is lost.
+    Lose,
+}
+
+/// How a link direction changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Timetable {
+    phases: Arc<[Phase]>,
+    /// What happens to packets during an outage.
+    pub outage: Outage,
+    /// Whether packets may overtake when the delay becomes shorter.
+    pub overtaking: bool,
+}
+
+impl Timetable {
+    /// A timetable of these phases.
+    ///
+    /// # Panics
+    /// If there is none, the first does not begin at zero, or they do not follow each other.
+    pub fn new(phases: impl Into<Arc<[Phase]>>, outage: Outage, overtaking: bool) -> Self {
+        let phases = phases.into();
+        assert_eq!(phases.first().map(|first| first.from), Some(Instant::ZERO), "the first phase begins at zero");
+        assert!(phases.is_sorted_by(|a, b| a.from < b.from), "each phase begins after the one before");
+        Self { phases, outage, overtaking }
+    }
+
+    /// The phases, in the order of time.
+    pub fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+}
+
+/// A transmission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Transmission {
+    /// When the last bit has left, or the frame was cut.
+    pub(super) end: Instant,
+    /// When the transmitter is free for the next packet.
+    pub(super) free: Instant,
+    /// What is left of the work beyond `end`, below a nanosecond, in bits · 10⁻⁹.
+    pub(super) remainder: u64,
+    /// How long the packet travels after `end`.
+    pub(super) delay: Duration,
+    /// Whether an outage has damaged the packet.
+    pub(super) is_damaged: bool,
+}
+
+/// A timetable at work.
+#[derive(Clone, Debug)]
+pub(super) struct Changes {
+    timetable: Timetable,
+    /// The present phase: that of the last decision.
+    present: usize,
+    /// For each phase the first moment at which a packet that starts in it or later can arrive, where packets overtake.
+    first_arrivals: Vec<Instant>,
+    /// When the last packet arrives that was not held back.
+    last_arrival: Instant,
+}
+
+impl Changes {
+    pub(super) fn new(timetable: Timetable) -> Self {
+        let mut first_arrivals = Vec::new();
+        if timetable.overtaking {
+            let mut first = Instant::MAX;
+            first_arrivals = timetable.phases.iter().rev().map(|phase| first.min(phase.from + phase.delay)).collect();
+            for arrival in &mut first_arrivals {
+                first = first.min(*arrival);
+                *arrival = first;
+            }
+            first_arrivals.reverse();
+        }
+        Self { timetable, present: 0, first_arrivals, last_arrival: Instant::ZERO }
+    }
+
+    /// Goes on to `now`, not before the last call, and tells the discipline the rates on the way.
+    pub(super) fn advance<B>(&mut self, now: Instant, discipline: &mut dyn Discipline<B>) {
+        let phases = &self.timetable.phases;
+        while let Some(next) = phases.get(self.present + 1).filter(|next| next.from <= now) {
+            if next.rate != phases[self.present].rate {
+                discipline.rate_changes(next.from, next.rate);
+            }
+            self.present += 1;
+        }
+    }
+
+    /// Until when nothing can leave, if nothing can leave now.
+    pub(super) fn held(&self) -> Option<Instant> {
+        let is_held = !self.timetable.phases[self.present].is_up && self.timetable.outage == Outage::Hold;
+        is_held.then(|| self.up_after(self.present))
+    }
+
+    /// When the link is up again after the phase `down`.
+    fn up_after(&self, down: usize) -> Instant {
+        self.timetable.phases[down + 1..].iter().find(|phase| phase.is_up).map_or(Instant::MAX, |phase| phase.from)
+    }
+
+    /// A transmission of `work`, in bits · 10⁻⁹, that starts now in the present phase.
+    pub(super) fn transmit(&self, start: Instant, work: u64) -> Transmission {
+        let phases = &self.timetable.phases;
+        let delay = phases[self.present].delay;
+        let (mut at, mut from, mut work, mut is_damaged) = (self.present, start, work, false);
+        loop {
+            let rate = phases[at].rate.as_bps();
+            is_damaged |= !phases[at].is_up;
+            let (nanos, remainder) = (work / rate, work % rate);
+            let end = from + Duration::from_nanos(nanos);
+            let Some(next) = phases.get(at + 1).filter(|next| end > next.from || (end == next.from && remainder > 0))
+            else {
+                return Transmission { end, free: end, remainder, delay, is_damaged };
+            };
+            if !next.is_up && self.timetable.outage == Outage::Hold {
+                let free = self.up_after(at + 1);
+                return Transmission { end: next.from, free, remainder: 0, delay, is_damaged: true };
+            }
+            // The time to the change is not above `nanos`, so what it takes of the work is not above the work.
+            work -= next.from.since(from).as_nanos() * rate;
+            (at, from) = (at + 1, next.from);
+        }
+    }
+
+    /// When a packet arrives that would do so at `arrival`: not before the one before it, unless packets may overtake.
+    pub(super) fn arrive(&mut self, arrival: Instant) -> Instant {
+        if !self.timetable.overtaking {
+            self.last_arrival = self.last_arrival.max(arrival);
+            return self.last_arrival;
+        }
+        arrival
+    }
+
+    /// Before when no packet can arrive that starts at `free`, in the present phase or later, or after that.
+    pub(super) fn first_arrival(&self, free: Instant) -> Instant {
+        let phases = &self.timetable.phases;
+        let at = self.present + phases[self.present + 1..].partition_point(|phase| phase.from <= free);
+        let own = free + phases[at].delay;
+        if self.timetable.overtaking {
+            self.first_arrivals.get(at + 1).map_or(own, |after| own.min(*after))
+        } else {
+            own.max(self.last_arrival)
+        }
+    }
+}
