@@ -62,6 +62,9 @@ Reorder: TypeAlias = bool | Mapping[str, Any]
 overtake where the delay of the link becomes shorter."""
 Changes: TypeAlias = Sequence[Mapping[str, Any]]
 """``[{"at": "30 s", "rate": "5 Mbit/s"}, {"at": "60 s", "down": True}, {"at": "70 s", "down": False, "loss": 0.01}]``."""
+Trace: TypeAlias = str | Mapping[str, str]
+"""The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
+``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file."""
 Congestion: TypeAlias = str | Mapping[str, Any]
 """The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
 
@@ -239,6 +242,8 @@ class Line:
     """How likely a packet arrives twice."""
     changes: Changes | Directions[Changes] | None = None
     """What the link is like from some times on: rate, delay, down, loss."""
+    trace: Trace | Directions[Trace | None] | None = None
+    """A file that says how the link changes, in the place of changes."""
     outage: Literal["hold", "lose"] | Directions[Literal["hold", "lose"]] | None = None
     """What an outage does: packets wait (hold), or the transmitter does not notice and they are lost (lose)."""
     header: Size | None = None
@@ -536,7 +541,7 @@ def load_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) 
     """
     text, kind, source = _source(scenario)
     try:
-        return _engine.parse(text, kind, sets)
+        return _engine.parse(text, kind, sets, _folder(source))
     except ScenarioError as error:
         if source is None:
             raise
@@ -552,7 +557,7 @@ def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple
         If it cannot be run, with all of its errors.
     """
     text, kind, source = _source(scenario)
-    report = json.loads(_engine.check(text, kind, sets))
+    report = json.loads(_engine.check(text, kind, sets, _folder(source)))
     if report["errors"]:
         errors = [(path, message) for path, message in report["errors"]]
         raise scenario_error(errors, source or "scenario")
@@ -610,6 +615,11 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
         if scenario in presets.PRESETS:
             return json.dumps(presets.PRESETS[scenario]().to_dict()), "json", scenario
     return _read(path), "json" if path.suffix == ".json" else "toml", str(path)
+
+
+def _folder(source: str | None) -> str:
+    """Where the paths of traces begin: beside the file, or where the program runs."""
+    return "" if source is None else str(Path(source).resolve().parent)
 
 
 def _read(path: Path) -> str:

@@ -15,7 +15,7 @@ mod timetable;
 pub use computed::ComputedLink;
 pub use disturbance::{Disturbance, Reordering};
 pub use queued::QueuedLink;
-pub use timetable::{Outage, Phase, Timetable};
+pub use timetable::{Deliveries, Outage, Phase, Timetable};
 
 use crate::queue::{Backlog, QueueLimit};
 use lightlag_core::{Duration, Instant, Rate};

@@ -206,7 +206,7 @@ impl<B: Clone> QueuedLink<B> {
     fn is_held(&mut self, now: Instant) -> bool {
         let Some(changes) = &mut self.changes else { return false };
         changes.advance(now, &mut *self.discipline);
-        let Some(until) = changes.held() else { return false };
+        let Some(until) = changes.held(now) else { return false };
         self.transmitting = true;
         self.busy_until = until;
         self.remainder = 0;
@@ -214,12 +214,12 @@ impl<B: Clone> QueuedLink<B> {
     }
 
     /// How a frame that starts now leaves.
-    fn transmission(&self, start: Instant, frame: u64) -> Transmission {
+    fn transmission(&mut self, start: Instant, frame: u64) -> Transmission {
+        if let Some(changes) = &mut self.changes {
+            return changes.transmit(start, frame, self.remainder);
+        }
         // At most 2^16 · 8 · 10^9 + rate, well inside 64 bits.
         let work = frame * 8 * 1_000_000_000 + self.remainder;
-        if let Some(changes) = &self.changes {
-            return changes.transmit(start, work);
-        }
         let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
         let end = start + lightlag_core::Duration::from_nanos(nanos);
         Transmission { end, free: end, remainder, delay: self.config.delay, is_damaged: false }

@@ -32,10 +32,66 @@ pub enum Outage {
     Lose,
 }
 
+/// Bytes that leave at one opportunity.
+const OPPORTUNITY: u64 = 1500;
+
+/// Opportunities for 1500 bytes to leave at once. What does not find a packet then is lost; a packet may take several, and
+/// several small ones may share one. After the last they begin again, with its time as zero.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Deliveries {
+    millis: Arc<[u32]>,
+}
+
+impl Deliveries {
+    /// Opportunities at these milliseconds.
+    ///
+    /// # Panics
+    /// If there is none, they do not ascend, or the last is at zero.
+    pub fn new(millis: impl Into<Arc<[u32]>>) -> Self {
+        let millis = millis.into();
+        assert!(millis.is_sorted() && millis.last().is_some_and(|last| *last > 0), "a trace ascends from zero");
+        Self { millis }
+    }
+
+    fn period(&self) -> u64 {
+        u64::from(self.millis[self.millis.len() - 1])
+    }
+
+    /// When the opportunity of this number comes.
+    fn time(&self, number: u64) -> Instant {
+        let count = self.millis.len() as u64;
+        let millis = number / count * self.period() + u64::from(self.millis[(number % count) as usize]);
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// The first opportunity at or after `now`, not before `least`.
+    fn first(&self, now: Instant, least: u64) -> u64 {
+        if self.time(least) >= now {
+            return least;
+        }
+        let millis = now.as_nanos().div_ceil(1_000_000);
+        let count = self.millis.len() as u64;
+        // The last of a round and the first ones of the next may be at the same time: the last comes first.
+        let (round, within) = ((millis - 1) / self.period(), (millis - 1) % self.period() + 1);
+        let at = self.millis.partition_point(|time| u64::from(*time) < within) as u64;
+        least.max(round * count + at)
+    }
+}
+
+/// The present opportunity.
+#[derive(Clone, Copy, Debug, Default)]
+struct Opportunity {
+    /// Those before are over.
+    next: u64,
+    /// Bytes that the last one has left, for whatever leaves at the same moment.
+    left: u64,
+}
+
 /// How a link direction changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Timetable {
     phases: Arc<[Phase]>,
+    deliveries: Option<Deliveries>,
     /// What happens to packets during an outage.
     pub outage: Outage,
     /// Whether packets may overtake when the delay becomes shorter.
@@ -51,7 +107,14 @@ impl Timetable {
         let phases = phases.into();
         assert_eq!(phases.first().map(|first| first.from), Some(Instant::ZERO), "the first phase begins at zero");
         assert!(phases.is_sorted_by(|a, b| a.from < b.from), "each phase begins after the one before");
-        Self { phases, outage, overtaking }
+        Self { phases, deliveries: None, outage, overtaking }
+    }
+
+    /// Leaves the rate to these opportunities.
+    #[must_use]
+    pub fn delivering(mut self, deliveries: Option<Deliveries>) -> Self {
+        self.deliveries = deliveries;
+        self
     }
 
     /// The phases, in the order of time.
@@ -85,6 +148,7 @@ pub(super) struct Changes {
     first_arrivals: Vec<Instant>,
     /// When the last packet arrives that was not held back.
     last_arrival: Instant,
+    opportunity: Opportunity,
 }
 
 impl Changes {
@@ -99,7 +163,7 @@ impl Changes {
             }
             first_arrivals.reverse();
         }
-        Self { timetable, present: 0, first_arrivals, last_arrival: Instant::ZERO }
+        Self { timetable, present: 0, first_arrivals, last_arrival: Instant::ZERO, opportunity: Opportunity::default() }
     }
 
     /// Goes on to `now`, not before the last call, and tells the discipline the rates on the way.
@@ -114,7 +178,21 @@ impl Changes {
     }
 
     /// Until when nothing can leave, if nothing can leave now.
-    pub(super) fn held(&self) -> Option<Instant> {
+    pub(super) fn held(&mut self, now: Instant) -> Option<Instant> {
+        if let Some(deliveries) = &self.timetable.deliveries {
+            let Opportunity { next, left } = &mut self.opportunity;
+            if *left > 0 && deliveries.time(*next - 1) == now {
+                return None;
+            }
+            *left = 0;
+            *next = deliveries.first(now, *next);
+            let time = deliveries.time(*next);
+            if time > now {
+                return Some(time);
+            }
+            (*next, *left) = (*next + 1, OPPORTUNITY);
+            return None;
+        }
         let is_held = !self.timetable.phases[self.present].is_up && self.timetable.outage == Outage::Hold;
         is_held.then(|| self.up_after(self.present))
     }
@@ -124,8 +202,27 @@ impl Changes {
         self.timetable.phases[down + 1..].iter().find(|phase| phase.is_up).map_or(Instant::MAX, |phase| phase.from)
     }
 
+    /// The transmission of a frame that starts now, in the present phase.
+    pub(super) fn transmit(&mut self, start: Instant, frame: u64, remainder: u64) -> Transmission {
+        match &self.timetable.deliveries {
+            // At most 2^16 · 8 · 10^9 + the rate, well inside 64 bits.
+            None => self.by_rate(start, frame * 8 * 1_000_000_000 + remainder),
+            Some(deliveries) => {
+                let Opportunity { next, left } = &mut self.opportunity;
+                let (mut end, mut frame) = (start, frame);
+                while frame > *left {
+                    frame -= *left;
+                    (end, *left, *next) = (deliveries.time(*next), OPPORTUNITY, *next + 1);
+                }
+                *left -= frame;
+                let delay = self.timetable.phases[self.present].delay;
+                Transmission { end, free: end, remainder: 0, delay, is_damaged: false }
+            }
+        }
+    }
+
     /// A transmission of `work`, in bits · 10⁻⁹, that starts now in the present phase.
-    pub(super) fn transmit(&self, start: Instant, work: u64) -> Transmission {
+    fn by_rate(&self, start: Instant, work: u64) -> Transmission {
         let phases = &self.timetable.phases;
         let delay = phases[self.present].delay;
         let (mut at, mut from, mut work, mut is_damaged) = (self.present, start, work, false);

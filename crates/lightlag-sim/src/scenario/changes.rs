@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What a link is like from some times on. What a change does not mention stays as it is.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -45,23 +46,12 @@ impl Changes {
     /// When a direction is like what; `None` if its rate, its delay and its being up never change.
     pub(super) fn timetable(&self, side: &Side) -> Option<Timetable> {
         let first = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true };
-        let mut phases = vec![first];
-        for change in &self.0 {
-            let last = phases[phases.len() - 1];
-            let next = Phase {
-                from: Instant::ZERO + change.at,
-                rate: change.rate.unwrap_or(last.rate),
-                delay: change.delay.unwrap_or(last.delay),
-                is_up: change.down.map_or(last.is_up, |down| !down),
-            };
-            if next.from == last.from {
-                phases.pop();
-            } else if next == (Phase { from: next.from, ..last }) {
-                continue;
-            }
-            phases.push(next);
+        let mut phases = Phases::new(first);
+        for Change { at, rate, delay, down, .. } in &self.0 {
+            phases.change(*at, *rate, *delay, *down);
         }
-        (phases != [first]).then(|| Timetable::new(phases, side.outage.0, side.reorder.overtakes))
+        let phases: Arc<[Phase]> = phases.into();
+        (*phases != [first]).then(|| Timetable::new(phases, side.outage.0, side.reorder.overtakes))
     }
 
     /// The losses of a direction that begins with `first`.
@@ -74,13 +64,54 @@ impl Changes {
                 losses.push((from, loss.model()));
             }
         }
-        match losses.pop() {
-            Some((_, only)) if losses.is_empty() => only,
-            last => {
-                losses.extend(last);
-                Loss::Changing(losses.into())
-            }
+        in_turn(losses)
+    }
+}
+
+/// Losses that follow each other, the first from the begin on; one alone never changes.
+pub(super) fn in_turn(mut losses: Vec<(Instant, Loss)>) -> Loss {
+    match losses.pop() {
+        Some((_, only)) if losses.is_empty() => only,
+        last => {
+            losses.extend(last);
+            Loss::Changing(losses.into())
         }
+    }
+}
+
+/// Phases while changes add up.
+pub(super) struct Phases {
+    before: Vec<Phase>,
+    last: Phase,
+}
+
+impl Phases {
+    pub(super) fn new(first: Phase) -> Self {
+        Self { before: Vec::new(), last: first }
+    }
+
+    /// Goes on with a change, not before the last one.
+    pub(super) fn change(&mut self, at: Duration, rate: Option<Rate>, delay: Option<Duration>, down: Option<bool>) {
+        let last = self.last;
+        let next = Phase {
+            from: Instant::ZERO + at,
+            rate: rate.unwrap_or(last.rate),
+            delay: delay.unwrap_or(last.delay),
+            is_up: down.map_or(last.is_up, |down| !down),
+        };
+        if next.from == last.from {
+            self.last = next;
+        } else if next != (Phase { from: next.from, ..last }) {
+            self.before.push(last);
+            self.last = next;
+        }
+    }
+}
+
+impl From<Phases> for Arc<[Phase]> {
+    fn from(mut phases: Phases) -> Self {
+        phases.before.push(phases.last);
+        phases.before.into()
     }
 }
 

@@ -6,6 +6,7 @@ use super::error::{Errors, Path};
 use super::loss::LossModel;
 use super::queue::Queue;
 use super::reader::{FromValue, Table, leaf, shown};
+use super::trace::Trace;
 use lightlag_core::{Bytes, Duration, Probability, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
@@ -57,6 +58,10 @@ pub struct Line {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub changes: PerDirection<Changes>,
+    /// A file that says how the link changes, in the place of `changes`.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub trace: PerDirection<Trace>,
     /// What an outage does to packets.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
@@ -106,10 +111,15 @@ impl Line {
         let loss = table.optional("loss", errors).unwrap_or_default();
         let reorder = table.optional("reorder", errors).unwrap_or_default();
         let duplicate = table.optional("duplicate", errors).unwrap_or_default();
-        let changes = table.optional("changes", errors).unwrap_or_default();
+        let changes: PerDirection<Changes> = table.optional("changes", errors).unwrap_or_default();
+        let trace: PerDirection<Trace> = table.optional("trace", errors).unwrap_or_default();
+        let both = |changes: &Changes, trace: &Trace| *changes != Changes::default() && *trace != Trace::default();
+        if both(&changes.forward, &trace.forward) || both(&changes.backward, &trace.backward) {
+            errors.push(table.path("trace"), "a direction changes by a trace or by changes, not by both");
+        }
         let outage = table.optional("outage", errors).unwrap_or_default();
         let header = header(table, errors);
-        let line = Self { rate: rate?, delay: delay?, queue, loss, reorder, duplicate, changes, outage, header };
+        let line = Self { rate: rate?, delay: delay?, queue, loss, reorder, duplicate, changes, trace, outage, header };
         (errors.len() == before).then_some(line)
     }
 }
@@ -123,6 +133,7 @@ pub(super) struct Side<'a> {
     pub(super) reorder: Reorder,
     pub(super) duplicate: Duplication,
     pub(super) changes: &'a Changes,
+    pub(super) trace: &'a Trace,
     pub(super) outage: OutageRule,
 }
 
@@ -137,6 +148,7 @@ impl Line {
             reorder: self.reorder.forward,
             duplicate: self.duplicate.forward,
             changes: &self.changes.forward,
+            trace: &self.trace.forward,
             outage: self.outage.forward,
         }
     }
@@ -151,6 +163,7 @@ impl Line {
             reorder: self.reorder.backward,
             duplicate: self.duplicate.backward,
             changes: &self.changes.backward,
+            trace: &self.trace.backward,
             outage: self.outage.backward,
         }
     }

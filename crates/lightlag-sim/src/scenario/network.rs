@@ -5,6 +5,7 @@ use super::application::Reader;
 use super::capture::{CapturePlan, IpVersion};
 use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
+use super::trace::Traces;
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{Edge, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes, Timetable};
@@ -86,7 +87,7 @@ impl Scenario {
     /// The network that the scenario describes.
     ///
     /// # Errors
-    /// Every reference to something that is not there, and every size out of bounds.
+    /// Every reference to something that is not there, every size out of bounds, and what is wrong with the files of traces.
     pub fn expand(&self) -> Result<Network, Vec<ScenarioError>> {
         let mut errors = Errors::default();
         let layout = Layout::new(self, &mut errors);
@@ -94,7 +95,7 @@ impl Scenario {
         let mut errors = Errors::default();
         let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
         let round_trips = round_trips(&layout, &routes, &mut errors);
-        let links = links(&layout, &round_trips);
+        let links = links(&layout, &round_trips, |link| self.table_of(link), &mut errors);
         let Layout { nodes, streams, captures, .. } = layout;
         let flows = streams.into_iter().map(Flow::from).collect();
         errors.or(Some(Network { nodes: nodes.names, links, flows, routes, ip: self.ip, captures }))
@@ -144,14 +145,21 @@ fn round_trips(layout: &Layout, routes: &Routes, errors: &mut Errors) -> Vec<Dur
     longest
 }
 
-fn links(layout: &Layout, round_trips: &[Duration]) -> Vec<LinkDirection> {
+fn links(
+    layout: &Layout,
+    round_trips: &[Duration],
+    table_of: impl Fn(usize) -> String,
+    errors: &mut Errors,
+) -> Vec<LinkDirection> {
     let mut links = Vec::with_capacity(2 * layout.wires.len());
-    for (wire, crossing) in layout.wires.iter().zip(round_trips.chunks_exact(2)) {
+    let mut traces = Traces::default();
+    for (index, (wire, crossing)) in layout.wires.iter().zip(round_trips.chunks_exact(2)).enumerate() {
         let line = wire.line;
         let [a, b] = wire.ends;
         let directions = [(a, b, line.forward()), (b, a, line.backward())];
         for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
             let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
+            let (timetable, loss) = traces.direction(&side, side.loss.model(), || table_of(index), errors);
             links.push(LinkDirection {
                 name: format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to)),
                 from,
@@ -160,11 +168,11 @@ fn links(layout: &Layout, round_trips: &[Duration]) -> Vec<LinkDirection> {
                 delay: side.delay,
                 queue: side.queue.limit(side.rate, round_trip),
                 discipline: side.queue.discipline(side.rate, round_trip),
-                loss: side.changes.loss(side.loss.model()),
+                loss,
                 loss_place: side.loss.place,
                 reorder: side.reorder.reordering(),
                 duplicate: side.duplicate.0,
-                timetable: side.changes.timetable(&side),
+                timetable,
                 header: line.header,
             });
         }

@@ -105,6 +105,7 @@ fn default_access(bottleneck: &Line) -> Line {
         reorder: PerDirection::default(),
         duplicate: PerDirection::default(),
         changes: PerDirection::default(),
+        trace: PerDirection::default(),
         outage: PerDirection::default(),
         header: Bytes::ZERO,
     }

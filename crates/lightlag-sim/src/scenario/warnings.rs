@@ -5,6 +5,7 @@
 
 use super::capture::IpVersion;
 use super::error::Warning;
+use super::link::Line;
 use super::network::{Flow, LinkDirection, Network};
 use super::{Scenario, Topology};
 use lightlag_core::{Bytes, Duration, Rate};
@@ -126,10 +127,9 @@ impl Scenario {
         if index < self.flows.len() { format!("flows[{index}]") } else { "topology.flow".to_owned() }
     }
 
-    /// Where a link direction of the network stands in the file, and the key in it.
-    fn queue_path(&self, direction: usize) -> String {
-        let link = direction / 2;
-        let (table, line) = match (self.links.get(link), &self.topology) {
+    /// Where a link of the network stands in the file, and what it is like.
+    fn line_of(&self, link: usize) -> Option<(String, &Line)> {
+        Some(match (self.links.get(link), &self.topology) {
             (Some(listed), _) => (format!("links[{link}]"), &listed.line),
             (None, Some(Topology::Dumbbell(dumbbell))) if link > self.links.len() => {
                 ("topology.access".to_owned(), &dumbbell.access.line)
@@ -138,8 +138,18 @@ impl Scenario {
             (None, Some(Topology::PointToPoint(generated))) => ("topology".to_owned(), &generated.line),
             (None, Some(Topology::Chain(generated))) => ("topology".to_owned(), &generated.line),
             (None, Some(Topology::Star(generated))) => ("topology".to_owned(), &generated.line),
-            (None, None) => return "links".to_owned(),
-        };
+            (None, None) => return None,
+        })
+    }
+
+    /// The table in the file of a link of the network.
+    pub(super) fn table_of(&self, link: usize) -> String {
+        self.line_of(link).map_or("links".to_owned(), |(table, _)| table)
+    }
+
+    /// Where the queue of a link direction stands in the file.
+    fn queue_path(&self, direction: usize) -> String {
+        let Some((table, line)) = self.line_of(direction / 2) else { return "links".to_owned() };
         match (line.queue.forward == line.queue.backward, direction % 2) {
             (true, _) => format!("{table}.queue"),
             (false, 0) => format!("{table}.queue.forward"),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::queue::{DisciplineConfig, Pie, PieConfig};
-use crate::{Outage, Phase, Timetable};
+use crate::{Deliveries, Outage, Phase, Timetable};
 use lightlag_core::Rate;
 
 /// 8 Mbit/s, 2.5 ms.
@@ -154,6 +154,51 @@ fn a_controller_sees_the_new_rate() {
     // At 80 Mbit/s nothing waits; at 8 Mbit/s seven of eight are too much.
     assert_eq!(drops(&phases), 0);
     assert!(drops(&[USUAL]) > 1_000);
+}
+
+/// Packets of these sizes, each sent at its microsecond over opportunities at these milliseconds and 2.5 ms.
+fn delivered(millis: &[u32], packets: &[(u64, u16)]) -> Vec<(u64, u32)> {
+    let timetable = Timetable::new([USUAL], Outage::Hold, false).delivering(Some(Deliveries::new(millis)));
+    let mut link = disturbed(Disturbance::none()).changing(timetable);
+    let mut arrived = Vec::new();
+    let take = |link: &mut QueuedLink<u32>, until: Instant, arrived: &mut Vec<(u64, u32)>| {
+        while let Some(now) = link.next_wake().filter(|now| *now <= until) {
+            arrived.extend(link.receive(now).map(|packet| (now.as_nanos() / 1_000 - 2_500, packet.body)));
+        }
+    };
+    for (body, (micros, size)) in packets.iter().enumerate() {
+        take(&mut link, at(*micros), &mut arrived);
+        link.send(at(*micros), packet(body as u32, *size));
+    }
+    take(&mut link, Instant::MAX, &mut arrived);
+    arrived
+}
+
+#[test]
+fn each_opportunity_takes_1500_bytes() {
+    // Two at 3 ms; 500 and 1000 B share one, 2000 B take two, and 1000 B of the second are for those behind.
+    let arrived = delivered(&[3, 3, 4, 9], &[(0, 500), (0, 1_000), (0, 2_000), (0, 600), (0, 600)]);
+    assert_eq!(arrived, [(3_000, 0), (3_000, 1), (4_000, 2), (4_000, 3), (9_000, 4)]);
+}
+
+#[test]
+fn an_opportunity_without_a_packet_is_lost() {
+    // What comes after 3 ms waits for 4 ms; at 4 ms itself it is still in time.
+    let sizes = [(2_999, 1_500), (3_000, 1_500), (3_001, 1_500), (4_000, 1_500)];
+    assert_eq!(delivered(&[3, 3, 4, 9], &sizes), [(3_000, 0), (3_000, 1), (4_000, 2), (9_000, 3)]);
+    // A small one leaves 1400 B at 3 ms, which are over a microsecond later.
+    assert_eq!(delivered(&[3, 9], &[(0, 100), (3_001, 100)]), [(3_000, 0), (9_000, 1)]);
+}
+
+#[test]
+fn opportunities_begin_again_at_their_end() {
+    // A second round from 9 ms on: 12, 13, 18; the tenth round begins at 90 ms.
+    let sizes = [(9_500, 1_500), (9_500, 1_500), (9_500, 1_500), (92_000, 1_500), (9_000_004_500, 1_500)];
+    let expected = [(12_000, 0), (13_000, 1), (18_000, 2), (93_000, 3), (9_000_009_000, 4)];
+    assert_eq!(delivered(&[3, 4, 9], &sizes), expected);
+    // An opportunity at 0 is another one at the end of each round.
+    let sizes = [(0, 1_500), (1, 1_500), (1, 1_500), (1, 1_500)];
+    assert_eq!(delivered(&[0, 5], &sizes), [(0, 0), (5_000, 1), (5_000, 2), (10_000, 3)]);
 }
 
 proptest! {
