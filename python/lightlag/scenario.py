@@ -62,6 +62,8 @@ Reorder: TypeAlias = bool | Mapping[str, Any]
 overtake where the delay of the link becomes shorter."""
 Changes: TypeAlias = Sequence[Mapping[str, Any]]
 """``[{"at": "30 s", "rate": "5 Mbit/s"}, {"at": "60 s", "down": True}, {"at": "70 s", "down": False, "loss": 0.01}]``."""
+Jitter: TypeAlias = str | Mapping[str, Any]
+"""``"5 ms"``, or ``{"distribution": "normal", "deviation": "2 ms", "most": "6 ms", "correlation": 0.9}``."""
 Trace: TypeAlias = str | Mapping[str, str]
 """The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
 ``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file."""
@@ -231,6 +233,8 @@ class Line:
     """How fast bits leave."""
     delay: Time | Directions[Time]
     """Propagation delay."""
+    jitter: Jitter | Directions[Jitter | None] | None = None
+    """How the delay differs from packet to packet: "5 ms" to either side, or a distribution."""
     queue: Queue | Directions[Queue] | None = None
     """How much may wait: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``; or ``{"discipline": "codel"}``
     and the keys of the discipline."""

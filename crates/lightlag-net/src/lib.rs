@@ -13,8 +13,8 @@ pub mod queue;
 pub mod routing;
 
 pub use link::{
-    ComputedLink, Deliveries, Disturbance, Link, LinkConfig, Outage, Phase, QueueFull, QueuedLink, Reordering,
-    Timetable,
+    ComputedLink, Deliveries, Distribution, Disturbance, Jitter, Link, LinkConfig, Outage, Phase, QueueFull,
+    QueuedLink, Reordering, Timetable,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossPlace, LossProcess};
 pub use packet::{Ecn, NodeId, Packet, PacketFlags};

@@ -70,9 +70,10 @@ pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u6
         }
         let discipline = discipline.build(&config, random("queue"));
         let link = QueuedLink::new(config, discipline, loss, disturbance);
-        Link::Queued(Box::new(match &direction.timetable {
-            Some(timetable) => link.changing(timetable.clone()),
-            None => link,
+        Link::Queued(Box::new(match (&direction.timetable, direction.jitter) {
+            (Some(timetable), Some(jitter)) => link.jittering(timetable.clone(), jitter, random("jitter")),
+            (Some(timetable), None) => link.changing(timetable.clone()),
+            (None, _) => link,
         }))
     };
     Hop { link, to: direction.to }

@@ -19,7 +19,14 @@ fn link() -> impl Strategy<Value = String> {
         (1_000_u32..20_000, 20_u32..2_000)
             .prop_map(|(down, up)| format!("rate = {{ forward = \"{down} kbit/s\", backward = \"{up} kbit/s\" }}")),
     ];
-    let delay = (0_u32..120_000).prop_map(|us| format!("delay = \"{us} us\""));
+    let delay = (0_u32..120_000, 0_u32..12).prop_map(|(us, kind)| {
+        let jitter = match kind {
+            0 => format!("jitter = \"{} us\"", us / 2),
+            1 => format!("jitter = {{ distribution = \"normal\", deviation = \"{} us\", correlation = 0.5 }}", us / 4),
+            _ => String::new(),
+        };
+        format!("delay = \"{us} us\"\n{jitter}")
+    });
     let limit = prop_oneof![
         (1_u32..60).prop_map(|n| format!("\"{n} packets\"")),
         (1_u32..60).prop_map(|n| format!("\"{} B\"", n * 1000)),
@@ -287,7 +294,8 @@ fn fastest(link: &LinkDirection) -> f64 {
 /// The shortest delay that a link ever has, in seconds.
 fn shortest(link: &LinkDirection) -> f64 {
     let later = link.timetable.iter().flat_map(|timetable| timetable.phases());
-    later.map(|phase| phase.delay).fold(link.delay, Duration::min).as_secs_f64()
+    let shortest = later.map(|phase| phase.delay).fold(link.delay, Duration::min);
+    shortest.saturating_sub(link.jitter.map_or(Duration::ZERO, |jitter| jitter.most)).as_secs_f64()
 }
 
 /// No faster than light, and no more than the slowest link of the way.

@@ -1,7 +1,7 @@
 //! Good scenarios: every form of the text, what generators make, and what `--set` changes.
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
-use lightlag_net::{Dwell, GilbertElliott, Loss, LossPlace, NodeId, Outage, Phase, QueueLimit};
+use lightlag_net::{Distribution, Dwell, GilbertElliott, Jitter, Loss, LossPlace, NodeId, Outage, Phase, QueueLimit};
 use lightlag_sim::scenario::{
     Limit, LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml,
 };
@@ -197,6 +197,32 @@ fn changes_add_up_to_phases_and_losses() {
     assert_eq!(links[0].loss, Loss::Changing(losses.into()));
     let scenario = parse_toml(&text, &[]).unwrap();
     assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario));
+}
+
+#[test]
+fn jitter_is_a_time_or_a_distribution() {
+    let us = Duration::from_micros;
+    let jitter = |distribution, most, correlation| {
+        Some(Jitter { distribution, most: us(most), correlation: probability(correlation) })
+    };
+    let (uniform, normal) = (Distribution::Uniform, Distribution::Normal(us(200)));
+    for (text, expected) in [
+        ("\"500 us\"", jitter(uniform, 500, 0.0)),
+        ("\"0 s\"", None),
+        ("{ distribution = \"uniform\", most = \"500 us\", correlation = 0.5 }", jitter(uniform, 500, 0.5)),
+        ("{ distribution = \"normal\", deviation = \"200 us\" }", jitter(normal, 600, 0.0)),
+        (
+            "{ distribution = \"normal\", deviation = \"200 us\", most = \"400 us\", correlation = 0.9 }",
+            jitter(normal, 400, 0.9),
+        ),
+    ] {
+        let text = link(&format!("jitter = {{ forward = {text} }}"));
+        let links = network(&text).links;
+        assert_eq!((links[0].jitter, links[1].jitter), (expected, None), "{text}");
+        assert_eq!(links[0].timetable.is_some(), expected.is_some(), "{text}");
+        let scenario = parse_toml(&text, &[]).unwrap();
+        assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario), "{text}");
+    }
 }
 
 #[test]

@@ -9,11 +9,13 @@
 
 mod computed;
 mod disturbance;
+mod jitter;
 mod queued;
 mod timetable;
 
 pub use computed::ComputedLink;
 pub use disturbance::{Disturbance, Reordering};
+pub use jitter::{Distribution, Jitter};
 pub use queued::QueuedLink;
 pub use timetable::{Deliveries, Outage, Phase, Timetable};
 

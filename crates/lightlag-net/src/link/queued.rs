@@ -5,11 +5,12 @@
 //! in the order of time. So the link catches up with the clock whenever it is called, and wakes only for arrivals. A
 //! timetable is known beforehand: how long a transmission takes is known when it begins, even where the rate changes.
 
+use super::jitter::{Jitter, JitterProcess};
 use super::timetable::{Changes, Timetable, Transmission};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals};
 use crate::queue::{Backlog, Discipline, Dropped, Verdicts};
 use crate::{LossPlace, LossProcess, Packet, QueueLimit};
-use lightlag_core::Instant;
+use lightlag_core::{Instant, RandomStream};
 use std::collections::VecDeque;
 
 struct OnTheWay<B> {
@@ -71,7 +72,14 @@ impl<B: Clone> QueuedLink<B> {
     /// discipline was built for.
     #[must_use]
     pub fn changing(mut self, timetable: Timetable) -> Self {
-        self.changes = Some(Box::new(Changes::new(timetable)));
+        self.changes = Some(Box::new(Changes::new(timetable, None)));
+        self
+    }
+
+    /// Changes by a timetable, and delays packets by a little more or less.
+    #[must_use]
+    pub fn jittering(mut self, timetable: Timetable, jitter: Jitter, random: RandomStream) -> Self {
+        self.changes = Some(Box::new(Changes::new(timetable, Some(JitterProcess::new(jitter, random)))));
         self
     }
 
@@ -192,7 +200,7 @@ impl<B: Clone> QueuedLink<B> {
         }
         let arrival = match &mut self.changes {
             None => end + delay,
-            Some(changes) => changes.arrive(end + delay),
+            Some(changes) => changes.arrive(end, delay),
         };
         let copies = self.disturbance.duplicates() && !packet.flags.is_corrupted();
         if copies {

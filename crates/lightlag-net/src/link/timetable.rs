@@ -5,6 +5,7 @@
 //!   become shorter it waits for those before it, unless packets may overtake.
 //! - An outage cuts the frame in transmission: it arrives damaged. What has left the transmitter before arrives.
 
+use super::jitter::JitterProcess;
 use crate::queue::Discipline;
 use lightlag_core::{Duration, Instant, Rate};
 use std::sync::Arc;
@@ -149,21 +150,29 @@ pub(super) struct Changes {
     /// When the last packet arrives that was not held back.
     last_arrival: Instant,
     opportunity: Opportunity,
+    jitter: Option<JitterProcess>,
 }
 
 impl Changes {
-    pub(super) fn new(timetable: Timetable) -> Self {
+    pub(super) fn new(timetable: Timetable, jitter: Option<JitterProcess>) -> Self {
         let mut first_arrivals = Vec::new();
+        let most = jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
         if timetable.overtaking {
-            let mut first = Instant::MAX;
-            first_arrivals = timetable.phases.iter().rev().map(|phase| first.min(phase.from + phase.delay)).collect();
-            for arrival in &mut first_arrivals {
-                first = first.min(*arrival);
-                *arrival = first;
-            }
+            let earliest = timetable.phases.iter().rev().scan(Instant::MAX, |first, phase| {
+                *first = (*first).min(phase.from + phase.delay.saturating_sub(most));
+                Some(*first)
+            });
+            first_arrivals = earliest.collect();
             first_arrivals.reverse();
         }
-        Self { timetable, present: 0, first_arrivals, last_arrival: Instant::ZERO, opportunity: Opportunity::default() }
+        Self {
+            timetable,
+            present: 0,
+            first_arrivals,
+            last_arrival: Instant::ZERO,
+            opportunity: Opportunity::default(),
+            jitter,
+        }
     }
 
     /// Goes on to `now`, not before the last call, and tells the discipline the rates on the way.
@@ -245,20 +254,23 @@ impl Changes {
         }
     }
 
-    /// When a packet arrives that would do so at `arrival`: not before the one before it, unless packets may overtake.
-    pub(super) fn arrive(&mut self, arrival: Instant) -> Instant {
-        if !self.timetable.overtaking {
-            self.last_arrival = self.last_arrival.max(arrival);
-            return self.last_arrival;
+    /// When a packet arrives that has left at `end` and travels for `delay`, more or less: not before the one before it,
+    /// unless packets may overtake.
+    pub(super) fn arrive(&mut self, end: Instant, delay: Duration) -> Instant {
+        let arrival = end + self.jitter.as_mut().map_or(delay, |jitter| jitter.apply(delay));
+        if self.timetable.overtaking {
+            return arrival;
         }
-        arrival
+        self.last_arrival = self.last_arrival.max(arrival);
+        self.last_arrival
     }
 
     /// Before when no packet can arrive that starts at `free`, in the present phase or later, or after that.
     pub(super) fn first_arrival(&self, free: Instant) -> Instant {
         let phases = &self.timetable.phases;
         let at = self.present + phases[self.present + 1..].partition_point(|phase| phase.from <= free);
-        let own = free + phases[at].delay;
+        let most = self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
+        let own = free + phases[at].delay.saturating_sub(most);
         if self.timetable.overtaking {
             self.first_arrivals.get(at + 1).map_or(own, |after| own.min(*after))
         } else {

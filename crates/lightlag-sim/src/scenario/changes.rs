@@ -68,6 +68,12 @@ impl Changes {
     }
 }
 
+/// The timetable of a direction that does not change.
+pub(super) fn steady(side: &Side) -> Timetable {
+    let only = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true };
+    Timetable::new([only], side.outage.0, side.reorder.overtakes)
+}
+
 /// Losses that follow each other, the first from the begin on; one alone never changes.
 pub(super) fn in_turn(mut losses: Vec<(Instant, Loss)>) -> Loss {
     match losses.pop() {

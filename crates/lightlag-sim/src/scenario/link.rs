@@ -3,6 +3,7 @@
 use super::changes::{Changes, OutageRule};
 use super::disturbance::{Duplication, Reorder};
 use super::error::{Errors, Path};
+use super::jitter::JitterSpec;
 use super::loss::LossModel;
 use super::queue::Queue;
 use super::reader::{FromValue, Table, leaf, shown};
@@ -40,6 +41,10 @@ pub struct Line {
     pub rate: PerDirection<Rate>,
     /// Propagation delay.
     pub delay: PerDirection<Duration>,
+    /// How the delay differs from packet to packet.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub jitter: PerDirection<JitterSpec>,
     /// How much may wait for transmission, `"1000 packets"`, `"64 kB"` or `"1 bdp"`, or a table with a discipline.
     #[schemars(default)]
     pub queue: PerDirection<Queue>,
@@ -106,7 +111,16 @@ impl Line {
     pub(super) fn read_from(table: &mut Table, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
         let rate = table.required("rate", "say how fast bits leave, such as \"10 Mbit/s\"", errors);
-        let delay = table.required("delay", "say how long a bit travels, such as \"300 ms\"", errors);
+        let delay: Option<PerDirection<Duration>> =
+            table.required("delay", "say how long a bit travels, such as \"300 ms\"", errors);
+        let jitter: PerDirection<JitterSpec> = table.optional("jitter", errors).unwrap_or_default();
+        if let Some(PerDirection { forward, backward }) = delay {
+            let at = table.path("jitter");
+            jitter.forward.check(forward, &at, errors);
+            if jitter.backward != jitter.forward || backward != forward {
+                jitter.backward.check(backward, &at, errors);
+            }
+        }
         let queue = table.optional("queue", errors).unwrap_or_default();
         let loss = table.optional("loss", errors).unwrap_or_default();
         let reorder = table.optional("reorder", errors).unwrap_or_default();
@@ -119,7 +133,19 @@ impl Line {
         }
         let outage = table.optional("outage", errors).unwrap_or_default();
         let header = header(table, errors);
-        let line = Self { rate: rate?, delay: delay?, queue, loss, reorder, duplicate, changes, trace, outage, header };
+        let line = Self {
+            rate: rate?,
+            delay: delay?,
+            jitter,
+            queue,
+            loss,
+            reorder,
+            duplicate,
+            changes,
+            trace,
+            outage,
+            header,
+        };
         (errors.len() == before).then_some(line)
     }
 }
@@ -128,6 +154,7 @@ impl Line {
 pub(super) struct Side<'a> {
     pub(super) rate: Rate,
     pub(super) delay: Duration,
+    pub(super) jitter: JitterSpec,
     pub(super) queue: Queue,
     pub(super) loss: &'a LossModel,
     pub(super) reorder: Reorder,
@@ -143,6 +170,7 @@ impl Line {
         Side {
             rate: self.rate.forward,
             delay: self.delay.forward,
+            jitter: self.jitter.forward,
             queue: self.queue.forward,
             loss: &self.loss.forward,
             reorder: self.reorder.forward,
@@ -158,6 +186,7 @@ impl Line {
         Side {
             rate: self.rate.backward,
             delay: self.delay.backward,
+            jitter: self.jitter.backward,
             queue: self.queue.backward,
             loss: &self.loss.backward,
             reorder: self.reorder.backward,

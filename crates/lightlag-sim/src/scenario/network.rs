@@ -8,7 +8,7 @@ use super::layout::{Layout, Stream};
 use super::trace::Traces;
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{Edge, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes, Timetable};
+use lightlag_net::{Edge, Jitter, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes, Timetable};
 use lightlag_tcp::Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -60,6 +60,8 @@ pub struct LinkDirection {
     pub duplicate: Probability,
     /// How its rate and its delay change and when it is down, if they ever do.
     pub timetable: Option<Timetable>,
+    /// How delays differ from packet to packet, if they do. Then there is a timetable, too.
+    pub jitter: Option<Jitter>,
     /// Link-layer header of every packet.
     pub header: Bytes,
 }
@@ -172,7 +174,8 @@ fn links(
                 loss_place: side.loss.place,
                 reorder: side.reorder.reordering(),
                 duplicate: side.duplicate.0,
-                timetable,
+                timetable: timetable.or_else(|| side.jitter.0.map(|_| super::changes::steady(&side))),
+                jitter: side.jitter.0,
                 header: line.header,
             });
         }

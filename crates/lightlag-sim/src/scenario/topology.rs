@@ -100,6 +100,7 @@ fn default_access(bottleneck: &Line) -> Line {
     Line {
         rate: PerDirection::both(rate),
         delay: PerDirection::both(Duration::from_millis(1)),
+        jitter: PerDirection::default(),
         queue: PerDirection::default(),
         loss: PerDirection::default(),
         reorder: PerDirection::default(),

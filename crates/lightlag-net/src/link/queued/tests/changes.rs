@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::queue::{DisciplineConfig, Pie, PieConfig};
-use crate::{Deliveries, Outage, Phase, Timetable};
+use crate::{Deliveries, Distribution, Jitter, Outage, Phase, Timetable};
 use lightlag_core::Rate;
 
 /// 8 Mbit/s, 2.5 ms.
@@ -199,6 +199,40 @@ fn opportunities_begin_again_at_their_end() {
     // An opportunity at 0 is another one at the end of each round.
     let sizes = [(0, 1_500), (1, 1_500), (1, 1_500), (1, 1_500)];
     assert_eq!(delivered(&[0, 5], &sizes), [(0, 0), (5_000, 1), (5_000, 2), (10_000, 3)]);
+}
+
+/// 1000 packets of 1 ms, each with a delay of 10 ± 5 ms: bodies and how long each has travelled, in ns.
+fn jittered(overtaking: bool) -> Vec<(u32, u64)> {
+    let phase = Phase { delay: Duration::from_millis(10), ..USUAL };
+    let most = Duration::from_millis(5);
+    let jitter = Jitter { distribution: Distribution::Uniform, most, correlation: Probability::ZERO };
+    let timetable = Timetable::new([phase], Outage::Hold, overtaking);
+    let mut link = disturbed(Disturbance::none()).jittering(timetable, jitter, stream("jitter"));
+    (0..1_000).for_each(|body| link.send(at(0), packet(body, 1_000)));
+    let mut arrived = Vec::new();
+    let mut last = Instant::ZERO;
+    while let Some(now) = link.next_wake() {
+        assert!(now >= last, "nothing arrives in the past");
+        last = now;
+        let travelled = |packet: Packet<u32>| (packet.body, now.as_nanos() - (u64::from(packet.body) + 1) * 1_000_000);
+        arrived.extend(link.receive(now).map(travelled));
+    }
+    arrived
+}
+
+#[test]
+fn packets_with_jitter_overtake_only_if_they_may() {
+    let (ordered, mut free) = (jittered(false), jittered(true));
+    assert!(ordered.is_sorted_by_key(|(body, _)| *body) && !free.is_sorted_by_key(|(body, _)| *body));
+    assert!(free.iter().all(|(_, time)| (5_000_000..=15_000_000).contains(time)));
+    free.sort_unstable();
+    // The same draws: in order, each arrives at the latest moment of those up to it.
+    let mut latest = 0;
+    for ((body, waited), (other, travelled)) in ordered.into_iter().zip(free) {
+        let left = u64::from(body + 1) * 1_000_000;
+        latest = latest.max(left + travelled);
+        assert_eq!((body, left + waited), (other, latest));
+    }
 }
 
 proptest! {
