@@ -371,4 +371,38 @@ proptest! {
         prop_assert!(result.summary.flows[0].finish_s.is_some(), "{:?}", result.summary.flows[0]);
         check(&result);
     }
+
+    #[test]
+    fn a_transfer_finishes_in_spite_of_outages(
+        tcp in tcp(), up in 500_u32..5_000, down in 1_u32..2_000, loses in any::<bool>(), bytes in 1_u32..2_000_000,
+        seed in any::<u32>(), discipline in discipline(),
+    ) {
+        let mut changes = String::new();
+        for round in 1..=20 {
+            let end = round * (up + down);
+            write!(changes, "{{ at = \"{} ms\", down = true }}, {{ at = \"{end} ms\", down = false }}, ", end - down).unwrap();
+        }
+        let result = run(&format!(r#"
+            name = "outages"
+            duration = "3000 s"
+            seed = {seed}
+            record = {{ queue = "off", drops = true }}
+
+            [[links]]
+            between = ["a", "b"]
+            rate = "5 Mbit/s"
+            delay = "20 ms"
+            queue = {{ limit = "50 packets", discipline = {discipline} }}
+            changes = [{changes}]
+            outage = "{}"
+
+            [[flows]]
+            from = "a"
+            to = "b"
+            transfer = "{bytes} B"
+            {tcp}
+        "#, if loses { "lose" } else { "hold" }));
+        prop_assert!(result.summary.flows[0].finish_s.is_some(), "{:?}", result.summary.flows[0]);
+        check(&result);
+    }
 }
