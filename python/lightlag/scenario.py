@@ -61,7 +61,7 @@ Reorder: TypeAlias = bool | Mapping[str, Any]
 """``{"probability": 0.01, "delay": "5 ms"}``; ``["1 ms", "10 ms"]`` draws the delay between the two. True lets packets
 overtake where the delay of the link becomes shorter."""
 Changes: TypeAlias = Sequence[Mapping[str, Any]]
-"""``[{"at": "30 s", "rate": "5 Mbit/s"}, {"at": "60 s", "down": True}, {"at": "70 s", "down": False, "loss": 0.01}]``."""
+"""``[{"at": "30 s", "rate": "5 Mbit/s"}, {"at": "60 s", "down": True}, {"at": "70 s", "down": False}]``."""
 Jitter: TypeAlias = str | Mapping[str, Any]
 """``"5 ms"``, or ``{"distribution": "normal", "deviation": "2 ms", "most": "6 ms", "correlation": 0.9}``."""
 Trace: TypeAlias = str | Mapping[str, str]
