@@ -112,7 +112,7 @@ impl Scenario {
             let Some(way) = way else { continue };
             let path = self.flow_path(index);
             let share = Bytes((way.rate * way.round_trip).0 / sharing[way.bottleneck.0 as usize].max(1));
-            self.time(flow, way, &path, &mut found);
+            self.time(network, flow, way, &path, &mut found);
             window(flow, way, share, &path, &mut found);
             timers(flow, way, &path, &mut found);
             sack(flow, way, share, &path, &mut found);
@@ -158,7 +158,7 @@ impl Scenario {
     }
 
     /// A flow that begins too late, or that cannot finish.
-    fn time(&self, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+    fn time(&self, network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
         let left = (lightlag_core::Instant::ZERO + self.duration).since(flow.start);
         if left.is_zero() {
             found.flow("start", path, ".start", || {
@@ -166,7 +166,9 @@ impl Scenario {
             });
             return;
         }
-        let Some(transfer) = flow.transfer else { return };
+        // A rate that changes may rise.
+        let is_steady = network.links[way.bottleneck.0 as usize].timetable.is_none();
+        let Some(transfer) = flow.transfer.filter(|_| is_steady) else { return };
         let least = way.rate.time_to_send(transfer) + way.round_trip;
         if least > left {
             found.flow("transfer", path, ".transfer", || {
