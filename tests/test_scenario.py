@@ -97,6 +97,20 @@ def test_the_complete_form_reads_back_as_itself(pair_file: Path) -> None:
     assert _engine.parse(text, "json") == text
 
 
+def test_paths_of_traces_begin_where_the_scenario_stands(tmp_path: Path) -> None:
+    trace, file = tmp_path / "cell.csv", tmp_path / "cell.toml"
+    trace.write_text("time_s,rate_bps\n1,5e6\n")
+    link = 'between = ["a", "b"]\nrate = "8 Mbit/s"\ndelay = "10 ms"\ntrace = "cell.csv"'
+    file.write_text(f'duration = "1 s"\n[[links]]\n{link}\n[[flows]]\nfrom = "a"\nto = "b"\n')
+    complete = load_scenario(file)
+    assert json.loads(complete)["links"][0]["trace"] == str(trace.resolve())
+    assert check(file)[0] == str(file)
+    assert json.loads(_engine.check(complete, "json"))["errors"] == []
+    trace.write_text("time_s,rate_bps\n1,5e6\n2,-1\n")
+    with pytest.raises(ll.ScenarioError, match="cell.csv: line 3: rate_bps: -1 is negative"):
+        check(file)
+
+
 def test_a_scenario_of_every_part_is_accepted() -> None:
     everything = ll.Scenario(
         name="everything",
@@ -130,6 +144,9 @@ def test_a_scenario_of_every_part_is_accepted() -> None:
                 loss={"bit_error_rate": 1e-7},
                 reorder={"probability": 0.01, "delay": "5 ms"},
                 duplicate=ll.Directions(0.001, 0.0),
+                jitter=ll.Directions("500 us", {"distribution": "normal", "deviation": "100 us", "correlation": 0.5}),
+                changes=[{"at": "200 ms", "down": True}, {"at": "300 ms", "down": False, "loss": 0.1}],
+                outage="lose",
                 header="7 B",
             ),
         ),

@@ -53,11 +53,20 @@ Time: TypeAlias = str
 Rate: TypeAlias = str
 Loss: TypeAlias = float | Mapping[str, Any]
 """A packet error rate, ``{"bit_error_rate": 1e-6}``, ``{"at": ["2.9 s"]}``, or packets by number,
-``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them as they come."""
+``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them as they come. In bursts:
+``{"mean": 0.01, "burst": 5}``, or ``{"good": {"mean_time": "10 s"}, "bad": {"mean_time": "200 ms", "loss": 0.5}}``."""
 Queue: TypeAlias = str | Mapping[str, Any]
 """How much may wait, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
-Reorder: TypeAlias = Mapping[str, Any]
-"""``{"probability": 0.01, "delay": "5 ms"}``; ``["1 ms", "10 ms"]`` draws the delay between the two."""
+Reorder: TypeAlias = bool | Mapping[str, Any]
+"""``{"probability": 0.01, "delay": "5 ms"}``; ``["1 ms", "10 ms"]`` draws the delay between the two. True lets packets
+overtake where the delay of the link becomes shorter."""
+Changes: TypeAlias = Sequence[Mapping[str, Any]]
+"""``[{"at": "30 s", "rate": "5 Mbit/s"}, {"at": "60 s", "down": True}, {"at": "70 s", "down": False}]``."""
+Jitter: TypeAlias = str | Mapping[str, Any]
+"""``"5 ms"``, or ``{"distribution": "normal", "deviation": "2 ms", "most": "6 ms", "correlation": 0.9}``."""
+Trace: TypeAlias = str | Mapping[str, str]
+"""The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
+``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file."""
 Congestion: TypeAlias = str | Mapping[str, Any]
 """The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
 
@@ -224,6 +233,8 @@ class Line:
     """How fast bits leave."""
     delay: Time | Directions[Time]
     """Propagation delay."""
+    jitter: Jitter | Directions[Jitter | None] | None = None
+    """How the delay differs from packet to packet: "5 ms" to either side, or a distribution."""
     queue: Queue | Directions[Queue] | None = None
     """How much may wait: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``; or ``{"discipline": "codel"}``
     and the keys of the discipline."""
@@ -233,6 +244,12 @@ class Line:
     """Which packets are held back: ``{"probability": 0.01, "delay": "5 ms"}``."""
     duplicate: float | Directions[float] | None = None
     """How likely a packet arrives twice."""
+    changes: Changes | Directions[Changes] | None = None
+    """What the link is like from some times on: rate, delay, down, loss."""
+    trace: Trace | Directions[Trace | None] | None = None
+    """A file that says how the link changes, in the place of changes."""
+    outage: Literal["hold", "lose"] | Directions[Literal["hold", "lose"]] | None = None
+    """What an outage does: packets wait (hold), or the transmitter does not notice and they are lost (lose)."""
     header: Size | None = None
     """Link-layer header and trailer of every packet."""
 
@@ -528,7 +545,7 @@ def load_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) 
     """
     text, kind, source = _source(scenario)
     try:
-        return _engine.parse(text, kind, sets)
+        return _engine.parse(text, kind, sets, _folder(source))
     except ScenarioError as error:
         if source is None:
             raise
@@ -544,7 +561,7 @@ def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple
         If it cannot be run, with all of its errors.
     """
     text, kind, source = _source(scenario)
-    report = json.loads(_engine.check(text, kind, sets))
+    report = json.loads(_engine.check(text, kind, sets, _folder(source)))
     if report["errors"]:
         errors = [(path, message) for path, message in report["errors"]]
         raise scenario_error(errors, source or "scenario")
@@ -602,6 +619,11 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
         if scenario in presets.PRESETS:
             return json.dumps(presets.PRESETS[scenario]().to_dict()), "json", scenario
     return _read(path), "json" if path.suffix == ".json" else "toml", str(path)
+
+
+def _folder(source: str | None) -> str:
+    """Where the paths of traces begin: beside the file, or where the program runs."""
+    return "" if source is None else str(Path(source).resolve().parent)
 
 
 def _read(path: Path) -> str:

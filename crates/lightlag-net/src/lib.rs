@@ -12,8 +12,11 @@ pub mod packet;
 pub mod queue;
 pub mod routing;
 
-pub use link::{ComputedLink, Disturbance, Link, LinkConfig, QueueFull, QueuedLink, Reordering};
-pub use loss::{Loss, LossPlace, LossProcess};
+pub use link::{
+    ComputedLink, Deliveries, Distribution, Disturbance, Jitter, Link, LinkConfig, Outage, Phase, QueueFull,
+    QueuedLink, Reordering, Timetable,
+};
+pub use loss::{Dwell, GilbertElliott, Loss, LossPlace, LossProcess};
 pub use packet::{Ecn, NodeId, Packet, PacketFlags};
 pub use queue::QueueLimit;
 pub use routing::{Edge, LinkId, Routes};

@@ -3,8 +3,14 @@
 //! Drawn after the queue, a packet is corrupted: it has used the queue and the link, and the receiving interface drops it.
 //! Drawn before the queue, it never enters: it takes no place and no transmission time.
 
+mod gilbert_elliott;
+
+pub use gilbert_elliott::{Dwell, GilbertElliott};
+
 use crate::PacketFlags;
+use gilbert_elliott::Channel;
 use lightlag_core::{Bytes, Instant, Probability, RandomStream};
+use std::sync::Arc;
 
 /// A loss model, as configured.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -22,6 +28,10 @@ pub enum Loss {
     /// The packets with these numbers are lost: packets that carry payload are counted from 1 where losses are drawn,
     /// retransmissions too. Ascending.
     Numbered(Vec<u64>),
+    /// In bursts: a channel with a good and a bad state.
+    Bursts(GilbertElliott),
+    /// Each of these from its time on, the first from zero on. Ascending; none of them changes itself.
+    Changing(Arc<[(Instant, Loss)]>),
 }
 
 /// Where losses are drawn.
@@ -51,6 +61,38 @@ enum Model {
     Bit { ln_bit_ok: f64, size: u64, threshold: u64 },
     At { times: Vec<Instant>, next: usize },
     Numbered { numbers: Vec<u64>, next: usize, counted: u64 },
+    Bursts(Box<Channel>),
+    Changing(Box<Changing>),
+}
+
+/// Models that follow each other.
+#[derive(Clone, Debug)]
+struct Changing {
+    timetable: Arc<[(Instant, Loss)]>,
+    /// How many of them have begun.
+    begun: usize,
+    present: Model,
+    /// From which the streams of channel states are derived: the same whatever has been drawn.
+    seed: u64,
+}
+
+impl Changing {
+    fn new(timetable: Arc<[(Instant, Loss)]>, seed: u64) -> Self {
+        Self { timetable, begun: 0, present: Model::None, seed }
+    }
+
+    fn loses(&mut self, start: Instant, size: u64, flags: PacketFlags, random: &mut RandomStream) -> bool {
+        let first = self.begun;
+        while self.timetable.get(self.begun).is_some_and(|(from, _)| *from <= start) {
+            self.begun += 1;
+        }
+        if self.begun > first {
+            let (from, loss) = &self.timetable[self.begun - 1];
+            let states = RandomStream::new(self.seed, &format!("states {}", self.begun));
+            self.present = Model::new(loss, *from, states);
+        }
+        self.present.loses(start, size, flags, random)
+    }
 }
 
 /// The packet error rate of a frame of `size` bytes under a bit error rate.
@@ -62,12 +104,10 @@ pub fn packet_error_rate(bit_error_rate: Probability, size: Bytes) -> Probabilit
 impl LossProcess {
     /// The model, drawing from `random`.
     pub fn new(loss: &Loss, random: RandomStream) -> Self {
+        let seed = random.clone().bits();
         let model = match loss {
-            Loss::None => Model::None,
-            Loss::Packet(probability) => Model::Packet { threshold: probability.threshold() },
-            Loss::Bit(rate) => Model::Bit { ln_bit_ok: libm::log1p(-rate.value()), size: 0, threshold: 0 },
-            Loss::At(times) => Model::At { times: times.clone(), next: 0 },
-            Loss::Numbered(numbers) => Model::Numbered { numbers: numbers.clone(), next: 0, counted: 0 },
+            Loss::Changing(timetable) => Model::Changing(Box::new(Changing::new(timetable.clone(), seed))),
+            loss => Model::new(loss, Instant::ZERO, RandomStream::new(seed, "states")),
         };
         Self { lossy: *loss != Loss::None, model, place: LossPlace::AfterQueue, random }
     }
@@ -92,23 +132,42 @@ impl LossProcess {
     }
 
     fn draw(&mut self, start: Instant, size: u64, flags: PacketFlags) -> bool {
-        match &mut self.model {
-            Model::None => false,
-            Model::Packet { threshold } => self.random.bits() < *threshold,
-            Model::Bit { ln_bit_ok, size: last, threshold } => {
+        self.model.loses(start, size, flags, &mut self.random)
+    }
+}
+
+impl Model {
+    /// A model that begins at `from`, with channel states from `states`.
+    fn new(loss: &Loss, from: Instant, states: RandomStream) -> Self {
+        match loss {
+            Loss::Packet(probability) => Self::Packet { threshold: probability.threshold() },
+            Loss::Bit(rate) => Self::Bit { ln_bit_ok: libm::log1p(-rate.value()), size: 0, threshold: 0 },
+            Loss::At(times) => Self::At { times: times.clone(), next: 0 },
+            Loss::Numbered(numbers) => Self::Numbered { numbers: numbers.clone(), next: 0, counted: 0 },
+            Loss::Bursts(model) => Self::Bursts(Box::new(Channel::new(*model, from, states))),
+            // A timetable has models, not timetables.
+            Loss::None | Loss::Changing(_) => Self::None,
+        }
+    }
+
+    fn loses(&mut self, start: Instant, size: u64, flags: PacketFlags, random: &mut RandomStream) -> bool {
+        match self {
+            Self::None => false,
+            Self::Packet { threshold } => random.bits() < *threshold,
+            Self::Bit { ln_bit_ok, size: last, threshold } => {
                 if size != *last {
                     *last = size;
                     let rate = -libm::expm1(Bytes(size).bits() as f64 * *ln_bit_ok);
                     *threshold = Probability::new(rate).unwrap_or(Probability::ZERO).threshold();
                 }
-                self.random.bits() < *threshold
+                random.bits() < *threshold
             }
-            Model::At { times, next } => {
+            Self::At { times, next } => {
                 let hit = times.get(*next).is_some_and(|at| *at <= start);
                 *next += usize::from(hit);
                 hit
             }
-            Model::Numbered { numbers, next, counted } => {
+            Self::Numbered { numbers, next, counted } => {
                 if !flags.carries_payload() {
                     return false;
                 }
@@ -117,6 +176,8 @@ impl LossProcess {
                 *next += usize::from(hit);
                 hit
             }
+            Self::Bursts(channel) => channel.loses(start, random),
+            Self::Changing(changing) => changing.loses(start, size, flags, random),
         }
     }
 }
@@ -190,6 +251,23 @@ mod tests {
             }
         }
         assert_eq!(lost, [1, 3, 4]);
+    }
+
+    #[test]
+    fn a_loss_that_changes_goes_on_with_the_same_draws() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let half = Loss::Packet(probability(0.5));
+        let all = Loss::Packet(probability(1.0));
+        let changes = [(at(0), half.clone()), (at(100), all), (at(150), Loss::None), (at(200), half.clone())];
+        let (mut changing, mut steady) = (process(&Loss::Changing(changes.into())), process(&half));
+        for ms in 0..100 {
+            assert_eq!(changing.loses(at(ms), 1500, data()), steady.loses(at(ms), 1500, data()), "{ms}");
+        }
+        assert!((100..150).all(|ms| changing.loses(at(ms), 1500, data())));
+        assert!((150..200).all(|ms| !changing.loses(at(ms), 1500, data())));
+        let later = (200..1200).filter(|ms| changing.loses(at(*ms), 1500, data())).count();
+        // Binomial, 1000 at 0.5: 15.8; five of them.
+        assert!(later.abs_diff(500) < 79, "{later}");
     }
 
     #[test]

@@ -34,10 +34,10 @@ pyo3::create_exception!(
 
 type Sets = Vec<(String, String)>;
 
-fn read(text: &str, format: &str, sets: &Sets) -> Result<Scenario, Vec<Fault>> {
+fn read(text: &str, format: &str, sets: &Sets, folder: &str) -> Result<Scenario, Vec<Fault>> {
     match format {
-        "json" => scenario::parse_json(text, sets),
-        _ => scenario::parse_toml(text, sets),
+        "json" => scenario::parse_json_in(folder, text, sets),
+        _ => scenario::parse_toml_in(folder, text, sets),
     }
 }
 
@@ -54,19 +54,20 @@ fn scenario_error(py: Python<'_>, errors: &[Fault]) -> PyErr {
     }
 }
 
-/// Reads a scenario ("toml" or "json"), changes what `sets` says and gives it back as JSON with every default.
+/// Reads a scenario ("toml" or "json"), changes what `sets` says and gives it back as JSON with every default. The paths of
+/// traces begin at `folder`.
 #[pyfunction]
-#[pyo3(signature = (text, format="toml", sets=Vec::new()))]
-fn parse(py: Python<'_>, text: &str, format: &str, sets: Sets) -> PyResult<String> {
-    let scenario = read(text, format, &sets).map_err(|errors| scenario_error(py, &errors))?;
+#[pyo3(signature = (text, format="toml", sets=Vec::new(), folder=""))]
+fn parse(py: Python<'_>, text: &str, format: &str, sets: Sets, folder: &str) -> PyResult<String> {
+    let scenario = read(text, format, &sets, folder).map_err(|errors| scenario_error(py, &errors))?;
     Ok(scenario.to_json().to_string())
 }
 
 /// All errors and warnings of a scenario, as JSON: {"errors": [[path, message], ...], "warnings": ...}.
 #[pyfunction]
-#[pyo3(signature = (text, format="toml", sets=Vec::new()))]
-fn check(text: &str, format: &str, sets: Sets) -> String {
-    let checked = read(text, format, &sets).and_then(|scenario| {
+#[pyo3(signature = (text, format="toml", sets=Vec::new(), folder=""))]
+fn check(text: &str, format: &str, sets: Sets, folder: &str) -> String {
+    let checked = read(text, format, &sets, folder).and_then(|scenario| {
         let network = scenario.expand()?;
         Ok(scenario.warnings(&network))
     });

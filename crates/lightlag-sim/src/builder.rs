@@ -56,9 +56,9 @@ pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u6
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| RandomStream::new(seed, &format!("link {} {purpose}", direction.name));
     let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
-    let in_order = reorder.is_none() && duplicate == Probability::ZERO;
+    let is_steady = reorder.is_none() && duplicate == Probability::ZERO && direction.timetable.is_none();
     let in_transmission = loss.place() == LossPlace::AfterQueue;
-    let link = if discipline == DisciplineConfig::DropTail && in_order && in_transmission {
+    let link = if discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
         Link::Computed(ComputedLink::new(config, loss))
     } else {
         let mut disturbance = Disturbance::none();
@@ -69,7 +69,12 @@ pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u6
             disturbance = disturbance.duplicating(duplicate, random("duplicate"));
         }
         let discipline = discipline.build(&config, random("queue"));
-        Link::Queued(Box::new(QueuedLink::new(config, discipline, loss, disturbance)))
+        let link = QueuedLink::new(config, discipline, loss, disturbance);
+        Link::Queued(Box::new(match (&direction.timetable, direction.jitter) {
+            (Some(timetable), Some(jitter)) => link.jittering(timetable.clone(), jitter, random("jitter")),
+            (Some(timetable), None) => link.changing(timetable.clone()),
+            (None, _) => link,
+        }))
     };
     Hop { link, to: direction.to }
 }

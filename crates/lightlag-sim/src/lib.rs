@@ -11,6 +11,7 @@
 //! - [`path`]: the links of a scenario for packets from outside.
 //! - `record`: samples as columns, while it runs.
 //! - `capture`: packets as files for other tools, while it runs.
+//! - [`trace`]: files that say how a link changes.
 //! - [`results`]: what a run leaves: summary, columns, hash.
 
 mod application;
@@ -21,6 +22,7 @@ mod record;
 pub mod results;
 pub mod run;
 pub mod scenario;
+pub mod trace;
 mod world;
 
 pub use capture::Output;

@@ -2,9 +2,10 @@
 
 mod text;
 
+use lightlag_core::{Duration, Rate};
 use lightlag_net::QueueLimit;
 use lightlag_sim::results::FlowSummary;
-use lightlag_sim::scenario::{Flow, Network};
+use lightlag_sim::scenario::{Flow, LinkDirection, Network};
 use lightlag_sim::{RunResult, Scenario};
 use lightlag_tcp::congestion::catalog;
 use proptest::prelude::*;
@@ -18,7 +19,14 @@ fn link() -> impl Strategy<Value = String> {
         (1_000_u32..20_000, 20_u32..2_000)
             .prop_map(|(down, up)| format!("rate = {{ forward = \"{down} kbit/s\", backward = \"{up} kbit/s\" }}")),
     ];
-    let delay = (0_u32..120_000).prop_map(|us| format!("delay = \"{us} us\""));
+    let delay = (0_u32..120_000, 0_u32..12).prop_map(|(us, kind)| {
+        let jitter = match kind {
+            0 => format!("jitter = \"{} us\"", us / 2),
+            1 => format!("jitter = {{ distribution = \"normal\", deviation = \"{} us\", correlation = 0.5 }}", us / 4),
+            _ => String::new(),
+        };
+        format!("delay = \"{us} us\"\n{jitter}")
+    });
     let limit = prop_oneof![
         (1_u32..60).prop_map(|n| format!("\"{n} packets\"")),
         (1_u32..60).prop_map(|n| format!("\"{} B\"", n * 1000)),
@@ -34,6 +42,13 @@ fn link() -> impl Strategy<Value = String> {
         3 => (1_u32..200).prop_map(|n| format!("loss = {}", f64::from(n) / 1000.0)),
         1 => Just(String::from("loss = { forward = 0, backward = 1 }")),
         1 => (1_u32..200).prop_map(|n| format!("loss = {{ rate = {}, where = \"before queue\" }}", f64::from(n) / 1000.0)),
+        1 => (1_u32..200, 2_u32..20).prop_map(|(mean, burst)| {
+            format!("loss = {{ mean = {}, burst = {burst} }}", f64::from(mean) / 1000.0)
+        }),
+        1 => (1_u32..500, 1_u32..100, 0_u32..1001).prop_map(|(good, bad, loss)| format!(
+            "loss = {{ good = {{ mean_time = \"{good} ms\" }}, bad = {{ mean_time = \"{bad} ms\", loss = {} }} }}",
+            f64::from(loss) / 1000.0
+        )),
         1 => (1_u32..100).prop_map(|n| format!("loss = {{ packets = [1, {n}, {}] }}", n + 7)),
         2 => (1_u32..200).prop_map(|n| format!("loss = {{ bit_error_rate = {} }}", f64::from(n) * 1e-7)),
         1 => (0_u32..4000, 0_u32..1000).prop_map(|(at, gap)| {
@@ -46,11 +61,35 @@ fn link() -> impl Strategy<Value = String> {
         1 => (0_u32..200, 0_u32..50_000).prop_map(|(often, us)| {
             format!("reorder = {{ probability = {}, delay = [\"0 s\", \"{us} us\"] }}\n", f64::from(often) / 1000.0)
         }),
+        1 => Just(String::from("reorder = true\n")),
         1 => (0_u32..200).prop_map(|often| format!("duplicate = {}\n", f64::from(often) / 1000.0)),
     ];
-    (rate, delay, queue, loss, header, disturbance).prop_map(|(rate, delay, queue, loss, header, disturbance)| {
-        format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}")
+    let parts = (rate, delay, queue, loss, header, disturbance, changes());
+    parts.prop_map(|(rate, delay, queue, loss, header, disturbance, changes)| {
+        format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}{changes}")
     })
+}
+
+/// Most links do not change; others change up to five times.
+fn changes() -> impl Strategy<Value = String> {
+    let change = prop_oneof![
+        (20_u32..20_000).prop_map(|kbps| format!("rate = \"{kbps} kbit/s\"")),
+        (0_u32..120_000).prop_map(|us| format!("delay = \"{us} us\"")),
+        any::<bool>().prop_map(|down| format!("down = {down}")),
+        (0_u32..300).prop_map(|n| format!("loss = {}", f64::from(n) / 1000.0)),
+        (1_u32..10).prop_map(|n| format!("delay = \"0 s\", loss = {{ mean = 0.1, burst = {n} }}")),
+    ];
+    let list = prop::collection::vec((0_u32..4_000, change), 1..6);
+    prop_oneof![
+        3 => Just(String::new()),
+        1 => (list, any::<bool>()).prop_map(|(mut list, loses)| {
+            list.sort_by_key(|(at, _)| *at);
+            let list: Vec<String> =
+                list.into_iter().map(|(at, change)| format!("{{ at = \"{at} ms\", {change} }}")).collect();
+            let outage = if loses { "lose" } else { "hold" };
+            format!("changes = [{}]\noutage = \"{outage}\"\n", list.join(", "))
+        }),
+    ]
 }
 
 /// A discipline with its parameters.
@@ -198,7 +237,7 @@ fn check(result: &RunResult) {
             assert!(link.max_queue_packets <= limit, "{link:?}");
         }
         // Bytes count when their transmission begins: at most one packet more than the rate allows.
-        let most = asked.rate.as_bps() as f64 * result.summary.simulated_s / 8.0 + 65_535.0;
+        let most = fastest(asked) * result.summary.simulated_s / 8.0 + 65_535.0;
         assert!(link.carried_bytes as f64 <= most, "{link:?}");
         let recorded = result.drops.link.iter().filter(|at| **at as usize == index).count() as u64;
         assert_eq!(
@@ -246,13 +285,26 @@ fn check_flow(flow: &FlowSummary, asked: &Flow, end: f64) {
     assert!((accounted - since_start).abs() < 1e-6, "{accounted} of {since_start} s are accounted for: {flow:?}");
 }
 
+/// The highest rate that a link ever has, in bit/s.
+fn fastest(link: &LinkDirection) -> f64 {
+    let later = link.timetable.iter().flat_map(|timetable| timetable.phases());
+    later.map(|phase| phase.rate).fold(link.rate, Rate::max).as_bps() as f64
+}
+
+/// The shortest delay that a link ever has, in seconds.
+fn shortest(link: &LinkDirection) -> f64 {
+    let later = link.timetable.iter().flat_map(|timetable| timetable.phases());
+    let shortest = later.map(|phase| phase.delay).fold(link.delay, Duration::min);
+    shortest.saturating_sub(link.jitter.map_or(Duration::ZERO, |jitter| jitter.most)).as_secs_f64()
+}
+
 /// No faster than light, and no more than the slowest link of the way.
 fn check_path(flow: &FlowSummary, asked: &Flow, network: &Network) {
     let way = |from, to| network.routes.path(from, to).unwrap().into_iter().map(|link| &network.links[link.0 as usize]);
     let (there, back) = (way(asked.from, asked.to), way(asked.to, asked.from));
-    let slowest = there.clone().map(|link| link.rate.as_bps()).min().unwrap() as f64;
+    let slowest = there.clone().map(fastest).fold(f64::INFINITY, f64::min);
     assert!(flow.goodput_bps <= slowest, "{flow:?}");
-    let base: f64 = there.chain(back).map(|link| link.delay.as_secs_f64()).sum();
+    let base: f64 = there.chain(back).map(shortest).sum();
     // A sample from timestamps has ticks of 1 ms.
     assert!(flow.min_rtt_s.is_none_or(|rtt| rtt > base - 0.001), "below {base} s: {flow:?}");
     assert!(flow.mean_rtt_s.is_none_or(|rtt| rtt >= flow.min_rtt_s.unwrap() - 1e-9), "{flow:?}");
@@ -316,6 +368,40 @@ proptest! {
             transfer = "{bytes} B"
             {tcp}
         "#));
+        prop_assert!(result.summary.flows[0].finish_s.is_some(), "{:?}", result.summary.flows[0]);
+        check(&result);
+    }
+
+    #[test]
+    fn a_transfer_finishes_in_spite_of_outages(
+        tcp in tcp(), up in 500_u32..5_000, down in 1_u32..2_000, loses in any::<bool>(), bytes in 1_u32..2_000_000,
+        seed in any::<u32>(), discipline in discipline(),
+    ) {
+        let mut changes = String::new();
+        for round in 1..=20 {
+            let end = round * (up + down);
+            write!(changes, "{{ at = \"{} ms\", down = true }}, {{ at = \"{end} ms\", down = false }}, ", end - down).unwrap();
+        }
+        let result = run(&format!(r#"
+            name = "outages"
+            duration = "3000 s"
+            seed = {seed}
+            record = {{ queue = "off", drops = true }}
+
+            [[links]]
+            between = ["a", "b"]
+            rate = "5 Mbit/s"
+            delay = "20 ms"
+            queue = {{ limit = "50 packets", discipline = {discipline} }}
+            changes = [{changes}]
+            outage = "{}"
+
+            [[flows]]
+            from = "a"
+            to = "b"
+            transfer = "{bytes} B"
+            {tcp}
+        "#, if loses { "lose" } else { "hold" }));
         prop_assert!(result.summary.flows[0].finish_s.is_some(), "{:?}", result.summary.flows[0]);
         check(&result);
     }

@@ -50,6 +50,36 @@ fn another_seed_gives_another_hash() {
     assert_ne!(run(&scenario(1, "")).summary.result_hash, run(&scenario(2, "")).summary.result_hash);
 }
 
+/// [`scenario`] with everything that can change about a link.
+fn changing(seed: u64) -> String {
+    let changes = r#"loss = { good = { mean_time = "2 s", loss = 1e-3 }, bad = { mean_time = "50 ms" } }
+        jitter = { distribution = "normal", deviation = "1 ms", correlation = 0.7 }
+        changes = [
+            { at = "3 s", rate = "3 Mbit/s" }, { at = "6 s", delay = "4 ms" }, { at = "8 s", down = true },
+            { at = "8500 ms", down = false, rate = "20 Mbit/s", loss = { mean = 0.01, burst = 3 } },
+        ]"#;
+    scenario(seed, "").replace("loss = 0.01", changes)
+}
+
+#[test]
+fn links_that_change_keep_to_the_seed() {
+    let [one, two, other] = [1, 1, 2].map(|seed| run(&changing(seed)));
+    assert_eq!(one.summary.result_hash, two.summary.result_hash);
+    assert_ne!(one.summary.result_hash, other.summary.result_hash);
+    let link = &one.summary.links[0];
+    assert!(link.dropped_error > 0 && link.carried_bytes > 1_000_000, "there is chance in it: {link:?}");
+}
+
+#[test]
+fn a_change_after_the_end_changes_nothing() {
+    let later = "loss = 0.01\nchanges = [{ at = \"1 h\", rate = \"1 kbit/s\", down = true, loss = 1 }]";
+    let [plain, changed] = [scenario(1, ""), scenario(1, "").replace("loss = 0.01", later)].map(|text| run(&text));
+    let numbers = |result: &RunResult| format!("{:?} {:?}", result.summary.flows, result.summary.links);
+    assert_eq!(numbers(&plain), numbers(&changed));
+    let bits = |result: &RunResult| result.trace.srtt_s.iter().map(|srtt| srtt.to_bits()).collect::<Vec<_>>();
+    assert!(bits(&plain) == bits(&changed), "the two kinds of link agree");
+}
+
 #[test]
 fn the_hash_covers_what_was_recorded() {
     let full = scenario(1, "");

@@ -1,7 +1,7 @@
 //! Good scenarios: every form of the text, what generators make, and what `--set` changes.
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
-use lightlag_net::{Loss, LossPlace, NodeId, QueueLimit};
+use lightlag_net::{Distribution, Dwell, GilbertElliott, Jitter, Loss, LossPlace, NodeId, Outage, Phase, QueueLimit};
 use lightlag_sim::scenario::{
     Limit, LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml,
 };
@@ -100,6 +100,15 @@ fn the_product_takes_the_longest_round_trip_that_crosses_the_link() {
     assert_eq!(queues, bytes.map(QueueLimit::Bytes));
 }
 
+/// Good for 10 s and bad for 200 ms on average.
+fn fading(good: f64, bad: f64) -> Loss {
+    Loss::Bursts(GilbertElliott {
+        dwell: Dwell::Time { good: Duration::from_secs(10), bad: Duration::from_millis(200) },
+        good_loss: probability(good),
+        bad_loss: probability(bad),
+    })
+}
+
 #[test]
 fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
     let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -113,11 +122,20 @@ fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
         ("{ at = [\"2.9 s\", \"1 s\"] }", Loss::At(vec![at(1_000), at(2_900)])),
         ("{ rate = 0.01 }", Loss::Packet(probability(0.01))),
         ("{ packets = [1003, 1000, 1003] }", Loss::Numbered(vec![1000, 1003])),
+        ("{ mean = 0.02, burst = 4 }", Loss::Bursts(GilbertElliott::from_bursts(probability(0.02), 4.0).unwrap())),
+        ("{ mean = 0, burst = 4 }", Loss::None),
+        ("{ good = { mean_time = \"10 s\" }, bad = { mean_time = \"200 ms\" } }", fading(0.0, 1.0)),
+        (
+            "{ good = { mean_time = \"10 s\", loss = 0.01 }, bad = { mean_time = \"200 ms\", loss = 0.5 } }",
+            fading(0.01, 0.5),
+        ),
     ] {
         let both = network(&link(&format!("loss = {loss}")));
         assert_eq!((&both.links[0].loss, &both.links[1].loss), (&model, &model), "{loss}");
         let one = network(&link(&format!("loss = {{ forward = {loss} }}")));
         assert_eq!((&one.links[0].loss, &one.links[1].loss), (&model, &Loss::None), "{loss}");
+        let scenario = parse_toml(&link(&format!("loss = {loss}")), &[]).unwrap();
+        assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario), "{loss}");
     }
 }
 
@@ -143,6 +161,81 @@ fn losses_may_name_one_direction_and_the_place_where_they_are_drawn() {
         let found = [0, 1].map(|at| (network.links[at].loss.clone(), network.links[at].loss_place));
         assert_eq!(found, expected, "{loss}");
     }
+}
+
+#[test]
+fn changes_add_up_to_phases_and_losses() {
+    let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    let text = link(
+        r#"changes = [
+            { at = "0 s", delay = "3 ms" }, { at = "1 s", rate = "5 Mbit/s" }, { at = "2 s", down = true, loss = 0.5 },
+            { at = "2 s", delay = "9 ms" }, { at = "3 s", loss = { mean = 0.1, burst = 2 } },
+            { at = "4 s", down = false }, { at = "5 s", rate = "5 Mbit/s" },
+        ]
+        outage = { forward = "lose" }
+        reorder = { backward = true }
+        loss = 0.25"#,
+    );
+    let links = network(&text).links;
+    let rate = links[0].rate;
+    let slow = Rate::from_mbps(5);
+    let phase = |ms, rate, delay, is_up| Phase { from: at(ms), rate, delay: Duration::from_millis(delay), is_up };
+    // The change at 3 s is of the loss alone, the one at 5 s changes nothing.
+    let phases = [
+        phase(0, rate, 3, true),
+        phase(1_000, slow, 3, true),
+        phase(2_000, slow, 9, false),
+        phase(4_000, slow, 9, true),
+    ];
+    let [there, back] = [0, 1].map(|at| links[at].timetable.as_ref().unwrap());
+    assert_eq!((there.phases(), back.phases()), (&phases[..], &phases[..]));
+    assert_eq!((there.outage, there.overtaking), (Outage::Lose, false));
+    assert_eq!((back.outage, back.overtaking), (Outage::Hold, true));
+    let some = |value| Loss::Packet(probability(value));
+    let bursts = Loss::Bursts(GilbertElliott::from_bursts(probability(0.1), 2.0).unwrap());
+    let losses = [(at(0), some(0.25)), (at(2_000), some(0.5)), (at(3_000), bursts)];
+    assert_eq!(links[0].loss, Loss::Changing(losses.into()));
+    let scenario = parse_toml(&text, &[]).unwrap();
+    assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario));
+}
+
+#[test]
+fn jitter_is_a_time_or_a_distribution() {
+    let us = Duration::from_micros;
+    let jitter = |distribution, most, correlation| {
+        Some(Jitter { distribution, most: us(most), correlation: probability(correlation) })
+    };
+    let (uniform, normal) = (Distribution::Uniform, Distribution::Normal(us(200)));
+    for (text, expected) in [
+        ("\"500 us\"", jitter(uniform, 500, 0.0)),
+        ("\"0 s\"", None),
+        ("{ distribution = \"uniform\", most = \"500 us\", correlation = 0.5 }", jitter(uniform, 500, 0.5)),
+        ("{ distribution = \"normal\", deviation = \"200 us\" }", jitter(normal, 600, 0.0)),
+        (
+            "{ distribution = \"normal\", deviation = \"200 us\", most = \"400 us\", correlation = 0.9 }",
+            jitter(normal, 400, 0.9),
+        ),
+    ] {
+        let text = link(&format!("jitter = {{ forward = {text} }}"));
+        let links = network(&text).links;
+        assert_eq!((links[0].jitter, links[1].jitter), (expected, None), "{text}");
+        assert_eq!(links[0].timetable.is_some(), expected.is_some(), "{text}");
+        let scenario = parse_toml(&text, &[]).unwrap();
+        assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario), "{text}");
+    }
+}
+
+#[test]
+fn changes_of_nothing_leave_a_plain_link() {
+    let rate = network(&link("")).links[0].rate;
+    for changes in ["[]", &format!("[{{ at = \"1 s\", rate = \"{rate}\", down = false }}]"), "{ backward = [] }"] {
+        let links = network(&link(&format!("changes = {changes}"))).links;
+        assert!(links.iter().all(|link| link.timetable.is_none() && link.loss == Loss::None), "{changes}");
+    }
+    // A loss that changes needs no timetable: departures are still computed.
+    let links = network(&link("changes = { backward = [{ at = \"1 s\", loss = 1 }] }")).links;
+    assert_eq!((&links[0].loss, &links[1].timetable), (&Loss::None, &None));
+    assert!(matches!(&links[1].loss, Loss::Changing(losses) if losses.len() == 2));
 }
 
 #[test]

@@ -115,3 +115,11 @@ fn many_flows_give_one_warning_and_a_count() {
         "{warning}"
     );
 }
+
+#[test]
+fn a_rate_that_changes_leaves_open_how_long_a_transfer_takes() {
+    // 200 MB at 10 Mbit/s take 160 s of 120; at 100 Mbit/s from 10 s on they do not.
+    let transfer = ("flows.0.transfer", "200 MB");
+    assert_warns(&[transfer], "flows[0].transfer", &["at least 161 s", "unfinished"]);
+    assert_eq!(warnings(&[transfer, ("links.0.changes", "[{ at = \"10 s\", rate = \"100 Mbit/s\" }]")]), []);
+}

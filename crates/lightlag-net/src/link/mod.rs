@@ -2,18 +2,22 @@
 //!
 //! There are two kinds behind one interface. [`ComputedLink`] has a drop-tail queue and nothing overtakes on it: a
 //! packet's departure is known when it arrives. [`QueuedLink`] asks a [`Discipline`](crate::queue::Discipline) each
-//! time its transmitter is free, and may hold packets back or deliver them twice.
+//! time its transmitter is free, and may hold packets back, deliver them twice, or change by a [`Timetable`].
 //!
 //! Both cost one event a packet, its arrival at the far end. Whoever drives links sends and receives on each kind by
 //! itself, so that the kind is looked at once a packet.
 
 mod computed;
 mod disturbance;
+mod jitter;
 mod queued;
+mod timetable;
 
 pub use computed::ComputedLink;
 pub use disturbance::{Disturbance, Reordering};
+pub use jitter::{Distribution, Jitter};
 pub use queued::QueuedLink;
+pub use timetable::{Deliveries, Outage, Phase, Timetable};
 
 use crate::queue::{Backlog, QueueLimit};
 use lightlag_core::{Duration, Instant, Rate};

@@ -2,12 +2,15 @@
 //!
 //! What leaves is decided when the transmitter is free, never earlier. Those moments need no events: nobody can tell a
 //! decision made at its time from one made when the link is next asked about anything, as long as decisions are made
-//! in the order of time. So the link catches up with the clock whenever it is called, and wakes only for arrivals.
+//! in the order of time. So the link catches up with the clock whenever it is called, and wakes only for arrivals. A
+//! timetable is known beforehand: how long a transmission takes is known when it begins, even where the rate changes.
 
+use super::jitter::{Jitter, JitterProcess};
+use super::timetable::{Changes, Timetable, Transmission};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals};
 use crate::queue::{Backlog, Discipline, Dropped, Verdicts};
 use crate::{LossPlace, LossProcess, Packet, QueueLimit};
-use lightlag_core::Instant;
+use lightlag_core::{Instant, RandomStream};
 use std::collections::VecDeque;
 
 struct OnTheWay<B> {
@@ -20,15 +23,18 @@ pub struct QueuedLink<B> {
     config: LinkConfig,
     discipline: Box<dyn Discipline<B>>,
     verdicts: Verdicts<B>,
-    /// Whether a packet is in transmission; it ends at `busy_until`.
+    /// Whether the transmitter is taken until `busy_until`: by a packet, or by an outage.
     transmitting: bool,
     busy_until: Instant,
+    /// When the last transmission ends.
+    last_end: Instant,
     /// The fraction of a nanosecond by which `busy_until` was rounded down, in units of 1/rate.
     remainder: u64,
     /// In transmission or in propagation, in order of arrival.
     on_the_way: VecDeque<OnTheWay<B>>,
     loss: LossProcess,
     disturbance: Disturbance,
+    changes: Option<Box<Changes>>,
     /// All but what the verdicts count.
     counters: LinkCounters,
     totals: LinkTotals,
@@ -50,17 +56,34 @@ impl<B: Clone> QueuedLink<B> {
             verdicts: Verdicts::default(),
             transmitting: false,
             busy_until: Instant::ZERO,
+            last_end: Instant::ZERO,
             remainder: 0,
             on_the_way: VecDeque::new(),
             loss,
             disturbance,
+            changes: None,
             counters: LinkCounters::default(),
             totals: LinkTotals::default(),
             queued_until: Instant::ZERO,
         }
     }
 
-    /// The constants of the link.
+    /// Changes by a timetable. Its phases take the place of the rate and the delay of the configuration, which a
+    /// discipline was built for.
+    #[must_use]
+    pub fn changing(mut self, timetable: Timetable) -> Self {
+        self.changes = Some(Box::new(Changes::new(timetable, None)));
+        self
+    }
+
+    /// Changes by a timetable, and delays packets by a little more or less.
+    #[must_use]
+    pub fn jittering(mut self, timetable: Timetable, jitter: Jitter, random: RandomStream) -> Self {
+        self.changes = Some(Box::new(Changes::new(timetable, Some(JitterProcess::new(jitter, random)))));
+        self
+    }
+
+    /// The constants of the link; of one that changes, those that it was made with.
     pub fn config(&self) -> &LinkConfig {
         &self.config
     }
@@ -84,7 +107,12 @@ impl<B: Clone> QueuedLink<B> {
             return first;
         }
         // What waits leaves after the packet in transmission; it may pass one that was held back.
-        let unknown = self.busy_until + self.config.delay;
+        let unknown = match &self.changes {
+            None => self.busy_until + self.config.delay,
+            // An outage without an end lets nothing leave.
+            Some(_) if self.busy_until == Instant::MAX => return first,
+            Some(changes) => changes.first_arrival(self.busy_until),
+        };
         Some(first.map_or(unknown, |first| first.min(unknown)))
     }
 
@@ -102,6 +130,9 @@ impl<B: Clone> QueuedLink<B> {
         if self.transmitting && self.config.queue == QueueLimit::Packets(0) {
             self.verdicts.full(now, packet);
             return;
+        }
+        if let Some(changes) = &mut self.changes {
+            changes.advance(now, &mut *self.discipline);
         }
         self.discipline.enqueue(now, packet, &mut self.verdicts);
         if !self.transmitting {
@@ -150,31 +181,60 @@ impl<B: Clone> QueuedLink<B> {
 
     /// Begins the next transmission, if the discipline has a packet.
     fn transmit_next(&mut self, start: Instant) {
+        if self.is_held(start) {
+            return;
+        }
         let next = self.discipline.dequeue(start, &mut self.verdicts);
         self.transmitting = next.is_some();
         let Some(mut packet) = next else { return };
         let frame = u64::from(packet.size) + self.config.header;
-        // At most 2^16 · 8 · 10^9 + rate, well inside 64 bits.
-        let work = frame * 8 * 1_000_000_000 + self.remainder;
-        let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
+        let Transmission { end, free, remainder, delay, is_damaged } = self.transmission(start, frame);
         self.remainder = remainder;
-        self.busy_until = start + lightlag_core::Duration::from_nanos(nanos);
+        self.busy_until = free;
+        self.last_end = end;
         self.totals.carried_bytes += frame;
-        self.totals.busy += u128::from(nanos);
-        if self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, frame, packet.flags) {
+        self.totals.busy += u128::from(end.since(start).as_nanos());
+        let is_lost = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, frame, packet.flags);
+        if is_lost || is_damaged {
             packet.flags.corrupt();
         }
+        let arrival = match &mut self.changes {
+            None => end + delay,
+            Some(changes) => changes.arrive(end, delay),
+        };
         let copies = self.disturbance.duplicates() && !packet.flags.is_corrupted();
         if copies {
             self.counters.duplicated += 1;
-            self.propagate(packet.clone());
+            self.propagate(packet.clone(), arrival);
         }
-        self.propagate(packet);
+        self.propagate(packet, arrival);
+    }
+
+    /// Whether an outage holds what waits. Then the transmitter is taken until the end of it.
+    fn is_held(&mut self, now: Instant) -> bool {
+        let Some(changes) = &mut self.changes else { return false };
+        changes.advance(now, &mut *self.discipline);
+        let Some(until) = changes.held(now) else { return false };
+        self.transmitting = true;
+        self.busy_until = until;
+        self.remainder = 0;
+        true
+    }
+
+    /// How a frame that starts now leaves.
+    fn transmission(&mut self, start: Instant, frame: u64) -> Transmission {
+        if let Some(changes) = &mut self.changes {
+            return changes.transmit(start, frame, self.remainder);
+        }
+        // At most 2^16 · 8 · 10^9 + rate, well inside 64 bits.
+        let work = frame * 8 * 1_000_000_000 + self.remainder;
+        let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
+        let end = start + lightlag_core::Duration::from_nanos(nanos);
+        Transmission { end, free: end, remainder, delay: self.config.delay, is_damaged: false }
     }
 
     /// Puts a packet on its way to the far end, perhaps held back.
-    fn propagate(&mut self, packet: Packet<B>) {
-        let mut arrival = self.busy_until + self.config.delay;
+    fn propagate(&mut self, packet: Packet<B>, mut arrival: Instant) {
         if let Some(extra) = self.disturbance.held_back() {
             self.counters.reordered += 1;
             arrival += extra;
@@ -198,9 +258,7 @@ impl<B: Clone> QueuedLink<B> {
     /// The totals of a run that ended at `end`, to which the link has caught up.
     pub fn totals(&self, end: Instant) -> LinkTotals {
         let mut totals = self.totals;
-        if self.transmitting {
-            totals.busy -= u128::from(self.busy_until.since(end).as_nanos());
-        }
+        totals.busy -= u128::from(self.last_end.since(end).as_nanos());
         let elapsed = end.since(self.queued_until).as_nanos();
         totals.queued += u128::from(self.discipline.backlog().packets) * u128::from(elapsed);
         totals

@@ -27,7 +27,7 @@ pub use red::{Red, RedConfig};
 pub use step::{Step, StepConfig};
 
 use crate::{Ecn, LinkConfig, Packet};
-use lightlag_core::{Instant, RandomStream};
+use lightlag_core::{Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
 /// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
@@ -58,6 +58,9 @@ pub trait Discipline<B>: Send {
 
     /// What waits.
     fn backlog(&self) -> Backlog;
+
+    /// The link sends at another rate from `at` on.
+    fn rate_changes(&mut self, _at: Instant, _rate: Rate) {}
 }
 
 /// A queue discipline and its parameters. How much may wait at most is the link's.

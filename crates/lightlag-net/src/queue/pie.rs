@@ -162,6 +162,11 @@ impl<B: Clone + Send> Discipline<B> for Pie<B> {
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
     }
+
+    fn rate_changes(&mut self, at: Instant, rate: Rate) {
+        self.catch_up(at);
+        self.rate = rate;
+    }
 }
 
 #[cfg(test)]

@@ -76,16 +76,19 @@ impl<B: Clone> Red<B> {
     fn average(&mut self, now: Instant) {
         let weight = self.config.weight.value();
         match self.idle_since.take() {
-            Some(since) => {
-                let missed = now.since(since) / self.usual_time.max(Duration::from_nanos(1));
-                self.average *= libm::pow(1.0 - weight, missed);
-            }
+            Some(since) => self.decay(now.since(since)),
             None => {
                 let Backlog { packets, bytes } = self.fifo.backlog();
                 let queue = if self.in_bytes() { bytes } else { packets };
                 self.average += weight * (queue as f64 - self.average);
             }
         }
+    }
+
+    /// Lets the average fall as if small packets had met an empty queue for so long.
+    fn decay(&mut self, idle: Duration) {
+        let missed = idle / self.usual_time.max(Duration::from_nanos(1));
+        self.average *= libm::pow(1.0 - self.config.weight.value(), missed);
     }
 
     fn in_bytes(&self) -> bool {
@@ -159,6 +162,14 @@ impl<B: Clone + Send> Discipline<B> for Red<B> {
 
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
+    }
+
+    fn rate_changes(&mut self, at: Instant, rate: Rate) {
+        if let Some(since) = self.idle_since {
+            self.decay(at.since(since));
+            self.idle_since = Some(at);
+        }
+        self.usual_time = rate.time_to_send(self.config.mean_packet);
     }
 }
 

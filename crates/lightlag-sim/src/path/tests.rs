@@ -98,3 +98,31 @@ fn a_queue_marks_what_it_carries() {
     assert_eq!(marks.len(), 20);
     assert!(marks.iter().any(|marked| *marked) && !marks.iter().all(|marked| *marked), "{marks:?}");
 }
+
+#[test]
+fn packets_meet_the_changes_of_their_link() {
+    let network = network(
+        r#"
+        [[links]]
+        between = ["a", "b"]
+        rate = "12 Mbit/s"
+        delay = "10 ms"
+        changes = [
+            { at = "2500 us", rate = "6 Mbit/s", delay = "50 ms" }, { at = "7 ms", down = true },
+            { at = "100 ms", down = false },
+        ]
+        "#,
+    );
+    let mut path = Path::new(&network, 1);
+    for body in 0..7 {
+        path.send(at(0), NodeId(0), packet(NodeId(1), 1500, body));
+    }
+    let mut out = Vec::new();
+    while let Some((due, packet)) = path.next_delivery(at(1000)) {
+        out.push((due.as_nanos() / 1_000, packet.body));
+    }
+    // 1 ms each; half of the third takes twice as long and ends at 3.5 ms; the fourth ends at 5.5 ms; the fifth is cut.
+    assert_eq!(out, [(11_000, 0), (12_000, 1), (13_500, 2), (55_500, 3), (152_000, 5), (154_000, 6)]);
+    let (counters, backlog) = path.links(at(1000)).next().unwrap();
+    assert_eq!((counters.dropped_error, counters.delivered, backlog.packets), (1, 6, 0));
+}

@@ -10,7 +10,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Which packets are held back: each with a probability, by an extra delay from `least` to `most`.
+/// Which packets are held back: each with a probability, by an extra delay from `least` to `most`. Or none, but later ones
+/// may overtake where the delay changes.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Reorder {
     /// How likely a packet is held back.
@@ -19,6 +20,8 @@ pub struct Reorder {
     pub least: Duration,
     /// The largest extra delay.
     pub most: Duration,
+    /// Whether packets overtake where the delay becomes shorter.
+    pub overtakes: bool,
 }
 
 /// How likely a packet arrives twice.
@@ -28,7 +31,7 @@ pub struct Duplication(pub Probability);
 impl Reorder {
     /// What a link does, if anything.
     pub(super) fn reordering(self) -> Option<Reordering> {
-        let Self { probability, least, most } = self;
+        let Self { probability, least, most, .. } = self;
         (probability != Probability::ZERO && !most.is_zero()).then_some(Reordering { probability, least, most })
     }
 }
@@ -37,14 +40,18 @@ impl FromValue for Reorder {
     const IS_TABLE: bool = true;
 
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let what = "a table such as { probability = 0.01, delay = \"5 ms\" }";
+        if let Value::Bool(overtakes) = *value {
+            return Some(Self { overtakes, ..Self::default() });
+        }
+        let what = "a table such as { probability = 0.01, delay = \"5 ms\" }, or true";
         let mut table = Table::open(value, at, what, errors)?;
         let probability = table.required("probability", "say how likely a packet is held back, such as 0.01", errors);
         let remedy = "say for how long a packet is held back, such as \"5 ms\" or [\"1 ms\", \"10 ms\"]";
         let delay = table.required("delay", remedy, errors);
+        let overtakes = table.optional("overtakes", errors).unwrap_or_default();
         table.finish(errors);
         let Extra { least, most } = delay?;
-        Some(Self { probability: probability?, least, most })
+        Some(Self { probability: probability?, least, most, overtakes })
     }
 }
 
@@ -83,7 +90,14 @@ impl FromValue for Duplication {
 impl Serialize for Reorder {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let delay = if self.least == self.most { json!(self.most) } else { json!([self.least, self.most]) };
-        json!({ "probability": self.probability, "delay": delay }).serialize(serializer)
+        if *self == (Self { overtakes: true, ..Self::default() }) {
+            return true.serialize(serializer);
+        }
+        let mut table = json!({ "probability": self.probability, "delay": delay });
+        if self.overtakes {
+            table["overtakes"] = json!(true);
+        }
+        table.serialize(serializer)
     }
 }
 
@@ -94,17 +108,29 @@ impl JsonSchema for Reorder {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let time = generator.subschema_for::<Duration>();
         json_schema!({
-            "type": "object",
             "description": "packets held back by an extra delay, so that later ones pass",
-            "properties": {
-                "probability": generator.subschema_for::<Probability>(),
-                "delay": {
-                    "description": "the extra delay, or the least and the largest",
-                    "anyOf": [time, { "type": "array", "items": time, "minItems": 2, "maxItems": 2 }]
+            "anyOf": [
+                {
+                    "type": "boolean",
+                    "description": "whether packets overtake where the delay of the link becomes shorter"
+                },
+                {
+                    "type": "object",
+                    "properties": {
+                        "probability": generator.subschema_for::<Probability>(),
+                        "delay": {
+                            "description": "the extra delay, or the least and the largest",
+                            "anyOf": [time, { "type": "array", "items": time, "minItems": 2, "maxItems": 2 }]
+                        },
+                        "overtakes": {
+                            "type": "boolean",
+                            "description": "whether packets overtake where the delay of the link becomes shorter, too"
+                        }
+                    },
+                    "required": ["probability", "delay"],
+                    "additionalProperties": false
                 }
-            },
-            "required": ["probability", "delay"],
-            "additionalProperties": false
+            ]
         })
     }
 }

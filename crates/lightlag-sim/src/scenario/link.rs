@@ -1,10 +1,13 @@
 //! Links as asked for: rate, delay, queue, loss and header of both directions.
 
+use super::changes::{Changes, OutageRule};
 use super::disturbance::{Duplication, Reorder};
 use super::error::{Errors, Path};
+use super::jitter::JitterSpec;
 use super::loss::LossModel;
 use super::queue::Queue;
 use super::reader::{FromValue, Table, leaf, shown};
+use super::trace::Trace;
 use lightlag_core::{Bytes, Duration, Probability, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
@@ -38,6 +41,10 @@ pub struct Line {
     pub rate: PerDirection<Rate>,
     /// Propagation delay.
     pub delay: PerDirection<Duration>,
+    /// How the delay differs from packet to packet.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub jitter: PerDirection<JitterSpec>,
     /// How much may wait for transmission, `"1000 packets"`, `"64 kB"` or `"1 bdp"`, or a table with a discipline.
     #[schemars(default)]
     pub queue: PerDirection<Queue>,
@@ -52,6 +59,18 @@ pub struct Line {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub duplicate: PerDirection<Duplication>,
+    /// What the link is like from some times on.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub changes: PerDirection<Changes>,
+    /// A file that says how the link changes, in the place of `changes`.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub trace: PerDirection<Trace>,
+    /// What an outage does to packets.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub outage: PerDirection<OutageRule>,
     /// Link-layer header and trailer of every packet.
     #[schemars(default)]
     pub header: Bytes,
@@ -92,13 +111,41 @@ impl Line {
     pub(super) fn read_from(table: &mut Table, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
         let rate = table.required("rate", "say how fast bits leave, such as \"10 Mbit/s\"", errors);
-        let delay = table.required("delay", "say how long a bit travels, such as \"300 ms\"", errors);
+        let delay: Option<PerDirection<Duration>> =
+            table.required("delay", "say how long a bit travels, such as \"300 ms\"", errors);
+        let jitter: PerDirection<JitterSpec> = table.optional("jitter", errors).unwrap_or_default();
+        if let Some(PerDirection { forward, backward }) = delay {
+            let at = table.path("jitter");
+            jitter.forward.check(forward, &at, errors);
+            if jitter.backward != jitter.forward || backward != forward {
+                jitter.backward.check(backward, &at, errors);
+            }
+        }
         let queue = table.optional("queue", errors).unwrap_or_default();
         let loss = table.optional("loss", errors).unwrap_or_default();
         let reorder = table.optional("reorder", errors).unwrap_or_default();
         let duplicate = table.optional("duplicate", errors).unwrap_or_default();
+        let changes: PerDirection<Changes> = table.optional("changes", errors).unwrap_or_default();
+        let trace: PerDirection<Trace> = table.optional("trace", errors).unwrap_or_default();
+        let both = |changes: &Changes, trace: &Trace| *changes != Changes::default() && *trace != Trace::default();
+        if both(&changes.forward, &trace.forward) || both(&changes.backward, &trace.backward) {
+            errors.push(table.path("trace"), "a direction changes by a trace or by changes, not by both");
+        }
+        let outage = table.optional("outage", errors).unwrap_or_default();
         let header = header(table, errors);
-        let line = Self { rate: rate?, delay: delay?, queue, loss, reorder, duplicate, header };
+        let line = Self {
+            rate: rate?,
+            delay: delay?,
+            jitter,
+            queue,
+            loss,
+            reorder,
+            duplicate,
+            changes,
+            trace,
+            outage,
+            header,
+        };
         (errors.len() == before).then_some(line)
     }
 }
@@ -107,10 +154,14 @@ impl Line {
 pub(super) struct Side<'a> {
     pub(super) rate: Rate,
     pub(super) delay: Duration,
+    pub(super) jitter: JitterSpec,
     pub(super) queue: Queue,
     pub(super) loss: &'a LossModel,
     pub(super) reorder: Reorder,
     pub(super) duplicate: Duplication,
+    pub(super) changes: &'a Changes,
+    pub(super) trace: &'a Trace,
+    pub(super) outage: OutageRule,
 }
 
 impl Line {
@@ -119,10 +170,14 @@ impl Line {
         Side {
             rate: self.rate.forward,
             delay: self.delay.forward,
+            jitter: self.jitter.forward,
             queue: self.queue.forward,
             loss: &self.loss.forward,
             reorder: self.reorder.forward,
             duplicate: self.duplicate.forward,
+            changes: &self.changes.forward,
+            trace: &self.trace.forward,
+            outage: self.outage.forward,
         }
     }
 
@@ -131,10 +186,14 @@ impl Line {
         Side {
             rate: self.rate.backward,
             delay: self.delay.backward,
+            jitter: self.jitter.backward,
             queue: self.queue.backward,
             loss: &self.loss.backward,
             reorder: self.reorder.backward,
             duplicate: self.duplicate.backward,
+            changes: &self.changes.backward,
+            trace: &self.trace.backward,
+            outage: self.outage.backward,
         }
     }
 }

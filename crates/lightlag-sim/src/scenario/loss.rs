@@ -2,17 +2,39 @@
 
 use super::error::{Errors, Path, not_one_of};
 use super::link::{Omitted, probability};
-use super::reader::{FromValue, shown};
+use super::reader::{FromValue, Table, shown};
 use lightlag_core::{Duration, Instant, Probability};
-use lightlag_net::{Loss, LossPlace};
+use lightlag_net::{Dwell, GilbertElliott, Loss, LossPlace};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-const LAW_KEYS: [&str; 5] = ["packet_error_rate", "rate", "bit_error_rate", "at", "packets"];
-const LOSS_KEYS: [&str; 9] =
-    ["packet_error_rate", "rate", "bit_error_rate", "at", "packets", "where", "direction", "forward", "backward"];
+/// Keys that say which packets, those of one law in a row.
+const LAWS: [&[&str]; 7] = [
+    &["packet_error_rate"],
+    &["rate"],
+    &["bit_error_rate"],
+    &["at"],
+    &["packets"],
+    &["mean", "burst"],
+    &["good", "bad"],
+];
+const LOSS_KEYS: [&str; 13] = [
+    "packet_error_rate",
+    "rate",
+    "bit_error_rate",
+    "at",
+    "packets",
+    "mean",
+    "burst",
+    "good",
+    "bad",
+    "where",
+    "direction",
+    "forward",
+    "backward",
+];
 const PLACES: [&str; 2] = ["after queue", "before queue"];
 /// The most packets that can be named one by one.
 const MOST_NUMBERS: usize = 10_000_000;
@@ -37,6 +59,34 @@ pub enum LossLaw {
     At(Vec<Duration>),
     /// The packets with these numbers: those that carry payload are counted from 1 where losses are drawn.
     Numbered(Vec<u64>),
+    /// Runs of lost packets.
+    Bursts(Bursts),
+    /// A channel that is good and bad in turn, with exponential times.
+    Fading {
+        /// Most of the time.
+        good: ChannelState,
+        /// Some of the time.
+        bad: ChannelState,
+    },
+}
+
+/// Runs of lost packets that exist: a channel of Gilbert's.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bursts {
+    /// The share of packets that are lost.
+    pub mean: Probability,
+    /// How many are lost in a row, on average.
+    pub burst: f64,
+    model: GilbertElliott,
+}
+
+/// One state of a channel.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct ChannelState {
+    /// How long it lasts, on average.
+    pub mean_time: Duration,
+    /// How likely a packet is lost meanwhile.
+    pub loss: Probability,
 }
 
 impl Default for LossLaw {
@@ -64,6 +114,13 @@ impl LossModel {
                 times.sort_unstable();
                 Loss::At(times)
             }
+            LossLaw::Bursts(bursts) if bursts.mean == Probability::ZERO => Loss::None,
+            LossLaw::Bursts(bursts) => Loss::Bursts(bursts.model),
+            LossLaw::Fading { good, bad } => Loss::Bursts(GilbertElliott {
+                dwell: Dwell::Time { good: good.mean_time, bad: bad.mean_time },
+                good_loss: good.loss,
+                bad_loss: bad.loss,
+            }),
         }
     }
 }
@@ -83,13 +140,15 @@ impl FromValue for LossModel {
         let place = entries
             .get("where")
             .map_or(Some(LossPlace::AfterQueue), |value| place(value, &Path::Key(at, "where"), errors));
-        let laws = entries.iter().filter(|(key, _)| LAW_KEYS.contains(&key.as_str()));
-        let laws: Vec<(&str, &Value)> = laws.map(|(key, value)| (key.as_str(), value)).collect();
-        let law = match laws.as_slice() {
+        let mut laws = LAWS.iter().filter(|keys| keys.iter().any(|key| entries.contains_key(*key)));
+        let law = match (laws.next(), laws.next()) {
             _ if errors.len() > before => None,
-            [(key, value)] => LossLaw::read(key, value, &Path::Key(at, key), errors),
+            (Some(keys), None) => LossLaw::read(keys, entries, at, errors),
             _ => {
-                errors.push(at, "give exactly one of rate, bit_error_rate, at and packets");
+                errors.push(
+                    at,
+                    "give exactly one of rate, bit_error_rate, at, packets, mean with burst, and good with bad",
+                );
                 None
             }
         };
@@ -98,14 +157,89 @@ impl FromValue for LossModel {
 }
 
 impl LossLaw {
-    /// The law under one of [`LAW_KEYS`].
-    fn read(key: &str, value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        match key {
-            "bit_error_rate" => probability(value, at, errors).map(Self::Bit),
-            "at" => times(value, at, errors).map(Self::At),
-            "packets" => numbers(value, at, errors).map(Self::Numbered),
-            _ => probability(value, at, errors).map(Self::Packet),
+    /// The law that one row of [`LAWS`] gives.
+    fn read(keys: &[&str], entries: &Map<String, Value>, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let null = Value::Null;
+        let value = |key: &str| entries.get(key).unwrap_or(&null);
+        match keys {
+            ["mean", ..] => Bursts::read(entries, at, errors).map(Self::Bursts),
+            ["good", ..] => {
+                let mut state = |key, usual: f64| {
+                    let remedy = "say how long it lasts and what it loses: { mean_time = \"200 ms\", loss = 0.5 }";
+                    match entries.get(key) {
+                        Some(value) => ChannelState::read(value, usual, &Path::Key(at, key), errors),
+                        None => {
+                            errors.push(Path::Key(at, key), format!("is missing; {remedy}"));
+                            None
+                        }
+                    }
+                };
+                let (good, bad) = (state("good", 0.0), state("bad", 1.0));
+                Some(Self::Fading { good: good?, bad: bad? })
+            }
+            [key @ "bit_error_rate"] => probability(value(key), &Path::Key(at, key), errors).map(Self::Bit),
+            [key @ "at"] => times(value(key), &Path::Key(at, key), errors).map(Self::At),
+            [key @ "packets"] => numbers(value(key), &Path::Key(at, key), errors).map(Self::Numbered),
+            [key, ..] => probability(value(key), &Path::Key(at, key), errors).map(Self::Packet),
+            [] => None,
         }
+    }
+}
+
+impl Bursts {
+    fn read(entries: &Map<String, Value>, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let (mean_at, burst_at) = (Path::Key(at, "mean"), Path::Key(at, "burst"));
+        let mean = match entries.get("mean") {
+            Some(value) => probability(value, &mean_at, errors),
+            None => {
+                errors.push(mean_at, "is missing; say which share of packets is lost, such as 0.01");
+                None
+            }
+        };
+        let Some(value) = entries.get("burst") else {
+            errors.push(burst_at, "is missing; say how many packets are lost in a row on average, such as 5");
+            return None;
+        };
+        let Some(burst) = value.as_f64().filter(|burst| *burst >= 1.0) else {
+            errors.push(burst_at, format!("{} is not a number of packets, 1 or more, such as 5", shown(value)));
+            return None;
+        };
+        let mean = mean?;
+        if mean.value() == 1.0 {
+            errors.push(mean_at, "1 leaves nothing between bursts; write a share below 1, or loss = 1");
+            return None;
+        }
+        let model = GilbertElliott::from_bursts(mean, burst);
+        if model.is_none() {
+            let least = (mean.value() / (1.0 - mean.value()) * 1e4).ceil() / 1e4;
+            let message = format!(
+                "{} packets in a row cannot make {} of all, because one packet passes between two bursts; write a \
+                 burst of at least {least}, or a smaller mean",
+                shown(value),
+                mean.value()
+            );
+            errors.push(burst_at, message);
+        }
+        Some(Self { mean, burst, model: model? })
+    }
+}
+
+impl ChannelState {
+    /// A state; `usual` is its loss if none is given.
+    fn read(value: &Value, usual: f64, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let what = "a table such as { mean_time = \"200 ms\", loss = 0.5 }";
+        let mut table = Table::open(value, at, what, errors)?;
+        let mean_time = table.required("mean_time", "say how long it lasts on average, such as \"200 ms\"", errors);
+        let loss = match table.value("loss") {
+            Some(value) => probability(value, &Path::Key(at, "loss"), errors),
+            None => Probability::new(usual),
+        };
+        table.finish(errors);
+        if mean_time == Some(Duration::ZERO) {
+            errors.push(Path::Key(at, "mean_time"), "0 s is no time; write how long the state lasts on average");
+            return None;
+        }
+        Some(Self { mean_time: mean_time?, loss: loss? })
     }
 }
 
@@ -175,6 +309,8 @@ impl Serialize for LossModel {
             LossLaw::Bit(probability) => json!({ "bit_error_rate": probability }),
             LossLaw::At(times) => json!({ "at": times }),
             LossLaw::Numbered(numbers) => json!({ "packets": numbers }),
+            LossLaw::Bursts(Bursts { mean, burst, .. }) => json!({ "mean": mean, "burst": burst }),
+            LossLaw::Fading { good, bad } => json!({ "good": good, "bad": bad }),
         };
         if self.place == LossPlace::BeforeQueue {
             table["where"] = json!(PLACES[1]);
@@ -190,25 +326,36 @@ impl JsonSchema for LossModel {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let probability = generator.subschema_for::<Probability>();
         let time = generator.subschema_for::<Duration>();
-        let only = |key: &str, schema: Value, description: &str| {
+        let all = |keys: &[(&str, Value)], description: &str| {
+            let mut properties = json!({
+                "where": {
+                    "enum": PLACES,
+                    "description": "where losses are drawn: a packet lost after the queue has used queue and link"
+                },
+                "direction": {
+                    "enum": ["forward", "backward"],
+                    "description": "the only direction that loses packets; without it both do, each by itself"
+                }
+            });
+            for (key, schema) in keys {
+                properties[*key] = schema.clone();
+            }
+            let required: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
             json!({
                 "type": "object",
                 "description": description,
-                "properties": {
-                    key: schema,
-                    "where": {
-                        "enum": PLACES,
-                        "description": "where losses are drawn: a packet lost after the queue has used queue and link"
-                    },
-                    "direction": {
-                        "enum": ["forward", "backward"],
-                        "description": "the only direction that loses packets; without it both do, each by itself"
-                    }
-                },
-                "required": [key],
+                "properties": properties,
+                "required": required,
                 "additionalProperties": false
             })
         };
+        let only = |key: &str, schema: Value, description: &str| all(&[(key, schema)], description);
+        let state = json!({
+            "type": "object",
+            "properties": { "mean_time": time, "loss": probability },
+            "required": ["mean_time"],
+            "additionalProperties": false
+        });
         json_schema!({
             "description": "which packets are lost, other than for want of room",
             "anyOf": [
@@ -220,6 +367,10 @@ impl JsonSchema for LossModel {
                     "the first packet whose transmission starts at or after each of these times"),
                 only("packets", json!({ "type": "array", "items": { "type": "integer", "minimum": 1 } }),
                     "packets with these numbers: those with payload are counted from 1, retransmissions too"),
+                all(&[("mean", json!(probability)), ("burst", json!({ "type": "number", "minimum": 1 }))],
+                    "in bursts: the share of packets that is lost, and how many are lost in a row on average"),
+                all(&[("good", state.clone()), ("bad", state)],
+                    "a channel that is good and bad in turn (Gilbert-Elliott), each for exponential times with this mean"),
             ]
         })
     }

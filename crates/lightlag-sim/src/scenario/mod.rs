@@ -6,9 +6,11 @@
 
 mod application;
 mod capture;
+mod changes;
 mod disturbance;
 mod error;
 mod flow;
+mod jitter;
 mod layout;
 mod link;
 mod loss;
@@ -19,19 +21,23 @@ mod reader;
 mod record;
 mod text;
 mod topology;
+mod trace;
 mod warnings;
 
 pub use application::Reader;
 pub use capture::{CapturePlace, CapturePlan, IpVersion, Pcap};
+pub use changes::{Change, Changes, OutageRule};
 pub use disturbance::{Duplication, Reorder};
 pub use error::{ScenarioError, Warning};
 pub use flow::{FlowSpec, FlowTemplate};
+pub use jitter::JitterSpec;
 pub use link::{Line, LinkSpec, PerDirection};
-pub use loss::{LossLaw, LossModel};
+pub use loss::{Bursts, ChannelState, LossLaw, LossModel};
 pub use network::{Flow, LinkDirection, Network};
 pub use queue::{Discipline, Limit, Queue};
 pub use record::{QueueMode, Record, TraceMode};
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
+pub use trace::{Trace, TraceFile, TraceFormat};
 
 use error::{Errors, Path};
 use lightlag_core::Duration;
@@ -105,9 +111,17 @@ fn default_seed() -> u64 {
 /// # Errors
 /// Every mistake of the text.
 pub fn parse_toml(text: &str, sets: &[(String, String)]) -> Result<Scenario, Vec<ScenarioError>> {
+    parse_toml_in("", text, sets)
+}
+
+/// As [`parse_toml`], of a file in `folder`: the paths of traces begin there.
+///
+/// # Errors
+/// Every mistake of the text.
+pub fn parse_toml_in(folder: &str, text: &str, sets: &[(String, String)]) -> Result<Scenario, Vec<ScenarioError>> {
     let mut errors = Errors::default();
     let tree = text::toml_tree(text, &mut errors);
-    parse_tree(tree, sets, errors)
+    parse_tree(tree, folder, sets, errors)
 }
 
 /// Reads a scenario in JSON; the same as [`parse_toml`] otherwise.
@@ -115,9 +129,17 @@ pub fn parse_toml(text: &str, sets: &[(String, String)]) -> Result<Scenario, Vec
 /// # Errors
 /// Every mistake of the text.
 pub fn parse_json(text: &str, sets: &[(String, String)]) -> Result<Scenario, Vec<ScenarioError>> {
+    parse_json_in("", text, sets)
+}
+
+/// As [`parse_json`], of a file in `folder`: the paths of traces begin there.
+///
+/// # Errors
+/// Every mistake of the text.
+pub fn parse_json_in(folder: &str, text: &str, sets: &[(String, String)]) -> Result<Scenario, Vec<ScenarioError>> {
     let mut errors = Errors::default();
     let tree = text::json_tree(text, &mut errors);
-    parse_tree(tree, sets, errors)
+    parse_tree(tree, folder, sets, errors)
 }
 
 /// The JSON Schema of a scenario.
@@ -127,11 +149,13 @@ pub fn schema() -> Value {
 
 fn parse_tree(
     tree: Option<Value>,
+    folder: &str,
     sets: &[(String, String)],
     mut errors: Errors,
 ) -> Result<Scenario, Vec<ScenarioError>> {
     let scenario = tree.and_then(|mut tree| {
         text::expand_shorthands(&mut tree);
+        trace::resolve(&mut tree, folder);
         for change in sets {
             text::set(&mut tree, change, &mut errors);
         }
@@ -205,7 +229,7 @@ impl<'de> Deserialize<'de> for Scenario {
     /// Only what is right can be read; the error tells every mistake, one a line.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let tree = Value::deserialize(deserializer)?;
-        parse_tree(Some(tree), &[], Errors::default()).map_err(|errors| {
+        parse_tree(Some(tree), "", &[], Errors::default()).map_err(|errors| {
             let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
             serde::de::Error::custom(lines.join("\n"))
         })

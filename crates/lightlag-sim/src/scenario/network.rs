@@ -5,9 +5,10 @@ use super::application::Reader;
 use super::capture::{CapturePlan, IpVersion};
 use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
+use super::trace::Traces;
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{Edge, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes};
+use lightlag_net::{Edge, Jitter, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes, Timetable};
 use lightlag_tcp::Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -57,6 +58,10 @@ pub struct LinkDirection {
     pub reorder: Option<Reordering>,
     /// How likely a packet arrives twice.
     pub duplicate: Probability,
+    /// How its rate and its delay change and when it is down, if they ever do.
+    pub timetable: Option<Timetable>,
+    /// How delays differ from packet to packet, if they do. Then there is a timetable, too.
+    pub jitter: Option<Jitter>,
     /// Link-layer header of every packet.
     pub header: Bytes,
 }
@@ -84,7 +89,7 @@ impl Scenario {
     /// The network that the scenario describes.
     ///
     /// # Errors
-    /// Every reference to something that is not there, and every size out of bounds.
+    /// Every reference to something that is not there, every size out of bounds, and what is wrong with the files of traces.
     pub fn expand(&self) -> Result<Network, Vec<ScenarioError>> {
         let mut errors = Errors::default();
         let layout = Layout::new(self, &mut errors);
@@ -92,7 +97,7 @@ impl Scenario {
         let mut errors = Errors::default();
         let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
         let round_trips = round_trips(&layout, &routes, &mut errors);
-        let links = links(&layout, &round_trips);
+        let links = links(&layout, &round_trips, |link| self.table_of(link), &mut errors);
         let Layout { nodes, streams, captures, .. } = layout;
         let flows = streams.into_iter().map(Flow::from).collect();
         errors.or(Some(Network { nodes: nodes.names, links, flows, routes, ip: self.ip, captures }))
@@ -142,14 +147,21 @@ fn round_trips(layout: &Layout, routes: &Routes, errors: &mut Errors) -> Vec<Dur
     longest
 }
 
-fn links(layout: &Layout, round_trips: &[Duration]) -> Vec<LinkDirection> {
+fn links(
+    layout: &Layout,
+    round_trips: &[Duration],
+    table_of: impl Fn(usize) -> String,
+    errors: &mut Errors,
+) -> Vec<LinkDirection> {
     let mut links = Vec::with_capacity(2 * layout.wires.len());
-    for (wire, crossing) in layout.wires.iter().zip(round_trips.chunks_exact(2)) {
+    let mut traces = Traces::default();
+    for (index, (wire, crossing)) in layout.wires.iter().zip(round_trips.chunks_exact(2)).enumerate() {
         let line = wire.line;
         let [a, b] = wire.ends;
         let directions = [(a, b, line.forward()), (b, a, line.backward())];
         for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
             let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
+            let (timetable, loss) = traces.direction(&side, side.loss.model(), || table_of(index), errors);
             links.push(LinkDirection {
                 name: format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to)),
                 from,
@@ -158,10 +170,12 @@ fn links(layout: &Layout, round_trips: &[Duration]) -> Vec<LinkDirection> {
                 delay: side.delay,
                 queue: side.queue.limit(side.rate, round_trip),
                 discipline: side.queue.discipline(side.rate, round_trip),
-                loss: side.loss.model(),
+                loss,
                 loss_place: side.loss.place,
                 reorder: side.reorder.reordering(),
                 duplicate: side.duplicate.0,
+                timetable: timetable.or_else(|| side.jitter.0.map(|_| super::changes::steady(&side))),
+                jitter: side.jitter.0,
                 header: line.header,
             });
         }

@@ -34,6 +34,11 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// The place of a key.
+    pub(super) fn path(&self, key: &'static str) -> Path<'_> {
+        Path::Key(self.at, key)
+    }
+
     /// The value of a key, if it is there. A null counts as absent.
     pub(super) fn value(&mut self, key: &'static str) -> Option<&'a Value> {
         self.known.push(key);

@@ -100,10 +100,14 @@ fn default_access(bottleneck: &Line) -> Line {
     Line {
         rate: PerDirection::both(rate),
         delay: PerDirection::both(Duration::from_millis(1)),
+        jitter: PerDirection::default(),
         queue: PerDirection::default(),
         loss: PerDirection::default(),
         reorder: PerDirection::default(),
         duplicate: PerDirection::default(),
+        changes: PerDirection::default(),
+        trace: PerDirection::default(),
+        outage: PerDirection::default(),
         header: Bytes::ZERO,
     }
 }

@@ -5,6 +5,7 @@
 
 use super::capture::IpVersion;
 use super::error::Warning;
+use super::link::Line;
 use super::network::{Flow, LinkDirection, Network};
 use super::{Scenario, Topology};
 use lightlag_core::{Bytes, Duration, Rate};
@@ -111,7 +112,7 @@ impl Scenario {
             let Some(way) = way else { continue };
             let path = self.flow_path(index);
             let share = Bytes((way.rate * way.round_trip).0 / sharing[way.bottleneck.0 as usize].max(1));
-            self.time(flow, way, &path, &mut found);
+            self.time(network, flow, way, &path, &mut found);
             window(flow, way, share, &path, &mut found);
             timers(flow, way, &path, &mut found);
             sack(flow, way, share, &path, &mut found);
@@ -126,10 +127,9 @@ impl Scenario {
         if index < self.flows.len() { format!("flows[{index}]") } else { "topology.flow".to_owned() }
     }
 
-    /// Where a link direction of the network stands in the file, and the key in it.
-    fn queue_path(&self, direction: usize) -> String {
-        let link = direction / 2;
-        let (table, line) = match (self.links.get(link), &self.topology) {
+    /// Where a link of the network stands in the file, and what it is like.
+    fn line_of(&self, link: usize) -> Option<(String, &Line)> {
+        Some(match (self.links.get(link), &self.topology) {
             (Some(listed), _) => (format!("links[{link}]"), &listed.line),
             (None, Some(Topology::Dumbbell(dumbbell))) if link > self.links.len() => {
                 ("topology.access".to_owned(), &dumbbell.access.line)
@@ -138,8 +138,18 @@ impl Scenario {
             (None, Some(Topology::PointToPoint(generated))) => ("topology".to_owned(), &generated.line),
             (None, Some(Topology::Chain(generated))) => ("topology".to_owned(), &generated.line),
             (None, Some(Topology::Star(generated))) => ("topology".to_owned(), &generated.line),
-            (None, None) => return "links".to_owned(),
-        };
+            (None, None) => return None,
+        })
+    }
+
+    /// The table in the file of a link of the network.
+    pub(super) fn table_of(&self, link: usize) -> String {
+        self.line_of(link).map_or("links".to_owned(), |(table, _)| table)
+    }
+
+    /// Where the queue of a link direction stands in the file.
+    fn queue_path(&self, direction: usize) -> String {
+        let Some((table, line)) = self.line_of(direction / 2) else { return "links".to_owned() };
         match (line.queue.forward == line.queue.backward, direction % 2) {
             (true, _) => format!("{table}.queue"),
             (false, 0) => format!("{table}.queue.forward"),
@@ -148,7 +158,7 @@ impl Scenario {
     }
 
     /// A flow that begins too late, or that cannot finish.
-    fn time(&self, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+    fn time(&self, network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
         let left = (lightlag_core::Instant::ZERO + self.duration).since(flow.start);
         if left.is_zero() {
             found.flow("start", path, ".start", || {
@@ -156,7 +166,9 @@ impl Scenario {
             });
             return;
         }
-        let Some(transfer) = flow.transfer else { return };
+        // A rate that changes may rise.
+        let is_steady = network.links[way.bottleneck.0 as usize].timetable.is_none();
+        let Some(transfer) = flow.transfer.filter(|_| is_steady) else { return };
         let least = way.rate.time_to_send(transfer) + way.round_trip;
         if least > left {
             found.flow("transfer", path, ".transfer", || {

@@ -108,6 +108,8 @@ fn totals_stop_at_the_end_of_the_run() {
     assert_eq!(link.totals(at(10_000)), LinkTotals { carried_bytes: 3000, busy: 3 * ms, queued: 3 * ms });
 }
 
+mod changes;
+
 proptest! {
     /// A drop-tail queue gives the same on both kinds of link, whenever the link is asked.
     #[test]

@@ -1,0 +1,162 @@
+//! Delays that differ from packet to packet.
+//!
+//! A deviation is added to the delay of each packet: uniform, or normal and cut off. Neighbours can be alike: a Gaussian
+//! sequence x ← ρ·x + √(1 − ρ²)·N(0, 1) is correlated by ρ from packet to packet. A normal deviation is that sequence, where
+//! a draw beyond the largest deviation is repeated; a uniform one is its distribution function, so that ρ is the correlation
+//! of the sequence, and 6/π·asin(ρ/2) that of the deviations.
+
+use lightlag_core::{Duration, Probability, RandomStream};
+
+/// How delays differ.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Jitter {
+    /// How deviations are distributed.
+    pub distribution: Distribution,
+    /// The largest deviation, to either side.
+    pub most: Duration,
+    /// How much a packet's deviation is like that of the one before; 0 is not at all.
+    pub correlation: Probability,
+}
+
+/// A distribution of deviations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Distribution {
+    /// All are equally likely.
+    Uniform,
+    /// Normal with this standard deviation, not above the largest deviation, before it is cut off.
+    Normal(Duration),
+}
+
+/// Jitter at work.
+#[derive(Clone, Debug)]
+pub(super) struct JitterProcess {
+    jitter: Jitter,
+    random: RandomStream,
+    /// x, once there is one.
+    last: Option<f64>,
+}
+
+impl JitterProcess {
+    pub(super) fn new(jitter: Jitter, random: RandomStream) -> Self {
+        Self { jitter, random, last: None }
+    }
+
+    pub(super) fn most(&self) -> Duration {
+        self.jitter.most
+    }
+
+    /// The delay of the next packet, with its deviation; not below zero.
+    pub(super) fn apply(&mut self, delay: Duration) -> Duration {
+        let deviation = self.deviation();
+        let size = Duration::from_secs_f64(deviation.abs()).min(self.jitter.most);
+        if deviation < 0.0 { delay.saturating_sub(size) } else { delay + size }
+    }
+
+    /// In seconds.
+    fn deviation(&mut self) -> f64 {
+        let most = self.jitter.most.as_secs_f64();
+        match self.jitter.distribution {
+            Distribution::Uniform if self.jitter.correlation == Probability::ZERO => {
+                most * (2.0 * self.random.uniform() - 1.0)
+            }
+            Distribution::Uniform => {
+                let x = self.next(f64::INFINITY);
+                // 2 Φ(x) − 1
+                most * libm::erf(x * std::f64::consts::FRAC_1_SQRT_2)
+            }
+            Distribution::Normal(deviation) => {
+                let deviation = deviation.as_secs_f64();
+                if deviation == 0.0 { 0.0 } else { deviation * self.next(most / deviation) }
+            }
+        }
+    }
+
+    /// The next x within these bounds.
+    fn next(&mut self, most: f64) -> f64 {
+        let correlation = self.jitter.correlation.value();
+        loop {
+            let x = match self.last {
+                Some(last) => correlation * last + libm::sqrt(1.0 - correlation * correlation) * self.normal(),
+                None => self.normal(),
+            };
+            if x.abs() <= most {
+                self.last = Some(x);
+                return x;
+            }
+        }
+    }
+
+    /// N(0, 1), by Box and Muller.
+    fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log1p(-self.random.uniform()));
+        radius * libm::cos(2.0 * std::f64::consts::PI * self.random.uniform())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKETS: usize = 1_000_000;
+
+    fn deviations(distribution: Distribution, most: u64, correlation: f64) -> Vec<f64> {
+        let correlation = Probability::new(correlation).unwrap();
+        let jitter = Jitter { distribution, most: Duration::from_micros(most), correlation };
+        let mut process = JitterProcess::new(jitter, RandomStream::new(1, "jitter"));
+        let delay = Duration::from_millis(100);
+        (0..PACKETS).map(|_| process.apply(delay).as_secs_f64() * 1e6 - 1e5).collect()
+    }
+
+    /// Mean, standard deviation and correlation of neighbours.
+    fn moments(values: &[f64]) -> (f64, f64, f64) {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n;
+        let neighbours = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
+        (mean, libm::sqrt(variance), neighbours / variance)
+    }
+
+    #[test]
+    fn uniform_deviations_fill_their_range_evenly() {
+        let found = deviations(Distribution::Uniform, 5_000, 0.0);
+        let (mean, deviation, neighbours) = moments(&found);
+        // 5000/√3 = 2886.8 µs, the mean of a million of those ± 2.9; correlations ± 0.001. Four of each.
+        assert!(mean.abs() < 11.6 && (deviation - 2_886.75).abs() < 5.2, "{mean} {deviation}");
+        assert!(neighbours.abs() < 0.004, "{neighbours}");
+        assert!(found.iter().all(|value| value.abs() <= 5_000.001));
+    }
+
+    #[test]
+    fn normal_deviations_are_cut_off_at_the_largest() {
+        let (mean, deviation, _) = moments(&deviations(Distribution::Normal(Duration::from_micros(2_000)), 6_000, 0.0));
+        // Cut off at 3 σ: variance 1 − 2·3·φ(3)/(2Φ(3) − 1) = 0.97334, of 2000 µs 1973.2; of the mean ± 2.0. Four of each.
+        assert!(mean.abs() < 8.0 && (deviation - 1_973.16).abs() < 6.0, "{mean} {deviation}");
+        let tight = deviations(Distribution::Normal(Duration::from_micros(2_000)), 2_000, 0.0);
+        assert!(tight.iter().all(|value| value.abs() <= 2_000.001));
+        // At 1 σ: 1 − 2·φ(1)/(2Φ(1) − 1) = 0.29112, 1079.1 µs.
+        assert!((moments(&tight).1 - 1_079.12).abs() < 4.0, "{}", moments(&tight).1);
+    }
+
+    #[test]
+    fn neighbours_are_as_alike_as_asked() {
+        let (_, deviation, neighbours) =
+            moments(&deviations(Distribution::Normal(Duration::from_micros(1_000)), 8_000, 0.9));
+        assert!((neighbours - 0.9).abs() < 0.004 && (deviation - 1_000.0).abs() < 10.0, "{neighbours} {deviation}");
+        let (_, deviation, neighbours) = moments(&deviations(Distribution::Uniform, 5_000, 0.9));
+        // 6/π · asin(0.45) = 0.8915; still uniform.
+        assert!((neighbours - 0.8915).abs() < 0.004 && (deviation - 2_886.75).abs() < 20.0, "{neighbours} {deviation}");
+    }
+
+    #[test]
+    fn a_delay_does_not_fall_below_zero() {
+        let jitter = Jitter {
+            distribution: Distribution::Uniform,
+            most: Duration::from_millis(5),
+            correlation: Probability::ZERO,
+        };
+        let mut process = JitterProcess::new(jitter, RandomStream::new(1, "jitter"));
+        let zeros = (0..1_000).filter(|_| process.apply(Duration::ZERO).is_zero()).count();
+        // Half of them, ± 15.8; five of those.
+        assert!(zeros.abs_diff(500) < 79, "{zeros}");
+    }
+}

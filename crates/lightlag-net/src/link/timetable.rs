@@ -1,0 +1,280 @@
+//! Links that change: rates, delays and outages by a timetable.
+//!
+//! - A packet in transmission when the rate changes sends the bits that are left with the new rate.
+//! - A packet travels with the delay that holds when its transmission begins, whatever changes later. Where the delay has
+//!   become shorter it waits for those before it, unless packets may overtake.
+//! - An outage cuts the frame in transmission: it arrives damaged. What has left the transmitter before arrives.
+
+use super::jitter::JitterProcess;
+use crate::queue::Discipline;
+use lightlag_core::{Duration, Instant, Rate};
+use std::sync::Arc;
+
+/// What a link direction is like from a moment on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Phase {
+    /// Since when.
+    pub from: Instant,
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Whether anything gets through.
+    pub is_up: bool,
+}
+
+/// What happens to packets during an outage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Outage {
+    /// The transmitter notices: packets wait, as far as the queue has room.
+    #[default]
+    Hold,
+    /// The transmitter does not notice: it sends as always, and every packet that it sends then is lost.
+    Lose,
+}
+
+/// Bytes that leave at one opportunity.
+const OPPORTUNITY: u64 = 1500;
+
+/// Opportunities for 1500 bytes to leave at once. What does not find a packet then is lost; a packet may take several, and
+/// several small ones may share one. After the last they begin again, with its time as zero.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Deliveries {
+    millis: Arc<[u32]>,
+}
+
+impl Deliveries {
+    /// Opportunities at these milliseconds.
+    ///
+    /// # Panics
+    /// If there is none, they do not ascend, or the last is at zero.
+    pub fn new(millis: impl Into<Arc<[u32]>>) -> Self {
+        let millis = millis.into();
+        assert!(millis.is_sorted() && millis.last().is_some_and(|last| *last > 0), "a trace ascends from zero");
+        Self { millis }
+    }
+
+    fn period(&self) -> u64 {
+        u64::from(self.millis[self.millis.len() - 1])
+    }
+
+    /// When the opportunity of this number comes.
+    fn time(&self, number: u64) -> Instant {
+        let count = self.millis.len() as u64;
+        let millis = number / count * self.period() + u64::from(self.millis[(number % count) as usize]);
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// The first opportunity at or after `now`, not before `least`.
+    fn first(&self, now: Instant, least: u64) -> u64 {
+        if self.time(least) >= now {
+            return least;
+        }
+        let millis = now.as_nanos().div_ceil(1_000_000);
+        let count = self.millis.len() as u64;
+        // The last of a round and the first ones of the next may be at the same time: the last comes first.
+        let (round, within) = ((millis - 1) / self.period(), (millis - 1) % self.period() + 1);
+        let at = self.millis.partition_point(|time| u64::from(*time) < within) as u64;
+        least.max(round * count + at)
+    }
+}
+
+/// The present opportunity.
+#[derive(Clone, Copy, Debug, Default)]
+struct Opportunity {
+    /// Those before are over.
+    next: u64,
+    /// Bytes that the last one has left, for whatever leaves at the same moment.
+    left: u64,
+}
+
+/// How a link direction changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Timetable {
+    phases: Arc<[Phase]>,
+    deliveries: Option<Deliveries>,
+    /// What happens to packets during an outage.
+    pub outage: Outage,
+    /// Whether packets may overtake when the delay becomes shorter.
+    pub overtaking: bool,
+}
+
+impl Timetable {
+    /// A timetable of these phases.
+    ///
+    /// # Panics
+    /// If there is none, the first does not begin at zero, or they do not follow each other.
+    pub fn new(phases: impl Into<Arc<[Phase]>>, outage: Outage, overtaking: bool) -> Self {
+        let phases = phases.into();
+        assert_eq!(phases.first().map(|first| first.from), Some(Instant::ZERO), "the first phase begins at zero");
+        assert!(phases.is_sorted_by(|a, b| a.from < b.from), "each phase begins after the one before");
+        Self { phases, deliveries: None, outage, overtaking }
+    }
+
+    /// Leaves the rate to these opportunities.
+    #[must_use]
+    pub fn delivering(mut self, deliveries: Option<Deliveries>) -> Self {
+        self.deliveries = deliveries;
+        self
+    }
+
+    /// The phases, in the order of time.
+    pub fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+}
+
+/// A transmission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Transmission {
+    /// When the last bit has left, or the frame was cut.
+    pub(super) end: Instant,
+    /// When the transmitter is free for the next packet.
+    pub(super) free: Instant,
+    /// What is left of the work beyond `end`, below a nanosecond, in bits · 10⁻⁹.
+    pub(super) remainder: u64,
+    /// How long the packet travels after `end`.
+    pub(super) delay: Duration,
+    /// Whether an outage has damaged the packet.
+    pub(super) is_damaged: bool,
+}
+
+/// A timetable at work.
+#[derive(Clone, Debug)]
+pub(super) struct Changes {
+    timetable: Timetable,
+    /// The present phase: that of the last decision.
+    present: usize,
+    /// For each phase the first moment at which a packet that starts in it or later can arrive, where packets overtake.
+    first_arrivals: Vec<Instant>,
+    /// When the last packet arrives that was not held back.
+    last_arrival: Instant,
+    opportunity: Opportunity,
+    jitter: Option<JitterProcess>,
+}
+
+impl Changes {
+    pub(super) fn new(timetable: Timetable, jitter: Option<JitterProcess>) -> Self {
+        let mut first_arrivals = Vec::new();
+        let most = jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
+        if timetable.overtaking {
+            let earliest = timetable.phases.iter().rev().scan(Instant::MAX, |first, phase| {
+                *first = (*first).min(phase.from + phase.delay.saturating_sub(most));
+                Some(*first)
+            });
+            first_arrivals = earliest.collect();
+            first_arrivals.reverse();
+        }
+        Self {
+            timetable,
+            present: 0,
+            first_arrivals,
+            last_arrival: Instant::ZERO,
+            opportunity: Opportunity::default(),
+            jitter,
+        }
+    }
+
+    /// Goes on to `now`, not before the last call, and tells the discipline the rates on the way.
+    pub(super) fn advance<B>(&mut self, now: Instant, discipline: &mut dyn Discipline<B>) {
+        let phases = &self.timetable.phases;
+        while let Some(next) = phases.get(self.present + 1).filter(|next| next.from <= now) {
+            if next.rate != phases[self.present].rate {
+                discipline.rate_changes(next.from, next.rate);
+            }
+            self.present += 1;
+        }
+    }
+
+    /// Until when nothing can leave, if nothing can leave now.
+    pub(super) fn held(&mut self, now: Instant) -> Option<Instant> {
+        if let Some(deliveries) = &self.timetable.deliveries {
+            let Opportunity { next, left } = &mut self.opportunity;
+            if *left > 0 && deliveries.time(*next - 1) == now {
+                return None;
+            }
+            *left = 0;
+            *next = deliveries.first(now, *next);
+            let time = deliveries.time(*next);
+            if time > now {
+                return Some(time);
+            }
+            (*next, *left) = (*next + 1, OPPORTUNITY);
+            return None;
+        }
+        let is_held = !self.timetable.phases[self.present].is_up && self.timetable.outage == Outage::Hold;
+        is_held.then(|| self.up_after(self.present))
+    }
+
+    /// When the link is up again after the phase `down`.
+    fn up_after(&self, down: usize) -> Instant {
+        self.timetable.phases[down + 1..].iter().find(|phase| phase.is_up).map_or(Instant::MAX, |phase| phase.from)
+    }
+
+    /// The transmission of a frame that starts now, in the present phase.
+    pub(super) fn transmit(&mut self, start: Instant, frame: u64, remainder: u64) -> Transmission {
+        match &self.timetable.deliveries {
+            // At most 2^16 · 8 · 10^9 + the rate, well inside 64 bits.
+            None => self.by_rate(start, frame * 8 * 1_000_000_000 + remainder),
+            Some(deliveries) => {
+                let Opportunity { next, left } = &mut self.opportunity;
+                let (mut end, mut frame) = (start, frame);
+                while frame > *left {
+                    frame -= *left;
+                    (end, *left, *next) = (deliveries.time(*next), OPPORTUNITY, *next + 1);
+                }
+                *left -= frame;
+                let delay = self.timetable.phases[self.present].delay;
+                Transmission { end, free: end, remainder: 0, delay, is_damaged: false }
+            }
+        }
+    }
+
+    /// A transmission of `work`, in bits · 10⁻⁹, that starts now in the present phase.
+    fn by_rate(&self, start: Instant, work: u64) -> Transmission {
+        let phases = &self.timetable.phases;
+        let delay = phases[self.present].delay;
+        let (mut at, mut from, mut work, mut is_damaged) = (self.present, start, work, false);
+        loop {
+            let rate = phases[at].rate.as_bps();
+            is_damaged |= !phases[at].is_up;
+            let (nanos, remainder) = (work / rate, work % rate);
+            let end = from + Duration::from_nanos(nanos);
+            let Some(next) = phases.get(at + 1).filter(|next| end > next.from || (end == next.from && remainder > 0))
+            else {
+                return Transmission { end, free: end, remainder, delay, is_damaged };
+            };
+            if !next.is_up && self.timetable.outage == Outage::Hold {
+                let free = self.up_after(at + 1);
+                return Transmission { end: next.from, free, remainder: 0, delay, is_damaged: true };
+            }
+            // The time to the change is not above `nanos`, so what it takes of the work is not above the work.
+            work -= next.from.since(from).as_nanos() * rate;
+            (at, from) = (at + 1, next.from);
+        }
+    }
+
+    /// When a packet arrives that has left at `end` and travels for `delay`, more or less: not before the one before it,
+    /// unless packets may overtake.
+    pub(super) fn arrive(&mut self, end: Instant, delay: Duration) -> Instant {
+        let arrival = end + self.jitter.as_mut().map_or(delay, |jitter| jitter.apply(delay));
+        if self.timetable.overtaking {
+            return arrival;
+        }
+        self.last_arrival = self.last_arrival.max(arrival);
+        self.last_arrival
+    }
+
+    /// Before when no packet can arrive that starts at `free`, in the present phase or later, or after that.
+    pub(super) fn first_arrival(&self, free: Instant) -> Instant {
+        let phases = &self.timetable.phases;
+        let at = self.present + phases[self.present + 1..].partition_point(|phase| phase.from <= free);
+        let most = self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
+        let own = free + phases[at].delay.saturating_sub(most);
+        if self.timetable.overtaking {
+            self.first_arrivals.get(at + 1).map_or(own, |after| own.min(*after))
+        } else {
+            own.max(self.last_arrival)
+        }
+    }
+}
