@@ -107,7 +107,7 @@ def test_paths_of_traces_begin_where_the_scenario_stands(tmp_path: Path) -> None
     assert check(file)[0] == str(file)
     assert json.loads(_engine.check(complete, "json"))["errors"] == []
     trace.write_text("time_s,rate_bps\n1,5e6\n2,-1\n")
-    with pytest.raises(ll.ScenarioError, match="cell.csv: line 3: rate_bps: -1 is negative"):
+    with pytest.raises(ll.ScenarioError, match=r"cell\.csv: line 3: rate_bps: -1 is negative"):
         check(file)
 
 
