@@ -1,7 +1,7 @@
 //! HyStart: leave slow start before it overflows the queue, as Linux does.
 //!
 //! Ha, Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011, with the thresholds of
-//! current Linux. Two signs in a round of at least `low_window` segments end slow start with ssthresh = W:
+//! current Linux. Two signs in a round, from `low_window` segments on, end slow start with ssthresh = W:
 //!
 //! - ACK train: ACKs that follow each other within `ack_spacing` have lasted longer than (RTTmin + 1 ms)/2 since
 //!   the round began. Half, because this sender does not pace; 1 ms is Linux's bound for delays of ACKs.
@@ -133,9 +133,13 @@ impl HyStart {
 
     /// Whether slow start should end with this ACK, at a window of `segments`.
     fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
-        let Some(rtt) = ack.rtt.filter(|_| segments >= self.config.low_window) else { return false };
+        let Some(rtt) = ack.rtt else { return false };
+        // Rounds are told apart from the first ACK on, also below the low window: else they would begin amid a flight.
         if self.round_end.is_none_or(|end| ack.snd_una > end) {
             self.begin_round(ack);
+        }
+        if segments < self.config.low_window {
+            return false;
         }
         let train = self.sees_train(ack);
         self.sees_delay(rtt, ack.min_rtt) || train

@@ -77,6 +77,18 @@ fn a_small_window_is_left_alone() {
 }
 
 #[test]
+fn rounds_count_from_the_first_ack() {
+    // Linux 6.18 over 10 Mbit/s and 200 ms: rounds begin with the flights of 10, 20, 40 segments. Begun at a window of
+    // 16, amid a flight, they would see the queue of its second half and end slow start a round too early.
+    let mut hystart = hystart();
+    let round = |at, una, nxt| Ack { snd_una: una, snd_nxt: nxt, ..ack(at, ms(200), ms(200)) };
+    for (at, una, nxt, window) in [(400, 1, 10, 10.0), (409, 10, 28, 19.0), (600, 11, 30, 20.0), (803, 31, 70, 40.0)] {
+        assert!(!hystart.ends_slow_start(&round(at, una, nxt), window));
+    }
+    assert_eq!((hystart.round_start, hystart.round_end), (round(803, 31, 70).now, Some(70)));
+}
+
+#[test]
 fn slow_start_ends_at_the_window() {
     let mut window = Window::new(&crate::congestion::tests::start(20));
     let mut watching = hystart();
