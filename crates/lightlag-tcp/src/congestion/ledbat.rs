@@ -4,7 +4,7 @@
 //!
 //! - off = (TARGET − d)/TARGET, TARGET = 100 ms;
 //! - W += GAIN·off·acked/W, GAIN = 1: at most Reno's segment a round, and as fast down at d = 2 TARGET;
-//! - W ≤ flight before the ACK + ALLOWED_INCREASE = 1, W ≥ MIN_CWND = 2; it begins at INIT_CWND = 2;
+//! - unless it is used, W ≤ flight before the ACK + ALLOWED_INCREASE = 1; W ≥ MIN_CWND = 2; it begins at INIT_CWND = 2;
 //! - loss: W is halved, not below MIN_CWND; timeout (CTO): W = 1. There is no threshold in the RFC; the one reported
 //!   is half of FlightSize.
 //!
@@ -136,7 +136,11 @@ impl Ledbat {
         } else {
             self.window.grow(self.config.gain * off * acked / self.window.segments());
         }
-        self.window.clamp_to(self.window.in_segments(ack.prior_inflight) + allowed);
+        // RFC 6817 §2.4.2 holds back a window that is not used. A full one may look that way: a sender that leaves in
+        // bursts waits until a whole one fits.
+        if !ack.cwnd_limited {
+            self.window.clamp_to(self.window.in_segments(ack.prior_inflight) + allowed);
+        }
         self.window.raise_to(LEAST_WINDOW);
     }
 }
@@ -189,7 +193,7 @@ impl Algorithm for Config {
         equations: &[
             "d = smallest of the last 4 one-way delays - smallest of the last 10 minutes",
             "off = (target - d)/target;  per acknowledged segment:  W += gain off/W",
-            "W <= flight before the ACK + 1,  W >= 2;  begins at 2",
+            "W <= flight before the ACK + 1 unless it is used,  W >= 2;  begins at 2",
             "loss:     W = max(FlightSize/2, 2)",
             "timeout:  W = 1, and 2 with the next ACK",
             "equilibrium of a flow alone:  d = target",

@@ -76,13 +76,19 @@ fn a_smallest_delay_counts_for_ten_minutes_or_ten_rounds() {
 }
 
 #[test]
-fn bounds_are_two_segments_and_one_more_than_in_flight() {
+fn bounds_are_two_segments_and_where_it_is_not_used_one_more_than_in_flight() {
     let mut ledbat = Ledbat::new(&Config::default(), &start(10));
     assert_eq!(ledbat.window(), 2 * SEGMENT);
     ledbat.window.raise_to(50.0);
-    ledbat.on_ack(&Ack { prior_inflight: 30 * SEGMENT, ..took(0, 10) });
-    assert_eq!(ledbat.window(), 31 * SEGMENT);
-    for n in 0..200 {
+    let part = |ack: Ack, cwnd_limited| Ack { prior_inflight: 30 * SEGMENT, cwnd_limited, ..ack };
+    ledbat.on_ack(&part(took(0, 10), true));
+    assert!(ledbat.window() >= 50 * SEGMENT, "a sender that waits to send in bursts uses it");
+    // 1 ms above the target.
+    for n in 1..=4 {
+        ledbat.on_ack(&part(took(200 * n, 111), false));
+    }
+    assert!((30 * SEGMENT..=31 * SEGMENT).contains(&ledbat.window()), "{}", ledbat.window());
+    for n in 4..200 {
         ledbat.on_ack(&took(200 * (n + 1), 500));
     }
     assert_eq!(ledbat.window(), 2 * SEGMENT);
