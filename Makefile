@@ -26,6 +26,7 @@ FUZZ_TARGETS   := $(sort $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuz
 FUZZ_HOST       = $(shell rustc -vV | sed -n 's/^host: //p')
 SOAK_COUNT     ?= 20000
 SOAK_FIRST     ?= 0
+PAGE           ?= docs/validation.md
 
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -103,8 +104,8 @@ packetdrill: | tools ## play the packet scripts of packetdrill (TOOL=folder wher
 emulate-bench: $(BIN)/.engine | iperf3 ping ## real packets through lightlag emulate: how fast, how late, beside the simulation (root)
 	$(BIN)/python benchmarks/emulate/compare
 
-interop: $(BIN)/.engine ## the kernel's TCP against ours over TUN devices, 64 MB each (root): docs/validation.md
-	PYTHONPATH=tests $(BIN)/python -m interop --page docs/validation.md
+interop: $(BIN)/.engine ## the kernel's TCP against ours over TUN devices, 64 MB each (root): PAGE (docs/validation.md)
+	PYTHONPATH=tests $(BIN)/python -m interop $(PAGE:%=--page %)
 
 interop-short: $(BIN)/.engine ## a part of it that takes seconds
 	PYTHONPATH=tests $(BIN)/python -m interop --short
