@@ -156,8 +156,12 @@ pub fn congestion(name: &str) -> Option<Choice> {
     match name {
         // It repairs losses as NewReno, which has a name of its own here.
         "reno" => "newreno".parse().ok(),
-        // The kernel's program, not the RFC.
-        "cubic" => Some(Choice::Cubic(cubic::Config::of(cubic::Variant::Linux))),
+        // The kernel's program, not the RFC; as it was before 6.14, when most scripts were written.
+        "cubic" => {
+            let mut config = cubic::Config::of(cubic::Variant::Linux);
+            config.hystart.late_rounds = true;
+            Some(Choice::Cubic(config))
+        }
         _ => name.parse().ok(),
     }
 }

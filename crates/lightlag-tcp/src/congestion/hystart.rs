@@ -8,7 +8,8 @@
 //! - delay: after 8 samples, the smallest RTT of the round exceeds RTTmin by more than
 //!   clamp(RTTmin/8, `delay_min`, `delay_max`).
 //!
-//! A round ends when what was sent last at its begin is acknowledged. [`plus_plus`] is the other policy with this
+//! A round ends when what was sent last at its begin is acknowledged; the first begins with the first ACK. Linux from 2021 to
+//! 6.13 began it at the low window, amid a flight, and so ended slow start a round too early on long paths (`late_rounds`). [`plus_plus`] is the other policy with this
 //! name, RFC 9406's.
 
 use super::parameters::{Place, Setting};
@@ -51,6 +52,8 @@ pub struct Config {
     pub policy: Policy,
     /// HyStart: the window in segments from which on it looks, 16.
     pub low_window: f64,
+    /// HyStart: rounds count from the low window on, not from the first ACK, as in Linux from 2021 to 6.13.
+    pub late_rounds: bool,
     /// HyStart: the most between two ACKs of a train, 2 ms.
     pub ack_spacing: Duration,
     /// Both: smallest rise of the RTT that counts, 4 ms.
@@ -70,6 +73,7 @@ impl Default for Config {
         Self {
             policy: Policy::Standard,
             low_window: 16.0,
+            late_rounds: false,
             ack_spacing: Duration::from_millis(2),
             delay_min: Duration::from_millis(4),
             delay_max: Duration::from_millis(16),
@@ -134,11 +138,12 @@ impl HyStart {
     /// Whether slow start should end with this ACK, at a window of `segments`.
     fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
         let Some(rtt) = ack.rtt else { return false };
-        // Rounds are told apart from the first ACK on, also below the low window: else they would begin amid a flight.
-        if self.round_end.is_none_or(|end| ack.snd_una > end) {
+        let small = segments < self.config.low_window;
+        // Rounds that begin at the low window begin amid a flight, and see the queue of its second half.
+        if !(small && self.config.late_rounds) && self.round_end.is_none_or(|end| ack.snd_una > end) {
             self.begin_round(ack);
         }
-        if segments < self.config.low_window {
+        if small {
             return false;
         }
         let train = self.sees_train(ack);
@@ -198,6 +203,14 @@ pub(super) fn settings<C: Choosable + Clone>(default: &'static str) -> Vec<Setti
             unit: "segments",
             meaning: "HyStart: the window from which on it looks.",
             place: Place::Number { at: |config| &mut config.hystart().low_window, least: 1.0, most: 1e6 },
+        },
+        Setting {
+            name: "hystart_late_rounds",
+            default: "false",
+            unit: "",
+            meaning: "HyStart: rounds count from the low window on and begin amid a flight, as in Linux from 2021 to 6.13; else \
+                      from the first ACK on.",
+            place: Place::Flag(|config| &mut config.hystart().late_rounds),
         },
         Setting {
             name: "hystart_ack_spacing",

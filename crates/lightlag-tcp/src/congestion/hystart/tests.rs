@@ -89,6 +89,18 @@ fn rounds_count_from_the_first_ack() {
 }
 
 #[test]
+fn late_rounds_begin_at_the_low_window() {
+    let mut hystart = HyStart::new(&Config { late_rounds: true, ..Config::of(Policy::HyStart) });
+    let round = |at, una, nxt| Ack { snd_una: una, snd_nxt: nxt, ..ack(at, ms(200), ms(200)) };
+    for (at, una, nxt, window) in [(400, 1, 10, 10.0), (405, 6, 20, 15.0)] {
+        assert!(!hystart.ends_slow_start(&round(at, una, nxt), window));
+        assert_eq!(hystart.round_end, None);
+    }
+    assert!(!hystart.ends_slow_start(&round(407, 7, 22), 16.0));
+    assert_eq!((hystart.round_start, hystart.round_end), (round(407, 7, 22).now, Some(22)));
+}
+
+#[test]
 fn slow_start_ends_at_the_window() {
     let mut window = Window::new(&crate::congestion::tests::start(20));
     let mut watching = hystart();
