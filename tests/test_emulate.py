@@ -215,23 +215,15 @@ for _ in range(50):
     assert marked == marks > 10
 
 
-def ends_when(path_file: Path, pair: list[str], *ip: str) -> None:
-    """The emulation ends by itself, with an error that names the device, after this command of iproute2."""
+@needs_root
+@pytest.mark.parametrize("gone", ["namespace", "device"])
+def test_what_is_deleted_ends_the_emulation(path_file: Path, pair: list[str], gone: str) -> None:
+    delete = ["netns", "del", pair[1]] if gone == "namespace" else ["-n", pair[0], "link", "del", "lightlag0"]
     with emulate(path_file, ends(pair)) as one:
-        subprocess.run(["ip", *ip], check=True)
+        subprocess.run(["ip", *delete], check=True)
         assert one.wait(60)
         with pytest.raises(OSError, match=r"lightlag0 in namespace .*: the device has vanished"):
             one.stop()
-
-
-@needs_root
-def test_a_namespace_that_is_deleted_ends_the_emulation(path_file: Path, pair: list[str]) -> None:
-    ends_when(path_file, pair, "netns", "del", pair[1])
-
-
-@needs_root
-def test_a_device_that_is_deleted_ends_the_emulation(path_file: Path, pair: list[str]) -> None:
-    ends_when(path_file, pair, "-n", pair[0], "link", "del", "lightlag0")
 
 
 @needs_root

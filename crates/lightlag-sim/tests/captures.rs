@@ -1,27 +1,16 @@
 //! Captures of runs, read back packet by packet.
 
+#[path = "memory/mod.rs"]
+mod memory;
+
 use lightlag_sim::scenario::parse_toml;
 use lightlag_sim::{Control, RunResult, Simulation};
 use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::{Direction, Reader};
 use lightlag_wire::{Addresses, Checksum, IpFields, decode};
+use memory::Shared;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
-/// A file in memory.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// One packet, without borrowing.
 #[derive(Clone, Debug)]

@@ -1,27 +1,16 @@
 //! A run again from its own capture: what is inferred is what the run was, and the second run is the first.
 
+#[path = "memory/mod.rs"]
+mod memory;
+
 use lightlag_sim::scenario::parse_toml;
 use lightlag_sim::{Control, Simulation};
 use lightlag_wire::analysis::{Analysis, Limits, trace::Trace};
 use lightlag_wire::capture::Reader;
 use lightlag_wire::replay::{Sending, Vantage};
+use memory::Shared;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
-/// A file in memory.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+use std::io::Write;
 
 /// Runs a scenario and gives what its captures at both ends say about its sender.
 fn seen(link: &str, tcp: &str) -> BTreeMap<String, Sending> {
