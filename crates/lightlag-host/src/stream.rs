@@ -106,6 +106,11 @@ impl Stream {
         let offset = connection.receive_offset(segment.seq);
         let (nxt, edge, held) = (connection.received(), connection.receive_edge(), connection.held());
         let ended = connection.knows_end();
+        let opens = matches!(connection.state(), State::Listen | State::SynSent);
+        if opens && segment.flags.has(Flags::SYN) && segment.len > 0 {
+            // The connection takes it, or drops it, when it opens.
+            self.incoming.put(0, payload);
+        }
         if segment.flags.has(Flags::ACK) {
             self.traffic.ack_in_at = now;
         }

@@ -2,9 +2,9 @@
 
 use super::world::{SERVER, World, address, socket_address};
 use lightlag_core::Duration;
-use lightlag_host::SocketId;
-use lightlag_tcp::Segment;
+use lightlag_host::{SocketError, SocketId};
 use lightlag_tcp::segment::{Flags, SeqNumber};
+use lightlag_tcp::{Profile, Segment};
 use lightlag_wire::{Addresses, IpFields};
 use std::net::SocketAddr;
 
@@ -24,9 +24,14 @@ impl Peer {
 
     /// An accepted connection; the peer's data begins with number 1.
     pub fn connect(world: &mut World) -> (Self, SocketId) {
+        Self::connect_with(world, b"")
+    }
+
+    /// As [`Self::connect`]; the SYN carries this data.
+    pub fn connect_with(world: &mut World, early: &[u8]) -> (Self, SocketId) {
         let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), 5).unwrap();
         let mut peer = Self { expected: SeqNumber(0) };
-        peer.send(world, 0, Flags::SYN, b"");
+        peer.send(world, 0, Flags::SYN, early);
         let answer = peer.segments(world);
         peer.expected = answer[0].seq.plus(1);
         peer.send(world, 1, Flags::ACK, b"");
@@ -55,6 +60,22 @@ impl Peer {
     /// As [`Self::packets`], read.
     pub fn segments(&self, world: &mut World) -> Vec<Segment> {
         self.packets(world).iter().map(|packet| lightlag_wire::decode(packet).unwrap().segment).collect()
+    }
+}
+
+#[test]
+fn data_of_the_syn_is_read_where_the_profile_keeps_it() {
+    for (profile, kept) in [(Profile::Rfc, true), (Profile::Linux, false)] {
+        let mut world = World::new(super::world::Pipe::CLEAN, |_, config| config.tcp = profile.config());
+        let (peer, server) = Peer::connect_with(&mut world, &[7; 300]);
+        let mut data = [0; 1_000];
+        let read = world.stacks[SERVER].read(server, &mut data);
+        assert_eq!(read, if kept { Ok(300) } else { Err(SocketError::WouldBlock) }, "{profile:?}");
+        let next = if kept { 301 } else { 1 };
+        peer.send(&mut world, next, Flags::ACK, &[8; 200]);
+        assert_eq!(world.stacks[SERVER].read(server, &mut data[300..]), Ok(200));
+        assert!(!kept || data[..300] == [7; 300]);
+        assert_eq!(data[300..500], [8; 200]);
     }
 }
 
