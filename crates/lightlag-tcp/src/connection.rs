@@ -8,9 +8,10 @@ use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::ecn::Ecn;
 use crate::receiver::{MAX_BLOCKS, MAX_QUICK, PathTimes, Receiver};
-use crate::scoreboard::{Chunk, Range};
-use crate::segment::{Flags, SackBlock, Segment, SeqNumber, Timestamps};
-use crate::sender::{Acknowledgement, Expiry, Sender, timestamp};
+use crate::scoreboard::Range;
+use crate::segment::{Flags, Segment, SeqNumber};
+use crate::sender::{Acknowledgement, Expiry, Sender};
+use crate::timestamps::timestamp;
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ mod handshake;
 mod inspect;
 mod marks;
 mod resets;
+mod sending;
 #[cfg(test)]
 mod tests;
 
@@ -544,99 +546,6 @@ impl Connection {
         if self.receiver.fin_consumed() {
             self.peer_fin(now);
         }
-    }
-
-    fn poll_synchronized(&mut self, now: Instant) -> Option<Segment> {
-        if std::mem::take(&mut self.handshake_due) {
-            return Some(self.pure_ack(now, 0));
-        }
-        if self.ecn.is_some()
-            && let Some(ack) = self.prior_ack(now)
-        {
-            return Some(ack);
-        }
-        // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it.
-        if self.receiver.ack_due() && self.receiver.has_report() {
-            return Some(self.pure_ack(now, 0));
-        }
-        let nxt = self.sender.board().nxt();
-        if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.account) {
-            return Some(self.data(now, chunk, chunk.start >= nxt));
-        }
-        if self.sender.take_probe(now, &self.config) {
-            self.account.statistics.probes += 1;
-            return Some(self.probe(now));
-        }
-        if self.receiver.ack_due() {
-            return Some(self.pure_ack(now, 0));
-        }
-        self.poll_keep_alive(now)
-    }
-
-    #[inline(always)]
-    fn data(&mut self, now: Instant, chunk: Chunk, new: bool) -> Segment {
-        let statistics = &mut self.account.statistics;
-        if chunk.len > 0 {
-            statistics.sent_segments += 1;
-        } else {
-            statistics.acks_sent += 1;
-        }
-        let mut segment = self.acknowledging(now, self.local.plus(chunk.start as u32));
-        self.receiver.data_left(now);
-        segment.len = chunk.len as u16;
-        if new
-            && chunk.len > 0
-            && let Some(ecn) = &mut self.ecn
-        {
-            segment.flags = segment.flags.with(ecn.new_data(self.sender.take_reduced()));
-        }
-        if self.config.push && chunk.len > 0 && self.sender.pushes(chunk.start, chunk.start + u64::from(chunk.len)) {
-            segment.flags = segment.flags.with(Flags::PSH);
-        }
-        if chunk.fin {
-            segment.flags = segment.flags.with(Flags::FIN);
-            self.state = match self.state {
-                State::Established => State::FinWait1,
-                State::CloseWait => State::LastAck,
-                other => other,
-            };
-        }
-        segment
-    }
-
-    fn pure_ack(&mut self, now: Instant, before: u32) -> Segment {
-        self.account.statistics.acks_sent += 1;
-        let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());
-        let segment = self.acknowledging(now, seq);
-        if !self.sack || !self.receiver.has_report() {
-            return segment;
-        }
-        let mut blocks = [SackBlock::default(); MAX_BLOCKS];
-        let mut ranges = [Range::default(); MAX_BLOCKS];
-        let count = self.receiver.report(&mut ranges);
-        for (block, range) in blocks.iter_mut().zip(&ranges[..count]) {
-            *block = SackBlock { start: self.remote.plus(range.start as u32), end: self.remote.plus(range.end as u32) };
-        }
-        segment.with_sack(&blocks[..count])
-    }
-
-    // A segment that is built in place need not be copied.
-    #[inline(always)]
-    fn acknowledging(&mut self, now: Instant, seq: SeqNumber) -> Segment {
-        let ack = self.remote.plus(self.receiver.nxt() as u32);
-        let window = self.receiver.acknowledged(false);
-        let flags = self.ecn.as_mut().map_or(Flags::ACK, |ecn| Flags::ACK.with(ecn.echo()));
-        self.stamp(now, Segment::new(seq, ack, window, flags))
-    }
-
-    #[inline(always)]
-    fn stamp(&self, now: Instant, segment: Segment) -> Segment {
-        if !self.timestamps {
-            return segment;
-        }
-        // TSecr is valid only with the ACK bit (RFC 7323 §3.2).
-        let echo = if segment.flags.has(Flags::ACK) { self.receiver.ts_recent() } else { 0 };
-        segment.with_timestamps(Timestamps { value: timestamp(now), echo })
     }
 }
 

@@ -25,6 +25,7 @@ pub mod scoreboard;
 pub mod segment;
 mod sender;
 mod timer;
+mod timestamps;
 
 pub use account::{Failure, Limited, Snapshot, Statistics};
 pub use config::{Config, OptionError, Options, Scheme};

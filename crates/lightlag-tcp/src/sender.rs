@@ -1,13 +1,12 @@
 //! The sending half: what may leave now, what must leave again, and the timer behind it.
 
 use crate::account::{Account, Limit};
-use crate::config::{Config, IdleRestart, PartialAcks, Scheme, TimerGranularity};
-use crate::congestion::{self, Congestion, CongestionControl, Needs, Phase};
+use crate::config::{Config, IdleRestart, PartialAcks, Scheme};
+use crate::congestion::{self, CongestionControl, Needs, Phase};
 use crate::delivery_rate::RateSampler;
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Scoreboard};
-use crate::timer;
 use lightlag_core::{Duration, Instant};
 use pacing::Pacer;
 use tail::Tail;
@@ -22,10 +21,12 @@ mod path;
 mod persist;
 mod rates;
 mod tail;
+mod timeouts;
 mod validation;
 
 pub(crate) use acks::Acknowledgement;
 pub(crate) use handshake::Agreed;
+pub(crate) use timeouts::Expiry;
 
 /// How long data waits at most for a window that is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
 const OVERRIDE: Duration = Duration::from_secs(1);
@@ -36,15 +37,6 @@ enum Timer {
     Retransmission,
     /// The peer's window is closed and nothing is in flight (RFC 9293 §3.8.6.1).
     Persist,
-}
-
-/// What the retransmission timer's expiry led to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Expiry {
-    /// The sender goes on.
-    Continue,
-    /// Too many timeouts in a row.
-    GiveUp,
 }
 
 /// What leaves next.
@@ -363,96 +355,6 @@ impl Sender {
         }
     }
 
-    /// A timer fired.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
-        if self.pacer.timer <= now {
-            self.pacer.timer = Instant::MAX;
-        }
-        if config.timer_granularity == TimerGranularity::Linux {
-            self.put_off_timers(now, config);
-        }
-        if self.tail.timer <= now {
-            // It takes the place of a timeout that is due at the same time (RFC 8985 §7.2).
-            self.tail.timer = Instant::MAX;
-            self.tail.due = true;
-            self.deadline = now + self.rtt.rto(&config.rto);
-        }
-        if self.deadline <= now {
-            return self.time_out(now, config, account);
-        }
-        if self.recovery.timer() <= now {
-            self.reordering_passed(now, account);
-        }
-        Expiry::Continue
-    }
-
-    /// Timers whose time has come fire with the ticks of the clock.
-    fn put_off_timers(&mut self, now: Instant, config: &Config) {
-        if self.tail.timer <= now {
-            let wait = self.tail_wait(config);
-            timer::put_off(&mut self.tail.timer, &mut self.tail.coarse, now, wait);
-        }
-        if self.deadline <= now {
-            let wait = match self.timer {
-                Timer::Retransmission => self.rtt.rto(&config.rto),
-                Timer::Persist => self.persist_interval(config),
-            };
-            self.put_off_deadline(now, config, wait);
-        }
-        if self.recovery.timer() <= now {
-            self.recovery.put_off_timer();
-        }
-    }
-
-    /// Whether the retransmission timer, set for `wait`, fires only with a later tick.
-    fn put_off_deadline(&mut self, now: Instant, config: &Config, wait: Duration) -> bool {
-        config.timer_granularity == TimerGranularity::Linux
-            && timer::put_off(&mut self.deadline, &mut self.coarse, now, wait)
-    }
-
-    #[cold]
-    fn time_out(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
-        let waited = self.rtt.rto(&config.rto);
-        self.rtt.back_off();
-        self.deadline = Instant::MAX;
-        if self.timer == Timer::Persist {
-            if self.persisted_in_vain(config) {
-                return Expiry::GiveUp;
-            }
-            self.override_small = true;
-            self.probe = self.board.nxt() >= self.peer_edge;
-            return Expiry::Continue;
-        }
-        account.statistics.timeouts += 1;
-        account.waited_for_timeout(self.limit, now, waited);
-        self.limit = Limit::Timeout;
-        if self.retries >= config.retries {
-            return Expiry::GiveUp;
-        }
-        self.retries += 1;
-        self.tail = Tail::new();
-        self.paid = false;
-        // RFC 7661 §4.3: a timeout ends the non-validated phase.
-        self.settle_loss(now, true);
-        let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
-        let (cause, flight) = self.recovery.on_timeout(now, &mut self.board, self.cwnd, srtt);
-        self.note_lost(now);
-        if let Some(algorithm) = &mut self.congestion {
-            algorithm.on_congestion(&Congestion { now, cause, flight, srtt, min_rtt });
-        }
-        self.copy_window(now, account);
-        self.resend_head = true;
-        Expiry::Continue
-    }
-
-    /// The connection is no more: nothing leaves, no timer runs.
-    pub(crate) fn stop(&mut self) {
-        self.deadline = Instant::MAX;
-        self.tail.stop();
-        self.pacer.timer = Instant::MAX;
-        self.recovery.stop();
-    }
-
     /// The next segment with data or FIN that may leave now.
     pub(crate) fn poll(&mut self, now: Instant, config: &Config, account: &mut Account) -> Option<Chunk> {
         if self.limit == Limit::Application
@@ -650,22 +552,4 @@ impl Sender {
             self.round_end = self.board.nxt();
         }
     }
-}
-
-/// The timestamp clock: 1 ms a tick.
-pub(crate) fn timestamp(now: Instant) -> u32 {
-    (now.as_nanos() / 1_000_000) as u32
-}
-
-/// The time since a timestamp of ours, in ticks of 1 ms, at least one tick.
-fn ticks_since(now: Instant, echo: u32) -> Duration {
-    Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo)).max(1))
-}
-
-/// When the tick ended whose timestamp is echoed: what left at or after that moment carried a later one. `None` for
-/// an echo of something that was never sent.
-fn end_of_tick(now: Instant, echo: u32) -> Option<Instant> {
-    let ago = Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo)));
-    let tick = Duration::from_millis(now.as_nanos() / 1_000_000 + 1);
-    (ago < tick).then(|| Instant::ZERO + tick.saturating_sub(ago))
 }

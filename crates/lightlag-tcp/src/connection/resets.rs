@@ -4,7 +4,7 @@
 use super::{Connection, State};
 use crate::account::Failure;
 use crate::segment::{Flags, Segment, SeqNumber, Timestamps};
-use crate::sender::timestamp;
+use crate::timestamps::timestamp;
 use lightlag_core::Instant;
 
 impl Connection {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Profile;
 use crate::config::Scheme;
-use crate::segment::SynOptions;
+use crate::segment::{SackBlock, SynOptions, Timestamps};
 use proptest::prelude::*;
 
 mod adjusting;

@@ -1,6 +1,6 @@
 //! What an acknowledgement tells the sender, and what the sender tells the congestion control.
 
-use super::{Sender, Tail, Timer, end_of_tick, ticks_since};
+use super::{Sender, Tail, Timer};
 use crate::account::Account;
 use crate::config::{Config, Growth, RttSamples};
 use crate::congestion::{Ack, Cause, Congestion, Phase};
@@ -8,6 +8,7 @@ use crate::ecn::Marks;
 use crate::recovery::{News, Verdict};
 use crate::rtt::Progress;
 use crate::scoreboard::{Delivery, Range};
+use crate::timestamps::{end_of_tick, ticks_since};
 use lightlag_core::{Duration, Instant};
 
 /// An acknowledgement in offsets.

@@ -1,10 +1,11 @@
 //! What the handshake leaves to the sender: the timer of the SYN, the first sample, the first window.
 
-use super::{Expiry, Sender, rules, ticks_since};
+use super::{Expiry, Sender, rules};
 use crate::account::Account;
 use crate::config::{Config, Scheme};
 use crate::recovery::Recovery;
 use crate::rtt::Progress;
+use crate::timestamps::ticks_since;
 use lightlag_core::{Duration, Instant};
 
 /// What RFC 6298 §5.7 takes for data when the SYN timed out and gave no sample.

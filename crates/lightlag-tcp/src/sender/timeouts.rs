@@ -1,0 +1,109 @@
+//! What happens when a timer of the sender fires (RFC 6298 §5, RFC 9293 §3.8.6.1).
+
+use super::{Sender, Tail, Timer};
+use crate::account::{Account, Limit};
+use crate::config::{Config, TimerGranularity};
+use crate::congestion::Congestion;
+use crate::timer;
+use lightlag_core::{Duration, Instant};
+
+/// What the retransmission timer's expiry led to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Expiry {
+    /// The sender goes on.
+    Continue,
+    /// Too many timeouts in a row.
+    GiveUp,
+}
+
+impl Sender {
+    /// A timer fired.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
+        if self.pacer.timer <= now {
+            self.pacer.timer = Instant::MAX;
+        }
+        if config.timer_granularity == TimerGranularity::Linux {
+            self.put_off_timers(now, config);
+        }
+        if self.tail.timer <= now {
+            // It takes the place of a timeout that is due at the same time (RFC 8985 §7.2).
+            self.tail.timer = Instant::MAX;
+            self.tail.due = true;
+            self.deadline = now + self.rtt.rto(&config.rto);
+        }
+        if self.deadline <= now {
+            return self.time_out(now, config, account);
+        }
+        if self.recovery.timer() <= now {
+            self.reordering_passed(now, account);
+        }
+        Expiry::Continue
+    }
+
+    /// Timers whose time has come fire with the ticks of the clock.
+    fn put_off_timers(&mut self, now: Instant, config: &Config) {
+        if self.tail.timer <= now {
+            let wait = self.tail_wait(config);
+            timer::put_off(&mut self.tail.timer, &mut self.tail.coarse, now, wait);
+        }
+        if self.deadline <= now {
+            let wait = match self.timer {
+                Timer::Retransmission => self.rtt.rto(&config.rto),
+                Timer::Persist => self.persist_interval(config),
+            };
+            self.put_off_deadline(now, config, wait);
+        }
+        if self.recovery.timer() <= now {
+            self.recovery.put_off_timer();
+        }
+    }
+
+    /// Whether the retransmission timer, set for `wait`, fires only with a later tick.
+    pub(super) fn put_off_deadline(&mut self, now: Instant, config: &Config, wait: Duration) -> bool {
+        config.timer_granularity == TimerGranularity::Linux
+            && timer::put_off(&mut self.deadline, &mut self.coarse, now, wait)
+    }
+
+    #[cold]
+    fn time_out(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
+        let waited = self.rtt.rto(&config.rto);
+        self.rtt.back_off();
+        self.deadline = Instant::MAX;
+        if self.timer == Timer::Persist {
+            if self.persisted_in_vain(config) {
+                return Expiry::GiveUp;
+            }
+            self.override_small = true;
+            self.probe = self.board.nxt() >= self.peer_edge;
+            return Expiry::Continue;
+        }
+        account.statistics.timeouts += 1;
+        account.waited_for_timeout(self.limit, now, waited);
+        self.limit = Limit::Timeout;
+        if self.retries >= config.retries {
+            return Expiry::GiveUp;
+        }
+        self.retries += 1;
+        self.tail = Tail::new();
+        self.paid = false;
+        // RFC 7661 §4.3: a timeout ends the non-validated phase.
+        self.settle_loss(now, true);
+        let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
+        let (cause, flight) = self.recovery.on_timeout(now, &mut self.board, self.cwnd, srtt);
+        self.note_lost(now);
+        if let Some(algorithm) = &mut self.congestion {
+            algorithm.on_congestion(&Congestion { now, cause, flight, srtt, min_rtt });
+        }
+        self.copy_window(now, account);
+        self.resend_head = true;
+        Expiry::Continue
+    }
+
+    /// The connection is no more: nothing leaves, no timer runs.
+    pub(crate) fn stop(&mut self) {
+        self.deadline = Instant::MAX;
+        self.tail.stop();
+        self.pacer.timer = Instant::MAX;
+        self.recovery.stop();
+    }
+}
