@@ -8,9 +8,12 @@
 //! - delay: after 8 samples, the smallest RTT of the round exceeds RTTmin by more than
 //!   clamp(RTTmin/8, `delay_min`, `delay_max`).
 //!
-//! A round ends when what was sent last at its begin is acknowledged; the first begins with the first ACK. Linux from 2021 to
-//! 6.13 began it at the low window, amid a flight, and so ended slow start a round too early on long paths (`late_rounds`). [`plus_plus`] is the other policy with this
-//! name, RFC 9406's.
+//! A round ends when what was sent last at its begin is acknowledged; the first begins with the first ACK. Linux from 2021
+//! to 6.13 began it at the low window, amid a flight, and so ended slow start a round too early on long paths
+//! (`late_rounds`; the versions are from memory, both behaviours were seen: in a 6.18 kernel, and in packet scripts for
+//! older ones).
+//!
+//! [`plus_plus`] is the other policy with this name, RFC 9406's.
 
 use super::parameters::{Place, Setting};
 use super::{Ack, Window};

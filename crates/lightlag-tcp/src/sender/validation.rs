@@ -9,6 +9,8 @@
 //!   repaired, R being what was sent again. Algorithms with another factor of decrease take theirs, of U and of U - R.
 //! - After five minutes in that phase (§4.4.3) ssthresh is at least 3/4 of the window, and the window is halved, down
 //!   to the initial one; after as long again, once more.
+//!
+//! The rules are from memory of the RFC, whose text was not at hand.
 
 use super::Sender;
 use crate::account::Account;
