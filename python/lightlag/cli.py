@@ -281,7 +281,7 @@ def reproduce(
     papers[paper].reproduce(folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet)
 
 
-@app.command(short_help="Compare what lightlag measures with closed forms.")
+@app.command(short_help="Compare lightlag with closed forms, papers and the kernel.")
 @_guarded
 def validate(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp or kernel.")],

@@ -36,7 +36,7 @@ PauseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Stop readi
 PauseFor = Annotated[str, typer.Option(metavar="TIME", help="... for so long: the window closes.")]
 Send = Annotated[str | None, typer.Option(metavar="SIZE", help="Send so many bytes, such as 64MB, then close.")]
 File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Send a file, then close.")]
-Path_ = Annotated[
+PathFile = Annotated[
     str | None,
     typer.Option("--path", metavar="FILE", help="A scenario: its network lies between the device and our host."),
 ]
@@ -68,7 +68,7 @@ def serve_tcp(
     connections: Annotated[int | None, typer.Option(min=1, help="End after so many connections.")] = None,
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
-    path: Path_ = None,
+    path: PathFile = None,
     rate: Rate = None,
     delay: Delay = None,
     queue: Queue = None,
@@ -116,7 +116,7 @@ def connect(
     sets: Set = None,
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
-    path: Path_ = None,
+    path: PathFile = None,
     rate: Rate = None,
     delay: Delay = None,
     queue: Queue = None,
@@ -208,7 +208,7 @@ def _path(
             link["loss"] = float(loss)
     defaults = {"between": ["device", "host"], "rate": "100 Gbit/s", "delay": "0 s", "queue": "1000 packets"}
     flow = {"from": "device", "to": "host"}
-    scenario = {"name": "path", "duration": "1 s", "seed": seed or 1, "links": [defaults | link], "flows": [flow]}
+    scenario = {"name": "path", "duration": "1 s", "seed": 1 if seed is None else seed, "links": [defaults | link], "flows": [flow]}
     return json.dumps(scenario)
 
 
