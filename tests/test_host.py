@@ -18,6 +18,7 @@ import pytest
 
 from interop import lab
 from interop.cells import SHORT, Cell
+from lightlag.commands import serve
 
 WHY_NOT = lab.why_not()
 real = pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")
@@ -194,3 +195,10 @@ def test_bad_input_gets_one_line(arguments: list[str], expected: str) -> None:
     assert done.stderr.startswith("error: ")
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, 1), (0, 0), (7, 7)])
+def test_the_seed_of_a_path_is_the_one_given(given: int | None, used: int) -> None:
+    path = serve._path(None, given, "1 Mbit/s", None, None, None)
+    assert path is not None
+    assert json.loads(path)["seed"] == used

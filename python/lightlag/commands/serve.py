@@ -208,7 +208,13 @@ def _path(
             link["loss"] = float(loss)
     defaults = {"between": ["device", "host"], "rate": "100 Gbit/s", "delay": "0 s", "queue": "1000 packets"}
     flow = {"from": "device", "to": "host"}
-    scenario = {"name": "path", "duration": "1 s", "seed": 1 if seed is None else seed, "links": [defaults | link], "flows": [flow]}
+    scenario = {
+        "name": "path",
+        "duration": "1 s",
+        "seed": 1 if seed is None else seed,
+        "links": [defaults | link],
+        "flows": [flow],
+    }
     return json.dumps(scenario)
 
 
