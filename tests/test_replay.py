@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 import lightlag as ll
 from lightlag import cli
 from lightlag.errors import InputError
-from lightlag.repetition import Sending, repeat
+from lightlag.repetition import Sending, _receive_buffer, repeat
 
 CAPTURES = Path(__file__).parent / "data/captures"
 CUBIC = CAPTURES / "linux-cubic-sender.pcap"
@@ -196,3 +196,9 @@ def test_a_run_without_acks_says_how_to_get_them() -> None:
     result = ll.run(network, duration="5 s")
     with pytest.raises(InputError, match="run with --acks"):
         _ = result.acks
+
+
+@pytest.mark.parametrize(("sender", "expected"), [("client", "150000 B"), ("server", {"auto": {"max": "150000 B"}})])
+def test_a_window_that_grew_is_measured_by_the_first_one_of_its_end(sender: str, expected: object) -> None:
+    ends = [{"window": 10_000}, {"window": 80_000}]
+    assert _receive_buffer({"receive_window": 150_000, "handshakes": ends, "sender": sender}) == expected

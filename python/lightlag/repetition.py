@@ -153,7 +153,9 @@ def scenario_of(
 def _receive_buffer(real: dict[str, Any]) -> str | dict[str, Any]:
     """A window that grew beyond twice the first one is that of a buffer that tunes itself; another shows its size."""
     size = f"{max(real['receive_window'], 1)} B"
-    grew = real["receive_window"] > 2 * real["handshakes"][1]["window"]
+    client, server = real["handshakes"]
+    receiver = server if real["sender"] == "client" else client
+    grew = real["receive_window"] > 2 * receiver["window"]
     return {"auto": {"max": size}} if grew else size
 
 
