@@ -1,31 +1,21 @@
 //! From a scenario to a world.
 
 use crate::application::Reading;
+use crate::ends::{End, Role, ends};
 use crate::record::Recorder;
 use crate::scenario::{Flow, LinkDirection, Network, Record};
 use crate::world::{Endpoint, Hop, Outcome, Task, World};
 use lightlag_core::{EventQueue, Probability, RandomStream};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, QueuedLink};
-use lightlag_tcp::{Connection, segment::SeqNumber};
+use lightlag_net::{ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, QueuedLink, Routes};
+use lightlag_tcp::Connection;
+use lightlag_tcp::segment::SeqNumber;
 
 /// Builds the world of a network that has been checked.
 pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     let Network { links, flows, routes, ip, .. } = network;
     let hops: Vec<_> = links.iter().map(|link| hop(link, seed)).collect();
-    let mut endpoints = Vec::with_capacity(2 * flows.len());
-    for flow in &flows {
-        let [sender, mut receiver] = ends(flow, seed);
-        let reading = flow.reader.map(|reader| Box::new(Reading::new(reader, flow.start)));
-        if reading.is_some() {
-            receiver.0.read_later();
-        }
-        let ways = [(sender, None, flow.from, flow.to), (receiver, reading, flow.to, flow.from)];
-        for ((connection, task), reading, node, peer_node) in ways {
-            let out = routes.next(node, peer_node).expect("every destination was checked to be reachable");
-            endpoints.push(Endpoint { connection, node, peer_node, out, task, reading });
-        }
-    }
+    let endpoints: Vec<_> = ends(&flows).map(|end| endpoint(end, &flows[end.flow as usize], &routes, seed)).collect();
     let recorder = Recorder::new(record, flows.len());
     let mut world = World {
         queue: EventQueue::new(hops.len() + endpoints.len() + usize::from(recorder.samples())),
@@ -79,15 +69,26 @@ pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u6
     Hop { link, to: direction.to }
 }
 
-/// The two connections of a flow and what their applications have to do.
-fn ends(flow: &Flow, seed: u64) -> [(Connection, Task); 2] {
+/// An end of a flow and what its application has to do.
+fn endpoint(end: End, flow: &Flow, routes: &Routes, seed: u64) -> Endpoint {
     let mut random = RandomStream::new(seed, &format!("flow {} initial sequence numbers", flow.name));
-    let mut initial = || SeqNumber(random.bits() as u32);
+    let [of_sender, of_receiver] = [random.bits(), random.bits()].map(|bits| SeqNumber(bits as u32));
     let transfer = flow.transfer.map(|bytes| bytes.0);
-    let open = Task::Open { start: flow.start, transfer };
-    let receive = transfer.map_or(Task::Idle, |transfer| Task::Receive { transfer });
-    [
-        (Connection::client(flow.tcp.clone(), initial()), open),
-        (Connection::server(flow.tcp.clone(), initial()), receive),
-    ]
+    let (connection, task) = match end.role {
+        Role::Sender => {
+            let open = Task::Open { start: flow.start, transfer };
+            (Connection::client(flow.tcp.clone(), of_sender), open)
+        }
+        Role::Receiver => {
+            let receive = transfer.map_or(Task::Idle, |transfer| Task::Receive { transfer });
+            (Connection::server(flow.tcp.clone(), of_receiver), receive)
+        }
+    };
+    let out = routes.next(end.node, end.peer_node).expect("every destination was checked to be reachable");
+    let mut endpoint = Endpoint::new(end, out, connection, task);
+    if let (Role::Receiver, Some(reader)) = (end.role, flow.reader) {
+        endpoint.connection.read_later();
+        endpoint.reading = Some(Box::new(Reading::new(reader, flow.start)));
+    }
+    endpoint
 }

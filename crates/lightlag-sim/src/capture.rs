@@ -7,6 +7,7 @@
 //! Why a packet was dropped is known only later. With comments a packet is therefore written when its fate on the next
 //! link is known, and those behind it wait: never more than are on that link. Without, everything is written at once.
 
+use crate::ends::{self, End};
 use crate::record::DropCause;
 use crate::scenario::{CapturePlace, CapturePlan, IpVersion, Network};
 use lightlag_core::Instant;
@@ -37,8 +38,9 @@ const MORE_RECEIVERS: u32 = 41_000;
 pub(crate) struct Setup {
     plan: CapturePlan,
     ip: IpVersion,
-    /// The node of every endpoint.
-    endpoints: Vec<NodeId>,
+    endpoints: Vec<End>,
+    /// The first and the last node of each flow.
+    hosts: Vec<[NodeId; 2]>,
     /// Names of places, in the order of the plan.
     names: Vec<String>,
     /// Begin and name of every link direction.
@@ -56,7 +58,8 @@ impl Setup {
         };
         Some(Self {
             ip: network.ip,
-            endpoints: network.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect(),
+            endpoints: ends::ends(&network.flows).collect(),
+            hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
             names: plan.places.iter().map(name).collect(),
             links: network.links.iter().map(|link| (link.from, link.name.clone())).collect(),
             nodes: network.nodes.len(),
@@ -96,6 +99,7 @@ impl Setup {
             comments: self.plan.comments,
             ip: self.ip,
             endpoints: self.endpoints,
+            hosts: self.hosts,
             links: self.links,
             // Any length from any place of the pattern.
             payload: (0..u32::from(u16::MAX) + 256).map(|at| at as u8).collect(),
@@ -114,7 +118,8 @@ pub(crate) struct Captures {
     flows: Vec<bool>,
     comments: bool,
     ip: IpVersion,
-    endpoints: Vec<NodeId>,
+    endpoints: Vec<End>,
+    hosts: Vec<[NodeId; 2]>,
     links: Vec<(NodeId, String)>,
     /// Bytes that count, from which every payload is cut.
     payload: Vec<u8>,
@@ -157,7 +162,7 @@ impl Captures {
         packet: &Packet<Segment>,
         state: Option<Snapshot>,
     ) {
-        let (node, comment) = (self.endpoints[(packet.flow ^ 1) as usize], self.comment(state));
+        let (node, comment) = (self.sender(packet).node, self.comment(state));
         let seen = Seen { at, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
         self.see(self.at_node[node.0 as usize], routes, seen);
     }
@@ -227,17 +232,21 @@ impl Captures {
         (names, self.error)
     }
 
+    /// Who sent a packet.
+    fn sender(&self, packet: &Packet<Segment>) -> End {
+        self.endpoints[self.endpoints[packet.flow as usize].peer as usize]
+    }
+
     fn comment(&self, state: Option<Snapshot>) -> String {
         state.filter(|_| self.comments).map_or(String::new(), |state| describe(&state))
     }
 
     fn see(&mut self, file: Option<usize>, routes: &Routes, mut seen: Seen) {
-        let flow = seen.packet.flow;
-        let Some(file) = file.filter(|_| self.flows[(flow / 2) as usize] && self.error.is_none()) else { return };
-        let host = self.endpoints[(flow ^ 1) as usize];
+        let End { flow, peer: sender, peer_node: host, .. } = self.endpoints[seen.packet.flow as usize];
+        let Some(file) = file.filter(|_| self.flows[flow as usize] && self.error.is_none()) else { return };
         let File { node, hops, .. } = &mut self.files[file];
         let links = || routes.path(host, *node).map_or(0, |way| u8::try_from(way.len()).unwrap_or(u8::MAX));
-        hops.entry(flow ^ 1).or_insert_with(links);
+        hops.entry(sender).or_insert_with(links);
         seen.awaits = seen.awaits.filter(|_| self.comments);
         self.files[file].pending.push_back(seen);
         self.write_known(file);
@@ -276,7 +285,7 @@ impl Captures {
 
     fn write(&mut self, file: usize, seen: &Seen) -> io::Result<()> {
         let Packet { flow, ecn, body: segment, .. } = &seen.packet;
-        let sender = flow ^ 1;
+        let End { flow, peer: sender, role, .. } = self.endpoints[*flow as usize];
         let File { writer, interface, hops, is_node, .. } = &mut self.files[file];
         let passed = hops[&sender];
         // Routers take one each; a host that receives takes none.
@@ -286,7 +295,8 @@ impl Captures {
             ttl: TTL.saturating_sub(routers).max(1),
             ..IpFields::default()
         };
-        let addresses = addresses(self.ip, [self.endpoints[sender as usize], self.endpoints[*flow as usize]], sender);
+        let forward = addresses(self.ip, self.hosts[flow as usize], flow);
+        let addresses = if role.sends() { forward.reversed() } else { forward };
         // The byte with the number n of the stream is n modulo 256, so what is sent again is the same.
         let start = segment.seq.0 as usize % 256;
         let payload = &self.payload[start..start + usize::from(segment.len)];
@@ -296,16 +306,15 @@ impl Captures {
     }
 }
 
-/// The addresses of a packet between two nodes that the endpoint `sender` sends.
-fn addresses(ip: IpVersion, nodes: [NodeId; 2], sender: u32) -> Addresses {
-    let flow = sender / 2;
+/// The addresses of a packet with data of a flow from the first of its nodes to the last.
+fn addresses(ip: IpVersion, nodes: [NodeId; 2], flow: u32) -> Addresses {
     let ports = u32::from(SENDER_PORTS.end() - SENDER_PORTS.start()) + 1;
     let client = SENDER_PORTS.start() + (flow % ports) as u16;
     let server = match flow / ports {
         0 => DISCARD,
         more => (MORE_RECEIVERS + more) as u16,
     };
-    let ports = if sender.is_multiple_of(2) { [client, server] } else { [server, client] };
+    let ports = [client, server];
     let [source, destination] = [0, 1].map(|end| SocketAddr::new(address(ip, nodes[end]), ports[end]));
     Addresses { source, destination }
 }

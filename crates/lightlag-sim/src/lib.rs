@@ -6,6 +6,7 @@
 //!
 //! - [`scenario`]: what was asked; data that cannot hold nonsense.
 //! - `builder`: from the scenario to a world.
+//! - `ends`: who the endpoints are.
 //! - `world`: links, endpoints and the queue of their next events.
 //! - [`run`]: the event loop.
 //! - [`path`]: the links of a scenario for packets from outside.
@@ -17,6 +18,7 @@
 mod application;
 mod builder;
 mod capture;
+mod ends;
 pub mod path;
 mod record;
 pub mod results;

@@ -2,6 +2,7 @@
 
 use crate::capture::Captures;
 use crate::scenario::{Record, TraceMode};
+use crate::world::Endpoint;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::Packet;
 use lightlag_net::queue::{Backlog, Cause, Dropped};
@@ -256,24 +257,29 @@ impl Recorder {
     }
 
     #[cold]
-    pub(crate) fn drop_queue(&mut self, now: Instant, link: usize, packet: &Packet<Segment>) {
-        self.drop(now, link, packet, DropCause::Queue);
+    pub(crate) fn drop_queue(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, endpoints: &[Endpoint]) {
+        self.drop(now, link, packet, DropCause::Queue, endpoints);
     }
 
     #[cold]
-    pub(crate) fn drop_error(&mut self, now: Instant, link: usize, packet: &Packet<Segment>) {
-        self.drop(now, link, packet, DropCause::Error);
+    pub(crate) fn drop_error(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, endpoints: &[Endpoint]) {
+        self.drop(now, link, packet, DropCause::Error, endpoints);
     }
 
     /// Writes what a queue discipline has dropped, perhaps a while ago.
-    pub(crate) fn drops_of_queue(&mut self, link: usize, dropped: impl Iterator<Item = Dropped<Segment>>) {
+    pub(crate) fn drops_of_queue(
+        &mut self,
+        link: usize,
+        dropped: impl Iterator<Item = Dropped<Segment>>,
+        endpoints: &[Endpoint],
+    ) {
         for Dropped { at, packet, cause } in dropped {
             let cause = match cause {
                 Cause::Full => DropCause::Queue,
                 Cause::Early => DropCause::Aqm,
                 Cause::Lost => DropCause::Error,
             };
-            self.drop(at, link, &packet, cause);
+            self.drop(at, link, &packet, cause, endpoints);
         }
     }
 
@@ -293,16 +299,16 @@ impl Recorder {
         reorder(&mut drops.cause, &order);
     }
 
-    fn drop(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, cause: DropCause) {
+    fn drop(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, cause: DropCause, endpoints: &[Endpoint]) {
         if let Some(captures) = &mut self.captures {
             captures.dropped(link, packet, cause);
         }
         if self.record_drops {
             self.drops.time_s.push(now.as_secs_f64());
             self.drops.link.push(link as u32);
-            // A packet carries the number of the endpoint it is for: odd ones receive the data.
-            self.drops.flow.push(packet.flow / 2);
-            self.drops.backward.push(packet.flow.is_multiple_of(2));
+            let addressee = &endpoints[packet.flow as usize];
+            self.drops.flow.push(addressee.flow);
+            self.drops.backward.push(addressee.role.sends());
             self.drops.bytes.push(u32::from(packet.size));
             self.drops.cause.push(cause);
         }

@@ -1,5 +1,6 @@
 //! What a run leaves: a summary, columns, and a hash over every recorded number.
 
+use crate::ends;
 pub use crate::record::{Acks, DropCause, Drops, QueueSamples, Trace};
 use crate::scenario::{Network, Scenario};
 use crate::world::{Outcome, World};
@@ -293,7 +294,7 @@ impl RunResult {
 }
 
 fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant) -> FlowSummary {
-    let (sender, receiver) = (&world.endpoints[2 * flow].connection, &world.endpoints[2 * flow + 1].connection);
+    let [sender, receiver] = [ends::sender(flow), ends::receiver(flow)].map(|end| &world.endpoints[end].connection);
     let finish = match world.outcomes[flow] {
         Outcome::Finished(at) => Some(at),
         Outcome::Unfinished | Outcome::Failed => None,

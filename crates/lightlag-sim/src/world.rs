@@ -4,6 +4,7 @@
 //! timers fire, and a sample sees the state after both.
 
 use crate::application::Reading;
+use crate::ends::{self, End, Role};
 use crate::record::Recorder;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, PacketFlags, Routes};
@@ -16,21 +17,32 @@ pub(crate) struct Hop<B> {
     pub(crate) to: NodeId,
 }
 
-/// One end of a flow. Flow `f` has the endpoints `2f`, which sends, and `2f + 1`, which receives.
+/// One end of a connection.
 // Whole cache lines: neighbours do not share one.
 #[repr(C, align(64))]
 pub(crate) struct Endpoint {
     pub(crate) connection: Connection,
     pub(crate) node: NodeId,
     pub(crate) peer_node: NodeId,
+    /// The endpoint at the other end of its connection.
+    pub(crate) peer: u32,
     /// The link on which all its packets leave; fixed, because routes are static.
     pub(crate) out: LinkId,
+    /// The flow that it belongs to, and what it is of it.
+    pub(crate) flow: u32,
+    pub(crate) role: Role,
     pub(crate) task: Task,
     /// An application that does not read at once.
     pub(crate) reading: Option<Box<Reading>>,
 }
 
 impl Endpoint {
+    pub(crate) fn new(end: End, out: LinkId, connection: Connection, task: Task) -> Self {
+        let End { flow, role, peer, node, peer_node } = end;
+        debug_assert!(node != peer_node, "a connection joins two nodes");
+        Self { connection, node, peer_node, peer, out, flow, role, task, reading: None }
+    }
+
     /// When it has something to do by itself.
     #[inline]
     fn deadline(&self) -> Option<Instant> {
@@ -133,7 +145,7 @@ impl World {
         let packet = link.receive(now);
         let node = *to;
         self.queue.settle(Entity(at as u32), link.next_wake());
-        self.recorder.drops_of_queue(at, link.dropped());
+        self.recorder.drops_of_queue(at, link.dropped(), &self.endpoints);
         if let Some(packet) = packet {
             self.arrive::<CAPTURED>(now, at, node, &packet);
         }
@@ -147,7 +159,7 @@ impl World {
             self.recorder.captures().arrived(at, packet);
         }
         if packet.flags.is_corrupted() {
-            self.recorder.drop_error(now, at, packet);
+            self.recorder.drop_error(now, at, packet, &self.endpoints);
         } else if packet.destination == node {
             self.deliver::<CAPTURED>(now, packet);
         } else {
@@ -175,7 +187,7 @@ impl World {
                     self.queue.arm(Entity(on.0), arrival);
                 }
             }
-            Err(_) => self.recorder.drop_queue(now, on.0 as usize, packet),
+            Err(_) => self.recorder.drop_queue(now, on.0 as usize, packet, &self.endpoints),
         }
     }
 
@@ -188,7 +200,7 @@ impl World {
         if let Some(wake) = link.next_wake() {
             self.queue.arm(Entity(on.0), wake);
         }
-        self.recorder.drops_of_queue(on.0 as usize, link.dropped());
+        self.recorder.drops_of_queue(on.0 as usize, link.dropped(), &self.endpoints);
     }
 
     #[inline(always)]
@@ -199,14 +211,14 @@ impl World {
         endpoint.read(now);
         endpoint.connection.handle_packet(now, &packet.body, codepoint(packet.ecn));
         if CAPTURED {
-            let state = at.is_multiple_of(2).then(|| endpoint.connection.snapshot());
+            let state = endpoint.role.sends().then(|| endpoint.connection.snapshot());
             self.recorder.captures().received(now, &self.routes, packet, state);
         }
         if let Task::Receive { transfer } = endpoint.task
             && endpoint.connection.received() >= transfer
         {
             endpoint.task = Task::Idle;
-            self.outcomes[at / 2] = Outcome::Finished(now);
+            self.outcomes[endpoint.flow as usize] = Outcome::Finished(now);
             self.open_transfers -= 1;
         }
         if endpoint.connection.state() == State::CloseWait {
@@ -245,11 +257,11 @@ impl World {
 
     /// A connection that was given up before its transfer had arrived has failed.
     fn connection_ended(&mut self, at: usize) {
-        let flow = at / 2;
+        let flow = self.endpoints[at].flow as usize;
         let gave_up = self.endpoints[at].connection.statistics().failure.is_some();
         if gave_up && self.outcomes[flow] == Outcome::Unfinished {
             self.outcomes[flow] = Outcome::Failed;
-            let receiver = &mut self.endpoints[2 * flow + 1];
+            let receiver = &mut self.endpoints[ends::receiver(flow)];
             if matches!(receiver.task, Task::Receive { .. }) {
                 receiver.task = Task::Idle;
                 self.open_transfers -= 1;
@@ -260,16 +272,12 @@ impl World {
     /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
     #[inline]
     fn flush<const CAPTURED: bool>(&mut self, now: Instant, at: usize, received: bool) {
-        let (node, destination, out) = {
-            let endpoint = &self.endpoints[at];
-            (endpoint.node, endpoint.peer_node, endpoint.out)
-        };
-        debug_assert!(node != destination);
+        let Endpoint { peer_node: destination, peer, out, flow, role, .. } = self.endpoints[at];
         while let Some(segment) = self.endpoints[at].connection.poll_segment(now) {
             let size = self.ip_header + segment.header_len() + u32::from(segment.len);
             let packet = Packet {
                 destination,
-                flow: at as u32 ^ 1,
+                flow: peer,
                 size: size as u16,
                 flags: PacketFlags::new(segment.len > 0),
                 ecn: field(self.endpoints[at].connection.codepoint()),
@@ -277,23 +285,25 @@ impl World {
             };
             self.sent += 1;
             if CAPTURED {
-                let state = at.is_multiple_of(2).then(|| self.endpoints[at].connection.snapshot());
+                let state = role.sends().then(|| self.endpoints[at].connection.snapshot());
                 self.recorder.captures().sent(now, &self.routes, out, &packet, state);
             }
             self.transmit::<CAPTURED>(now, out, &packet);
         }
-        if at.is_multiple_of(2) && self.recorder.follows() {
-            let delivered = self.endpoints[at + 1].connection.received();
-            self.recorder.follow(now, at / 2, &self.endpoints[at].connection, delivered, received);
+        if self.recorder.follows() && role == Role::Sender {
+            let flow = flow as usize;
+            let delivered = self.endpoints[ends::receiver(flow)].connection.received();
+            self.recorder.follow(now, flow, &self.endpoints[at].connection, delivered, received);
         }
     }
 
     #[cold]
     fn sample(&mut self, now: Instant, entity: Entity) {
         for flow in 0..self.outcomes.len() {
-            if self.endpoints[2 * flow].connection.state() != State::Closed {
-                let delivered = self.endpoints[2 * flow + 1].connection.received();
-                self.recorder.trace_sample(now, flow, &self.endpoints[2 * flow].connection.snapshot(), delivered);
+            let sender = &self.endpoints[ends::sender(flow)].connection;
+            if sender.state() != State::Closed {
+                let delivered = self.endpoints[ends::receiver(flow)].connection.received();
+                self.recorder.trace_sample(now, flow, &sender.snapshot(), delivered);
             }
         }
         for (at, hop) in self.hops.iter_mut().enumerate() {
@@ -311,7 +321,7 @@ impl World {
         for (at, Hop { link, .. }) in self.hops.iter_mut().enumerate() {
             if let Link::Queued(link) = link {
                 link.catch_up(end);
-                self.recorder.drops_of_queue(at, link.dropped());
+                self.recorder.drops_of_queue(at, link.dropped(), &self.endpoints);
             }
             let c = link.counters();
             let lost = c.dropped_queue + c.dropped_aqm + c.dropped_error;

@@ -6,8 +6,7 @@ fn addresses_and_ports_belong_to_nodes_and_flows() {
     let forward = addresses(IpVersion::V4, [a, b], 0);
     assert_eq!(forward.source, "10.0.0.1:49152".parse().unwrap());
     assert_eq!(forward.destination, "10.0.1.44:9".parse().unwrap());
-    assert_eq!(addresses(IpVersion::V4, [b, a], 1), forward.reversed());
-    let v6 = addresses(IpVersion::V6, [a, b], 2);
+    let v6 = addresses(IpVersion::V6, [a, b], 1);
     assert_eq!(v6.source, "[fd00::1]:49153".parse().unwrap());
     assert_eq!(v6.destination, "[fd00::12c]:9".parse().unwrap());
 }
@@ -15,7 +14,7 @@ fn addresses_and_ports_belong_to_nodes_and_flows() {
 #[test]
 fn no_two_flows_share_their_addresses() {
     let nodes = [NodeId(0), NodeId(1)];
-    let ends: BTreeSet<Addresses> = (0..50_000).map(|flow| addresses(IpVersion::V4, nodes, 2 * flow)).collect();
+    let ends: BTreeSet<Addresses> = (0..50_000).map(|flow| addresses(IpVersion::V4, nodes, flow)).collect();
     assert_eq!(ends.len(), 50_000);
 }
 
