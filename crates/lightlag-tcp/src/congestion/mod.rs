@@ -37,7 +37,7 @@ mod window;
 pub mod yeah;
 
 pub use parameters::Parameter;
-pub use registry::{Choice, Entry, UnknownAlgorithm, build, catalog, wants_exact_marks};
+pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, catalog, wants_exact_marks};
 pub use slow_start::SlowStart;
 pub use window::Window;
 

@@ -26,6 +26,18 @@ pub struct Entry {
     pub parameters: Vec<Parameter>,
     /// Where it was published.
     pub source: &'static str,
+    /// How far the model follows that source.
+    pub provenance: Provenance,
+}
+
+/// How far a model follows what was published.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provenance {
+    /// Rules and constants are those of a public text.
+    Established,
+    /// The public texts leave rules or constants open. What fills the gaps is ours; the model's page names it.
+    Reconstructed,
 }
 
 /// What an algorithm says of itself.
@@ -38,6 +50,7 @@ pub(super) struct About {
 /// The configuration of an algorithm: it knows its parameters and builds it.
 pub(super) trait Algorithm: Clone + Default + PartialEq {
     const ABOUT: About;
+    const PROVENANCE: Provenance = Provenance::Established;
 
     fn settings() -> Vec<Setting<Self>>;
 
@@ -154,7 +167,7 @@ fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {
 fn entry<C: Algorithm>(name: &'static str) -> Entry {
     let About { about, equations, source } = C::ABOUT;
     let parameters = C::settings().iter().map(Setting::describe).collect();
-    Entry { name, about, equations, parameters, source }
+    Entry { name, about, equations, parameters, source, provenance: C::PROVENANCE }
 }
 
 impl Choice {

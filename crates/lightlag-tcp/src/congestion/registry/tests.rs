@@ -132,6 +132,13 @@ fn the_catalog_says_everything_about_every_algorithm() {
 }
 
 #[test]
+fn the_catalog_says_in_a_word_how_far_a_model_follows_its_source() {
+    let cubic = catalog().iter().find(|entry| entry.name == "cubic").unwrap();
+    assert_eq!(cubic.provenance, Provenance::Established);
+    assert_eq!(serde_json::to_value(cubic).unwrap()["provenance"], "established");
+}
+
+#[test]
 fn the_schema_knows_every_key_and_no_other() {
     let schema = serde_json::to_value(schemars::schema_for!(Choice)).unwrap();
     let forms = schema["anyOf"].as_array().unwrap();
