@@ -1,7 +1,7 @@
 //! The engine of lightlag. It has never heard of a network.
 //!
 //! - [`time`]: [`Instant`] and [`Duration`], whole nanoseconds.
-//! - [`units`]: [`Bytes`], [`Rate`], [`Probability`], parsed from and printed as text.
+//! - [`units`]: [`Bytes`], [`Rate`], [`Probability`], distances and more, parsed from and printed as text.
 //! - [`events`]: [`EventQueue`], one pending entry per entity, in the order (time, entity).
 //! - [`random`]: [`RandomStream`], one independent stream per named part of a run.
 
@@ -13,4 +13,4 @@ pub mod units;
 pub use events::{Entity, EventQueue};
 pub use random::RandomStream;
 pub use time::{Duration, Instant};
-pub use units::{Bytes, Probability, Rate, UnitError};
+pub use units::{Angle, Bytes, Decibels, Distance, Probability, Rate, SymbolRate, UnitError};

@@ -11,6 +11,10 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 use std::str::FromStr;
 
+mod physical;
+
+pub use physical::{Angle, Decibels, Distance, SymbolRate};
+
 /// Text that is not a quantity, with what would be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
@@ -252,7 +256,7 @@ macro_rules! debug_is_display {
         }
     )*};
 }
-debug_is_display!(Bytes, Rate, Probability);
+debug_is_display!(Bytes, Rate, Probability, Distance, Angle, Decibels, SymbolRate);
 
 /// Quantities are text in a scenario: `"10 Mbit/s"`, never a bare number.
 macro_rules! text_in_scenarios {
@@ -293,6 +297,10 @@ text_in_scenarios! {
     Duration, "Duration", "a time with its unit, such as \"300 ms\"", "300 ms";
     Bytes, "Bytes", "a size with its unit, such as \"15 MiB\"", "15 MiB";
     Rate, "Rate", "a rate with its unit, such as \"10 Mbit/s\"", "10 Mbit/s";
+    Distance, "Distance", "a distance with its unit, such as \"550 km\"", "550 km";
+    Angle, "Angle", "an angle with its unit, such as \"40 deg\"", "40 deg";
+    Decibels, "Decibels", "a ratio with its unit, such as \"15 dB\"", "15 dB";
+    SymbolRate, "SymbolRate", "a symbol rate with its unit, such as \"20 MBd\"", "20 MBd";
 }
 
 impl<'de> Deserialize<'de> for Probability {

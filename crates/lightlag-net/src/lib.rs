@@ -5,13 +5,16 @@
 //! - [`queue`]: which packet leaves next, and which is dropped or marked.
 //! - [`loss`]: which packets are lost, other than for want of room.
 //! - [`routing`]: the next link towards a destination.
+//! - [`geometry`]: how far satellites are.
 
+pub mod geometry;
 pub mod link;
 pub mod loss;
 pub mod packet;
 pub mod queue;
 pub mod routing;
 
+pub use geometry::{Elevation, Orbit, light_time};
 pub use link::{
     ComputedLink, Deliveries, Distribution, Disturbance, Jitter, Link, LinkConfig, Outage, Phase, QueueFull,
     QueuedLink, Reordering, Timetable,
