@@ -5,7 +5,9 @@ use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, StringArray, UInt32Array,
     UInt64Array,
 };
-use lightlag_sim::results::{Acks, DropCause, Drops, FlowSummary, LinkSummary, QueueSamples, RunResult, Trace};
+use lightlag_sim::results::{
+    Acks, DropCause, Drops, FlowSummary, LinkSummary, QueueSamples, Queueing, RunResult, Trace,
+};
 use std::sync::Arc;
 
 /// The tables of a run, in the order in which a results folder lists them; the last only if it was recorded.
@@ -66,7 +68,7 @@ fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
 }
 
 fn link_table(links: &[LinkSummary]) -> RecordBatch {
-    table([
+    let mut columns = vec![
         ("name", texts(links, |link| &link.name)),
         ("from", texts(links, |link| &link.from)),
         ("to", texts(links, |link| &link.to)),
@@ -80,7 +82,25 @@ fn link_table(links: &[LinkSummary]) -> RecordBatch {
         ("reordered", counts(links, |link| link.reordered)),
         ("mean_queue_packets", numbers(links, |link| link.mean_queue_packets)),
         ("max_queue_packets", counts(links, |link| link.max_queue_packets)),
-    ])
+    ];
+    // Only if they were recorded.
+    if links.iter().any(|link| link.queueing.is_some()) {
+        columns.extend(waits(links));
+    }
+    table(columns)
+}
+
+/// How long data packets waited at each link direction.
+fn waits(links: &[LinkSummary]) -> [Column; 6] {
+    let wait = |of: fn(&Queueing) -> Option<f64>| optionals(links, move |link| link.queueing.as_ref().and_then(of));
+    [
+        ("data_packets", counts(links, |link| link.queueing.map_or(0, |queueing| queueing.data_packets))),
+        ("mean_wait_s", wait(|queueing| queueing.mean_wait_s)),
+        ("median_wait_s", wait(|queueing| queueing.median_wait_s)),
+        ("p95_wait_s", wait(|queueing| queueing.p95_wait_s)),
+        ("p99_wait_s", wait(|queueing| queueing.p99_wait_s)),
+        ("max_wait_s", wait(|queueing| queueing.max_wait_s)),
+    ]
 }
 
 fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {
@@ -139,7 +159,7 @@ fn drop_table(drops: Drops, links: &Arc<StringArray>, flows: &Arc<StringArray>) 
     ])
 }
 
-fn table<const N: usize>(columns: [Column; N]) -> RecordBatch {
+fn table(columns: impl IntoIterator<Item = Column>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).expect("the columns of a table are equally long")
 }
 

@@ -14,7 +14,10 @@ use lightlag_tcp::segment::SeqNumber;
 /// Builds the world of a network that has been checked.
 pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     let Network { links, flows, routes, ip, .. } = network;
-    let hops: Vec<_> = links.iter().map(|link| hop(link, seed)).collect();
+    let mut hops: Vec<_> = links.iter().map(|link| hop(link, seed)).collect();
+    if record.queueing {
+        hops.iter_mut().for_each(|hop: &mut Hop<_>| hop.link.measure_waits());
+    }
     let endpoints: Vec<_> = ends(&flows).map(|end| endpoint(end, &flows[end.flow as usize], &routes, seed)).collect();
     let recorder = Recorder::new(record, flows.len());
     let mut world = World {

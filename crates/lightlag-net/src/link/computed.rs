@@ -6,7 +6,7 @@
 //!
 //! `max(now, end of the previous transmission) + 8·(size + header) / rate + delay`
 
-use super::{LinkConfig, LinkCounters, LinkTotals, QueueFull};
+use super::{LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::queue::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, Packet};
 use lightlag_core::{Duration, Instant};
@@ -50,6 +50,8 @@ pub struct ComputedLink<B> {
     undeparted_bytes: u64,
     loss: LossProcess,
     counters: Counts,
+    /// How long data packets wait, if somebody asked.
+    pub(super) waits: Option<Box<Waits>>,
 }
 
 impl<B: Clone> ComputedLink<B> {
@@ -68,6 +70,7 @@ impl<B: Clone> ComputedLink<B> {
             undeparted_bytes: 0,
             loss,
             counters: Counts::default(),
+            waits: None,
         }
     }
 
@@ -118,6 +121,9 @@ impl<B: Clone> ComputedLink<B> {
         self.counters.sent_bytes += frame;
         self.counters.waiting += u128::from(start.since(now).as_nanos());
         self.counters.transmitting += u128::from(nanos);
+        if let Some(waits) = &mut self.waits {
+            waits.note(packet.flags, start.since(now));
+        }
         self.undeparted_bytes += u64::from(packet.size);
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
         self.ring.push_back(InFlight { arrival: self.busy_until + self.config.delay, packet: packet.clone() });

@@ -12,12 +12,14 @@ mod disturbance;
 mod jitter;
 mod queued;
 mod timetable;
+mod waits;
 
 pub use computed::ComputedLink;
 pub use disturbance::{Disturbance, Reordering};
 pub use jitter::{Distribution, Jitter};
 pub use queued::QueuedLink;
 pub use timetable::{Deliveries, Outage, Phase, Timetable};
+pub use waits::Waits;
 
 use crate::queue::{Backlog, QueueLimit};
 use lightlag_core::{Duration, Instant, Rate};
@@ -104,6 +106,23 @@ impl<B: Clone> Link<B> {
         match self {
             Self::Computed(link) => link.in_flight(),
             Self::Queued(link) => link.in_flight(),
+        }
+    }
+
+    /// Keeps from now on how long data packets wait.
+    pub fn measure_waits(&mut self) {
+        let waits = match self {
+            Self::Computed(link) => &mut link.waits,
+            Self::Queued(link) => &mut link.waits,
+        };
+        *waits = Some(Box::default());
+    }
+
+    /// How long data packets have waited, if that is measured.
+    pub fn waits(&self) -> Option<&Waits> {
+        match self {
+            Self::Computed(link) => link.waits.as_deref(),
+            Self::Queued(link) => link.waits.as_deref(),
         }
     }
 

@@ -7,8 +7,8 @@
 
 use super::jitter::{Jitter, JitterProcess};
 use super::timetable::{Changes, Timetable, Transmission};
-use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals};
-use crate::queue::{Backlog, Discipline, Dropped, Verdicts};
+use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals, Waits};
+use crate::queue::{Backlog, Discipline, Dropped, Verdicts, Waiting};
 use crate::{LossPlace, LossProcess, Packet, QueueLimit};
 use lightlag_core::{Instant, RandomStream};
 use std::collections::VecDeque;
@@ -40,6 +40,8 @@ pub struct QueuedLink<B> {
     totals: LinkTotals,
     /// Up to when `totals.queued` is counted.
     queued_until: Instant,
+    /// How long data packets wait, if somebody asked.
+    pub(super) waits: Option<Box<Waits>>,
 }
 
 impl<B: Clone> QueuedLink<B> {
@@ -65,6 +67,7 @@ impl<B: Clone> QueuedLink<B> {
             counters: LinkCounters::default(),
             totals: LinkTotals::default(),
             queued_until: Instant::ZERO,
+            waits: None,
         }
     }
 
@@ -186,7 +189,10 @@ impl<B: Clone> QueuedLink<B> {
         }
         let next = self.discipline.dequeue(start, &mut self.verdicts);
         self.transmitting = next.is_some();
-        let Some(mut packet) = next else { return };
+        let Some(Waiting { since, mut packet }) = next else { return };
+        if let Some(waits) = &mut self.waits {
+            waits.note(packet.flags, start.since(since));
+        }
         let frame = u64::from(packet.size) + self.config.header;
         let Transmission { end, free, remainder, delay, is_damaged } = self.transmission(start, frame);
         self.remainder = remainder;

@@ -6,7 +6,7 @@
 //! after the last one goes on from the rate of that one: `count − lastcount` (RFC 8289 §5.6; older texts have
 //! `count − 2`).
 
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::Packet;
 use lightlag_core::{Duration, Instant};
 
@@ -71,7 +71,7 @@ impl Control {
     }
 
     /// The next packet of `fifo`, and whether it may be dropped.
-    fn next<B: Clone>(&mut self, now: Instant, fifo: &mut Fifo<B>) -> Option<(Packet<B>, bool)> {
+    fn next<B: Clone>(&mut self, now: Instant, fifo: &mut Fifo<B>) -> Option<(Waiting<B>, bool)> {
         let Some(first) = fifo.pop() else {
             self.first_above = None;
             return None;
@@ -84,16 +84,16 @@ impl Control {
             let until = *self.first_above.get_or_insert(now + self.config.interval);
             now >= until
         };
-        Some((first.packet, may_drop))
+        Some((first, may_drop))
     }
 
     /// Marks a packet, if it can be marked, or else drops it; returns what is left of it.
-    fn hit<B: Clone>(&self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
-        if self.config.ecn && packet.ecn.is_capable() {
-            verdicts.mark(&mut packet);
-            return Some(packet);
+    fn hit<B: Clone>(&self, now: Instant, mut first: Waiting<B>, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
+        if self.config.ecn && first.packet.ecn.is_capable() {
+            verdicts.mark(&mut first.packet);
+            return Some(first);
         }
-        verdicts.drop_early(now, packet);
+        verdicts.drop_early(now, first.packet);
         None
     }
 
@@ -103,7 +103,7 @@ impl Control {
         now: Instant,
         fifo: &mut Fifo<B>,
         verdicts: &mut Verdicts<B>,
-    ) -> Option<Packet<B>> {
+    ) -> Option<Waiting<B>> {
         let next = self.next(now, fifo);
         let may_drop = next.as_ref().is_some_and(|(_, may_drop)| *may_drop);
         if self.dropping {
@@ -111,7 +111,7 @@ impl Control {
         } else if may_drop {
             self.begin(now, next, fifo, verdicts)
         } else {
-            next.map(|(packet, _)| packet)
+            next.map(|(first, _)| first)
         }
     }
 
@@ -119,23 +119,23 @@ impl Control {
     fn go_on<B: Clone>(
         &mut self,
         now: Instant,
-        mut next: Option<(Packet<B>, bool)>,
+        mut next: Option<(Waiting<B>, bool)>,
         fifo: &mut Fifo<B>,
         verdicts: &mut Verdicts<B>,
-    ) -> Option<Packet<B>> {
+    ) -> Option<Waiting<B>> {
         loop {
-            let packet = match next {
-                Some((packet, true)) => packet,
+            let first = match next {
+                Some((first, true)) => first,
                 other => {
                     self.dropping = false;
-                    return other.map(|(packet, _)| packet);
+                    return other.map(|(first, _)| first);
                 }
             };
             if now < self.drop_next {
-                return Some(packet);
+                return Some(first);
             }
             self.count += 1;
-            if let Some(marked) = self.hit(now, packet, verdicts) {
+            if let Some(marked) = self.hit(now, first, verdicts) {
                 self.drop_next = self.control_law(self.drop_next);
                 return Some(marked);
             }
@@ -150,13 +150,13 @@ impl Control {
     fn begin<B: Clone>(
         &mut self,
         now: Instant,
-        next: Option<(Packet<B>, bool)>,
+        next: Option<(Waiting<B>, bool)>,
         fifo: &mut Fifo<B>,
         verdicts: &mut Verdicts<B>,
-    ) -> Option<Packet<B>> {
-        let (packet, _) = next?;
-        let marked = self.hit(now, packet, verdicts);
-        let left = marked.or_else(|| self.next(now, fifo).map(|(packet, _)| packet));
+    ) -> Option<Waiting<B>> {
+        let (first, _) = next?;
+        let marked = self.hit(now, first, verdicts);
+        let left = marked.or_else(|| self.next(now, fifo).map(|(first, _)| first));
         self.dropping = true;
         let dropped_last_time = self.count - self.last_count;
         let recently = now.since(self.drop_next) < self.config.interval * 16;
@@ -192,7 +192,7 @@ impl<B: Clone + Send> Discipline<B> for CoDel<B> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
         self.control.dequeue(now, &mut self.fifo, verdicts)
     }
 

@@ -1,6 +1,6 @@
 //! First in, first out, up to a limit; what comes to a full queue is dropped.
 
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::Packet;
 use lightlag_core::Instant;
 
@@ -28,8 +28,8 @@ impl<B: Clone + Send> Discipline<B> for DropTail<B> {
         }
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Packet<B>> {
-        self.fifo.pop().map(|first| first.packet)
+    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+        self.fifo.pop()
     }
 
     fn backlog(&self) -> Backlog {

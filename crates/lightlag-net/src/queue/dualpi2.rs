@@ -165,39 +165,39 @@ impl<B: Clone> DualPi2<B> {
     }
 
     /// Takes the next low-latency packet, unless overload drops it.
-    fn dequeue_low(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
-        let Waiting { since, mut packet } = self.low.fifo.pop()?;
+    fn dequeue_low(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
+        let mut first = self.low.fifo.pop()?;
         let coupled = self.config.coupling * self.base;
         let marks = if coupled < 1.0 {
             // Appendix A.1, Th_len: a queue of one packet has no ramp.
-            let native = if self.low.fifo.is_empty() { 0.0 } else { self.ramp(now.since(since)) };
+            let native = if self.low.fifo.is_empty() { 0.0 } else { self.ramp(now.since(first.since)) };
             self.low.recurrence.hits(native.max(coupled))
         } else {
             if self.overload.hits(self.base * self.base) {
-                verdicts.drop_early(now, packet);
+                verdicts.drop_early(now, first.packet);
                 return None;
             }
             self.low.recurrence.hits(coupled.min(1.0))
         };
         if marks {
-            verdicts.mark(&mut packet);
+            verdicts.mark(&mut first.packet);
         }
-        Some(packet)
+        Some(first)
     }
 
     /// Takes the next classic packet, unless it is dropped.
-    fn dequeue_classic(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
-        let mut packet = self.classic.fifo.pop()?.packet;
+    fn dequeue_classic(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
+        let mut first = self.classic.fifo.pop()?;
         let probability = self.base * self.base;
         if self.classic.recurrence.hits(probability) {
             let too_many = probability >= 1.0 / (self.config.coupling * self.config.coupling);
-            if !packet.ecn.is_capable() || too_many {
-                verdicts.drop_early(now, packet);
+            if !first.packet.ecn.is_capable() || too_many {
+                verdicts.drop_early(now, first.packet);
                 return None;
             }
-            verdicts.mark(&mut packet);
+            verdicts.mark(&mut first.packet);
         }
-        Some(packet)
+        Some(first)
     }
 
     /// Whether the low-latency queue is next, while both wait.
@@ -227,7 +227,7 @@ impl<B: Clone + Send> Discipline<B> for DualPi2<B> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
         self.catch_up(now);
         loop {
             let next = match (self.low.fifo.is_empty(), self.classic.fifo.is_empty()) {
@@ -326,7 +326,8 @@ mod tests {
         for _ in 0..3 {
             queue.enqueue(at(0), packet(0, 1000, Ecn::Ect1), &mut verdicts);
         }
-        let codepoints: Vec<Ecn> = (0..3).map(|_| queue.dequeue(at(2_000), &mut verdicts).unwrap().ecn).collect();
+        let codepoints: Vec<Ecn> =
+            (0..3).map(|_| queue.dequeue(at(2_000), &mut verdicts).unwrap().packet.ecn).collect();
         // The first 1 adds up to 1, not to more than 1.
         assert_eq!(codepoints, [Ecn::Ect1, Ecn::Ce, Ecn::Ect1]);
     }
@@ -338,7 +339,7 @@ mod tests {
             queue.enqueue(at(0), packet(0, 1000, Ecn::NotEct), &mut verdicts);
             queue.enqueue(at(0), packet(1, 1000, Ecn::Ect1), &mut verdicts);
         }
-        let flows: Vec<u32> = (0..1_000).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().flow).collect();
+        let flows: Vec<u32> = (0..1_000).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect();
         assert_eq!(flows[0], 1);
         // One classic packet for nine others.
         assert_eq!(flows.iter().filter(|flow| **flow == 0).count(), 100);

@@ -6,7 +6,7 @@
 //! queue with most bytes loses half its packets from its head, at most 64.
 
 use super::codel::{CoDelConfig, Control};
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::Packet;
 use lightlag_core::{Bytes, Instant, RandomStream};
 use std::collections::VecDeque;
@@ -155,7 +155,7 @@ impl<B: Clone + Send> Discipline<B> for FqCoDel<B> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
         while let Some(at) = self.turn() {
             let queue = &mut self.queues[at as usize];
             let before = queue.fifo.backlog();
@@ -163,9 +163,9 @@ impl<B: Clone + Send> Discipline<B> for FqCoDel<B> {
             let after = queue.fifo.backlog();
             self.backlog.packets -= before.packets - after.packets;
             self.backlog.bytes -= before.bytes - after.bytes;
-            if let Some(packet) = next {
-                queue.credit -= i64::from(packet.size);
-                return Some(packet);
+            if let Some(first) = next {
+                queue.credit -= i64::from(first.packet.size);
+                return Some(first);
             }
             if queue.round == Round::New {
                 self.send_to_the_end(at);
@@ -208,7 +208,8 @@ mod tests {
                 }
             }
             while total < (ms + 1) * 1000 {
-                let Some(packet) = queue.dequeue(at(ms * 1000), &mut verdicts) else { break };
+                let Some(first) = queue.dequeue(at(ms * 1000), &mut verdicts) else { break };
+                let packet = first.packet;
                 total += u64::from(packet.size);
                 sent[flows.iter().position(|(flow, _)| *flow == packet.flow).unwrap()] += u64::from(packet.size);
             }
@@ -233,9 +234,9 @@ mod tests {
             queue.enqueue(at(0), packet(1, 1500, Ecn::NotEct), &mut verdicts);
         }
         // The bulk flow uses up its first turn: 1514 − 1500 leaves credit for one packet more.
-        let first: Vec<u32> = (0..2).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().flow).collect();
+        let first: Vec<u32> = (0..2).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect();
         queue.enqueue(at(0), packet(2, 100, Ecn::NotEct), &mut verdicts);
-        let then: Vec<u32> = (0..3).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().flow).collect();
+        let then: Vec<u32> = (0..3).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect();
         assert_eq!((first, then), (vec![1, 1], vec![2, 1, 1]));
     }
 
@@ -246,7 +247,7 @@ mod tests {
             for flow in arriving {
                 queue.enqueue(at(0), packet(*flow, 100, Ecn::NotEct), &mut verdicts);
             }
-            (0..leaving).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().flow).collect()
+            (0..leaving).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect()
         };
         // The bulk flow uses up its first turn: 1514 − 15 · 100 leaves credit for one packet more.
         assert_eq!(flows(&[1; 100], 16), [1; 16]);
@@ -286,7 +287,7 @@ mod tests {
                 codel.enqueue(at(ms * 1000), packet, &mut b);
             }
             let next = [fq.dequeue(at(ms * 1000), &mut a), codel.dequeue(at(ms * 1000), &mut b)];
-            assert_eq!(next[0].map(|packet| packet.body), next[1].map(|packet| packet.body));
+            assert_eq!(next[0].map(|first| first.packet.body), next[1].map(|first| first.packet.body));
         }
         assert!(a.early > 50, "{}", a.early);
         assert_eq!(a.early, b.early);

@@ -53,8 +53,8 @@ pub trait Discipline<B>: Send {
     /// Takes a packet that comes now. A packet that is not kept, this one or another, goes to `verdicts`.
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>);
 
-    /// The packet to transmit now; `None` leaves the link idle until the next packet comes.
-    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Packet<B>>;
+    /// The packet to transmit now, and since when it waited; `None` leaves the link idle until the next packet comes.
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>>;
 
     /// What waits.
     fn backlog(&self) -> Backlog;

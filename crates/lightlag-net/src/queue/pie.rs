@@ -9,7 +9,7 @@
 //! The rate of the link is known, so d is the backlog over the rate, by Little's law (§4.3 a). Of the enhancements in §5
 //! only ECN is here: marks replace drops while p is below 10 % (§5.1).
 
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::Packet;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 
@@ -154,9 +154,9 @@ impl<B: Clone + Send> Discipline<B> for Pie<B> {
         self.fifo.push(now, packet);
     }
 
-    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Packet<B>> {
+    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
         self.catch_up(now);
-        self.fifo.pop().map(|first| first.packet)
+        self.fifo.pop()
     }
 
     fn backlog(&self) -> Backlog {

@@ -13,7 +13,7 @@
 //! max_p to 1; without, every packet is hit from max on. Where every packet is hit it is dropped, although its transport
 //! understands marks: they have not helped.
 
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::Packet;
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 
@@ -152,12 +152,12 @@ impl<B: Clone + Send> Discipline<B> for Red<B> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Packet<B>> {
+    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
         let first = self.fifo.pop();
         if first.is_none() {
             self.idle_since = Some(now);
         }
-        first.map(|first| first.packet)
+        first
     }
 
     fn backlog(&self) -> Backlog {

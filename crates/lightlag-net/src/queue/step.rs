@@ -3,7 +3,7 @@
 //! What a switch does for DCTCP (Alizadeh and others, *Data Center TCP (DCTCP)*, SIGCOMM 2010, §3.1; RFC 8257 §3.1). The
 //! instantaneous queue decides, without an average.
 
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts};
+use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::Packet;
 use lightlag_core::Instant;
 
@@ -51,8 +51,8 @@ impl<B: Clone + Send> Discipline<B> for Step<B> {
         }
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Packet<B>> {
-        self.fifo.pop().map(|first| first.packet)
+    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+        self.fifo.pop()
     }
 
     fn backlog(&self) -> Backlog {
@@ -73,8 +73,8 @@ mod tests {
             queue.enqueue(Instant::ZERO, packet(0, 500, ecn), &mut verdicts);
         }
         let mut marks = Vec::new();
-        while let Some(packet) = queue.dequeue(Instant::ZERO, &mut verdicts) {
-            marks.push(packet.ecn == Ecn::Ce);
+        while let Some(first) = queue.dequeue(Instant::ZERO, &mut verdicts) {
+            marks.push(first.packet.ecn == Ecn::Ce);
         }
         (marks, verdicts.early)
     }

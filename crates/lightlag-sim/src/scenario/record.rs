@@ -23,6 +23,9 @@ pub struct Record {
     /// Each ACK that a sender takes; off by default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub acks: bool,
+    /// How long data packets wait at each link direction; off by default.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub queueing: bool,
     /// Packets as files that other tools read; left out, none are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcap: Option<Pcap>,
@@ -68,6 +71,7 @@ impl Default for Record {
             drops: true,
             interval: Duration::from_millis(100),
             acks: false,
+            queueing: false,
             pcap: None,
         }
     }
@@ -87,7 +91,8 @@ impl FromValue for QueueMode {
 
 impl FromValue for Record {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table = Table::open(value, at, "a table with trace, queue, drops, interval, acks and pcap", errors)?;
+        let mut table =
+            Table::open(value, at, "a table with trace, queue, drops, interval, acks, queueing and pcap", errors)?;
         let default = Self::default();
         let interval: Duration = table.optional("interval", errors).unwrap_or(default.interval);
         if interval.is_zero() {
@@ -99,6 +104,7 @@ impl FromValue for Record {
             drops: table.optional("drops", errors).unwrap_or(default.drops),
             interval,
             acks: table.optional("acks", errors).unwrap_or_default(),
+            queueing: table.optional("queueing", errors).unwrap_or_default(),
             pcap: table.optional("pcap", errors),
         };
         table.finish(errors);
