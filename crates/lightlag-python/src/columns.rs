@@ -68,7 +68,7 @@ fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
 }
 
 fn link_table(links: &[LinkSummary]) -> RecordBatch {
-    let mut columns = vec![
+    let mut columns: Vec<Column> = vec![
         ("name", texts(links, |link| &link.name)),
         ("from", texts(links, |link| &link.from)),
         ("to", texts(links, |link| &link.to)),
@@ -87,7 +87,7 @@ fn link_table(links: &[LinkSummary]) -> RecordBatch {
     if links.iter().any(|link| link.queueing.is_some()) {
         columns.extend(waits(links));
     }
-    table(columns)
+    batch(columns)
 }
 
 /// How long data packets waited at each link direction.
@@ -159,7 +159,11 @@ fn drop_table(drops: Drops, links: &Arc<StringArray>, flows: &Arc<StringArray>) 
     ])
 }
 
-fn table(columns: impl IntoIterator<Item = Column>) -> RecordBatch {
+fn table<const N: usize>(columns: [Column; N]) -> RecordBatch {
+    batch(columns)
+}
+
+fn batch(columns: impl IntoIterator<Item = Column>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).expect("the columns of a table are equally long")
 }
 

@@ -256,6 +256,24 @@ fn flows_are_called_after_their_nodes_and_numbered() {
 }
 
 #[test]
+fn congestion_controls_of_the_defaults_take_turns() {
+    let defaults = "defaults = { congestion = [\"cubic\", { algorithm = \"hybla\", count = \"acks\" }] }\n";
+    let names = |text: &str| -> Vec<&'static str> {
+        network(text).flows.iter().map(|flow| flow.tcp.congestion.name()).collect()
+    };
+    let flow = "[[flows]]\nfrom = \"a\"\nto = \"b\"\n";
+    let listed = defaults.to_owned() + &link("") + flow + "congestion = \"bbr\"\n" + flow + flow;
+    // The link's own flow is the first; the one that names its own does not take a turn.
+    assert_eq!(names(&listed), ["cubic", "bbr", "hybla", "cubic"]);
+    let generated = defaults.to_owned()
+        + "duration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\npairs = 3\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+    assert_eq!(names(&generated), ["cubic", "hybla", "cubic"]);
+    assert_eq!(names(&listed.replace("congestion = [", "tcp = { congestion = \"bbr\" }, congestion = ["))[0], "cubic");
+    let text = scenario(&generated).to_json().to_string();
+    assert!(text.contains("\"congestion\":[\"cubic\",{"), "{text}");
+}
+
+#[test]
 fn a_flow_overrides_the_defaults_key_by_key() {
     let text = "defaults = { tcp = { mss = \"1024 B\", congestion = \"hybla\", rto = { min = \"300 ms\" } } }\n"
         .to_owned()

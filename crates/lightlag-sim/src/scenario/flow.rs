@@ -10,6 +10,9 @@ use lightlag_tcp::{Config, OptionError, Options};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::iter::Cycle;
+use std::slice::Iter;
 use std::sync::Arc;
 
 /// The most connections that one `count` may ask for.
@@ -221,6 +224,44 @@ impl FromValue for Options {
             errors.push(format_args!("{at}.rto.variance_floor"), "is above 480 h, the longest time in a scenario");
         }
         Some(options)
+    }
+}
+
+impl FromValue for Vec<Choice> {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        match value.as_array() {
+            Some(items) if !items.is_empty() => {
+                let read = |(index, item)| Choice::read(item, &Path::Index(at, index), errors);
+                Some(items.iter().enumerate().filter_map(read).collect())
+            }
+            _ => {
+                let found = if value.is_array() { "an empty list".to_owned() } else { shown(value) };
+                errors.push(at, format!("{found} is not a list of congestion controls, such as [\"cubic\", \"bbr\"]"));
+                None
+            }
+        }
+    }
+}
+
+/// Gives the congestion controls of `defaults.congestion` in turn to the flows that name none.
+pub(super) struct Turns<'a> {
+    choices: Cycle<Iter<'a, Choice>>,
+}
+
+impl<'a> Turns<'a> {
+    pub(super) fn new(choices: &'a [Choice]) -> Self {
+        Self { choices: choices.iter().cycle() }
+    }
+
+    /// What the next flow asks for, which by itself asks for `own`.
+    pub(super) fn next<'b>(&mut self, own: &'b Options) -> Cow<'b, Options> {
+        match own.congestion {
+            None => match self.choices.next() {
+                Some(choice) => Cow::Owned(Options { congestion: Some(choice.clone()), ..own.clone() }),
+                None => Cow::Borrowed(own),
+            },
+            Some(_) => Cow::Borrowed(own),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::Scenario;
 use super::application::Reader;
 use super::capture::CapturePlan;
 use super::error::{Errors, nearest, shortened};
-use super::flow::{FlowTemplate, Resolver};
+use super::flow::{FlowTemplate, Resolver, Turns};
 use super::link::Line;
 use super::record::TraceMode;
 use super::topology::{MOST_LINKS, Topology};
@@ -229,6 +229,7 @@ fn streams(scenario: &Scenario, joins: &Joins, errors: &mut Errors) -> Vec<Strea
     let mut streams = Vec::with_capacity(scenario.flow_count() as usize);
     let mut names = Names::default();
     let mut resolver = Resolver::new(&scenario.defaults.tcp, errors);
+    let mut turns = Turns::new(&scenario.defaults.congestion);
     let islands = joins.islands();
     for (index, flow) in scenario.flows.iter().enumerate() {
         if let Some(name) = &flow.name {
@@ -237,7 +238,7 @@ fn streams(scenario: &Scenario, joins: &Joins, errors: &mut Errors) -> Vec<Strea
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
         let at = format!("flows[{index}]");
-        let tcp = resolver.resolve(&flow.tcp, &at, errors);
+        let tcp = resolver.resolve(&turns.next(&flow.tcp), &at, errors);
         let Some((from, to)) = joins.ends(&flow.from, &flow.to, &at, errors) else { continue };
         if islands[from.0 as usize] != islands[to.0 as usize] {
             let message =
@@ -249,13 +250,13 @@ fn streams(scenario: &Scenario, joins: &Joins, errors: &mut Errors) -> Vec<Strea
         streams.push(Stream { name, from, to, transfer: flow.transfer, reader: flow.reader, start: flow.start, tcp });
     }
     if let Some((topology, template)) = scenario.generated_flows() {
-        let tcp = resolver.resolve(&template.tcp, "topology.flow", errors);
         let mut start = template.start;
         for [from, to] in topology.pairs() {
             for _ in 0..template.count {
+                let tcp = resolver.resolve(&turns.next(&template.tcp), "topology.flow", errors);
                 let ends = joins.ends(&from, &to, "topology.flow", errors);
-                let (Some((from_id, to_id)), Some(tcp)) = (ends, &tcp) else { return streams };
-                let (name, tcp) = (names.by_nodes(&from, &to), tcp.clone());
+                let (Some((from_id, to_id)), Some(tcp)) = (ends, tcp) else { return streams };
+                let name = names.by_nodes(&from, &to);
                 streams.push(Stream {
                     name,
                     from: from_id,

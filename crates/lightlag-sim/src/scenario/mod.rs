@@ -42,6 +42,7 @@ pub use trace::{Trace, TraceFile, TraceFormat};
 use error::{Errors, Path};
 use lightlag_core::Duration;
 use lightlag_tcp::Options;
+use lightlag_tcp::congestion::Choice;
 use reader::{FromValue, Table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -89,11 +90,14 @@ pub struct Scenario {
 pub struct Defaults {
     /// TCP at both ends of every flow.
     pub tcp: Options,
+    /// Congestion controls of the flows that name none, in turn, in the place of `tcp.congestion`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub congestion: Vec<Choice>,
 }
 
 impl Defaults {
     fn is_empty(&self) -> bool {
-        flow::is_empty(&self.tcp)
+        flow::is_empty(&self.tcp) && self.congestion.is_empty()
     }
 }
 
@@ -220,8 +224,9 @@ impl FromValue for Defaults {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         let mut table = Table::open(value, at, "a table such as { tcp = { … } }", errors)?;
         let tcp = table.optional("tcp", errors).unwrap_or_default();
+        let congestion = table.optional("congestion", errors).unwrap_or_default();
         table.finish(errors);
-        Some(Self { tcp })
+        Some(Self { tcp, congestion })
     }
 }
 
