@@ -132,18 +132,22 @@ def test_the_growth_function_is_followed() -> None:
     assert all(row.verdict is Verdict.REPRODUCED for row in growth.rows(growth.Growth.run()))
 
 
+FIGURES = ("fig1", "fig4", "fig5", "fig7", "fig9", "fig10", "fig11")
+ITEMS = {"Table 1", *(f"Fig. {name}" for name in ("1", "4", "5", "7", "9", "9a", "9b", "10", "10a", "10b", "11"))}
+
+
 def test_a_reproduction_leaves_table_report_and_figures(tmp_path: Path) -> None:
     paper = PAPERS["cubic-inet"]
     made = [paper.reproduce(tmp_path / name, seeds=2, jobs=jobs) for name, jobs in (("a", 1), ("b", 2))]
     names = {path.name for path in (tmp_path / "a").iterdir()}
-    figures = {f"{figure}.{suffix}" for figure in ("fig1", "fig4", "fig5", "fig7") for suffix in ("pdf", "png")}
+    figures = {f"{figure}.{suffix}" for figure in FIGURES for suffix in ("pdf", "png")}
     assert names == figures | {"run.json", "table.csv", "table1.csv", "report.md"}
     first, second = ((tmp_path / name / "table.csv").read_bytes() for name in "ab")
     assert first == second
     with (tmp_path / "a" / "table.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert tuple(rows[0]) == table.COLUMNS
-    assert {row["item"].split(",")[0] for row in rows} == {"Fig. 1", "Table 1", "Fig. 4", "Fig. 5", "Fig. 7"}
+    assert {row["item"].split(",")[0] for row in rows} == ITEMS
     with pytest.raises(FileExistsError, match="exists"):
         made[1].save(tmp_path / "a")
     made[1].save(tmp_path / "a", force=True)

@@ -31,7 +31,7 @@ PAPERS: dict[str, Paper] = {
             name="cubic-inet",
             title="TCP Cubic Implementation in the OMNeT++ INET Framework for SIoT Simulation Scenarios",
             reference="I. Angelis, A. Tsipis, E. Christopoulou, K. Oikonomou, 2023",
-            items=("Fig. 1", "Fig. 4", "Table 1", "Fig. 5", "Fig. 7"),
+            items=("Fig. 1", "Fig. 4", "Table 1", "Fig. 5", "Fig. 7", "Fig. 9", "Fig. 10", "Fig. 11"),
             work=_cubic_inet,
         ),
         Paper(

@@ -60,5 +60,16 @@ def response(p: float, rtt_s: float, *, beta: float = BETA, c: float = C) -> flo
     return math.pow(c * (3 + kept) / (4 * (1 - kept)), 0.25) * math.pow(rtt_s / p, 0.75)
 
 
+def reno(p: float, *, segments_per_ack: int = 1) -> float:
+    """The mean window of Reno at loss rate `p` (Mathis et al. 1997): sqrt(3 / 2bp), with an ACK every b segments.
+
+    Examples
+    --------
+    >>> round(reno(1e-3), 1), round(reno(1e-3, segments_per_ack=2), 1)
+    (38.7, 27.4)
+    """
+    return math.sqrt(1.5 / (segments_per_ack * p))
+
+
 PLATEAU_S = 2 * math.cbrt(1 / C)
 """How long C|t - K|³ stays below one segment: the published code's target does not move for that time."""

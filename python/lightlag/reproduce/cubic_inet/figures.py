@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import lightlag as ll
@@ -17,30 +13,11 @@ from lightlag.reproduce.cubic_inet import equations
 from lightlag.reproduce.cubic_inet.dumbbell import LOSS, PATH
 from lightlag.reproduce.cubic_inet.growth import Growth
 from lightlag.reproduce.cubic_inet.point_to_point import TABLE_1, Forced
+from lightlag.reproduce.drawing import labels, steps, styled
 from lightlag.reproduce.epochs import OPEN, WindowTrace
 
-P = ParamSpec("P")
 
-
-def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    @functools.wraps(draw)
-    def wrapper(*args: P.args, **options: P.kwargs) -> Figure:
-        with matplotlib.rc_context(style.RC):
-            return draw(*args, **options)
-
-    return wrapper
-
-
-def _steps(axes: Axes, x: Any, y: Any, at: int, **options: Any) -> None:
-    axes.plot(x, y, drawstyle="steps-post", **(style.line_style(at) | options))
-
-
-def _labels(axes: Axes, window: str = "window (segments)") -> None:
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel(window)
-
-
-@_styled
+@styled
 def growth(run: Growth) -> Figure:
     """Fig. 1: the growth function, and a simulated epoch on it."""
     figure, axes = style.chart()
@@ -68,20 +45,20 @@ def growth(run: Growth) -> Figure:
     axes.annotate(
         f"K = {k:.2f} s", (k, low), xytext=(5, 6), textcoords="offset points", ha="left", color=style.COLOURS[2]
     )
-    _labels(axes)
+    labels(axes)
     axes.set_xlabel("time since the begin of the epoch (s)")
     return figure
 
 
-@_styled
+@styled
 def window(run: Forced) -> Figure:
     """Fig. 4: cwnd, ssthresh and Wmax, with the reductions of Table 1."""
     figure, axes = style.chart(size=(6.4, 3.7))
     trace = run.trace
     for epoch in run.epochs:
         axes.axvline(epoch.reduction_s, color="#dcdcdc", linewidth=0.7, zorder=0)
-    _steps(axes, trace.time_s, trace.cwnd, 0, label="cwnd", linewidth=1.2, zorder=3)
-    _steps(axes, trace.time_s, trace.ssthresh, 1, label="ssthresh", linewidth=1.3, zorder=4)
+    steps(axes, trace.time_s, trace.cwnd, 0, label="cwnd", linewidth=1.2, zorder=3)
+    steps(axes, trace.time_s, trace.ssthresh, 1, label="ssthresh", linewidth=1.3, zorder=4)
     ends = [*(epoch.reduction_s for epoch in run.epochs[1:]), float(trace.time_s[-1])]
     plateaus = [(epoch.w_max, epoch.reduction_s, end) for epoch, end in zip(run.epochs, ends, strict=True)]
     axes.hlines(*zip(*plateaus, strict=True), label="Wmax", **(style.line_style(2) | {"linewidth": 1.5}), zorder=4)
@@ -90,11 +67,11 @@ def window(run: Forced) -> Figure:
     axes.plot(at, np.zeros(len(at)), label="reduction (Table 1)", clip_on=False, zorder=5, **mark)
     style.finish(axes, "One CUBIC flow", "5 Mbit/s, RTT 80 ms, losses at the paper's times")
     axes.set_xlim(0, float(trace.time_s[-1]))
-    _labels(axes)
+    labels(axes)
     return figure
 
 
-@_styled
+@styled
 def third_epoch(run: Forced) -> Figure:
     """Fig. 5: the third epoch, with K and the growth function."""
     figure, axes = style.chart()
@@ -106,7 +83,7 @@ def third_epoch(run: Forced) -> Figure:
     k = epoch.k_s
     theory = equations.C * (t - begin - k) ** 3 + epoch.w_max
     axes.axhline(epoch.w_max, color=style.COLOURS[2], linewidth=1.2, linestyle=style.DASHES[2], label="Wmax")
-    _steps(axes, trace.time_s[near], trace.cwnd[near], 0, label="cwnd", linewidth=1.6, zorder=3)
+    steps(axes, trace.time_s[near], trace.cwnd[near], 0, label="cwnd", linewidth=1.6, zorder=3)
     axes.plot(t, theory, label=r"$C\,(t-K)^3 + W_\mathrm{max}$", zorder=4, **(style.line_style(1) | {"linewidth": 1.2}))
     switch = epoch.reduction_s + k
     axes.axvline(switch, color=style.COLOURS[2], linewidth=1.4)
@@ -116,11 +93,11 @@ def third_epoch(run: Forced) -> Figure:
     axes.set_xlim(epoch.reduction_s - 0.5, end + 0.3)
     about = f"{switch:.2f} s: switch\nexpected (paper: {TABLE_1[2].switch_expected_s:.2f} s)"
     axes.annotate(about, (switch, low), xytext=(6, 8), textcoords="offset points", color=style.COLOURS[2])
-    _labels(axes)
+    labels(axes)
     return figure
 
 
-@_styled
+@styled
 def four_flows(result: ll.Result) -> Figure:
     """Fig. 7: the windows of four flows; below the same, enlarged."""
     figure, panels = style.chart(2, 1, size=(6.4, 4.8), sharex=True, height_ratios=(1, 1.35))
@@ -128,7 +105,7 @@ def four_flows(result: ll.Result) -> Figure:
     for at, flow in enumerate(result.summary["flows"]):
         trace = WindowTrace.of(result.trace("cwnd"), flow["name"])
         for axes in panels:
-            _steps(axes, trace.time_s, trace.deflated(), at, label=f"flow {at + 1}", linewidth=1.1)
+            steps(axes, trace.time_s, trace.deflated(), at, label=f"flow {at + 1}", linewidth=1.1)
     style.finish(above, "Four CUBIC flows", f"100 Mbit/s, RTT 84 ms, PER 5e-4, seed {result.seed}")
     expected = equations.response(LOSS, PATH.rtt_s)
     below.axhline(expected, color=style.GREY, linewidth=1.0, linestyle=style.DASHES[1], zorder=1)
@@ -137,5 +114,5 @@ def four_flows(result: ll.Result) -> Figure:
     below.set_ylim(0, 260)
     below.set_xlim(0, 50)
     above.set_ylabel("window (segments)")
-    _labels(below, "window, enlarged")
+    labels(below, "window, enlarged")
     return figure

@@ -104,6 +104,34 @@ class PublishedCubic:
         self.epoch_start = None
 
 
+@dataclass
+class Reno:
+    """NewReno's window, in segments: one more for each ACK in slow start, 1/W for each after it, half after a loss.
+
+    It has the attributes of `PublishedCubic` that the account of epochs asks for.
+    """
+
+    window: float = 1.0
+    threshold: float = math.inf
+    w_last: float = 0.0
+    k: float = 0.0
+    epoch_start: float | None = None
+
+    def on_ack(self, _now: float, _min_rtt: float) -> None:
+        """One ACK of new data outside recovery."""
+        self.window += 1 if self.window <= self.threshold else 1 / self.window
+
+    def beyond_plateau(self) -> bool:
+        """There is no plateau."""
+        return False
+
+    def on_loss(self) -> None:
+        """The one reduction of an episode."""
+        self.w_last = self.window
+        self.threshold = max(self.window / 2, 2.0)
+        self.window = self.threshold
+
+
 @dataclass(frozen=True)
 class ModelEpoch:
     """One reduction and the epoch that follows it."""
@@ -141,6 +169,7 @@ def simulate(
     reductions: Sequence[float] = (),
     loss: float = 0.0,
     seed: int = 1,
+    control: Callable[[], PublishedCubic | Reno] = PublishedCubic,
 ) -> ModelRun:
     """Run the model.
 
@@ -160,6 +189,8 @@ def simulate(
         Probability that a segment is lost.
     seed
         Seed of the losses.
+    control
+        Makes the window of the sender.
 
     Examples
     --------
@@ -167,7 +198,7 @@ def simulate(
     >>> [round(epoch.window) for epoch in run.epochs]
     [212, 213]
     """
-    flow = _Flow(path, segments, delayed_ack, loss, random.Random(seed))
+    flow = _Flow(path, segments, delayed_ack, loss, random.Random(seed), control())
     flow.now = start_s + 2 * (path.delay_s + path.ack_s)
     for time in reductions:
         flow.at(time, flow.loss_seen, _FORCED)
@@ -191,7 +222,7 @@ class _Flow:
     delayed_ack: tuple[int, float]
     loss: float
     random: random.Random
-    cubic: PublishedCubic = field(default_factory=PublishedCubic)
+    control: PublishedCubic | Reno
     epochs: list[ModelEpoch] = field(default_factory=list)
     losses: int = 0
     now: float = 0.0
@@ -216,19 +247,19 @@ class _Flow:
         heapq.heappush(self._events, (time, self._order, handler, value))
 
     def run(self, end_s: float) -> None:
-        self.windows.append((self.now, self.cubic.window))
+        self.windows.append((self.now, self.control.window))
         self._send()
         while self._events and self._remaining > 0 and self._events[0][0] < end_s:
             time, _, handler, value = heapq.heappop(self._events)
             self.now = time
             handler(value)
-            if self.cubic.window != self.windows[-1][1]:
-                self.windows.append((time, self.cubic.window))
+            if self.control.window != self.windows[-1][1]:
+                self.windows.append((time, self.control.window))
             self._send()
         self._close_epoch()
 
     def _send(self) -> None:
-        while self._next < self.segments and self._flight + 1 <= self.cubic.window:
+        while self._next < self.segments and self._flight + 1 <= self.control.window:
             self._flight += 1
             departure = self._depart()
             if self.random.random() < self.loss:
@@ -266,8 +297,8 @@ class _Flow:
         self._flight -= segments
         self._remaining -= segments
         if self._recovery_point is None:
-            self.cubic.on_ack(self.now, self.path.rtt_s)
-            self._switched |= self.cubic.beyond_plateau()
+            self.control.on_ack(self.now, self.path.rtt_s)
+            self._switched |= self.control.beyond_plateau()
 
     def loss_seen(self, segment: int) -> None:
         """The third duplicate ACK for a lost segment reaches the sender."""
@@ -276,9 +307,9 @@ class _Flow:
             self._holes.append(segment)
         if self._recovery_point is None:
             self._close_epoch()
-            self._reduction = (self.now, self.cubic.window)
+            self._reduction = (self.now, self.control.window)
             self._switched = False
-            self.cubic.on_loss()
+            self.control.on_loss()
             self._recovery_point = self._next
             self._repair()
 
@@ -305,7 +336,7 @@ class _Flow:
 
     def _close_epoch(self) -> None:
         if self._reduction is not None:
-            cubic = self.cubic
-            k = cubic.k if cubic.epoch_start is not None else None
-            self.epochs.append(ModelEpoch(*self._reduction, cubic.w_last, k, self._switched))
+            control = self.control
+            k = control.k if control.epoch_start is not None else None
+            self.epochs.append(ModelEpoch(*self._reduction, control.w_last, k, self._switched))
             self._reduction = None

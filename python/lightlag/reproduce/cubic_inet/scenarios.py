@@ -6,5 +6,5 @@ from pathlib import Path
 
 
 def scenario(name: str) -> Path:
-    """The file of a scenario: growth, point_to_point or dumbbell."""
+    """The file of a scenario: growth, point_to_point, dumbbell or satellite."""
     return Path(__file__).with_name(f"{name}.toml")

@@ -1,0 +1,49 @@
+"""How figures of papers are drawn: the house style around a function, step curves, points with intervals."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lightlag import style
+from lightlag.analyse import Interval
+
+P = ParamSpec("P")
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Draw in the style of every figure."""
+
+    @functools.wraps(draw)
+    def wrapper(*args: P.args, **options: P.kwargs) -> Figure:
+        with matplotlib.rc_context(style.RC):
+            return draw(*args, **options)
+
+    return wrapper
+
+
+def steps(axes: Axes, x: Any, y: Any, at: int, **options: Any) -> None:
+    """A value that stays constant between its changes, in the look of line `at`."""
+    axes.plot(x, y, drawstyle="steps-post", **(style.line_style(at) | options))
+
+
+def intervals(
+    axes: Axes, x: Sequence[float], points: Sequence[Interval], at: int, label: str = "", **options: Any
+) -> None:
+    """Means with their intervals, in the look of line `at`."""
+    look: dict[str, Any] = style.line_style(at) | {"marker": "o", "markersize": 3, "clip_on": False} | options
+    axes.plot(x, [point.mean for point in points], label=label or "_", **look)
+    half = [0.0 if point.count < 2 else point.half_width for point in points]
+    error: dict[str, Any] = {"ecolor": look["color"], "elinewidth": 0.8, "capsize": 2, "clip_on": False}
+    axes.errorbar(x, [point.mean for point in points], yerr=half, fmt="none", **error)
+
+
+def labels(axes: Axes, y: str = "window (segments)", x: str = "time (s)") -> None:
+    """What the axes show."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
