@@ -264,6 +264,20 @@ def _option(show: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]],
     return lambda found: "–" if found["handshake"] is None else show(found["handshake"])
 
 
+def _capabilities(offer: dict[str, Any] | None) -> str:
+    """The names that tshark gives them."""
+    if offer is None:
+        return "–"
+    names = {
+        "bets": "BETS",
+        "snack_short": "SNACK1",
+        "snack_long": "SNACK2",
+        "compression": "COMP",
+        "network_timestamps": "NLTS",
+    }
+    return ", ".join(name for key, name in names.items() if offer[key]) or "none"
+
+
 def _rtt(key: str) -> Callable[[dict[str, Any]], str]:
     return lambda found: "–" if found["rtt"] is None else milliseconds(found["rtt"][key])
 
@@ -274,6 +288,7 @@ _DETAILS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("SACK", _option(lambda syn: "yes" if syn["sack_permitted"] else "no")),
     ("timestamps", _option(lambda syn: "yes" if syn["timestamps"] else "no")),
     ("ECN", _option(lambda syn: str(syn["ecn"]))),
+    ("SCPS capabilities", _option(lambda syn: _capabilities(syn.get("scps")))),
     ("packets", _count("packets")),
     ("data segments", _count("data_segments")),
     ("payload", lambda found: f"{found['payload_bytes']:,} B"),
@@ -292,6 +307,9 @@ _DETAILS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("window updates", _count("window_updates")),
     ("SACK blocks", _count("sack_blocks")),
     ("D-SACK blocks", _count("dsack_blocks")),
+    ("SNACK options", _count("snack_options")),
+    ("corruption experienced options", _count("corruption_options")),
+    ("record boundaries", _count("record_boundaries")),
     ("zero windows", _count("zero_windows")),
     ("window full", _count("window_full")),
     ("window probes", _count("window_probes")),

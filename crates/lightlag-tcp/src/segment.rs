@@ -5,7 +5,10 @@
 
 use std::fmt;
 
+mod space;
 mod wire;
+
+pub use space::{Capabilities, MAX_SNACKS, MAX_VECTOR, Snack};
 
 /// A sequence number: 32 bits that wrap (RFC 9293 §3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -107,7 +110,10 @@ const HAS_TIMESTAMPS: u8 = 0x01;
 const HAS_MSS: u8 = 0x02;
 const HAS_WINDOW_SCALE: u8 = 0x04;
 const HAS_SACK_PERMITTED: u8 = 0x08;
+/// Something stands in [`Segment::space`].
+const HAS_SPACE: u8 = 0x80;
 const BLOCKS_SHIFT: u8 = 4;
+const BLOCKS_MASK: u8 = 0x07;
 
 /// Bytes of the timestamps option with its padding.
 const TIMESTAMPS_LEN: u32 = 12;
@@ -120,7 +126,8 @@ pub struct Segment {
     /// The next number that the sender of this segment expects; valid with [`Flags::ACK`].
     pub ack: SeqNumber,
     /// Four SACK blocks, or three and the timestamps in the last place: 40 bytes of options cannot hold
-    /// timestamps and four blocks (10 + 2 + 4·8 + 2 > 40), so they never need the place together.
+    /// timestamps and four blocks (10 + 2 + 4·8 + 2 > 40), so they never need the place together. SNACK options stand
+    /// in the place of the first three.
     blocks: [SackBlock; 4],
     /// The window field as it stands in the header, unscaled.
     pub window: u16,
@@ -132,6 +139,8 @@ pub struct Segment {
     options: u8,
     /// Control bits.
     pub flags: Flags,
+    /// Options of SCPS-TP; see [`space`].
+    space: u16,
 }
 
 /// Bytes of the TCP header without options.
@@ -151,7 +160,13 @@ impl Segment {
 
     /// The SACK blocks, in the order of the wire: the newest first (RFC 2018 §4).
     pub fn sack(&self) -> &[SackBlock] {
-        &self.blocks[..usize::from(self.options >> BLOCKS_SHIFT)]
+        &self.blocks[..usize::from(self.options >> BLOCKS_SHIFT & BLOCKS_MASK)]
+    }
+
+    /// Whether it has neither SACK blocks nor options of SCPS-TP.
+    #[inline]
+    pub(crate) fn reports_nothing(&self) -> bool {
+        self.options & (HAS_SPACE | BLOCKS_MASK << BLOCKS_SHIFT) == 0
     }
 
     /// The options of a SYN.
@@ -175,10 +190,11 @@ impl Segment {
     /// Adds SACK blocks: as many of `blocks`, from the first on, as fit beside the other options.
     #[must_use]
     pub fn with_sack(mut self, blocks: &[SackBlock]) -> Self {
+        debug_assert!(blocks.is_empty() || self.snack().is_none(), "SNACK options stand in the place of SACK blocks");
         let room = if self.options & HAS_TIMESTAMPS != 0 { 3 } else { 4 };
         let count = blocks.len().min(room);
         self.blocks[..count].copy_from_slice(&blocks[..count]);
-        self.options = self.options & ((1 << BLOCKS_SHIFT) - 1) | (count as u8) << BLOCKS_SHIFT;
+        self.options = self.options & !(BLOCKS_MASK << BLOCKS_SHIFT) | (count as u8) << BLOCKS_SHIFT;
         self
     }
 
@@ -213,11 +229,12 @@ impl Segment {
         let scale = if self.options & HAS_WINDOW_SCALE != 0 { 4 } else { 0 };
         let permitted = if self.options & HAS_SACK_PERMITTED != 0 && !timestamps { 4 } else { 0 };
         let stamps = if timestamps { TIMESTAMPS_LEN } else { 0 };
-        let blocks = match u32::from(self.options >> BLOCKS_SHIFT) {
+        let blocks = match u32::from(self.options >> BLOCKS_SHIFT & BLOCKS_MASK) {
             0 => 0,
             n => 4 + 8 * n,
         };
-        mss + scale + permitted + stamps + blocks
+        let space = if self.options & HAS_SPACE != 0 { self.space_len() } else { 0 };
+        mss + scale + permitted + stamps + blocks + space
     }
 
     /// Bytes of the TCP header with its options.
@@ -254,7 +271,7 @@ impl fmt::Debug for Segment {
         if let Some(stamps) = self.timestamps() {
             write!(f, " ts {}:{}", stamps.value, stamps.echo)?;
         }
-        Ok(())
+        self.show_space(f)
     }
 }
 

@@ -46,13 +46,14 @@ fn segment<'a>(ip: &IpPacket<'a>) -> Result<TcpPacket<'a>, PacketError> {
     let needed = ip.header_len + header_len;
     let present = ip.header_len + ip.payload.len();
     let header = TcpHeaderSlice::from_slice(ip.payload).map_err(|_| PacketError::Truncated { needed, present })?;
-    let options = Gathered::parse(header.options());
     let bits = u16::from_be_bytes([ip.payload[12], ip.payload[13]]);
+    let flags = Flags(bits & crate::FLAGS);
+    let options = Gathered::parse(header.options(), flags);
     let mut plain = Segment::new(
         SeqNumber(header.sequence_number()),
         SeqNumber(header.acknowledgment_number()),
         header.window_size(),
-        Flags(bits & crate::FLAGS),
+        flags,
     );
     plain.len = (ip.len - header_len) as u16;
     Ok(TcpPacket {

@@ -11,7 +11,7 @@ const MOST_OPTIONS: u32 = 40;
 /// Writes the packet of `segment` with its `payload` to `out`, which is cleared first: the whole IP packet, with
 /// lengths and checksums as they must be and options in the order of Linux.
 ///
-/// The options of a SYN and timestamps come first; of SACK blocks as many are written as then fit.
+/// The options of a SYN and timestamps come first; of SACK blocks or SNACK options as many are written as then fit.
 ///
 /// # Panics
 /// If `payload` is not as long as the segment says, if the addresses are of two versions of IP, or if the packet
@@ -44,8 +44,10 @@ pub fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, segment: 
 fn with_options_that_fit(segment: Segment) -> Segment {
     let mut fitting = segment;
     while fitting.options_len() > MOST_OPTIONS {
-        let blocks = fitting.sack();
-        fitting = fitting.with_sack(&blocks[..blocks.len() - 1]);
+        fitting = match fitting.sack() {
+            [] => fitting.with_fewer_snacks(),
+            blocks => fitting.with_sack(&blocks[..blocks.len() - 1]),
+        };
     }
     fitting
 }

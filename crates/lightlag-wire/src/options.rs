@@ -1,7 +1,7 @@
 //! TCP options as they come from anybody: what a segment has no place for is skipped and counted.
 
 use lightlag_tcp::Segment;
-use lightlag_tcp::segment::{SackBlock, SeqNumber, SynOptions, Timestamps};
+use lightlag_tcp::segment::{Capabilities, Flags, MAX_SNACKS, SackBlock, SeqNumber, Snack, SynOptions, Timestamps};
 
 const END: u8 = 0;
 const NOP: u8 = 1;
@@ -10,6 +10,10 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+const CAPABILITIES: u8 = 20;
+const SNACK: u8 = 21;
+const RECORD_BOUNDARY: u8 = 22;
+const CORRUPTION: u8 = 23;
 
 /// RFC 7323 §2.3: a larger shift count is taken for 14.
 const LARGEST_SHIFT: u8 = 14;
@@ -21,13 +25,19 @@ pub struct Gathered {
     timestamps: Option<Timestamps>,
     blocks: [SackBlock; 4],
     block_count: usize,
+    capabilities: Option<Capabilities>,
+    snacks: [Snack; MAX_SNACKS],
+    snack_count: usize,
+    vector: Option<Vec<u8>>,
+    ends_record: bool,
+    corruption: bool,
     pub unknown: u8,
     pub malformed: u8,
 }
 
 impl Gathered {
-    /// Reads the bytes behind the fixed part of a TCP header.
-    pub fn parse(mut bytes: &[u8]) -> Self {
+    /// Reads the bytes behind the fixed part of a TCP header with these flags.
+    pub fn parse(mut bytes: &[u8], flags: Flags) -> Self {
         let mut options = Self::default();
         while let [kind, rest @ ..] = bytes {
             match (*kind, rest) {
@@ -45,7 +55,23 @@ impl Gathered {
                 }
             }
         }
+        options.keep_what_has_a_place(flags);
         options
+    }
+
+    /// Capabilities are a SYN's, the other options of SCPS-TP any other segment's; SNACK options stand in the place of
+    /// SACK blocks.
+    fn keep_what_has_a_place(&mut self, flags: Flags) {
+        if flags.has(Flags::SYN) {
+            self.unknown += self.snack_count as u8 + u8::from(self.ends_record) + u8::from(self.corruption);
+            (self.snack_count, self.vector, self.ends_record, self.corruption) = (0, None, false, false);
+        } else if self.capabilities.take().is_some() {
+            self.unknown += 1;
+        }
+        if self.block_count > 0 {
+            self.unknown += self.snack_count as u8;
+            (self.snack_count, self.vector) = (0, None);
+        }
     }
 
     /// The segment with these options.
@@ -55,7 +81,22 @@ impl Gathered {
             Some(timestamps) => segment.with_timestamps(timestamps),
             None => segment,
         };
-        segment.with_sack(&self.blocks[..self.block_count])
+        let mut segment = segment.with_sack(&self.blocks[..self.block_count]);
+        if let Some(offer) = self.capabilities {
+            segment = segment.with_capabilities(offer);
+        }
+        match &self.vector {
+            Some(vector) => segment = segment.with_snack_vector(self.snacks[0], vector),
+            None if self.snack_count > 0 => segment = segment.with_snacks(&self.snacks[..self.snack_count]),
+            None => {}
+        }
+        if self.ends_record {
+            segment = segment.with_record_boundary();
+        }
+        if self.corruption {
+            segment = segment.with_corruption();
+        }
+        segment
     }
 
     /// One option with its `value`. The first of a kind counts.
@@ -77,12 +118,42 @@ impl Gathered {
                 (value.len() == 8).then(|| Timestamps { value: number(value), echo: number(&value[4..]) }),
             ),
             SACK => self.take_blocks(value),
+            CAPABILITIES => {
+                // Longer ones go on with extended capabilities, whose meaning is private.
+                let offer = (value.len() >= 2).then(|| Capabilities { bitmap: value[0], connection_id: value[1] });
+                set(&mut self.capabilities, offer)
+            }
+            SNACK => match self.take_snack(value) {
+                Some(taken) => taken,
+                None => {
+                    self.unknown += 1;
+                    return;
+                }
+            },
+            RECORD_BOUNDARY => switch_on(&mut self.ends_record, value),
+            CORRUPTION => switch_on(&mut self.corruption, value),
             _ => {
                 self.unknown += 1;
                 return;
             }
         };
         self.malformed += u8::from(!taken);
+    }
+
+    /// A hole, perhaps with a bit vector: several holes have a place, or one with its vector. `None` without a place.
+    fn take_snack(&mut self, value: &[u8]) -> Option<bool> {
+        let [a, b, c, d, vector @ ..] = value else { return Some(false) };
+        let hole = Snack { offset: u16::from_be_bytes([*a, *b]), size: u16::from_be_bytes([*c, *d]) };
+        if hole.size == 0 {
+            return Some(false);
+        }
+        if self.vector.is_some() || self.snack_count == MAX_SNACKS || self.snack_count > 0 && !vector.is_empty() {
+            return None;
+        }
+        self.snacks[self.snack_count] = hole;
+        self.snack_count += 1;
+        self.vector = (!vector.is_empty()).then(|| vector.to_vec());
+        Some(true)
     }
 
     fn take_blocks(&mut self, value: &[u8]) -> bool {
@@ -95,6 +166,13 @@ impl Gathered {
         }
         true
     }
+}
+
+/// Notes an option without a value; whether it has none and was not there before.
+fn switch_on(place: &mut bool, value: &[u8]) -> bool {
+    let fits = !*place && value.is_empty();
+    *place |= fits;
+    fits
 }
 
 /// Puts `value` in an empty place; whether there was a value and the place was empty.

@@ -1,5 +1,5 @@
 use super::*;
-use lightlag_tcp::segment::{SackBlock, SeqNumber, SynOptions, Timestamps};
+use lightlag_tcp::segment::{Capabilities, SackBlock, SeqNumber, Snack, SynOptions, Timestamps};
 
 mod malformed;
 mod round_trip;

@@ -1,7 +1,8 @@
 //! The options of a segment as bytes, in the order and with the padding of Linux.
 //!
 //! Kinds and lengths: MSS 2, 4 (RFC 9293 §3.2); window scale 3, 3 and timestamps 8, 10 (RFC 7323 §2.2, §3.2);
-//! SACK-permitted 4, 2 and SACK 5, 8n + 2 (RFC 2018 §2, §3). NOPs (kind 1) align each to words of four bytes.
+//! SACK-permitted 4, 2 and SACK 5, 8n + 2 (RFC 2018 §2, §3). NOPs (kind 1) align each to words of four bytes. Those of
+//! SCPS-TP come last; [`super::space`] has their kinds.
 
 use super::{Segment, SeqNumber};
 
@@ -37,6 +38,7 @@ impl Segment {
                 bytes.extend(edge.to_be_bytes());
             }
         }
+        self.write_space(&mut bytes);
         bytes
     }
 }

@@ -134,6 +134,9 @@ impl Connection {
         counts.ece_segments += u64::from(flags.has(Flags::ECE) && !flags.has(Flags::SYN) && !accurate);
         counts.cwr_segments += u64::from(flags.has(Flags::CWR) && !flags.has(Flags::SYN) && !accurate);
         counts.checksum_errors += u64::from(packet.checksum == crate::Checksum::Invalid);
+        counts.snack_options += packet.segment.snacks().count() as u64;
+        counts.corruption_options += u64::from(packet.segment.experienced_corruption());
+        counts.record_boundaries += u64::from(packet.segment.ends_record());
         counts.malformed_options += u64::from(packet.malformed_options);
     }
 
@@ -176,6 +179,7 @@ fn offer(segment: &Segment, answers: bool) -> Handshake {
         sack_permitted: options.sack_permitted,
         timestamps: segment.timestamps().is_some(),
         ecn,
+        scps: segment.capabilities().map(Into::into),
         window: segment.window,
     }
 }

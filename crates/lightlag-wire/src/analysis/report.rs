@@ -4,6 +4,7 @@ use super::connection::State;
 use super::half::Half;
 use super::spread::Spread;
 use lightlag_core::Duration;
+use lightlag_tcp::segment::Capabilities;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -76,8 +77,42 @@ pub struct Handshake {
     pub timestamps: bool,
     /// What it asks for, or answers.
     pub ecn: EcnOffer,
+    /// What it can do beyond that, in the option of SCPS-TP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scps: Option<ScpsOffer>,
     /// Its first window in bytes.
     pub window: u16,
+}
+
+/// The capabilities option of SCPS-TP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct ScpsOffer {
+    /// Partial reliability (BETS).
+    pub bets: bool,
+    /// SNACK options without bit vector (SNACK1).
+    pub snack_short: bool,
+    /// SNACK options with bit vector (SNACK2).
+    pub snack_long: bool,
+    /// Compressed headers.
+    pub compression: bool,
+    /// Timestamps of the network layer.
+    pub network_timestamps: bool,
+    /// What stands for the ports in compressed headers.
+    pub connection_id: u8,
+}
+
+impl From<Capabilities> for ScpsOffer {
+    fn from(Capabilities { bitmap, connection_id }: Capabilities) -> Self {
+        let has = |bit| bitmap & bit != 0;
+        Self {
+            bets: has(Capabilities::BETS),
+            snack_short: has(Capabilities::SNACK_SHORT),
+            snack_long: has(Capabilities::SNACK_LONG),
+            compression: has(Capabilities::COMPRESSION),
+            network_timestamps: has(Capabilities::NETWORK_TIMESTAMPS),
+            connection_id,
+        }
+    }
 }
 
 /// What a SYN says about ECN.
@@ -129,6 +164,12 @@ pub struct Counts {
     pub sack_blocks: u64,
     /// Of these: D-SACK (RFC 2883), which report data that came twice.
     pub dsack_blocks: u64,
+    /// SNACK options of SCPS-TP: holes that were reported.
+    pub snack_options: u64,
+    /// Segments that say that a packet was corrupted (SCPS-TP).
+    pub corruption_options: u64,
+    /// Segments that end a record of the application (SCPS-TP).
+    pub record_boundaries: u64,
     /// Packets that close the window.
     pub zero_windows: u64,
     /// Segments that fill the other side's window to its edge.

@@ -27,8 +27,19 @@ fn mend(packet: &mut [u8]) {
 }
 
 fn options(bytes: &[u8]) -> (Segment, u8, u8) {
-    let packet = with_options(bytes);
-    let tcp = decode(&packet).unwrap();
+    read(&with_options(bytes))
+}
+
+/// In a SYN.
+fn syn_options(bytes: &[u8]) -> (Segment, u8, u8) {
+    let mut packet = with_options(bytes);
+    packet[20 + 13] |= 0x02;
+    mend(&mut packet);
+    read(&packet)
+}
+
+fn read(packet: &[u8]) -> (Segment, u8, u8) {
+    let tcp = decode(packet).unwrap();
     (tcp.segment, tcp.unknown_options, tcp.malformed_options)
 }
 
@@ -47,6 +58,40 @@ fn known_options_of_a_wrong_length_are_skipped_and_counted() {
         (segment.syn_options(), unknown, malformed),
         (SynOptions { sack_permitted: true, ..SynOptions::default() }, 0, 2)
     );
+}
+
+#[test]
+fn options_of_scps_with_wrong_lengths_are_skipped_and_counted() {
+    // A SNACK of 5 bytes, a boundary of 3, corruption with a value, a hole of no size; then good ones.
+    let (segment, unknown, malformed) =
+        options(&[21, 5, 0, 1, 0, 22, 3, 0, 23, 4, 0, 0, 21, 6, 0, 1, 0, 0, 22, 2, 23, 2, 1, 1]);
+    assert_eq!((segment, unknown, malformed), (Segment::default().with_record_boundary().with_corruption(), 0, 4));
+    // Capabilities of 3 bytes in a SYN, then longer ones, of which the first two bytes count.
+    let (segment, unknown, malformed) = syn_options(&[20, 3, 0x40, 20, 6, 0x40, 7, 1, 2, 1, 1, 1]);
+    let offer = Capabilities { bitmap: Capabilities::SNACK_SHORT, connection_id: 7 };
+    assert_eq!((segment.capabilities(), unknown, malformed), (Some(offer), 0, 1));
+}
+
+#[test]
+fn options_of_scps_in_the_wrong_segment_have_no_place() {
+    let (segment, unknown, malformed) = options(&[20, 4, 0x40, 0]);
+    assert_eq!((segment, unknown, malformed), (Segment::default(), 1, 0));
+    let (segment, unknown, _) = syn_options(&[21, 6, 0, 1, 0, 1, 22, 2, 23, 2, 1, 1]);
+    assert_eq!((segment.snack(), segment.ends_record(), segment.experienced_corruption()), (None, false, false));
+    assert_eq!(unknown, 3);
+}
+
+#[test]
+fn sack_blocks_take_the_place_of_snack_options() {
+    let (segment, unknown, malformed) = options(&[21, 6, 0, 1, 0, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 1, 1]);
+    assert_eq!((segment.sack().len(), segment.snack(), unknown, malformed), (1, None, 1, 0));
+}
+
+#[test]
+fn the_first_bit_vector_stands_alone() {
+    let (segment, unknown, malformed) = options(&[21, 8, 0, 1, 0, 2, 0xa0, 0, 21, 6, 0, 9, 0, 9, 1, 1]);
+    assert_eq!((segment.snack(), segment.snack_vector()), (Some(Snack { offset: 1, size: 2 }), vec![0xa0]));
+    assert_eq!((unknown, malformed), (1, 0));
 }
 
 #[test]

@@ -16,6 +16,10 @@ prop_compose! {
         sack_permitted in any::<bool>(),
         stamps in prop::option::of((any::<u32>(), any::<u32>())),
         blocks in prop::collection::vec((seq(), seq()), 0..=4),
+        offer in prop::option::of((any::<u8>(), any::<u8>())),
+        holes in prop::collection::vec((any::<u16>(), 1..=u16::MAX), 0..=6),
+        vector in prop::collection::vec(any::<u8>(), 0..=34),
+        marks in any::<(bool, bool)>(),
         len in 0_u16..2_000,
     ) -> Segment {
         let (seq, ack, window, flags) = numbers;
@@ -24,6 +28,24 @@ prop_compose! {
         segment = segment.with_syn_options(SynOptions { mss, window_scale, sack_permitted });
         if let Some((value, echo)) = stamps {
             segment = segment.with_timestamps(Timestamps { value, echo });
+        }
+        if segment.flags.has(Flags::SYN) {
+            if let Some((bitmap, connection_id)) = offer {
+                segment = segment.with_capabilities(Capabilities { bitmap, connection_id });
+            }
+        } else {
+            if marks.0 && segment.options_len() < 40 {
+                segment = segment.with_corruption();
+            }
+            if marks.1 && segment.options_len() < 40 {
+                segment = segment.with_record_boundary();
+            }
+            let holes: Vec<_> = holes.into_iter().map(|(offset, size)| Snack { offset, size }).collect();
+            match holes[..] {
+                [] => {}
+                [hole] => return segment.with_snack_vector(hole, &vector),
+                _ => return segment.with_snacks(&holes),
+            }
         }
         let room = (40 - segment.options_len()).saturating_sub(4) / 8;
         let blocks: Vec<_> = blocks.into_iter().map(|(start, end)| SackBlock { start, end }).collect();
