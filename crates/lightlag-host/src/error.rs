@@ -67,7 +67,7 @@ impl From<Failure> for SocketError {
             }
             Failure::Refused => Self::Refused,
             Failure::Reset => Self::Reset,
-            Failure::Aborted => Self::Aborted,
+            Failure::Aborted | Failure::Crashed => Self::Aborted,
         }
     }
 }

@@ -58,7 +58,7 @@ impl Setup {
         };
         Some(Self {
             ip: network.ip,
-            endpoints: ends::ends(&network.flows).collect(),
+            endpoints: ends::ends(network).collect(),
             hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
             names: plan.places.iter().map(name).collect(),
             links: network.links.iter().map(|link| (link.from, link.name.clone())).collect(),

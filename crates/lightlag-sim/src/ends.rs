@@ -1,9 +1,10 @@
 //! Who the endpoints of a network are: their numbers, what of a flow each one is, and whom it talks to.
 //!
-//! The first two of flow `f` have the numbers `2f`, from which its data comes, and `2f + 1`, where it ends. Nobody else
+//! The first two of flow `f` have the numbers `2f`, from which its data comes, and `2f + 1`, where it ends; those of all
+//! flows come first. Then come two for each flow at a proxy: where its data enters and where it leaves. Nobody else
 //! computes with these numbers: an endpoint knows its flow and its peer.
 
-use crate::scenario::Flow;
+use crate::scenario::{Network, Split};
 use lightlag_net::NodeId;
 
 /// What an endpoint is of its flow.
@@ -13,16 +14,17 @@ pub(crate) enum Role {
     Sender,
     /// Where it ends.
     Receiver,
+    /// The end of a proxy toward the sender.
+    Entry,
+    /// The end of a proxy toward the receiver.
+    Exit,
 }
 
 impl Role {
     /// Whether its connection carries data away from it. What arrives there goes backward.
     #[inline]
     pub(crate) fn sends(self) -> bool {
-        match self {
-            Self::Sender => true,
-            Self::Receiver => false,
-        }
+        matches!(self, Self::Sender | Self::Exit)
     }
 }
 
@@ -52,10 +54,61 @@ pub(crate) fn receiver(flow: usize) -> usize {
     2 * flow + 1
 }
 
+/// The endpoint where the data of a flow enters a proxy; `split` is its place in the list of flows at proxies.
+pub(crate) fn entry(flows: usize, split: usize) -> usize {
+    2 * (flows + split)
+}
+
+/// The endpoint where the data of a flow leaves a proxy.
+pub(crate) fn exit(flows: usize, split: usize) -> usize {
+    2 * (flows + split) + 1
+}
+
 /// All endpoints, in the order of their numbers.
-pub(crate) fn ends(flows: &[Flow]) -> impl Iterator<Item = End> + '_ {
-    flows.iter().enumerate().flat_map(|(index, flow)| {
-        let end = |role, peer, node, peer_node| End { flow: index as u32, role, peer: peer as u32, node, peer_node };
-        [end(Role::Sender, receiver(index), flow.from, flow.to), end(Role::Receiver, sender(index), flow.to, flow.from)]
-    })
+pub(crate) fn ends(network: &Network) -> impl Iterator<Item = End> + '_ {
+    let of_flows = (0..network.flows.len()).flat_map(|flow| {
+        let [first, next] =
+            [0, 1].map(|more| network.splits.partition_point(|split| (split.flow as usize) < flow + more));
+        [end(network, flow, Role::Sender, first), end(network, flow, Role::Receiver, next)]
+    });
+    let of_proxies = network.splits.iter().enumerate().flat_map(|(at, split)| {
+        let flow = split.flow as usize;
+        [end(network, flow, Role::Entry, at), end(network, flow, Role::Exit, at + 1)]
+    });
+    of_flows.chain(of_proxies)
+}
+
+/// An endpoint. Of the connection toward the receiver `split` is the place where it arrives, toward the sender the place
+/// before which it comes.
+fn end(network: &Network, flow: usize, role: Role, split: usize) -> End {
+    let (peer, peer_node) = if role.sends() { arrival(network, flow, split) } else { origin(network, flow, split) };
+    let of_flow = &network.flows[flow];
+    let node = match role {
+        Role::Sender => of_flow.from,
+        Role::Receiver => of_flow.to,
+        Role::Entry => place(network, network.splits[split]),
+        Role::Exit => place(network, network.splits[split - 1]),
+    };
+    End { flow: flow as u32, role, peer: peer as u32, node, peer_node }
+}
+
+/// Where the data of a flow arrives next if the next proxy of the list is `split`.
+fn arrival(network: &Network, flow: usize, split: usize) -> (usize, NodeId) {
+    match network.splits.get(split).filter(|split| split.flow as usize == flow) {
+        Some(at) => (entry(network.flows.len(), split), place(network, *at)),
+        None => (receiver(flow), network.flows[flow].to),
+    }
+}
+
+/// Where the data of a flow comes from that arrives at `split` of the list, or at its receiver after the one before.
+fn origin(network: &Network, flow: usize, split: usize) -> (usize, NodeId) {
+    let before = split.checked_sub(1).map(|before| (before, network.splits[before]));
+    match before.filter(|(_, split)| split.flow as usize == flow) {
+        Some((before, at)) => (exit(network.flows.len(), before), place(network, at)),
+        None => (sender(flow), network.flows[flow].from),
+    }
+}
+
+fn place(network: &Network, split: Split) -> NodeId {
+    network.proxies[split.proxy as usize].node
 }

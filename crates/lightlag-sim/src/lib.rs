@@ -11,6 +11,7 @@
 //! - [`run`]: the event loop.
 //! - [`path`]: the links of a scenario for packets from outside.
 //! - `record`: samples as columns, while it runs.
+//! - `relay`: a flow at a proxy.
 //! - `capture`: packets as files for other tools, while it runs.
 //! - [`trace`]: files that say how a link changes.
 //! - [`results`]: what a run leaves: summary, columns, hash.
@@ -21,6 +22,7 @@ mod capture;
 mod ends;
 pub mod path;
 mod record;
+mod relay;
 pub mod results;
 pub mod run;
 pub mod scenario;

@@ -1,12 +1,16 @@
 //! What a run leaves: a summary, columns, and a hash over every recorded number.
 
+mod proxies;
+
 use crate::ends;
 pub use crate::record::{Acks, DropCause, Drops, QueueSamples, Trace};
 use crate::scenario::{Network, Scenario};
 use crate::world::{Outcome, World};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{NodeId, Waits};
-use lightlag_tcp::{Failure, Limited};
+use lightlag_tcp::Limited;
+pub use proxies::ProxySummary;
+use proxies::{ProxyIdentity, proxy_summaries};
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -52,6 +56,9 @@ pub struct Summary {
     pub flows: Vec<FlowSummary>,
     /// One object a link direction.
     pub links: Vec<LinkSummary>,
+    /// One object for each flow at each proxy; left out where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proxies: Vec<ProxySummary>,
 }
 
 /// What a flow achieved.
@@ -183,6 +190,7 @@ pub(crate) struct Provenance {
     seed: u64,
     flows: Vec<FlowIdentity>,
     links: Vec<[String; 3]>,
+    proxies: Vec<ProxyIdentity>,
 }
 
 struct FlowIdentity {
@@ -204,7 +212,13 @@ impl Provenance {
             start: flow.start,
         });
         let links = network.links.iter().map(|link| [link.name.clone(), node(link.from), node(link.to)]);
-        Self { scenario: scenario.to_json(), seed, flows: flows.collect(), links: links.collect() }
+        Self {
+            scenario: scenario.to_json(),
+            seed,
+            flows: flows.collect(),
+            links: links.collect(),
+            proxies: ProxyIdentity::all(network),
+        }
     }
 }
 
@@ -241,6 +255,7 @@ impl RunResult {
                 }
             })
             .collect();
+        let proxies = proxy_summaries(&world, provenance.proxies, end);
         let packet_hops = world.hops.iter().map(|hop| hop.link.counters().offered).sum();
         let recorder = world.recorder;
         let (captures, failure) = recorder.captures.map_or((Vec::new(), None), |captures| captures.finish());
@@ -255,6 +270,7 @@ impl RunResult {
                 result_hash: String::new(),
                 flows,
                 links,
+                proxies,
             },
             trace: recorder.trace,
             queue: recorder.queue,
@@ -295,6 +311,9 @@ impl RunResult {
                 hash.numbers([q.data_packets, optional(q.mean_wait_s), optional(q.median_wait_s)]);
                 hash.numbers([q.p95_wait_s, q.p99_wait_s, q.max_wait_s].map(optional));
             }
+        }
+        for proxy in &s.proxies {
+            proxy.hash(&mut hash);
         }
         let t = &self.trace;
         for column in [&t.time_s, &t.cwnd_segments] {
@@ -337,10 +356,13 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
     let [sender, receiver] = [ends::sender(flow), ends::receiver(flow)].map(|end| &world.endpoints[end].connection);
     let finish = match world.outcomes[flow] {
         Outcome::Finished(at) => Some(at),
-        Outcome::Unfinished | Outcome::Failed => None,
+        Outcome::Unfinished | Outcome::Failed(_) => None,
     };
     let statistics = sender.statistics();
-    let failure = statistics.failure.or(receiver.statistics().failure);
+    let failure = match world.outcomes[flow] {
+        Outcome::Failed(failure) => Some(failure.reason()),
+        Outcome::Unfinished | Outcome::Finished(_) => None,
+    };
     let elapsed = finish.unwrap_or(end).since(identity.start).as_secs_f64();
     let delivered = receiver.received();
     let seconds = Duration::as_secs_f64;
@@ -352,7 +374,7 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
         congestion: identity.congestion,
         start_s: identity.start.as_secs_f64(),
         finish_s: finish.map(Instant::as_secs_f64),
-        failure: failure.filter(|_| world.outcomes[flow] == Outcome::Failed).map(Failure::reason),
+        failure,
         delivered_bytes: delivered,
         goodput_bps: if elapsed > 0.0 { delivered as f64 * 8.0 / elapsed } else { 0.0 },
         sent_segments: statistics.sent_segments,

@@ -6,10 +6,11 @@
 use crate::application::Reading;
 use crate::ends::{self, End, Role};
 use crate::record::Recorder;
+use crate::relay::Relay;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, PacketFlags, Routes};
 use lightlag_tcp::ecn::Codepoint;
-use lightlag_tcp::{Connection, Segment, State};
+use lightlag_tcp::{Connection, Failure, Segment, State};
 
 /// One direction of a link and the node it leads to.
 pub(crate) struct Hop<B> {
@@ -69,6 +70,8 @@ pub(crate) enum Task {
     Open { start: Instant, transfer: Option<u64> },
     /// Wait until so many bytes have arrived.
     Receive { transfer: u64 },
+    /// Pass on what arrives to the other end of this relay.
+    Relay(u32),
     /// Nothing.
     Idle,
 }
@@ -80,14 +83,21 @@ pub(crate) enum Outcome {
     Unfinished,
     /// The last byte arrived at this time.
     Finished(Instant),
-    /// The connection gave up.
-    Failed,
+    /// A connection gave up, or a proxy crashed.
+    Failed(Failure),
 }
+
+/// When a proxy crashes, and its index.
+pub(crate) type Crash = (Instant, u32);
 
 /// The world.
 pub(crate) struct World {
     pub(crate) hops: Vec<Hop<Segment>>,
     pub(crate) endpoints: Vec<Endpoint>,
+    /// Flows at proxies.
+    pub(crate) relays: Vec<Relay>,
+    /// Crashes to come, the next one last.
+    pub(crate) crashes: Vec<Crash>,
     pub(crate) routes: Routes,
     pub(crate) queue: EventQueue,
     pub(crate) recorder: Recorder,
@@ -112,6 +122,11 @@ impl World {
         Entity((self.hops.len() + self.endpoints.len()) as u32)
     }
 
+    /// The entity of what happens to proxies.
+    pub(crate) fn crash_entity(&self) -> Entity {
+        Entity(self.sampler_entity().0 + 1)
+    }
+
     /// Handles the event of `entity`, which is due now. `CAPTURED`: there are captures to write; a run without any
     /// has code of its own, which never looks.
     #[inline]
@@ -121,8 +136,10 @@ impl World {
             self.packet_arrives::<CAPTURED>(now, at);
         } else if at < self.hops.len() + self.endpoints.len() {
             self.endpoint_wakes::<CAPTURED>(now, at - self.hops.len());
-        } else {
+        } else if entity == self.sampler_entity() {
             self.sample(now, entity);
+        } else {
+            self.crash(now, entity);
         }
     }
 
@@ -214,12 +231,14 @@ impl World {
             let state = endpoint.role.sends().then(|| endpoint.connection.snapshot());
             self.recorder.captures().received(now, &self.routes, packet, state);
         }
-        if let Task::Receive { transfer } = endpoint.task
-            && endpoint.connection.received() >= transfer
-        {
-            endpoint.task = Task::Idle;
-            self.outcomes[endpoint.flow as usize] = Outcome::Finished(now);
-            self.open_transfers -= 1;
+        match endpoint.task {
+            Task::Receive { transfer } if endpoint.connection.received() >= transfer => {
+                endpoint.task = Task::Idle;
+                self.outcomes[endpoint.flow as usize] = Outcome::Finished(now);
+                self.open_transfers -= 1;
+            }
+            Task::Relay(relay) => return self.relay::<CAPTURED>(now, relay),
+            _ => {}
         }
         if endpoint.connection.state() == State::CloseWait {
             // The application has nothing to say itself: it closes as soon as its peer has.
@@ -245,7 +264,10 @@ impl World {
         } else if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             endpoint.connection.handle_timeout(now);
         }
-        self.flush::<CAPTURED>(now, at, false);
+        match self.endpoints[at].task {
+            Task::Relay(relay) => self.relay::<CAPTURED>(now, relay),
+            _ => self.flush::<CAPTURED>(now, at, false),
+        }
         let deadline = self.endpoints[at].deadline();
         debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
         let connection = &self.endpoints[at].connection;
@@ -257,16 +279,56 @@ impl World {
 
     /// A connection that was given up before its transfer had arrived has failed.
     fn connection_ended(&mut self, at: usize) {
-        let flow = self.endpoints[at].flow as usize;
-        let gave_up = self.endpoints[at].connection.statistics().failure.is_some();
-        if gave_up && self.outcomes[flow] == Outcome::Unfinished {
-            self.outcomes[flow] = Outcome::Failed;
+        if let Some(failure) = self.endpoints[at].connection.statistics().failure {
+            self.flow_fails(self.endpoints[at].flow as usize, failure);
+        }
+    }
+
+    /// A flow fails, unless its transfer had arrived or it failed before.
+    #[cold]
+    fn flow_fails(&mut self, flow: usize, failure: Failure) {
+        if self.outcomes[flow] == Outcome::Unfinished {
+            self.outcomes[flow] = Outcome::Failed(failure);
             let receiver = &mut self.endpoints[ends::receiver(flow)];
             if matches!(receiver.task, Task::Receive { .. }) {
                 receiver.task = Task::Idle;
                 self.open_transfers -= 1;
             }
         }
+    }
+
+    /// Something happened to one of the connections of a relay.
+    #[inline(never)]
+    fn relay<const CAPTURED: bool>(&mut self, now: Instant, relay: u32) {
+        let relay = &mut self.relays[relay as usize];
+        let ends = [relay.entry as usize, relay.exit as usize];
+        let [entry, exit] = self.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
+        let flow = entry.flow as usize;
+        if let Some(failure) = relay.advance(now, &mut entry.connection, &mut exit.connection) {
+            self.flow_fails(flow, failure);
+        }
+        for at in ends {
+            self.flush::<CAPTURED>(now, at, false);
+            if let Some(deadline) = self.endpoints[at].deadline() {
+                self.queue.arm(self.endpoint_entity(at), deadline);
+            }
+        }
+    }
+
+    /// A proxy crashes. Flows whose connections it loses have failed: their last bytes or their end never arrive.
+    #[cold]
+    fn crash(&mut self, now: Instant, entity: Entity) {
+        let (_, proxy) = self.crashes.pop().expect("whoever wakes has something to do");
+        for at in 0..self.relays.len() {
+            let relay = &mut self.relays[at];
+            let ends = [relay.entry as usize, relay.exit as usize];
+            let [entry, exit] = self.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
+            let flow = entry.flow as usize;
+            if relay.proxy == proxy && relay.crash(now, &mut entry.connection, &mut exit.connection) {
+                self.flow_fails(flow, Failure::Crashed);
+            }
+        }
+        self.queue.settle(entity, self.crashes.last().map(|(at, _)| *at));
     }
 
     /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.

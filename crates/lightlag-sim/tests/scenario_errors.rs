@@ -49,6 +49,39 @@ access = { rate = "1 Gbit/s", delay = "1 ms" }
 flow = { transfer = "1 MB", stagger = "10 ms" }
 "#;
 
+/// One split connection; each case breaks it in one point.
+const PROXY: &str = r#"
+duration = "60 s"
+
+[[links]]
+between = ["client", "gateway"]
+rate = "1 Gbit/s"
+delay = "1 ms"
+
+[[links]]
+between = ["gateway", "server"]
+rate = "10 Mbit/s"
+delay = "300 ms"
+
+[[links]]
+between = ["gateway", "aside"]
+rate = "10 Mbit/s"
+delay = "300 ms"
+
+[[flows]]
+name = "f1"
+from = "client"
+to = "server"
+
+[[proxies]]
+node = "gateway"
+kind = "split"
+buffer = "512 kB"
+flows = ["f1"]
+server = { congestion = "hybla" }
+crash = { at = "10 s" }
+"#;
+
 fn errors(text: &str) -> Vec<ScenarioError> {
     parse_toml(text, &[]).and_then(|scenario| scenario.expand().map(drop)).expect_err("the scenario is refused")
 }
@@ -65,7 +98,7 @@ fn assert_refused(good: &str, (line, instead, path, fragment): (&str, &str, &str
 
 #[test]
 fn the_good_ones_are_good() {
-    for text in [GOOD, DUMBBELL] {
+    for text in [GOOD, DUMBBELL, PROXY] {
         parse_toml(text, &[]).expect("good").expand().expect("good");
     }
 }
@@ -558,4 +591,43 @@ trace = "chnage"
 fn an_error_prints_as_path_and_message() {
     let errors = errors(&GOOD.replace("loss = 1e-4", "loss = 1.3"));
     assert_eq!(errors[0].to_string(), "links[1].loss: 1.3 is not a probability between 0 and 1, such as 1e-4");
+}
+
+#[test]
+fn bad_proxies_are_refused() {
+    let twice = "crash = { at = \"10 s\" }\n[[proxies]]\nnode = \"gateway\"\nbuffer = \"1 MB\"";
+    for case in [
+        ("node = \"gateway\"", "node = \"gatewy\"", "proxies[0].node", "did you mean \"gateway\"?"),
+        ("node = \"gateway\"", "", "proxies[0].node", "is missing; name the node"),
+        ("kind = \"split\"", "kind = \"spilt\"", "proxies[0].kind", "did you mean \"split\"?"),
+        ("buffer = \"512 kB\"", "", "proxies[0].buffer", "is missing; say how much"),
+        ("buffer = \"512 kB\"", "buffer = \"0 B\"", "proxies[0].buffer", "is not a buffer from 64 B"),
+        (
+            "buffer = \"512 kB\"",
+            "bufer = \"512 kB\"\nbuffer = \"1 MB\"",
+            "proxies[0].bufer",
+            "did you mean \"buffer\"?",
+        ),
+        ("flows = [\"f1\"]", "flows = [\"f2\"]", "proxies[0].flows[0]", "is not a flow; did you mean \"f1\"?"),
+        ("flows = [\"f1\"]", "flows = []", "proxies[0].flows", "names none"),
+        ("node = \"gateway\"", "node = \"aside\"", "proxies[0].flows", "does not cross \"aside\" in both directions"),
+        ("node = \"gateway\"", "node = \"server\"", "proxies[0].flows", "does not cross \"server\""),
+        (
+            "server = { congestion",
+            "server = { congestoin",
+            "proxies[0].server.congestoin",
+            "did you mean \"congestion\"?",
+        ),
+        ("server = {", "server = { mss = \"7 B\",", "proxies[0].server.mss", "7"),
+        (
+            "server = {",
+            "client = { recieve_buffer = \"1 MB\" }\nserver = {",
+            "proxies[0].client.recieve_buffer",
+            "did you mean \"receive_buffer\"?",
+        ),
+        ("crash = { at = \"10 s\" }", "crash = {}", "proxies[0].crash.at", "is missing; say when"),
+        ("crash = { at = \"10 s\" }", twice, "proxies[1].flows", "splits the flow \"f1\" at this node already"),
+    ] {
+        assert_refused(PROXY, case);
+    }
 }

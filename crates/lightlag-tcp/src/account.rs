@@ -71,6 +71,8 @@ pub enum Failure {
     ProbeTimeout,
     /// The peer never closed, and nobody waited for it (FIN-WAIT-2).
     FinWait,
+    /// The host crashed, and with it the connection.
+    Crashed,
 }
 
 impl Failure {
@@ -85,6 +87,7 @@ impl Failure {
             Self::KeepAlive => "keep-alive probes were not answered",
             Self::ProbeTimeout => "probes of a closed window were not answered",
             Self::FinWait => "the peer did not close in time",
+            Self::Crashed => "a host crashed",
         }
     }
 }

@@ -167,6 +167,11 @@ impl Receiver {
         self.nxt - u64::from(self.fin_consumed())
     }
 
+    /// Payload that was acknowledged, in bytes.
+    pub fn confirmed(&self) -> u64 {
+        self.last_ack.min(self.fin_at)
+    }
+
     /// Whether the FIN and all data before it arrived.
     pub fn fin_consumed(&self) -> bool {
         self.nxt > self.fin_at

@@ -11,6 +11,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::iter::Cycle;
 use std::slice::Iter;
 use std::sync::Arc;
@@ -287,6 +288,16 @@ impl<'a> Resolver<'a> {
 
     /// The complete TCP of the flow at `at`.
     pub(super) fn resolve(&mut self, options: &Options, at: &str, errors: &mut Errors) -> Option<Arc<Config>> {
+        self.resolve_at(options, format_args!("{at}.tcp"), errors)
+    }
+
+    /// The complete TCP that stands at `at`.
+    pub(super) fn resolve_at(
+        &mut self,
+        options: &Options,
+        at: impl Display,
+        errors: &mut Errors,
+    ) -> Option<Arc<Config>> {
         let known = self.known.iter().rev().take(COMPARED).find(|(known, _)| known == options);
         let resolved = match known {
             Some((_, resolved)) => resolved.clone(),
@@ -300,7 +311,7 @@ impl<'a> Resolver<'a> {
             Ok(config) => Some(config),
             Err(error) => {
                 if self.refused.as_ref() != Some(&error) {
-                    errors.push(format_args!("{at}.tcp.{}", error.key), error.message);
+                    errors.push(format_args!("{at}.{}", error.key), error.message);
                 }
                 None
             }

@@ -6,6 +6,7 @@ use super::capture::CapturePlan;
 use super::error::{Errors, nearest, shortened};
 use super::flow::{FlowTemplate, Resolver, Turns};
 use super::link::Line;
+use super::network::Proxy;
 use super::record::TraceMode;
 use super::topology::{MOST_LINKS, Topology};
 use lightlag_core::{Bytes, Duration};
@@ -196,6 +197,7 @@ pub(super) struct Layout<'a> {
     pub(super) nodes: Nodes,
     pub(super) wires: Vec<Wire<'a>>,
     pub(super) streams: Vec<Stream>,
+    pub(super) proxies: Vec<Proxy>,
     pub(super) captures: Option<CapturePlan>,
 }
 
@@ -217,18 +219,22 @@ impl<'a> Layout<'a> {
             errors.push("links", "there is no link; write [[links]] with between, rate and delay, or a [topology]");
         }
         joins.check_tables(errors);
-        let streams = streams(scenario, &joins, errors);
+        let mut resolver = Resolver::new(&scenario.defaults.tcp, errors);
+        let streams = streams(scenario, &joins, &mut resolver, errors);
         let nodes = joins.nodes;
+        let mut proxies = Vec::with_capacity(scenario.proxies.len());
+        for (index, proxy) in scenario.proxies.iter().enumerate() {
+            proxies.extend(proxy.resolve(&format!("proxies[{index}]"), &nodes, &mut resolver, errors));
+        }
         let captures = scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &streams, errors));
-        Some(Self { nodes, wires, streams, captures })
+        Some(Self { nodes, wires, streams, proxies, captures })
     }
 }
 
 /// All flows, listed and generated.
-fn streams(scenario: &Scenario, joins: &Joins, errors: &mut Errors) -> Vec<Stream> {
+fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Stream> {
     let mut streams = Vec::with_capacity(scenario.flow_count() as usize);
     let mut names = Names::default();
-    let mut resolver = Resolver::new(&scenario.defaults.tcp, errors);
     let mut turns = Turns::new(&scenario.defaults.congestion);
     let islands = joins.islands();
     for (index, flow) in scenario.flows.iter().enumerate() {

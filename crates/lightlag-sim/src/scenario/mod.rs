@@ -16,6 +16,7 @@ mod link;
 mod loss;
 mod network;
 mod parts;
+mod proxy;
 mod queue;
 mod reader;
 mod record;
@@ -33,7 +34,8 @@ pub use flow::{FlowSpec, FlowTemplate};
 pub use jitter::JitterSpec;
 pub use link::{Line, LinkSpec, PerDirection};
 pub use loss::{Bursts, ChannelState, LossLaw, LossModel};
-pub use network::{Flow, LinkDirection, Network};
+pub use network::{Flow, LinkDirection, Network, Proxy, Split};
+pub use proxy::{Crash, ProxyKind, ProxySpec};
 pub use queue::{Discipline, Limit, Queue};
 pub use record::{QueueMode, Record, TraceMode};
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
@@ -79,6 +81,10 @@ pub struct Scenario {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub flows: Vec<FlowSpec>,
+    /// Nodes that split the connections which cross them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub proxies: Vec<ProxySpec>,
     /// What the run writes down.
     #[schemars(default)]
     pub record: Record,
@@ -194,11 +200,22 @@ impl FromValue for Scenario {
         let topology = table.optional("topology", errors);
         let links = table.items("links", errors);
         let flows = table.items("flows", errors);
+        let proxies = table.items("proxies", errors);
         let record = table.optional("record", errors).unwrap_or_default();
         table.finish(errors);
         let is_whole = errors.len() == before;
-        let scenario =
-            Self { name, duration: duration.unwrap_or_default(), seed, ip, defaults, topology, links, flows, record };
+        let scenario = Self {
+            name,
+            duration: duration.unwrap_or_default(),
+            seed,
+            ip,
+            defaults,
+            topology,
+            links,
+            flows,
+            proxies,
+            record,
+        };
         if is_whole {
             scenario.check(errors);
         } else {

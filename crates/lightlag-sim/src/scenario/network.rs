@@ -5,6 +5,7 @@ use super::application::Reader;
 use super::capture::{CapturePlan, IpVersion};
 use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
+use super::proxy::splits;
 use super::trace::Traces;
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::DisciplineConfig;
@@ -25,6 +26,10 @@ pub struct Network {
     pub links: Vec<LinkDirection>,
     /// Flows, listed ones first, then generated ones.
     pub flows: Vec<Flow>,
+    /// Proxies, in the order of the scenario.
+    pub proxies: Vec<Proxy>,
+    /// Which flows pass through them: in the order of the flows, and for each from its sender to its receiver.
+    pub splits: Vec<Split>,
     /// The next link from every node to every other.
     pub routes: Routes,
     /// The version of IP.
@@ -85,6 +90,30 @@ pub struct Flow {
     pub tcp: Arc<Config>,
 }
 
+/// A node that splits the connections which cross it.
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    /// Where.
+    pub node: NodeId,
+    /// How much of each flow it keeps at most.
+    pub buffer: Bytes,
+    /// TCP of its end toward the sender.
+    pub client: Arc<Config>,
+    /// TCP of its end toward the receiver.
+    pub server: Arc<Config>,
+    /// When it crashes, if it does.
+    pub crash: Option<Instant>,
+}
+
+/// A flow that passes through a proxy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Split {
+    /// Index of the flow.
+    pub flow: u32,
+    /// Index of the proxy.
+    pub proxy: u32,
+}
+
 impl Scenario {
     /// The network that the scenario describes.
     ///
@@ -96,11 +125,12 @@ impl Scenario {
         let layout = errors.or(layout)?;
         let mut errors = Errors::default();
         let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
+        let splits = splits(&self.proxies, &layout.proxies, &layout.streams, &routes, &edges(&layout), &mut errors);
         let round_trips = round_trips(&layout, &routes, &mut errors);
         let links = links(&layout, &round_trips, |link| self.table_of(link), &mut errors);
-        let Layout { nodes, streams, captures, .. } = layout;
+        let Layout { nodes, streams, proxies, captures, .. } = layout;
         let flows = streams.into_iter().map(Flow::from).collect();
-        errors.or(Some(Network { nodes: nodes.names, links, flows, routes, ip: self.ip, captures }))
+        errors.or(Some(Network { nodes: nodes.names, links, flows, proxies, splits, routes, ip: self.ip, captures }))
     }
 }
 

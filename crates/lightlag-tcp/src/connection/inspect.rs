@@ -97,6 +97,11 @@ impl Connection {
         self.sender.payload(self.sender.board().una())
     }
 
+    /// Bytes of payload that we acknowledged: the peer will never send them again.
+    pub fn confirmed(&self) -> u64 {
+        self.receiver.confirmed()
+    }
+
     /// Bytes of payload that left at least once.
     pub fn sent(&self) -> u64 {
         self.sender.payload(self.sender.board().nxt())

@@ -24,6 +24,15 @@ impl Connection {
         }
     }
 
+    /// The host crashed and is up again: the connection is lost with all that it held, and nobody is told. What still
+    /// arrives is answered by a reset (RFC 9293 §3.5.1, half-open connections).
+    pub fn crash(&mut self) {
+        if self.state != State::Closed {
+            self.finish(Some(Failure::Crashed));
+        }
+        self.answer = None;
+    }
+
     /// A reset of our own accord leaves: at the next number that we would send.
     pub(super) fn reset_peer(&mut self) {
         let seq = self.local.plus(self.sender.board().nxt() as u32);

@@ -1,0 +1,211 @@
+//! Proxies as asked for: nodes that split the connections which cross them (RFC 3135 §2.4).
+
+use super::error::{Errors, Path, nearest, not_one_of, shortened};
+use super::flow::{Resolver, is_empty};
+use super::layout::{Nodes, Stream};
+use super::link::{LARGEST, NodeName};
+use super::network::{Proxy, Split};
+use super::reader::{FromValue, Table};
+use lightlag_core::{Bytes, Duration, Instant};
+use lightlag_net::{Edge, LinkId, NodeId, Routes};
+use lightlag_tcp::Options;
+use lightlag_tcp::config::ReceiveBuffer;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The smallest buffer, and receive buffer, of a proxy.
+const SMALLEST: Bytes = Bytes(64);
+
+/// A node between the ends of flows that acts on their connections.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ProxySpec {
+    /// The node. Flows that cross it in both directions pass through the proxy.
+    pub node: String,
+    /// What it does with them.
+    #[schemars(default)]
+    pub kind: ProxyKind,
+    /// How much of each flow it keeps at most: what it read and the next hop has not acknowledged.
+    pub buffer: Bytes,
+    /// Names of the flows. Left out: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<String>>,
+    /// What the TCP of its end toward the sender does differently from `defaults.tcp`. Its receive buffer is as large as
+    /// `buffer` unless it is given here.
+    #[serde(skip_serializing_if = "is_empty")]
+    #[schemars(default)]
+    pub client: Options,
+    /// What the TCP of its end toward the receiver does differently from `defaults.tcp`.
+    #[serde(skip_serializing_if = "is_empty")]
+    #[schemars(default)]
+    pub server: Options,
+    /// It crashes, and is up again at once with empty hands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crash: Option<Crash>,
+}
+
+/// What a proxy does with the connections that cross it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProxyKind {
+    /// It ends each connection and opens another one to the receiver, under the addresses of the ends.
+    #[default]
+    Split,
+}
+
+/// A crash.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Crash {
+    /// When.
+    pub at: Duration,
+}
+
+impl FromValue for ProxySpec {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let mut table = Table::open(value, at, "a table such as { node = \"gateway\", buffer = \"1 MB\" }", errors)?;
+        let node = table.required::<NodeName>("node", "name the node that splits connections", errors);
+        let kind = table.optional("kind", errors).unwrap_or_default();
+        let buffer: Option<Bytes> =
+            table.required("buffer", "say how much it keeps of a flow at most, such as \"1 MB\"", errors);
+        if let Some(bytes) = buffer.filter(|bytes| !(SMALLEST..=LARGEST).contains(bytes)) {
+            let message = format!("{bytes} is not a buffer from {SMALLEST} to {LARGEST}");
+            errors.push(Path::Key(at, "buffer"), message);
+        }
+        let flows: Option<Vec<String>> = table.optional("flows", errors);
+        if flows.as_ref().is_some_and(Vec::is_empty) {
+            errors.push(Path::Key(at, "flows"), "names none; name some flows, or leave it out for all");
+        }
+        let proxy = Self {
+            node: node.map_or(String::new(), |node| node.0),
+            kind,
+            buffer: buffer.unwrap_or_default(),
+            flows,
+            client: table.optional("client", errors).unwrap_or_default(),
+            server: table.optional("server", errors).unwrap_or_default(),
+            crash: table.optional("crash", errors),
+        };
+        table.finish(errors);
+        (errors.len() == before).then_some(proxy)
+    }
+}
+
+impl FromValue for ProxyKind {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let kind = String::read(value, at, errors)?;
+        if kind == "split" {
+            return Some(Self::Split);
+        }
+        errors.push(at, not_one_of(&kind, "a kind of proxy", &["split"]));
+        None
+    }
+}
+
+impl FromValue for Crash {
+    const IS_TABLE: bool = true;
+
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = Table::open(value, at, "a table such as { at = \"10 s\" }", errors)?;
+        let time = table.required("at", "say when, such as \"10 s\"", errors);
+        table.finish(errors);
+        time.map(|at| Self { at })
+    }
+}
+
+impl ProxySpec {
+    /// With its node found and its TCP complete.
+    pub(super) fn resolve(
+        &self,
+        at: &str,
+        nodes: &Nodes,
+        resolver: &mut Resolver,
+        errors: &mut Errors,
+    ) -> Option<Proxy> {
+        let node = nodes.find(&self.node, format_args!("{at}.node"), errors);
+        let receive_buffer = self.client.receive_buffer.or(Some(ReceiveBuffer::Fixed(self.buffer)));
+        let client = Options { receive_buffer, ..self.client.clone() };
+        let client = resolver.resolve_at(&client, format_args!("{at}.client"), errors);
+        let server = resolver.resolve_at(&self.server, format_args!("{at}.server"), errors);
+        Some(Proxy {
+            node: node?,
+            buffer: self.buffer,
+            client: client?,
+            server: server?,
+            crash: self.crash.map(|crash| Instant::ZERO + crash.at),
+        })
+    }
+}
+
+/// Which flows pass through which proxies, in the order of the flows, and of the hops from sender to receiver.
+pub(super) fn splits(
+    specs: &[ProxySpec],
+    proxies: &[Proxy],
+    streams: &[Stream],
+    routes: &Routes,
+    edges: &[Edge],
+    errors: &mut Errors,
+) -> Vec<Split> {
+    if specs.is_empty() {
+        return Vec::new();
+    }
+    let named: Vec<Option<Vec<usize>>> =
+        specs.iter().enumerate().map(|(index, spec)| spec.named_flows(index, streams, errors)).collect();
+    let mut splits = Vec::new();
+    for (flow, stream) in streams.iter().enumerate() {
+        let wanted = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
+        let back = nodes_between(routes.path(stream.to, stream.from), edges);
+        let before = splits.len();
+        for node in nodes_between(routes.path(stream.from, stream.to), edges) {
+            let mut here = (0..proxies.len()).filter(wanted).filter(|index| proxies[*index].node == node);
+            let Some(proxy) = here.next().filter(|_| back.contains(&node)) else { continue };
+            splits.push(Split { flow: flow as u32, proxy: proxy as u32 });
+            if let Some(second) = here.next() {
+                let message = format!(
+                    "proxies[{proxy}] splits the flow {:?} at this node already; give each its flows",
+                    shortened(&stream.name)
+                );
+                errors.push(format_args!("proxies[{second}].flows"), message);
+            }
+        }
+        for (index, spec) in specs.iter().enumerate().filter(|(index, _)| named[*index].is_some() && wanted(index)) {
+            if !splits[before..].iter().any(|split| proxies[split.proxy as usize].node == proxies[index].node) {
+                let message = format!(
+                    "{:?} does not cross {:?} in both directions; name a node on its way, or leave the flow out",
+                    shortened(&stream.name),
+                    spec.node
+                );
+                errors.push(format_args!("proxies[{index}].flows"), message);
+            }
+        }
+    }
+    splits
+}
+
+/// The nodes of a way without its ends, in its order.
+fn nodes_between(way: Option<Vec<LinkId>>, edges: &[Edge]) -> Vec<NodeId> {
+    let mut nodes: Vec<NodeId> = way.into_iter().flatten().map(|link| edges[link.0 as usize].to).collect();
+    nodes.pop();
+    nodes
+}
+
+impl ProxySpec {
+    /// The flows that it names, in their order; `None` if it takes all.
+    fn named_flows(&self, index: usize, streams: &[Stream], errors: &mut Errors) -> Option<Vec<usize>> {
+        let mut flows = Vec::new();
+        for (place, name) in self.flows.as_ref()?.iter().enumerate() {
+            match streams.iter().position(|stream| stream.name == *name) {
+                Some(flow) => flows.push(flow),
+                None => {
+                    let names: Vec<&str> = streams.iter().take(1_000).map(|stream| stream.name.as_str()).collect();
+                    let guess = nearest(name, &names).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+                    let message = format!("{:?} is not a flow{guess}", shortened(name));
+                    errors.push(format_args!("proxies[{index}].flows[{place}]"), message);
+                }
+            }
+        }
+        flows.sort_unstable();
+        Some(flows)
+    }
+}
