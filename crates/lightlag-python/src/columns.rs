@@ -6,12 +6,13 @@ use arrow_array::{
     UInt64Array,
 };
 use lightlag_sim::results::{
-    Acks, DropCause, Drops, FlowSummary, LinkSummary, QueueSamples, Queueing, RunResult, Trace,
+    Acks, DropCause, Drops, FlowSummary, LinkSummary, ProxySummary, QueueSamples, Queueing, RunResult, Trace,
 };
 use std::sync::Arc;
 
-/// The tables of a run, in the order in which a results folder lists them; the last only if it was recorded.
-pub(crate) const TABLES: [&str; 6] = ["flows", "links", "trace", "queue", "drops", "acks"];
+/// The tables of a run, in the order in which a results folder lists them. There are no ACKs where none were recorded, and
+/// no proxies where there is none.
+pub(crate) const TABLES: [&str; 7] = ["flows", "links", "trace", "queue", "drops", "acks", "proxies"];
 
 /// Names of [`lightlag_tcp::congestion::Phase`], by its number.
 const PHASES: [&str; 3] = ["open", "recovery", "loss"];
@@ -22,20 +23,26 @@ const STATES: [&str; 4] = ["open", "disorder", "recovery", "loss"];
 /// A column's name and values.
 type Column = (&'static str, ArrayRef);
 
-/// Turns a result into one record batch a table, in the order of [`TABLES`]; the ACKs only if they were recorded. The summary stays in place.
-pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<RecordBatch> {
+/// A table with its name.
+pub(crate) type Named = (&'static str, RecordBatch);
+
+/// Turns a result into one record batch a table, in the order of [`TABLES`]. The summary stays in place.
+pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     let names = |values: Vec<&str>| Arc::new(StringArray::from(values));
     let flows = names(result.summary.flows.iter().map(|flow| flow.name.as_str()).collect());
     let links = names(result.summary.links.iter().map(|link| link.name.as_str()).collect());
     let mut tables = vec![
-        flow_table(&result.summary.flows),
-        link_table(&result.summary.links),
-        trace_table(std::mem::take(&mut result.trace), &flows),
-        queue_table(std::mem::take(&mut result.queue), &links),
-        drop_table(std::mem::take(&mut result.drops), &links, &flows),
+        ("flows", flow_table(&result.summary.flows)),
+        ("links", link_table(&result.summary.links)),
+        ("trace", trace_table(std::mem::take(&mut result.trace), &flows)),
+        ("queue", queue_table(std::mem::take(&mut result.queue), &links)),
+        ("drops", drop_table(std::mem::take(&mut result.drops), &links, &flows)),
     ];
     if acks {
-        tables.push(ack_table(std::mem::take(&mut result.acks), &flows));
+        tables.push(("acks", ack_table(std::mem::take(&mut result.acks), &flows)));
+    }
+    if !result.summary.proxies.is_empty() {
+        tables.push(("proxies", proxy_table(&result.summary.proxies)));
     }
     tables
 }
@@ -101,6 +108,29 @@ fn waits(links: &[LinkSummary]) -> [Column; 6] {
         ("p99_wait_s", wait(|queueing| queueing.p99_wait_s)),
         ("max_wait_s", wait(|queueing| queueing.max_wait_s)),
     ]
+}
+
+fn proxy_table(proxies: &[ProxySummary]) -> RecordBatch {
+    let failures = |of: fn(&ProxySummary) -> Option<&'static str>| -> ArrayRef {
+        Arc::new(StringArray::from_iter(proxies.iter().map(of)))
+    };
+    table([
+        ("node", texts(proxies, |proxy| &proxy.node)),
+        ("flow", texts(proxies, |proxy| &proxy.flow)),
+        ("congestion", texts(proxies, |proxy| &proxy.congestion)),
+        ("confirmed_bytes", counts(proxies, |proxy| proxy.confirmed_bytes)),
+        ("acknowledged_bytes", counts(proxies, |proxy| proxy.acknowledged_bytes)),
+        ("lost_bytes", counts(proxies, |proxy| proxy.lost_bytes)),
+        ("max_buffer_bytes", counts(proxies, |proxy| proxy.max_buffer_bytes)),
+        ("mean_buffer_bytes", numbers(proxies, |proxy| proxy.mean_buffer_bytes)),
+        ("sent_segments", counts(proxies, |proxy| proxy.sent_segments)),
+        ("retransmitted_segments", counts(proxies, |proxy| proxy.retransmitted_segments)),
+        ("timeouts", counts(proxies, |proxy| proxy.timeouts)),
+        ("recoveries", counts(proxies, |proxy| proxy.recoveries)),
+        ("min_rtt_s", optionals(proxies, |proxy| proxy.min_rtt_s)),
+        ("client_failure", failures(|proxy| proxy.client_failure)),
+        ("server_failure", failures(|proxy| proxy.server_failure)),
+    ])
 }
 
 fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {

@@ -3,7 +3,7 @@
 //! Everything is written to a sibling folder first, which takes the final name at the end: what stands under
 //! the final name is complete, also when the disk fills up or the power fails.
 
-use crate::columns::TABLES;
+use crate::columns::Named;
 use arrow_array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -67,7 +67,7 @@ pub(crate) fn write(
     force: bool,
     jobs: usize,
     run_json: &str,
-    tables: &[RecordBatch],
+    tables: &[Named],
     captures: &[PathBuf],
 ) -> Result<(), FolderError> {
     check(folder, force)?;
@@ -106,14 +106,14 @@ fn keep_captures(folder: &Path, captures: &[PathBuf]) -> io::Result<()> {
 }
 
 /// Writes the tables to `partial`; errors name the files in the `folder` that it will become.
-fn write_tables(partial: &Path, folder: &Path, jobs: usize, tables: &[RecordBatch]) -> Result<(), FolderError> {
+fn write_tables(partial: &Path, folder: &Path, jobs: usize, tables: &[Named]) -> Result<(), FolderError> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<(), FolderError> {
         loop {
             let at_table = next.fetch_add(1, Ordering::Relaxed);
-            let Some(table) = tables.get(at_table) else { return Ok(()) };
-            let name = format!("{}.parquet", TABLES[at_table]);
-            write_table(&partial.join(&name), table).map_err(|error| match error {
+            let Some((table, columns)) = tables.get(at_table) else { return Ok(()) };
+            let name = format!("{table}.parquet");
+            write_table(&partial.join(&name), columns).map_err(|error| match error {
                 ParquetError::External(inner) => at(&folder.join(&name), &inner),
                 other => at(&folder.join(&name), &other),
             })?;

@@ -1,6 +1,6 @@
 //! A run as Python sees it: started with the scenario's JSON, watched by a callback, read as columns.
 
-use crate::columns::{TABLES, tables};
+use crate::columns::{Named, TABLES, tables};
 use crate::folder::{self, FolderError};
 use crate::scenario_error;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -118,7 +118,7 @@ pub(crate) struct Run {
     summary: Summary,
     wall_s: f64,
     interrupted: bool,
-    tables: Vec<RecordBatch>,
+    tables: Vec<Named>,
     captures: Vec<String>,
     capture_failure: Option<String>,
 }
@@ -172,7 +172,7 @@ impl Run {
 
     /// A table by name, as an object that gives an Arrow stream.
     fn table(&self, name: &str) -> PyResult<Table> {
-        match TABLES.iter().zip(&self.tables).find(|(table, _)| **table == name) {
+        match self.tables.iter().find(|(table, _)| *table == name) {
             Some((_, batch)) => Ok(Table { batch: batch.clone() }),
             None => Err(PyKeyError::new_err(format!("no table {name:?}; there are {}", TABLES.join(", ")))),
         }
