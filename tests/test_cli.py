@@ -216,5 +216,5 @@ def test_check_reports_what_is_wrong_and_what_surprises(call: CliRunner) -> None
 def test_schema_is_json(call: CliRunner) -> None:
     schema = json.loads(call.invoke(app, ["schema"]).stdout)
     assert set(schema["properties"]) == {
-        "name", "duration", "seed", "ip", "defaults", "topology", "links", "flows", "record",
+        "name", "duration", "seed", "ip", "defaults", "topology", "links", "flows", "proxies", "record",
     }  # fmt: skip

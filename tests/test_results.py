@@ -49,6 +49,24 @@ def test_names_stand_in_the_tables(result: ll.Result) -> None:
     assert set(result.trace()["phase"].cast(pl.String).unique()) <= {"open", "recovery", "loss"}
 
 
+def test_flows_at_proxies_have_a_table(result: ll.Result, tmp_path: Path) -> None:
+    with pytest.raises(ll.InputError, match="no proxy splits a flow"):
+        _ = result.proxies
+    net = ll.Network("split")
+    net.link("client", "gateway", rate="50 Mbit/s", delay="5 ms")
+    net.link("gateway", "server", rate="5 Mbit/s", delay="250 ms")
+    net.flow("client", "server", transfer="1 MB")
+    net.proxy("gateway", buffer="512 kB", server={"congestion": "hybla"})
+    split = ll.run(net, duration="60 s")
+    (proxy,) = split.proxies.to_dicts()
+    assert (proxy["node"], proxy["flow"], proxy["congestion"]) == ("gateway", "client->server", "hybla")
+    assert (proxy["confirmed_bytes"], proxy["lost_bytes"], proxy["client_failure"]) == (1_000_000, 0, None)
+    loaded = ll.load(split.save(tmp_path / "split"))
+    assert loaded.proxies.equals(split.proxies)
+    assert loaded.summary == split.summary
+    assert "gateway" in split._repr_html_()
+
+
 def test_a_flow_that_gave_up_says_why(result: ll.Result) -> None:
     assert result.flows["failure"].to_list() == [None]
     net = ll.Network("deaf")

@@ -42,6 +42,8 @@ MIRRORS = [
     (ll.FlowTemplate, definition("FlowTemplate")),
     (ll.Record, definition("Record")),
     (ll.Pcap, definition("Pcap")),
+    (ll.Proxy, definition("ProxySpec")),
+    (ll.Crash, definition("Crash")),
     (ll.Tcp, definition("Options")),
     (ll.DelayedAck, definition("DelayedAckOptions")),
     (ll.Rto, definition("RtoOptions")),

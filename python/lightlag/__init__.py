@@ -28,6 +28,7 @@ from lightlag.results import Result, load
 from lightlag.run import compare, run
 from lightlag.scenario import (
     Chain,
+    Crash,
     Defaults,
     DelayedAck,
     Directions,
@@ -39,6 +40,7 @@ from lightlag.scenario import (
     Network,
     Pcap,
     PointToPoint,
+    Proxy,
     Record,
     Rto,
     Scenario,
@@ -53,6 +55,7 @@ __all__ = [
     "Capture",
     "Chain",
     "Comparison",
+    "Crash",
     "Defaults",
     "DelayedAck",
     "Directions",
@@ -66,6 +69,7 @@ __all__ = [
     "Network",
     "Pcap",
     "PointToPoint",
+    "Proxy",
     "Record",
     "Result",
     "Rto",

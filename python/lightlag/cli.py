@@ -396,7 +396,7 @@ def _warn(file: str, changes: list[tuple[str, str]]) -> None:
 
 def _print_result(result: Result) -> None:
     from lightlag.analyse import jain
-    from lightlag.results import flow_rows, link_rows, rate
+    from lightlag.results import flow_rows, link_rows, proxy_rows, rate
 
     summary = result.summary
     for kind, rows, title in (
@@ -406,6 +406,8 @@ def _print_result(result: Result) -> None:
         print_rows(rows, title)
         if (more := len(summary[kind]) - len(rows)) > 0:
             print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
+    if proxies := proxy_rows(summary):
+        print_rows(proxies, "")
     if len(summary["flows"]) > 1:
         goodputs = [flow["goodput_bps"] for flow in summary["flows"]]
         print(f"{len(goodputs):,} flows: {rate(sum(goodputs))} together, Jain fairness {jain(goodputs):.3f}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "Metric", "Result", "TableName", "load"]
 
 Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue"]
-TableName = Literal["flows", "links", "trace", "queue", "drops", "acks"]
+TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "proxies"]
 
 METRICS: dict[str, tuple[str, ...]] = {
     "cwnd": ("cwnd_segments", "ssthresh_segments", "w_max_segments", "k_s", "phase"),
@@ -154,6 +154,17 @@ class Result:
             raise InputError("no ACKs were recorded; run with --acks, or with acks = true under [record]")
         return self.table("acks")
 
+    @property
+    def proxies(self) -> pl.DataFrame:
+        """One row for each flow at each proxy, in the order of the flows and of the hops; for scenarios with proxies.
+
+        The payload that was confirmed to the side of the sender, acknowledged by the next hop, and lost in a crash; what
+        was in the buffer; and the counters of the connection toward the receiver.
+        """
+        if not self.scenario.get("proxies"):
+            raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
+        return self.table("proxies")
+
     def trace(self, metric: Metric | None = None) -> pl.DataFrame:
         """The state of every sender over time, or the columns of it that belong to a metric.
 
@@ -175,7 +186,7 @@ class Result:
         return analyse.goodput(self.trace("goodput"), interval_s, self.simulated_s)
 
     def table(self, name: TableName) -> pl.DataFrame:
-        """A table by name: flows, links, trace, queue, drops or acks."""
+        """A table by name: flows, links, trace, queue, drops, acks or proxies."""
         if name not in self._tables:
             self._tables[name] = self._source.table(name)
         return self._tables[name]
@@ -229,7 +240,8 @@ class Result:
             f"<b>{html.escape(self.name)}</b> · seed {self.seed} · {self.simulated_s:.6g} s simulated in "
             f"{self.wall_s:.3g} s · <code>{self.result_hash[:12]}</code>{' · interrupted' * self.interrupted}"
         )
-        return head + html_table(flow_rows(self.summary)) + html_table(link_rows(self.summary))
+        tables = (flow_rows(self.summary), link_rows(self.summary), proxy_rows(self.summary))
+        return head + "".join(html_table(rows) for rows in tables if rows)
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -297,7 +309,14 @@ class _Folder:
             flow["limited_s"] = {limit: flow.pop(f"limited_{limit}_s") for limit in _LIMITS}
             if flow["failure"] is None:
                 del flow["failure"]
-        return summary | {"flows": flows, "links": self.table("links").to_dicts()}
+        summary |= {"flows": flows, "links": self.table("links").to_dicts()}
+        if (self._folder / "proxies.parquet").exists():
+            failures = ("client_failure", "server_failure")
+            summary["proxies"] = [
+                {key: value for key, value in proxy.items() if key not in failures or value is not None}
+                for proxy in self.table("proxies").to_dicts()
+            ]
+        return summary
 
     def table(self, name: str) -> pl.DataFrame:
         import polars as pl
@@ -375,6 +394,25 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
             "max queue": str(link["max_queue_packets"]),
         }
         for link in (links[at] for at in shown)
+    ]
+
+
+def proxy_rows(summary: dict[str, Any]) -> list[Row]:
+    """The flows at proxies as text, for people: at most the first 20."""
+    return [
+        {
+            "proxy": proxy["node"],
+            "flow": proxy["flow"],
+            "congestion": proxy["congestion"],
+            "passed on": size(proxy["acknowledged_bytes"]),
+            "lost": size(proxy["lost_bytes"]) if proxy["lost_bytes"] else "–",
+            "resent": share(proxy["retransmitted_segments"], proxy["sent_segments"]),
+            "timeouts": str(proxy["timeouts"]),
+            "min RTT": "–" if proxy["min_rtt_s"] is None else f"{proxy['min_rtt_s'] * 1e3:.4g} ms",
+            "mean buffer": size(proxy["mean_buffer_bytes"]),
+            "max buffer": size(proxy["max_buffer_bytes"]),
+        }
+        for proxy in summary.get("proxies", [])[:_SHOWN]
     ]
 
 

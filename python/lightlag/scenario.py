@@ -19,6 +19,7 @@ from lightlag.errors import ScenarioError, scenario_error
 
 __all__ = [
     "Chain",
+    "Crash",
     "Defaults",
     "DelayedAck",
     "Directions",
@@ -30,6 +31,7 @@ __all__ = [
     "Network",
     "Pcap",
     "PointToPoint",
+    "Proxy",
     "Record",
     "Rto",
     "Scenario",
@@ -351,6 +353,34 @@ class Defaults:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Crash:
+    """A proxy loses its buffers and its connections, and is up again at once."""
+
+    at: Time
+    """When."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proxy:
+    """A node that splits the connections which cross it."""
+
+    node: str
+    """Where. Flows that cross it in both directions pass through the proxy."""
+    kind: Literal["split"] | None = None
+    """What it does with them: it ends each connection and opens another one, under the addresses of the ends."""
+    buffer: Size
+    """How much of each flow it keeps at most: what it read and the next hop has not acknowledged."""
+    flows: tuple[str, ...] | None = None
+    """Names of the flows; by default all."""
+    client: TcpLike | None = None
+    """TCP of its end toward the sender; the receive buffer is by default as large as ``buffer``."""
+    server: TcpLike | None = None
+    """TCP of its end toward the receiver."""
+    crash: Crash | None = None
+    """By default it never crashes."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pcap:
     """Packets as pcapng files, one for each place.
 
@@ -412,6 +442,8 @@ class Scenario:
     """A generated network, beside or instead of listed links."""
     links: tuple[Link, ...] = ()
     flows: tuple[Flow, ...] = ()
+    proxies: tuple[Proxy, ...] = ()
+    """Nodes that split the connections which cross them."""
     record: Record | None = None
     """What the run writes down."""
 
@@ -479,6 +511,7 @@ class Network:
     record: Record | None = None
     links: list[Link] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
+    proxies: list[Proxy] = field(default_factory=list)
 
     def link(
         self,
@@ -522,6 +555,19 @@ class Network:
         )
         self.flows.append(flow)
 
+    def proxy(
+        self,
+        node: str,
+        *,
+        buffer: Size,
+        flows: Sequence[str] | None = None,
+        client: TcpLike | None = None,
+        server: TcpLike | None = None,
+    ) -> None:
+        """Splits the connections that cross a node; see :class:`Proxy` for the parameters."""
+        named = None if flows is None else tuple(flows)
+        self.proxies.append(Proxy(node=node, buffer=buffer, flows=named, client=client, server=server))
+
     def scenario(self, duration: Time = "300 s", seed: int | None = None) -> Scenario:
         """What was built so far, as a scenario."""
         return Scenario(
@@ -531,6 +577,7 @@ class Network:
             defaults=None if self.tcp is None else Defaults(tcp=self.tcp),
             links=tuple(self.links),
             flows=tuple(self.flows),
+            proxies=tuple(self.proxies),
             record=self.record,
         )
 
