@@ -158,8 +158,8 @@ class Result:
     def proxies(self) -> pl.DataFrame:
         """One row for each flow at each proxy, in the order of the flows and of the hops; for scenarios with proxies.
 
-        The payload that was confirmed to the side of the sender, acknowledged by the next hop, and lost in a crash; what
-        was in the buffer; and the counters of the connection toward the receiver.
+        The payload that was confirmed to the side of the sender, acknowledged by the next hop, and lost in a crash;
+        what was in the buffer; and the counters of the connection toward the receiver.
         """
         if not self.scenario.get("proxies"):
             raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
