@@ -1,7 +1,7 @@
 """Papers, run again: their figures and tables beside ours, each with a verdict.
 
 >>> sorted(PAPERS)
-['cubic-inet', 'inet-tcp']
+['cubic-inet', 'hybla-cubic', 'inet-tcp']
 """
 
 from __future__ import annotations
@@ -16,6 +16,12 @@ def _cubic_inet(reproduction: Reproduction, effort: Effort) -> None:
     from lightlag.reproduce import cubic_inet
 
     cubic_inet.reproduce(reproduction, effort)
+
+
+def _hybla_cubic(reproduction: Reproduction, effort: Effort) -> None:
+    from lightlag.reproduce import hybla_cubic
+
+    hybla_cubic.reproduce(reproduction, effort)
 
 
 def _inet_tcp(reproduction: Reproduction, effort: Effort) -> None:
@@ -33,6 +39,14 @@ PAPERS: dict[str, Paper] = {
             reference="I. Angelis, A. Tsipis, E. Christopoulou, K. Oikonomou, 2023",
             items=("Fig. 1", "Fig. 4", "Table 1", "Fig. 5", "Fig. 7", "Fig. 9", "Fig. 10", "Fig. 11"),
             work=_cubic_inet,
+        ),
+        Paper(
+            name="hybla-cubic",
+            title="Comparative performance evaluation of TCP Hybla and TCP Cubic for satellite communication under low "
+            "error conditions",
+            reference="S. Trivedi, S. Jaiswal, R. Kumar, S. Rao, 2010",
+            items=("Fig. 1", "Fig. 2", "Fig. 4", "Fig. 5", "Fig. 6"),
+            work=_hybla_cubic,
         ),
         Paper(
             name="inet-tcp",

@@ -36,7 +36,11 @@ class Growth:
     @classmethod
     def run(cls) -> Growth:
         """Run the scenario and cut the epoch out of its trace."""
-        trace = WindowTrace.of(ll.run(scenario("growth")).trace("cwnd"), FLOW)
+        return cls.of(WindowTrace.of(ll.run(scenario("growth")).trace("cwnd"), FLOW))
+
+    @classmethod
+    def of(cls, trace: WindowTrace) -> Growth:
+        """Cut the only epoch out of a trace."""
         (epoch,) = epochs(trace)
         inside = (trace.time_s > epoch.reduction_s) & (trace.phase == OPEN)
         times, window = trace.time_s[inside], trace.cwnd[inside]

@@ -1,0 +1,355 @@
+"""Hybla beside CUBIC over one satellite path: Figs. 3 to 6 (§III)."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+import lightlag as ll
+from lightlag.analyse import Interval, mean_interval
+from lightlag.reproduce.epochs import WindowTrace
+from lightlag.reproduce.hybla_cubic import equations
+from lightlag.reproduce.hybla_cubic.scenarios import scenario
+from lightlag.reproduce.paper import Effort
+from lightlag.reproduce.table import Row, Verdict
+from lightlag.reproduce.validation import theory
+
+SEEDS = 10
+RATE_BPS = 34.368e6
+RTT_S = 0.6
+PACKET_BYTES, PAYLOAD_BYTES = 1040, 1000
+PER = 1e-4
+LARGEST = 5000.0
+"""The maximum window in packets."""
+BDP = round(RATE_BPS * RTT_S / 8 / PACKET_BYTES)
+SMALL_QUEUE = 50
+SECONDS, JUDGED_S = 200.0, 120.0
+SETTLED_S = 30.0
+EARLY_S = 6 * RTT_S
+"""The handshake and five round trips."""
+GRID_S = np.arange(0.0, SECONDS + 0.5, 0.5)
+SATELLITE = "satellite"
+DATA_LINKS = ("router1->router2", "router2->satellite", "satellite->sink")
+ENOUGH, BARELY = 0.8, 0.6
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a run differs in.
+
+    Attributes
+    ----------
+    algorithm
+        ``CUBIC``, ``Hybla`` or ``NewReno``.
+    queue
+        Of the bottleneck, in packets.
+    paced
+        Whether the segments of a window leave evenly.
+    rho_from
+        Which round-trip time makes Hybla's ρ: ``min_rtt`` or ``srtt``.
+    per
+        Packet error rate of the up-link, and of the down-link.
+    rtt_s, seconds
+        Round-trip time, and how long to send.
+    """
+
+    algorithm: str
+    queue: int = SMALL_QUEUE
+    paced: bool = False
+    rho_from: str = "min_rtt"
+    per: float = PER
+    rtt_s: float = RTT_S
+    seconds: float = SECONDS
+
+    @property
+    def congestion(self) -> str:
+        """As in a scenario."""
+        return {
+            "CUBIC": '{ algorithm = "cubic", variant = "linux-2.6" }',
+            "Hybla": f'{{ algorithm = "hybla", count = "acks", rho_source = "{self.rho_from}" }}',
+            "NewReno": '"newreno"',
+        }[self.algorithm]
+
+    def run(self, seed: int, *, name: str = "satellite", record: str = "change") -> ll.Result:
+        """Run the scenario, alone or `shared` with wired flows."""
+        hop = f"{(self.rtt_s / 2 - 0.0075) / 2 * 1e3:.4f} ms"
+        sets = {
+            "duration": f"{self.seconds:g} s",
+            "defaults.tcp.congestion": self.congestion,
+            "defaults.tcp.pacing": str(self.paced).lower(),
+            "links.1.queue": f"{self.queue} packets",
+            "links.2.delay": hop,
+            "links.3.delay": hop,
+            "links.2.loss": f"{self.per:g}",
+            "links.3.loss": f"{self.per:g}",
+            "record.trace": record,
+            "record.acks": str(record != "off").lower(),
+        }
+        return ll.run(scenario(name), seed=seed, sets=sets)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run.
+
+    Attributes
+    ----------
+    acks, payload
+        ACKs received and bytes delivered, at the times of `GRID_S`.
+    time_s, window
+        The window that may be used, at most `LARGEST`, in segments; during fast recovery ssthresh.
+    peak
+        Its largest value, with the inflation of recovery, in the first five round trips.
+    variation
+        Standard deviation over mean of the window from 30 s on.
+    lost, dropped
+        Data packets that did not arrive, and those of them that the queue dropped.
+    timeouts
+        Retransmission timeouts.
+    waiting
+        The share of the time in which the flow waited for one, or repaired after one.
+    """
+
+    acks: NDArray[np.float64]
+    payload: NDArray[np.float64]
+    time_s: NDArray[np.float64]
+    window: NDArray[np.float64]
+    peak: float
+    variation: float
+    lost: int
+    dropped: int
+    timeouts: int
+    waiting: float
+
+    def goodput_bps(self, seconds: float) -> float:
+        """Payload delivered in the first seconds, in bit/s."""
+        return float(np.interp(seconds, GRID_S, self.payload)) * 8 / seconds
+
+
+def measured(setting: Setting, seed: int) -> Sample:
+    """Run and reduce."""
+    import polars as pl
+
+    result = setting.run(seed)
+    (flow,) = result.summary["flows"]
+    trace = WindowTrace.of(result.trace("cwnd"), SATELLITE)
+    usable = np.minimum(trace.deflated(), LARGEST)
+    rows = result.trace("goodput")
+    counted = rows["time_s"].to_numpy(), rows["delivered_bytes"].cast(pl.Float64).to_numpy()
+    early = trace.time_s <= EARLY_S
+    grid = np.arange(SETTLED_S, setting.seconds, 0.1)
+    settled = usable[np.searchsorted(trace.time_s, grid, side="right") - 1]
+    links = [link for link in result.summary["links"] if link["name"] in DATA_LINKS]
+    return Sample(
+        acks=np.searchsorted(result.acks["time_s"].to_numpy(), GRID_S, side="right").astype(np.float64),
+        payload=_at(*counted, GRID_S),
+        time_s=trace.time_s,
+        window=usable,
+        peak=float(np.minimum(trace.cwnd[early], LARGEST).max()),
+        variation=float(settled.std() / settled.mean()),
+        lost=sum(link["dropped_queue"] + link["dropped_error"] for link in links),
+        dropped=sum(link["dropped_queue"] for link in links),
+        timeouts=int(flow["timeouts"]),
+        waiting=float(flow["limited_s"]["timeout"]) / setting.seconds,
+    )
+
+
+def _at(times: NDArray[np.float64], values: NDArray[np.float64], grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A value that stays constant between its changes, at other times; 0 before the first."""
+    at = np.searchsorted(times, grid, side="right") - 1
+    return np.where(at >= 0, values[np.maximum(at, 0)], 0.0)
+
+
+CUBIC, HYBLA = Setting("CUBIC"), Setting("Hybla")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs of both algorithms with the same seeds, with the queue of 50 packets."""
+
+    cubic: list[Sample]
+    hybla: list[Sample]
+
+    @classmethod
+    def run(cls, effort: Effort) -> Comparison:
+        """Run both."""
+        seeds = effort.seeds_of(SEEDS)
+        return cls(effort.map(partial(measured, CUBIC), seeds), effort.map(partial(measured, HYBLA), seeds))
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds."""
+        return len(self.cubic)
+
+    def holds(self, good: int, share: float = ENOUGH) -> bool:
+        """Whether so many seeds are enough."""
+        return good >= share * self.seeds
+
+    def both(self) -> list[tuple[Sample, Sample]]:
+        """CUBIC and Hybla by seed."""
+        return list(zip(self.cubic, self.hybla, strict=True))
+
+    def passes(self, series: str) -> list[float]:
+        """For each seed, when CUBIC's count passes Hybla's for good: the last time at which it is not above, in s."""
+        behind = [getattr(cubic, series) <= getattr(hybla, series) for cubic, hybla in self.both()]
+        return [float(GRID_S[np.flatnonzero(one)[-1]]) for one in behind]
+
+    def hybla_ahead(self, series: str) -> list[float]:
+        """For each seed, by how much Hybla is ahead of CUBIC at most."""
+        return [float((getattr(hybla, series) - getattr(cubic, series)).max()) for cubic, hybla in self.both()]
+
+
+def rows(found: Comparison) -> list[Row]:
+    """The text's statements about Figs. 4 to 6."""
+    return [
+        _spike_row(found),
+        _loss_row(found),
+        _oscillation_row(found),
+        _mean_window_row(found),
+        *(_lead_row(found, *which) for which in (("Fig. 5", "acks", "ACKs"), ("Fig. 6", "payload", "goodput"))),
+        *(_later_row(found, *which) for which in (("Fig. 5", "acks"), ("Fig. 6", "payload"))),
+        _mechanism_row(found),
+        _oracle_row(found),
+    ]
+
+
+def pm(interval: Interval, digits: int = 2) -> str:
+    """Mean with the half width of its interval, which a single value does not have."""
+    half = "" if interval.count < 2 else f" ± {interval.half_width:.{digits}f}"
+    return f"{interval.mean:.{digits}f}{half}"
+
+
+def _spike_row(found: Comparison) -> Row:
+    cubic, hybla = ([one.peak for one in samples] for samples in (found.cubic, found.hybla))
+    good = sum(b >= 5 * a for a, b in zip(cubic, hybla, strict=True))
+    return Row(
+        "Fig. 4",
+        "largest window in the first five round trips, segments: Hybla, CUBIC",
+        "Hybla starts at the maximum, CUBIC at the minimum",
+        f"{LARGEST:.0f} (2^ρ - 1 a segment); 32 (doubling)",
+        f"{statistics.fmean(hybla):.0f}, {statistics.fmean(cubic):.0f}",
+        Verdict.of(statistics.fmean(hybla) >= 5 * statistics.fmean(cubic) and found.holds(good)),
+        f"Hybla's at least 5 times CUBIC's; it is in {good} of {found.seeds} seeds",
+    )
+
+
+def _loss_row(found: Comparison) -> Row:
+    cubic, hybla = ([one.lost for one in samples] for samples in (found.cubic, found.hybla))
+    good = sum(b >= 10 * a for a, b in zip(cubic, hybla, strict=True))
+    return Row(
+        "Fig. 4",
+        "data packets lost: Hybla, CUBIC",
+        "Hybla begins to face packet losses very soon",
+        "some 15,000 for Hybla (burst of 5000 into 50)",
+        f"{pm(mean_interval(hybla), 0)}, {pm(mean_interval(cubic), 0)}",
+        Verdict.of(statistics.fmean(hybla) >= 10 * statistics.fmean(cubic) and found.holds(good)),
+        f"at least 10 times as many; it is in {good} of {found.seeds} seeds",
+    )
+
+
+def _oscillation_row(found: Comparison) -> Row:
+    cubic, hybla = ([one.variation for one in samples] for samples in (found.cubic, found.hybla))
+    good = sum(b > a for a, b in zip(cubic, hybla, strict=True))
+    return Row(
+        "Fig. 4",
+        f"standard deviation over mean of the window after {SETTLED_S:.0f} s: Hybla, CUBIC",
+        "Hybla oscillates, CUBIC is far more stable",
+        "",
+        f"{pm(mean_interval(hybla))}, {pm(mean_interval(cubic))}",
+        Verdict.of(statistics.fmean(hybla) > statistics.fmean(cubic) and found.holds(good)),
+        f"Hybla's larger; it is in {good} of {found.seeds} seeds",
+    )
+
+
+def _mean_window_row(found: Comparison) -> Row:
+    cubic, hybla = ([_settled(one) for one in samples] for samples in (found.cubic, found.hybla))
+    good = sum(a > b for a, b in zip(cubic, hybla, strict=True))
+    return Row(
+        "Fig. 4",
+        f"mean window after {SETTLED_S:.0f} s, segments: Hybla, CUBIC",
+        "Hybla's average is lower",
+        "",
+        f"{pm(mean_interval(hybla), 0)}, {pm(mean_interval(cubic), 0)}",
+        Verdict.of(statistics.fmean(cubic) > statistics.fmean(hybla) and found.holds(good)),
+        f"CUBIC's larger; it is in {good} of {found.seeds} seeds",
+    )
+
+
+def _settled(sample: Sample) -> float:
+    grid = np.arange(SETTLED_S, SECONDS, 0.1)
+    return float(_at(sample.time_s, sample.window, grid).mean())
+
+
+def _lead_row(found: Comparison, item: str, series: str, what: str) -> Row:
+    ahead, until = found.hybla_ahead(series), found.passes(series)
+    good = sum(lead > 0 for lead in ahead)
+    scale, unit = (1.0, "ACKs") if series == "acks" else (1e6, "MB")
+    return Row(
+        item,
+        f"Hybla's largest lead over CUBIC in {what}, and when CUBIC passes it for good, s",
+        "marginal advantage for Hybla initially",
+        "",
+        f"{pm(mean_interval(lead / scale for lead in ahead), 0 if series == 'acks' else 1)} {unit}; "
+        f"{pm(mean_interval(until), 0)} ({min(until):.0f} to {max(until):.0f})",
+        Verdict.of(found.holds(good) and statistics.fmean(until) < SECONDS / 2),
+        f"a lead, which ends in the first half of {SECONDS:.0f} s; there is one in {good} of {found.seeds} seeds",
+    )
+
+
+def _later_row(found: Comparison, item: str, series: str) -> Row:
+    if series == "payload":
+        cubic, hybla = ([one.goodput_bps(JUDGED_S) / 1e6 for one in half] for half in (found.cubic, found.hybla))
+        what, digits = f"goodput of {JUDGED_S:.0f} s, Mbit/s", 2
+    else:
+        cubic, hybla = (
+            [float(np.interp(JUDGED_S, GRID_S, one.acks)) / 1e3 for one in half] for half in (found.cubic, found.hybla)
+        )
+        what, digits = f"ACKs received in {JUDGED_S:.0f} s, thousands", 1
+    good = sum(a >= b for a, b in zip(cubic, hybla, strict=True))
+    return Row(
+        item,
+        f"{what}: Hybla, CUBIC",
+        "Hybla falls behind CUBIC",
+        "1.9, 2.5 (idealised model)" if series == "payload" else "",
+        f"{pm(mean_interval(hybla), digits)}, {pm(mean_interval(cubic), digits)}",
+        Verdict.of(statistics.fmean(cubic) >= statistics.fmean(hybla) and found.holds(good, BARELY)),
+        f"CUBIC's larger, in at least 6 of 10 seeds; it is in {good} of {found.seeds}",
+    )
+
+
+def _mechanism_row(found: Comparison) -> Row:
+    waiting = mean_interval(one.waiting for one in found.hybla)
+    timeouts = mean_interval(one.timeouts for one in found.hybla)
+    return Row(
+        "Fig. 4",
+        "Hybla: retransmission timeouts, and the share of time that goes into them",
+        "",
+        "",
+        f"{pm(timeouts, 0)}; {waiting.mean:.0%} (CUBIC: {statistics.fmean(one.timeouts for one in found.cubic):.1f})",
+        Verdict.NOT_JUDGED,
+        "why Hybla falls behind: each return to slow start is one burst of the maximum window into 50 packets, and "
+        "without a way to see that a retransmission is lost only the timer helps. Random losses have little part in it",
+    )
+
+
+def _oracle_row(found: Comparison) -> Row:
+    p = 2 * PER
+    window = theory.cubic(p, RTT_S, kept=1 - equations.BETA)
+    random_ = theory.cubic_random(p, RTT_S, kept=1 - equations.BETA)
+    rate = PAYLOAD_BYTES * 8 / RTT_S / 1e6
+    hybla = equations.hybla(p, RTT_S)
+    ours = mean_interval(one.goodput_bps(SECONDS) / 1e6 for one in found.cubic)
+    return Row(
+        "Fig. 6",
+        f"goodput of {SECONDS:.0f} s against random losses alone, Mbit/s: CUBIC",
+        "",
+        f"{window * rate:.1f} (W = {window:.0f}, equal distances); {random_ * rate:.1f} (random distances)",
+        pm(ours),
+        Verdict.NOT_JUDGED,
+        f"CUBIC is held by random losses and by its start. Hybla's response function would be W = {hybla:.0f}, "
+        f"{hybla * rate:.0f} Mbit/s of {RATE_BPS / 1e6:.0f}: it is held by what it does to the queue",
+    )

