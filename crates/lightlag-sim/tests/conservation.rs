@@ -384,7 +384,7 @@ proptest! {
         }
         let result = run(&format!(r#"
             name = "outages"
-            duration = "3000 s"
+            duration = "30000 s"
             seed = {seed}
             record = {{ queue = "off", drops = true }}
 
