@@ -117,7 +117,7 @@ def test_plot_draws_what_was_written(call: CliRunner, tmp_path: Path) -> None:
     assert call.invoke(app, ["plot", "results/pair"]).stdout == "results/pair/cwnd.pdf\n"
 
 
-QUEUES = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "step"]
+QUEUES = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "step", "priority"]
 
 
 def test_list_prints_a_name_a_line(call: CliRunner) -> None:
@@ -187,7 +187,7 @@ def test_everything_with_a_name_is_explained(call: CliRunner, name: str) -> None
 
 def test_cubic_is_explained_with_equations_and_source(call: CliRunner) -> None:
     text = call.invoke(app, ["explain", "cubic"]).stdout
-    for part in ("K", "beta", "variant", "RFC 9438"):
+    for part in ("K", "beta", "variant", "RFC 9438", "Established"):
         assert part in text
 
 

@@ -38,6 +38,7 @@ pub struct PacketFlags(u8);
 impl PacketFlags {
     const PAYLOAD: u8 = 1;
     const CORRUPTED: u8 = 2;
+    const LOW_PRIORITY: u8 = 4;
 
     /// Of an intact packet that carries payload of its transport, or none.
     #[inline]
@@ -49,6 +50,19 @@ impl PacketFlags {
     #[inline]
     pub fn carries_payload(self) -> bool {
         self.0 & Self::PAYLOAD != 0
+    }
+
+    /// The same, of a packet that may go first when something must.
+    #[inline]
+    #[must_use]
+    pub fn with_low_priority(self, low: bool) -> Self {
+        Self(self.0 | (u8::from(low) * Self::LOW_PRIORITY))
+    }
+
+    /// Whether it is worth less than others: a queue with [priorities](crate::queue::priority) drops it first.
+    #[inline]
+    pub fn is_low_priority(self) -> bool {
+        self.0 & Self::LOW_PRIORITY != 0
     }
 
     /// Whether it was damaged on the way; the interface that receives it drops it.
@@ -75,7 +89,7 @@ pub struct Packet<B> {
     pub flow: u32,
     /// Bytes at the network layer: headers of IP and transport, and payload. Links add their own header.
     pub size: u16,
-    /// Whether it carries payload, and whether it was damaged on the way.
+    /// Whether it carries payload, its priority, and whether it was damaged on the way.
     pub flags: PacketFlags,
     /// What the transport can be told by marks, and whether a queue has marked the packet.
     pub ecn: Ecn,

@@ -109,6 +109,8 @@ fn discipline() -> impl Strategy<Value = String> {
         (1_u32..50).prop_map(|target| format!("\"dualpi2\", target = \"{target} ms\"")),
         (packets, any::<bool>())
             .prop_map(|(n, drop)| format!("\"step\", threshold = \"{n} packets\", drop_not_ect = {drop}")),
+        any::<bool>()
+            .prop_map(|strict| format!("\"priority\", mode = \"{}\"", if strict { "strict" } else { "push_out" })),
     ]
 }
 

@@ -4,7 +4,7 @@ mod text;
 
 use lightlag_core::{Bytes, Duration, Probability};
 use lightlag_net::queue::{
-    CoDelConfig, DisciplineConfig, DualPi2Config, FqCoDelConfig, PieConfig, RedConfig, StepConfig,
+    CoDelConfig, DisciplineConfig, DualPi2Config, FqCoDelConfig, PieConfig, PriorityMode, RedConfig, StepConfig,
 };
 use lightlag_net::{QueueLimit, Reordering};
 use lightlag_sim::results::{DropCause, RunResult};
@@ -70,6 +70,7 @@ fn disciplines_have_the_defaults_of_their_rfcs() {
             DisciplineConfig::Step(step),
             QueueLimit::Bytes(64_000),
         ),
+        ("{ discipline = \"priority\" }", DisciplineConfig::Priority(PriorityMode::PushOut), QueueLimit::Packets(1000)),
     ] {
         let link = forward(queue);
         assert_eq!((link.discipline, link.queue), (discipline, limit), "{queue}");
@@ -112,6 +113,9 @@ fn every_parameter_can_be_set() {
         classic_share: chance(0.0625),
     };
     assert_eq!(forward(dual).discipline, DisciplineConfig::DualPi2(expected));
+    let priority = "{ discipline = \"priority\", mode = \"strict\", limit = \"1 bdp\" }";
+    assert_eq!(forward(priority).discipline, DisciplineConfig::Priority(PriorityMode::Strict));
+    assert_eq!(forward(priority).queue, QueueLimit::Bytes(50_000));
 }
 
 #[test]

@@ -138,6 +138,7 @@ fn the_schema_refuses_what_the_parser_refuses() {
         ("queue", json!({ "discipline": "pie", "burst": "0 s" })),
         ("queue", json!({ "discipline": "dualpi2", "coupling": 2, "max_rtt": "600 ms" })),
         ("queue", json!({ "discipline": "step", "threshold": "20 packets", "drop_not_ect": true })),
+        ("queue", json!({ "discipline": "priority", "mode": "strict", "limit": "1 bdp" })),
         ("reorder", json!({ "probability": 0.1, "delay": ["1 ms", "2 ms"] })),
         ("duplicate", json!({ "forward": 0.1 })),
     ] {
@@ -161,6 +162,7 @@ fn the_schema_refuses_what_the_parser_refuses() {
         ("/links/0/queue", json!({ "discipline": "codle" })),
         ("/links/0/queue", json!({ "discipline": "codel", "flows": 3 })),
         ("/links/0/queue", json!({ "discipline": "step" })),
+        ("/links/0/queue", json!({ "discipline": "priority", "mode": "weak" })),
         ("/links/0/queue", json!({ "limit": "1 bdp" })),
         ("/links/0/reorder", json!(0.1)),
         ("/links/0/reorder", json!({ "probability": 0.1 })),

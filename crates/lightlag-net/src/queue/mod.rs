@@ -9,12 +9,14 @@
 //! - [`pie`]: by the time that packets would wait, at random.
 //! - [`dualpi2`]: a second queue for senders that answer each mark, coupled to the first.
 //! - [`step`]: marks beyond a threshold.
+//! - [`priority`]: packets of low priority make room for the others.
 
 pub mod codel;
 pub mod drop_tail;
 pub mod dualpi2;
 pub mod fq_codel;
 pub mod pie;
+pub mod priority;
 pub mod red;
 pub mod step;
 
@@ -23,6 +25,7 @@ pub use drop_tail::DropTail;
 pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use pie::{Pie, PieConfig};
+pub use priority::{Priority, PriorityMode};
 pub use red::{Red, RedConfig};
 pub use step::{Step, StepConfig};
 
@@ -81,6 +84,8 @@ pub enum DisciplineConfig {
     DualPi2(DualPi2Config),
     /// Step marking.
     Step(StepConfig),
+    /// Two priorities.
+    Priority(PriorityMode),
 }
 
 impl DisciplineConfig {
@@ -95,6 +100,7 @@ impl DisciplineConfig {
             Self::Pie(config) => Box::new(Pie::new(config, limit, link.rate, random)),
             Self::DualPi2(config) => Box::new(DualPi2::new(config, limit)),
             Self::Step(config) => Box::new(Step::new(config, limit)),
+            Self::Priority(mode) => Box::new(Priority::new(mode, limit)),
         }
     }
 }

@@ -19,7 +19,7 @@ fn a_limit_never_refuses_what_finds_the_queue_empty() {
 }
 
 /// Every discipline, with thresholds that random traffic on a link of 8 Mbit/s reaches.
-fn disciplines() -> [DisciplineConfig; 9] {
+fn disciplines() -> [DisciplineConfig; 11] {
     let ms = Duration::from_millis;
     let red = RedConfig {
         min_threshold: QueueLimit::Packets(2),
@@ -48,6 +48,8 @@ fn disciplines() -> [DisciplineConfig; 9] {
         DisciplineConfig::Pie(PieConfig { target: ms(2), update: ms(2), burst: ms(5), ecn: true }),
         DisciplineConfig::DualPi2(DualPi2Config { target: ms(2), max_rtt: ms(10), ..DualPi2Config::default() }),
         DisciplineConfig::Step(StepConfig { threshold: QueueLimit::Packets(4), drop_not_ect: true }),
+        DisciplineConfig::Priority(PriorityMode::PushOut),
+        DisciplineConfig::Priority(PriorityMode::Strict),
     ]
 }
 
@@ -83,7 +85,9 @@ fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, distu
         now += Duration::from_nanos(*gap);
         step(&mut link, now);
         let ecn = CODEPOINTS[usize::from(kind % 4)];
-        link.send(now, Packet { body: body as u32, ..packet(u32::from(kind / 4), *size, ecn) });
+        // A third of the packets, whatever their flows and marks.
+        let flags = PacketFlags::new(true).with_low_priority(kind % 3 == 0);
+        link.send(now, Packet { body: body as u32, flags, ..packet(u32::from(kind / 4), *size, ecn) });
     }
     step(&mut link, Instant::MAX);
     assert_eq!(link.in_flight(), 0, "{config:?}: a queue that waits is served");

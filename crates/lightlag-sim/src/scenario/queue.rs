@@ -8,7 +8,7 @@ use super::reader::{FromValue, Table, leaf, shown};
 use lightlag_core::{Bytes, Duration, Probability, Rate};
 use lightlag_net::QueueLimit;
 use lightlag_net::queue::{
-    CoDelConfig, DisciplineConfig, DualPi2Config, FqCoDelConfig, PieConfig, RedConfig, StepConfig,
+    CoDelConfig, DisciplineConfig, DualPi2Config, FqCoDelConfig, PieConfig, PriorityMode, RedConfig, StepConfig,
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -88,9 +88,11 @@ pub enum Discipline {
         /// Whether packets that cannot be marked are dropped beyond it.
         drop_not_ect: bool,
     },
+    /// Two priorities.
+    Priority(PriorityMode),
 }
 
-const NAMES: [&str; 7] = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "step"];
+const NAMES: [&str; 8] = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "step", "priority"];
 
 impl Default for Queue {
     /// 1000 packets, the length of a Linux device queue, drop-tail.
@@ -163,6 +165,7 @@ impl Queue {
             Discipline::Step { threshold, drop_not_ect } => {
                 DisciplineConfig::Step(StepConfig { threshold: threshold.resolve(rate, round_trip), drop_not_ect })
             }
+            Discipline::Priority(mode) => DisciplineConfig::Priority(mode),
         }
     }
 }
@@ -208,6 +211,7 @@ impl Discipline {
             "pie" => Self::Pie(keys.pie()),
             "dualpi2" => Self::DualPi2(keys.dualpi2()),
             "step" => keys.step(),
+            "priority" => Self::Priority(keys.or("mode", PriorityMode::default())),
             _ => {
                 errors.push(Path::Key(at, "discipline"), not_one_of(name, "a queue discipline", &NAMES));
                 return None;
@@ -382,6 +386,22 @@ fn parse_limit(text: &str) -> Result<Limit, String> {
     }
 }
 
+/// The modes of the discipline `priority` by name.
+const PRIORITY_MODES: [(&str, PriorityMode); 2] =
+    [("push_out", PriorityMode::PushOut), ("strict", PriorityMode::Strict)];
+
+impl FromValue for PriorityMode {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let name = value.as_str().unwrap_or_default();
+        let mode = PRIORITY_MODES.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode);
+        if mode.is_none() {
+            let message = format!("{} is not a mode; write \"push_out\" or \"strict\"", shown(value));
+            errors.push(at, message);
+        }
+        mode
+    }
+}
+
 impl FromValue for Probability {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         probability(value, at, errors)
@@ -447,6 +467,10 @@ impl Discipline {
             }),
             Self::Step { threshold, drop_not_ect } => {
                 json!({ "discipline": "step", "threshold": threshold, "drop_not_ect": drop_not_ect })
+            }
+            Self::Priority(mode) => {
+                let mode = PRIORITY_MODES.iter().find(|(_, known)| *known == mode).map(|(name, _)| name);
+                json!({ "discipline": "priority", "mode": mode })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The JSON Schema of a queue.
 
-use super::{LARGEST_COUPLING, Limit, MOST_QUEUES, Queue};
+use super::{LARGEST_COUPLING, Limit, MOST_QUEUES, PRIORITY_MODES, Queue};
 use lightlag_core::{Bytes, Duration, Probability};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -20,6 +20,10 @@ const DUALPI2: &str = "A short queue for senders that answer marks in proportion
                        takes ECT(1) (RFC 9332).";
 const STEP: &str = "Marks every packet beyond a threshold. This is what DCTCP wants (Alizadeh et al. 2010, RFC 8257); \
                     packets that cannot be marked are dropped there or let through.";
+
+const PRIORITY: &str = "Packets of low priority make room for the others. With push_out a packet that finds the buffer full \
+                        takes the place of the youngest of low priority; with strict those also leave only when no other \
+                        waits. TCP Peach probes with such packets (Akyildiz, Morabito, Palazzo 2001).";
 
 impl JsonSchema for Limit {
     fn schema_name() -> Cow<'static, str> {
@@ -78,6 +82,7 @@ impl JsonSchema for Queue {
             ("classic_share", &chance),
         ];
         let step = [("threshold", &limit), ("drop_not_ect", &flag)];
+        let modes = json!({ "enum": PRIORITY_MODES.map(|(name, _)| name), "default": "push_out" });
         json_schema!({
             "description": "how much may wait for transmission, and the discipline that decides what is dropped or marked",
             "anyOf": [
@@ -89,6 +94,7 @@ impl JsonSchema for Queue {
                 table("pie", PIE, &pie, &[]),
                 table("dualpi2", DUALPI2, &dualpi2, &[]),
                 table("step", STEP, &step, &["threshold"]),
+                table("priority", PRIORITY, &[("mode", &modes)], &[]),
             ]
         })
     }

@@ -1,0 +1,134 @@
+//! Two priorities: packets of low priority make room for the others.
+//!
+//! What TCP Peach asks of a router (Akyildiz, Morabito, Palazzo, *TCP-Peach: a new congestion control scheme for
+//! satellite IP networks*, IEEE/ACM ToN 9(3), 2001): a segment that only probes the path is dropped before any that
+//! carries data. The paper leaves the mechanism to the router, so that there are two, both work-conserving and with one
+//! buffer for all:
+//!
+//! - [`PriorityMode::PushOut`]: first in, first out. A packet of high priority that finds the buffer full takes the
+//!   place of the youngest of low priority.
+//! - [`PriorityMode::Strict`]: the same, and a packet of low priority leaves only when none of high priority waits.
+//!
+//! Low priority never costs high priority a place in the buffer. With push-out it costs time: a packet of high priority
+//! waits for those of low priority that came before it. With strict service it waits for the one in transmission at most.
+
+use super::{Backlog, Discipline, QueueLimit, Verdicts};
+use crate::Packet;
+use lightlag_core::Instant;
+use std::collections::VecDeque;
+
+/// Whether low priority costs only the place in the buffer, or the turn as well.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PriorityMode {
+    /// Only the place.
+    #[default]
+    PushOut,
+    /// Both.
+    Strict,
+}
+
+/// Packets of one priority, each with the number of its arrival.
+#[derive(Clone, Debug)]
+struct Level<B> {
+    packets: VecDeque<(u64, Packet<B>)>,
+    bytes: u64,
+}
+
+impl<B> Level<B> {
+    fn new() -> Self {
+        Self { packets: VecDeque::new(), bytes: 0 }
+    }
+
+    fn push(&mut self, number: u64, packet: Packet<B>) {
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back((number, packet));
+    }
+
+    fn first(&self) -> Option<u64> {
+        self.packets.front().map(|(number, _)| *number)
+    }
+
+    fn pop_first(&mut self) -> Option<Packet<B>> {
+        let (_, packet) = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    fn pop_last(&mut self) -> Option<Packet<B>> {
+        let (_, packet) = self.packets.pop_back()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+}
+
+/// A queue with two priorities.
+#[derive(Clone, Debug)]
+pub struct Priority<B> {
+    mode: PriorityMode,
+    limit: QueueLimit,
+    high: Level<B>,
+    low: Level<B>,
+    arrivals: u64,
+}
+
+impl<B: Clone> Priority<B> {
+    /// An empty queue.
+    pub fn new(mode: PriorityMode, limit: QueueLimit) -> Self {
+        Self { mode, limit, high: Level::new(), low: Level::new(), arrivals: 0 }
+    }
+
+    fn waiting(&self) -> Backlog {
+        let (high, low) = (self.high.backlog(), self.low.backlog());
+        Backlog { packets: high.packets + low.packets, bytes: high.bytes + low.bytes }
+    }
+
+    /// Drops packets of low priority, the youngest first, until one of `size` bytes fits. Whether it does in the end: where
+    /// high priority alone fills the buffer, nothing is dropped for it.
+    fn make_room(&mut self, now: Instant, size: u16, verdicts: &mut Verdicts<B>) -> bool {
+        if !self.limit.admits(self.high.backlog(), size) {
+            return false;
+        }
+        while !self.limit.admits(self.waiting(), size)
+            && let Some(youngest) = self.low.pop_last()
+        {
+            verdicts.full(now, youngest);
+        }
+        true
+    }
+}
+
+impl<B: Clone + Send> Discipline<B> for Priority<B> {
+    fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
+        let low = packet.flags.is_low_priority();
+        let fits = if low {
+            self.limit.admits(self.waiting(), packet.size)
+        } else {
+            self.make_room(now, packet.size, verdicts)
+        };
+        if !fits {
+            return verdicts.full(now, packet);
+        }
+        self.arrivals += 1;
+        let level = if low { &mut self.low } else { &mut self.high };
+        level.push(self.arrivals, packet);
+    }
+
+    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Packet<B>> {
+        let high_first = match (self.mode, self.high.first(), self.low.first()) {
+            (PriorityMode::PushOut, Some(high), Some(low)) => high < low,
+            (_, high, _) => high.is_some(),
+        };
+        if high_first { self.high.pop_first() } else { self.low.pop_first() }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting()
+    }
+}
+
+#[cfg(test)]
+mod tests;
