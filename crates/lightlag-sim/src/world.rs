@@ -341,7 +341,7 @@ impl World {
                 destination,
                 flow: peer,
                 size: size as u16,
-                flags: PacketFlags::new(segment.len > 0),
+                flags: PacketFlags::new(segment.len > 0).with_low_priority(segment.is_low_priority()),
                 ecn: field(self.endpoints[at].connection.codepoint()),
                 body: segment,
             };

@@ -267,6 +267,10 @@ fn check_repairs(result: &RunResult, network: &Network) {
         }
     }
     for (flow, lost) in result.summary.flows.iter().zip(lost) {
+        if flow.congestion.starts_with("peach") {
+            // A segment of low priority that is dropped needs none either.
+            continue;
+        }
         assert!(flow.finish_s.is_none() || flow.retransmitted_segments >= lost, "{lost} lost: {flow:?}");
     }
 }

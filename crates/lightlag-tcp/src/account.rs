@@ -122,6 +122,10 @@ pub struct Statistics {
     pub undone: u64,
     /// Reactions to congestion marks (RFC 3168).
     pub mark_reactions: u64,
+    /// Segments of low priority sent, which are not among [`Self::sent_segments`].
+    pub low_priority_sent: u64,
+    /// How many of them the peer acknowledged.
+    pub low_priority_acked: u64,
     /// Why the connection was given up, if it was.
     pub failure: Option<Failure>,
 }

@@ -19,6 +19,7 @@ mod adjust;
 mod closing;
 mod handshake;
 mod inspect;
+mod low_priority;
 mod marks;
 mod resets;
 mod sending;
@@ -76,6 +77,8 @@ pub struct Connection {
     passive: bool,
     /// Whether the application is gone.
     orphan: bool,
+    /// Segments of low priority that arrived and are not acknowledged yet.
+    low_priority_due: u8,
     /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
     window_from: (u64, u64),
     /// `None` where ECN is off or the peer knows none.
@@ -130,6 +133,7 @@ impl Connection {
             syn_sent: Instant::MAX,
             passive: state == State::Listen,
             orphan: false,
+            low_priority_due: 0,
             answer: None,
             early: None,
             keep_alive: None,
@@ -311,6 +315,9 @@ impl Connection {
         let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else {
             return self.repeated_syn(now, segment);
         };
+        if segment.is_low_priority() {
+            return self.take_low_priority(now, segment, start);
+        }
         let stamps = if self.timestamps { segment.timestamps() } else { None };
         if let Some(stamps) = stamps
             && self.receiver.is_old(now, stamps.value)
@@ -464,12 +471,13 @@ impl Connection {
             ack: ack.max(una),
             sacked,
             echo,
-            occupies: segment.sequence_len() > 0,
+            occupies: segment.sequence_len() > 0 || segment.is_low_priority(),
             moved_window,
             dsack,
             ece,
             marks,
             one_way,
+            low_priority: segment.is_low_priority(),
         };
         self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
         if self.sender.fin_acknowledged() {

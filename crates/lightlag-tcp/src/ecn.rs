@@ -261,6 +261,11 @@ impl Ecn {
         }
     }
 
+    /// A segment of low priority leaves as what is sent again.
+    pub(crate) fn low_priority(&mut self) {
+        self.leaving = self.capable(self.exact);
+    }
+
     /// The segment has new data: it leaves with ECT, and if the window was `reduced`, with CWR (RFC 3168 §6.1.2). In
     /// AccECN that bit is part of the counter.
     pub(crate) fn new_data(&mut self, reduced: bool) -> Flags {

@@ -281,6 +281,21 @@ impl Receiver {
         old + known
     }
 
+    /// The same, of data that left once more to probe the path: what was there before is no news to report.
+    #[cold]
+    pub fn receive_copy(&mut self, now: Instant, start: u64, len: u64) {
+        let end = start + len;
+        let known = |range: &Range| range.start <= start.max(self.nxt) && end <= range.end;
+        if end <= self.nxt || self.holes.as_ref().is_some_and(|holes| holes.ranges.iter().any(known)) {
+            return;
+        }
+        let reported = self.holes.as_mut().and_then(|holes| holes.duplicate.take());
+        self.receive(now, start, len, Flags::ACK);
+        if let Some(holes) = &mut self.holes {
+            holes.duplicate = reported;
+        }
+    }
+
     /// What arrived again, if anything, is the first block of the next SACK option. RFC 2883 §4: of several parts of
     /// one segment the first counts, and each is reported once.
     pub fn note_duplicate(&mut self, range: Range) {

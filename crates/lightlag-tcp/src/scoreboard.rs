@@ -24,6 +24,7 @@ macro_rules! count_step {
 
 mod counts;
 mod delivery;
+mod gaps;
 mod log;
 mod overdue;
 mod recut;

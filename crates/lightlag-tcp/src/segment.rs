@@ -55,6 +55,9 @@ impl Flags {
     pub const CWR: Self = Self(0x80);
     /// The highest bit of the ACE counter (RFC 9768 §3.1).
     pub const AE: Self = Self(0x100);
+    /// With data: a segment of low priority, which copies data that left before (TCP Peach and Peach+). Without: the ACK of
+    /// one. It takes a reserved bit, as the paper of TCP Peach does; no RFC assigns it, and no other TCP echoes it.
+    pub const LOW: Self = Self(0x200);
 
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
@@ -178,6 +181,12 @@ impl Segment {
         }
     }
 
+    /// Whether the network may drop it before others: a probe of TCP Peach, or the ACK of one.
+    #[inline]
+    pub fn is_low_priority(&self) -> bool {
+        self.flags.has(Flags::LOW)
+    }
+
     /// Adds timestamps. They come before SACK blocks, of which three then fit.
     #[must_use]
     pub fn with_timestamps(mut self, timestamps: Timestamps) -> Self {
@@ -255,6 +264,7 @@ impl fmt::Debug for Segment {
             (Flags::FIN, 'F'),
             (Flags::RST, 'R'),
             (Flags::PSH, 'P'),
+            (Flags::LOW, 'L'),
             (Flags::AE, 'A'),
             (Flags::CWR, 'W'),
             (Flags::ECE, 'E'),

@@ -2,7 +2,7 @@
 
 use crate::account::{Account, Limit};
 use crate::config::{Config, IdleRestart, PartialAcks, Scheme};
-use crate::congestion::{self, CongestionControl, Needs, Phase};
+use crate::congestion::{self, CongestionControl, Needs, Phase, Probes};
 use crate::delivery_rate::RateSampler;
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::rtt::RttEstimator;
@@ -16,6 +16,7 @@ mod acks;
 mod bursts;
 mod handshake;
 mod idle;
+mod low_priority;
 mod pacing;
 mod path;
 mod persist;
@@ -192,6 +193,9 @@ impl Sender {
         }
         if self.needs.restart_on_loss {
             self.recovery.restart_on_loss();
+        }
+        if self.needs.probes != Probes::None {
+            self.recovery.believe_no_signs();
         }
     }
 

@@ -155,4 +155,5 @@ const FLAGS: u16 = Flags::FIN.0
     | Flags::ACK.0
     | Flags::ECE.0
     | Flags::CWR.0
-    | Flags::AE.0;
+    | Flags::AE.0
+    | Flags::LOW.0;

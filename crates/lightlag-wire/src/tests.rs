@@ -84,7 +84,7 @@ fn packets_of_linux_are_written_as_they_were_read() {
 fn the_ecn_field_and_all_flags_travel() {
     for addresses in [addresses(), addresses_v6()] {
         for ecn in [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce] {
-            for flags in 0..0x200 {
+            for flags in 0..0x400 {
                 let segment = Segment::new(SeqNumber(1), SeqNumber(2), 3, Flags(flags & FLAGS));
                 let ip = IpFields { ecn, ttl: 9, ..IpFields::default() };
                 let mut out = Vec::new();
@@ -101,6 +101,13 @@ fn the_ae_bit_is_the_last_before_cwr() {
     // RFC 9768 §3.1: bit 7 of bytes 13 and 14 of the header, where RFC 3540 had NS.
     let segment = Segment::new(SeqNumber(0), SeqNumber(0), 0, Flags::AE.with(Flags::ACK));
     assert_eq!(packet(&segment, &[])[20 + 12..20 + 14], [0x51, 0x10]);
+}
+
+#[test]
+fn low_priority_is_the_last_reserved_bit() {
+    // RFC 9293 §3.1: bits 4 to 7 of bytes 13 and 14 are reserved; RFC 9768 has the last of them.
+    let segment = Segment::new(SeqNumber(0), SeqNumber(0), 0, Flags::LOW.with(Flags::ACK));
+    assert_eq!(packet(&segment, &[])[20 + 12..20 + 14], [0x52, 0x10]);
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub mod ledbat;
 pub mod new_reno;
 mod parameters;
 mod path_model;
+pub mod peach;
 pub mod registry;
 pub mod reno;
 pub mod round;
@@ -71,6 +72,32 @@ pub struct Needs {
     pub restart_on_loss: bool,
     /// Congestion marks are echoed as they come, and all packets can carry them (RFC 8257).
     pub exact_marks: bool,
+    /// Segments of low priority leave when [`CongestionControl::next_probe`] says so.
+    pub probes: Probes,
+}
+
+/// What the segments of low priority copy that a sender adds for its algorithm. They take no part in the repair: they are
+/// not in flight, never lost and never sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Probes {
+    /// There are none.
+    #[default]
+    None,
+    /// The data that left last: the dummy segments of TCP Peach.
+    Last,
+    /// All that is not acknowledged, in turns, so that they repair as well: the NIL segments of TCP Peach+.
+    Outstanding,
+}
+
+/// What a sender knows when it asks for its next segment of low priority.
+#[derive(Clone, Copy, Debug)]
+pub struct Probing {
+    /// When.
+    pub now: Instant,
+    /// SRTT (RFC 6298); zero before the first sample.
+    pub srtt: Duration,
+    /// The largest window that the peer advertised, in bytes.
+    pub receive_window: u64,
 }
 
 /// What one acknowledgement told the sender. Offsets and sizes are in bytes of payload.
@@ -257,6 +284,18 @@ pub trait CongestionControl: Send {
     /// (RFC 5681 §4.1, RFC 2861, RFC 7661), with `threshold` as the new least threshold. An algorithm that paces
     /// by its own model ignores it.
     fn on_idle(&mut self, now: Instant, window: u64, threshold: u64);
+
+    /// When the next segment of low priority leaves; asked whenever nothing else can leave. Only for an algorithm that
+    /// [`Needs`] them, as the next two.
+    fn next_probe(&mut self, _path: &Probing) -> Option<Instant> {
+        None
+    }
+
+    /// It left.
+    fn on_probe_sent(&mut self) {}
+
+    /// The peer acknowledged a segment of low priority.
+    fn on_probe_ack(&mut self, _now: Instant) {}
 
     /// Fast recovery ended, everything outstanding at its begin is acknowledged; or the repair after a timeout.
     fn on_recovered(&mut self, _now: Instant) {}

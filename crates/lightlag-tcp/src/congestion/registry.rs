@@ -3,7 +3,7 @@
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
     CongestionControl, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois,
-    ledbat, new_reno, reno, scalable, tahoe, vegas, veno, westwood, westwood_plus, yeah,
+    ledbat, new_reno, peach, reno, scalable, tahoe, vegas, veno, westwood, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -150,6 +150,8 @@ algorithms! {
     Bbr, "bbr", bbr::Config;
     Bbr3, "bbr3", bbr3::Config;
     Copa, "copa", copa::Config;
+    Peach, "peach", peach::Config;
+    PeachPlus, "peach+", peach::plus::Config;
 }
 
 /// Whether the algorithm lives on exact marks (RFC 8257).

@@ -12,6 +12,9 @@ impl Connection {
         if std::mem::take(&mut self.handshake_due) {
             return Some(self.pure_ack(now, 0));
         }
+        if self.low_priority_due > 0 {
+            return Some(self.low_priority_ack(now));
+        }
         if self.ecn.is_some()
             && let Some(ack) = self.prior_ack(now)
         {
@@ -31,6 +34,9 @@ impl Connection {
         }
         if self.receiver.ack_due() {
             return Some(self.pure_ack(now, 0));
+        }
+        if let Some(chunk) = self.sender.poll_low_priority(now, &mut self.account) {
+            return Some(self.low_priority(now, chunk));
         }
         self.poll_keep_alive(now)
     }

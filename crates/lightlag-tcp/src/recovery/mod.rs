@@ -269,6 +269,11 @@ impl Recovery {
         self.prr_on = false;
     }
 
+    /// Something else than the repair sends data again, and nothing tells the copies apart: no reaction is taken back.
+    pub fn believe_no_signs(&mut self) {
+        self.signs = Signs { eifel: false, dsack: false, frto: false };
+    }
+
     /// A loss is repaired as after a timeout.
     pub fn restart_on_loss(&mut self) {
         self.restart_on_loss = true;

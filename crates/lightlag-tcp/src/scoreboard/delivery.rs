@@ -67,6 +67,13 @@ impl Delivery {
         }
     }
 
+    /// What was delivered may have come with another copy than those of the scoreboard: it says nothing about the path's
+    /// time or order.
+    #[cold]
+    pub fn forget_origin(&mut self) {
+        *self = Self { bytes: self.bytes, fresh: self.fresh, timed_out: self.timed_out, ..Self::default() };
+    }
+
     /// Segments that were sent once each are delivered: when the first and the last of them left, and the offsets
     /// after them.
     #[inline]

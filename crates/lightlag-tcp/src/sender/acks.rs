@@ -32,6 +32,8 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) marks: Marks,
     /// How long the newest data took one way, plus a constant, by timestamps.
     pub(crate) one_way: Option<Duration>,
+    /// Whether it acknowledges a segment of low priority, which may have filled a hole by itself.
+    pub(crate) low_priority: bool,
 }
 
 impl Sender {
@@ -63,6 +65,9 @@ impl Sender {
         }
         for range in arrived.sacked {
             self.board.sack(*range, &mut delivery);
+        }
+        if arrived.low_priority {
+            delivery.forget_origin();
         }
         let rtt = self.sample_rtt(now, &delivery, newly_acked, arrived.echo, config, account);
         let duplicate = newly_acked == 0

@@ -10,7 +10,7 @@ fn seq() -> impl Strategy<Value = SeqNumber> {
 prop_compose! {
     /// Every segment whose options fit in a header.
     fn segments()(
-        numbers in (seq(), seq(), any::<u16>(), 0_u16..0x200),
+        numbers in (seq(), seq(), any::<u16>(), 0_u16..0x400),
         mss in prop::option::of(any::<u16>()),
         window_scale in prop::option::of(0_u8..=14),
         sack_permitted in any::<bool>(),

@@ -1,0 +1,63 @@
+//! Segments of low priority on both ends: what they look like, and how they are acknowledged.
+//!
+//! One that probes has [`Flags::LOW`], data, and an acknowledgement that is never news. Its ACK has the flag and no data,
+//! leaves at once, one for each, and is no duplicate ACK. On the network both are of low priority.
+
+use super::{Connection, State};
+use crate::scoreboard::Chunk;
+use crate::segment::{Flags, Segment};
+use lightlag_core::Instant;
+
+impl Connection {
+    /// A copy of data that left before. It acknowledges nothing that still has to be acknowledged: it may be dropped.
+    #[inline(never)]
+    pub(super) fn low_priority(&mut self, now: Instant, chunk: Chunk) -> Segment {
+        if let Some(ecn) = &mut self.ecn {
+            ecn.low_priority();
+        }
+        let (nxt, seq) = (self.receiver.nxt(), self.local.plus(chunk.start as u32));
+        let window = self.receiver.window_from(nxt);
+        let mut segment = Segment::new(seq, self.remote.plus(nxt as u32), window, Flags::ACK.with(Flags::LOW));
+        segment.len = chunk.len as u16;
+        self.stamp(now, segment)
+    }
+
+    /// The ACK of one that arrived.
+    #[cold]
+    pub(super) fn low_priority_ack(&mut self, now: Instant) -> Segment {
+        self.low_priority_due -= 1;
+        let mut segment = self.pure_ack(now, 0);
+        segment.flags = segment.flags.with(Flags::LOW);
+        segment
+    }
+
+    /// One arrived, whose data begins at `start`, or the ACK of one. Low priority may have delayed it: its timestamp says
+    /// nothing about what came before it.
+    #[cold]
+    pub(super) fn take_low_priority(&mut self, now: Instant, segment: &Segment, start: u64) {
+        let control = Flags::SYN.with(Flags::FIN).with(Flags::RST);
+        if segment.flags.0 & control.0 != 0 || !segment.flags.has(Flags::ACK) || self.state == State::TimeWait {
+            return;
+        }
+        if self.keep_alive.is_some() {
+            self.heard(now);
+        }
+        if segment.len == 0 {
+            if self.acceptable(start, 0) && self.take_ack(now, segment, start, None) {
+                self.sender.low_priority_acknowledged(now, &mut self.account);
+            }
+            return;
+        }
+        let len = u64::from(segment.len);
+        if start + len > self.receiver.edge() {
+            return;
+        }
+        if matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) && !self.orphan {
+            self.receiver.receive_copy(now, start, len);
+            if self.receiver.fin_consumed() {
+                self.peer_fin(now);
+            }
+        }
+        self.low_priority_due = self.low_priority_due.saturating_add(1);
+    }
+}

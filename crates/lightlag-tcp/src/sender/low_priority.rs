@@ -1,0 +1,65 @@
+//! Segments of low priority, with which an algorithm probes the path (TCP Peach, TCP Peach+).
+//!
+//! They copy data that left before, so that the scoreboard need not know them: one that is lost is missed by nobody, and
+//! one that arrives is acknowledged by an ACK with [`Flags::LOW`](crate::segment::Flags::LOW).
+
+use super::Sender;
+use crate::account::Account;
+use crate::congestion::{Probes, Probing};
+use crate::scoreboard::{Chunk, Range};
+use lightlag_core::Instant;
+
+impl Sender {
+    /// The next segment of low priority that may leave now, once nothing else can.
+    #[inline]
+    pub(crate) fn poll_low_priority(&mut self, now: Instant, account: &mut Account) -> Option<Chunk> {
+        if self.needs.probes == Probes::None { None } else { self.next_low_priority(now, account) }
+    }
+
+    #[inline(never)]
+    fn next_low_priority(&mut self, now: Instant, account: &mut Account) -> Option<Chunk> {
+        let range = match self.needs.probes {
+            _ if self.board.is_empty() => None,
+            Probes::None => None,
+            Probes::Last => self.last_left(),
+            Probes::Outstanding => self.next_outstanding(account.statistics.low_priority_sent),
+        }?;
+        let path = Probing { now, srtt: self.rtt.srtt(), receive_window: self.max_window };
+        let congestion = self.congestion.as_mut()?;
+        let due = congestion.next_probe(&path)?;
+        if due > now {
+            self.pacer.timer = self.pacer.timer.min(due);
+            return None;
+        }
+        congestion.on_probe_sent();
+        account.statistics.low_priority_sent += 1;
+        Some(Chunk { start: range.start, len: (range.end - range.start) as u32, fin: false })
+    }
+
+    /// The last full segment of what is outstanding.
+    fn last_left(&self) -> Option<Range> {
+        let end = self.payload(self.board.nxt());
+        let start = end.saturating_sub(u64::from(self.segment_size)).max(self.board.una());
+        (start < end).then_some(Range { start, end })
+    }
+
+    /// A segment of what is outstanding and not SACKed: the one whose turn it is after so many others.
+    fn next_outstanding(&self, before: u64) -> Option<Range> {
+        let (una, end) = (self.board.una(), self.payload(self.board.nxt()));
+        let size = u64::from(self.segment_size);
+        let segments = end.saturating_sub(una).div_ceil(size);
+        let turn = before.checked_rem(segments)?;
+        let gap = self.board.gap_from(una + turn * size).or_else(|| self.board.gap_from(una))?;
+        let range = Range { start: gap.start, end: gap.end.min(gap.start + size).min(end) };
+        (range.start < range.end).then_some(range)
+    }
+
+    /// The peer acknowledged a segment of low priority.
+    pub(crate) fn low_priority_acknowledged(&mut self, now: Instant, account: &mut Account) {
+        account.statistics.low_priority_acked += 1;
+        if let Some(congestion) = &mut self.congestion {
+            congestion.on_probe_ack(now);
+            self.copy_window(now, account);
+        }
+    }
+}
