@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -51,6 +52,8 @@ MIRRORS = [
     (ll.Chain, topology("chain")),
     (ll.Dumbbell, topology("dumbbell")),
     (ll.Star, topology("star")),
+    (ll.Satellite, topology("satellite")),
+    (ll.Terrestrial, definition("Terrestrial")),
 ]
 
 
@@ -196,6 +199,32 @@ def test_a_scenario_as_toml_reads_back(name: str, tmp_path: Path) -> None:
 def test_presets_can_be_run_without_warnings(name: str) -> None:
     assert presets.PRESETS[name]().check() == []
     assert json.loads(load_scenario(name))["name"] == name
+
+
+@pytest.mark.parametrize("name", ["geo", "meo", "leo", "moon", "mars", "heterogeneous"])
+def test_presets_are_the_files_of_the_same_name(name: str) -> None:
+    assert load_scenario(name) == load_scenario(Path(__file__).parents[1] / "scenarios" / f"{name}.toml")
+
+
+def test_delays_of_presets_follow_from_orbits() -> None:
+    def delay(scenario: scenario.Scenario) -> float:
+        return _engine.seconds(json.loads(load_scenario(scenario))["links"][1]["delay"]) * 1e3
+
+    # Slant ranges at 40 and 25 degrees, light time in ms.
+    assert delay(presets.geo()) == pytest.approx(126.02 + 130.33 + 40, abs=0.02)
+    assert delay(presets.meo()) == pytest.approx(31.65 + 35.15 + 10, abs=0.02)
+    assert delay(presets.moon()) == pytest.approx(1282.2, abs=0.1)
+
+
+def test_satellites_in_low_orbit_hand_over_every_15_s() -> None:
+    links = json.loads(load_scenario("leo"))["links"]
+    changes = links[1]["changes"]
+    assert [_engine.seconds(change["at"]) for change in changes] == list(range(15, 120, 15))
+    delays = [_engine.seconds(delay) * 1e3 for delay in [links[1]["delay"], *(change["delay"] for change in changes)]]
+    # Between overhead and 25 degrees at both ends, and no two in a row alike.
+    assert all(15 + 2 * 1.83 <= delay <= 15 + 2 * 3.75 for delay in delays)
+    assert all(abs(one - other) > 0.1 for one, other in itertools.pairwise(delays))
+    assert presets.leo(rtt="40 ms").links[1].changes is None
 
 
 def test_presets_take_what_people_vary() -> None:

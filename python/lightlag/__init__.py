@@ -43,9 +43,11 @@ from lightlag.scenario import (
     Proxy,
     Record,
     Rto,
+    Satellite,
     Scenario,
     Star,
     Tcp,
+    Terrestrial,
 )
 
 if TYPE_CHECKING:
@@ -73,10 +75,12 @@ __all__ = [
     "Record",
     "Result",
     "Rto",
+    "Satellite",
     "Scenario",
     "ScenarioError",
     "Star",
     "Tcp",
+    "Terrestrial",
     "__version__",
     "analyse",
     "compare",

@@ -2,55 +2,191 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from lightlag import _engine
-from lightlag.scenario import Congestion, Defaults, Dumbbell, Flow, FlowTemplate, Link, Scenario, Tcp
+from lightlag.scenario import (
+    Changes,
+    Congestion,
+    Defaults,
+    Delay,
+    Dumbbell,
+    Flow,
+    FlowTemplate,
+    Line,
+    Link,
+    Rto,
+    Satellite,
+    Scenario,
+    Tcp,
+    Terrestrial,
+)
 
-__all__ = ["PRESETS", "dumbbell", "geo", "leo"]
+__all__ = ["PRESETS", "dumbbell", "geo", "heterogeneous", "leo", "mars", "meo", "moon"]
 
 
 def geo(
     *,
-    rate: str = "10 Mbit/s",
-    rtt: str = "600 ms",
+    rate: str = "20 Mbit/s",
+    rtt: str | None = None,
     loss: float = 1e-4,
     queue: str = "1 bdp",
     transfer: str | None = "20 MB",
     congestion: Congestion | None = None,
-    receive_buffer: str = "1.4 MB",
+    receive_buffer: str = "2.8 MB",
     duration: str = "120 s",
 ) -> Scenario:
     """A download over a geostationary satellite: a long round trip and a few corrupted packets.
 
-    The receive buffer is the payload that the default path and its queue hold together.
+    Up to the satellite at 40 degrees above the horizon, down at 25 degrees, and 40 ms of processing: a round trip of
+    595 ms, unless `rtt` says another. The receive buffer is the payload that the default path and its queue hold together.
 
     Examples
     --------
     >>> geo(congestion="hybla").links[1].delay
+    {'orbit': 'geo', 'elevation': ['40 deg', '25 deg'], 'processing': '40 ms'}
+    >>> geo(rtt="600 ms").links[1].delay
     '299 ms'
     """
+    delay: Delay = {"orbit": "geo", "elevation": ["40 deg", "25 deg"], "processing": "40 ms"}
     tcp = _tcp(congestion, receive_buffer)
-    return _satellite("geo", rate, rtt, loss, queue, transfer, tcp, duration)
+    return _path("geo", rate, delay if rtt is None else _delay(rtt), loss, queue, transfer, tcp, duration)
+
+
+def meo(
+    *,
+    rate: str = "50 Mbit/s",
+    rtt: str | None = None,
+    loss: float = 1e-4,
+    queue: str = "1 bdp",
+    transfer: str | None = "50 MB",
+    congestion: Congestion | None = None,
+    receive_buffer: str = "1.8 MB",
+    duration: str = "120 s",
+) -> Scenario:
+    """A download over a satellite in medium orbit (8062 km): a quarter of the round trip of a geostationary one.
+
+    Up at 40 degrees above the horizon, down at 25 degrees, and 10 ms of processing: a round trip of 156 ms, unless `rtt`
+    says another. The receive buffer is the payload that the default path and its queue hold together.
+    """
+    delay: Delay = {"orbit": "meo", "elevation": ["40 deg", "25 deg"], "processing": "10 ms"}
+    tcp = _tcp(congestion, receive_buffer)
+    return _path("meo", rate, delay if rtt is None else _delay(rtt), loss, queue, transfer, tcp, duration)
 
 
 def leo(
     *,
     rate: str = "100 Mbit/s",
-    rtt: str = "40 ms",
+    rtt: str | None = None,
     loss: float = 1e-4,
     queue: str = "1 bdp",
-    transfer: str | None = "100 MB",
+    transfer: str | None = "400 MB",
     congestion: Congestion | None = None,
-    receive_buffer: str = "960 kB",
-    duration: str = "300 s",
+    receive_buffer: str = "1.2 MB",
+    duration: str = "120 s",
 ) -> Scenario:
-    """A download over a satellite in low orbit: a short round trip, more rate, the same corruption.
+    """A download over satellites in low orbit (550 km) that take turns: the delay steps every 15 s.
 
-    The receive buffer is the payload that the default path and its queue hold together.
+    Satellites 5 degrees apart pass overhead, and every 15 s the next of those at least 25 degrees above the horizon of
+    both the terminal and a gateway 300 km away takes over. Each way has 15 ms of processing and fibre: round trips from
+    40 to 44 ms. With `rtt` the delay is constant. The receive buffer is the payload that the default path and its queue
+    hold together.
+
+    Examples
+    --------
+    >>> [change["at"] for change in leo(duration="60 s").links[1].changes]
+    ['15 s', '30 s', '45 s']
     """
     tcp = _tcp(congestion, receive_buffer)
-    return _satellite("leo", rate, rtt, loss, queue, transfer, tcp, duration)
+    if rtt is not None:
+        return _path("leo", rate, _delay(rtt), loss, queue, transfer, tcp, duration)
+    first, *later = _passes(_engine.seconds(duration))
+    changes = [{"at": f"{HANDOVER * slot} s", "delay": delay} for slot, delay in enumerate(later, start=1)]
+    return _path("leo", rate, first, loss, queue, transfer, tcp, duration, changes or None)
+
+
+def moon(
+    *,
+    rate: str = "10 Mbit/s",
+    distance: str = "384400 km",
+    loss: float = 1e-5,
+    queue: str = "1 bdp",
+    transfer: str | None = "20 MB",
+    congestion: Congestion | None = None,
+    receive_buffer: str = "6.5 MB",
+    duration: str = "10 min",
+) -> Scenario:
+    """To the Moon: a round trip of 2.6 s, longer than the first timeout of TCP.
+
+    Initial timeouts of 6 s let the connection start: with 1 s the SYN would leave three times before its first answer,
+    and the flow begin with a window of one segment.
+    """
+    tcp = _tcp(congestion, receive_buffer, Rto(initial="6 s", syn="6 s"))
+    return _path("moon", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
+
+
+def mars(
+    *,
+    rate: str = "1 Mbit/s",
+    distance: str = "0.5 au",
+    loss: float = 1e-5,
+    queue: str = "1 bdp",
+    transfer: str | None = "5 MB",
+    congestion: Congestion | None = None,
+    receive_buffer: str = "120 MB",
+    duration: str = "24 h",
+) -> Scenario:
+    """To Mars when it is near: light takes 4 minutes, and TCP starts only with timeouts made for that.
+
+    Initial timeouts of 15 min and a bound of 1 h stand in the place of 1 s and 120 s, with which every segment would time
+    out before its ACK can arrive. A round of slow start takes 8 minutes all the same.
+    """
+    tcp = _tcp(congestion, receive_buffer, Rto(initial="15 min", syn="15 min", max="1 h"))
+    return _path("mars", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
+
+
+def heterogeneous(
+    *,
+    satellite_rate: str = "34.368 Mbit/s",
+    bottleneck: str = "34.368 Mbit/s",
+    terrestrial: int = 3,
+    loss: float = 1e-4,
+    queue: str = "1 bdp",
+    congestion: Congestion | None = None,
+    terrestrial_congestion: Congestion = "newreno",
+    receive_buffer: str = "5 MB",
+    duration: str = "120 s",
+) -> Scenario:
+    """One flow over a geostationary satellite and three on the ground share a bottleneck.
+
+    As in the comparison of Hybla and CUBIC (2010): an E3 channel with errors on its uplink and on its downlink, wired
+    sources at 100 Mbit/s and 2.5 to 7.5 ms without. Round trips of 596 ms and of 25 to 35 ms. Elevations of 25 and 10
+    degrees, 20 ms of processing, the rate of the bottleneck and its queue are ours.
+    """
+    hop = {"rate": satellite_rate, "loss": loss, "queue": queue}
+    flows = [Flow(name="satellite", from_="client1", to="server1")]
+    for pair in range(1, terrestrial + 1):
+        ends = {"from_": f"terrestrial{pair}", "to": f"terrestrial-server{pair}"}
+        flows.append(Flow(name=f"terrestrial{pair}", **ends, congestion=terrestrial_congestion))
+    wired = Terrestrial(pairs=terrestrial, rate="100 Mbit/s", delay="2.5 ms", last_delay="7.5 ms")
+    return Scenario(
+        name="heterogeneous",
+        duration=duration,
+        defaults=Defaults(tcp=_tcp(congestion, receive_buffer)),
+        topology=Satellite(
+            pairs=1,
+            orbit="geo",
+            elevation=("25 deg", "10 deg"),
+            processing="20 ms",
+            uplink=hop,
+            downlink=hop,
+            access=Line(rate="100 Mbit/s", delay="2.5 ms"),
+            bottleneck=Line(rate=bottleneck, delay="7.5 ms", queue=queue),
+            terrestrial=wired if terrestrial else None,
+        ),
+        flows=tuple(flows),
+    )
 
 
 def dumbbell(
@@ -74,33 +210,75 @@ def dumbbell(
     )
 
 
-def _satellite(
+HANDOVER = 15
+"""Seconds from one handover to the next."""
+_RADIUS, _HEIGHT, _GRAVITY = 6378.137, 550.0, 398600.4418
+_SPACING, _BASELINE, _LEAST = math.radians(5), 300 / _RADIUS, math.radians(25)
+
+
+def _passes(duration: float) -> list[Delay]:
+    """The delay in each slot between handovers, with the elevations in the middle of it.
+
+    Satellites move along the great circle through the terminal, at 0, and the gateway. Those that both see take turns.
+    """
+    speed = math.sqrt(_GRAVITY / (_RADIUS + _HEIGHT) ** 3)
+    delays: list[Delay] = []
+    for slot in range(max(1, math.ceil(duration / HANDOVER))):
+        ahead = speed * HANDOVER * (slot + 0.5) % _SPACING
+        places = [ahead + number * _SPACING for number in range(-8, 9)]
+        both = [(_elevation(place), _elevation(place - _BASELINE)) for place in places]
+        seen = [pair for pair in both if min(pair) >= _LEAST]
+        up, down = seen[slot % len(seen)]
+        elevation = [f"{math.degrees(angle):.2f} deg" for angle in (up, down)]
+        delays.append({"orbit": "leo-550", "elevation": elevation, "processing": "15 ms"})
+    return delays
+
+
+def _elevation(angle: float) -> float:
+    """The elevation of a satellite that is so far away, seen from the centre of the Earth."""
+    return math.atan2(math.cos(angle) - _RADIUS / (_RADIUS + _HEIGHT), abs(math.sin(angle)))
+
+
+def _path(
     name: str,
     rate: str,
-    rtt: str,
+    delay: Delay,
     loss: float,
     queue: str,
     transfer: str | None,
     tcp: Tcp,
     duration: str,
+    changes: Changes | None = None,
 ) -> Scenario:
-    """client, a clean access link of 1 ms, gateway, the satellite link, server."""
-    delay = f"{_engine.seconds(rtt) / 2 * 1e3 - 1:.12g} ms"
+    """client, a clean access link of 1 ms, gateway, the link through space, server."""
     return Scenario(
         name=name,
         duration=duration,
         defaults=Defaults(tcp=tcp),
         links=(
             Link(between=("client", "gateway"), rate="1 Gbit/s", delay="1 ms"),
-            Link(between=("gateway", "server"), rate=rate, delay=delay, queue=queue, loss=loss),
+            Link(between=("gateway", "server"), rate=rate, delay=delay, queue=queue, loss=loss, changes=changes),
         ),
         flows=(Flow(from_="client", to="server", transfer=transfer),),
     )
 
 
-def _tcp(congestion: Congestion | None, receive_buffer: str | None = None) -> Tcp:
-    return Tcp(congestion=congestion, receive_buffer=receive_buffer)
+def _delay(rtt: str) -> str:
+    """What the link through space adds to the access link."""
+    return f"{_engine.seconds(rtt) / 2 * 1e3 - 1:.12g} ms"
 
 
-PRESETS: dict[str, Callable[[], Scenario]] = {"geo": geo, "leo": leo, "dumbbell": dumbbell}
+def _tcp(congestion: Congestion | None, receive_buffer: str | None = None, rto: Rto | None = None) -> Tcp:
+    return Tcp(congestion=congestion, receive_buffer=receive_buffer, rto=rto)
+
+
+PRESETS: dict[str, Callable[[], Scenario]] = {
+    "geo": geo,
+    "meo": meo,
+    "leo": leo,
+    "moon": moon,
+    "mars": mars,
+    "heterogeneous": heterogeneous,
+    "dumbbell": dumbbell,
+}
 """Presets by name, with their defaults."""

@@ -34,9 +34,11 @@ __all__ = [
     "Proxy",
     "Record",
     "Rto",
+    "Satellite",
     "Scenario",
     "Star",
     "Tcp",
+    "Terrestrial",
 ]
 
 T = TypeVar("T")
@@ -53,6 +55,10 @@ class Directions(Generic[T]):
 Size: TypeAlias = str
 Time: TypeAlias = str
 Rate: TypeAlias = str
+Delay: TypeAlias = Time | Mapping[str, Any]
+"""A time, or a way that light travels: ``{"distance": "384400 km"}``; ``{"orbit": "geo", "elevation": "40 deg"}`` from the
+ground to a satellite, and with two elevations up to it and down; ``{"height": "550 km", "satellites": 22}`` between
+neighbours in a plane. ``"processing": "5 ms"`` adds to either."""
 Loss: TypeAlias = float | Mapping[str, Any]
 """A packet error rate, ``{"bit_error_rate": 1e-6}``, ``{"at": ["2.9 s"]}``, or packets by number,
 ``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them as they come. In bursts:
@@ -233,8 +239,8 @@ class Line:
 
     rate: Rate | Directions[Rate]
     """How fast bits leave."""
-    delay: Time | Directions[Time]
-    """Propagation delay."""
+    delay: Delay | Directions[Delay]
+    """Propagation delay: a time, or the way that light travels."""
     jitter: Jitter | Directions[Jitter | None] | None = None
     """How the delay differs from packet to packet: "5 ms" to either side, or a distribution."""
     queue: Queue | Directions[Queue] | None = None
@@ -346,6 +352,50 @@ class Star(Line):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Terrestrial(Line):
+    """Pairs on the ground that share the bottleneck with a satellite; this line joins each client to its gateway."""
+
+    pairs: int
+    """Clients, and servers."""
+    last_delay: Time | None = None
+    """The delay of the last client: from the first to the last it rises evenly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Satellite:
+    """Clients, a gateway, a satellite or several, a gateway, servers."""
+
+    kind: Literal["satellite"] = "satellite"
+    pairs: int
+    """Clients, and servers."""
+    orbit: str | None = None
+    """``"geo"``, ``"meo"``, ``"leo-550"`` or a height; the delays of both hops follow from it where they give none."""
+    height: str | None = None
+    """The same by its height, ``"550 km"``."""
+    elevation: str | Sequence[str] | None = None
+    """How high the satellite stands above the horizon, at both gateways or at each: ``["40 deg", "25 deg"]``."""
+    payload: Literal["transparent", "regenerative"] | None = None
+    """Whether the satellite is a bent pipe without a queue (transparent, the default), or a node with queues."""
+    processing: Time | None = None
+    """What each satellite adds to the delay of the link on which it sends."""
+    satellites: int | None = None
+    """Satellites in a row, joined by `isl`."""
+    uplink: Line | Mapping[str, Any]
+    """The link from the left gateway to the satellite; its delay may be left to the orbit."""
+    downlink: Line | Mapping[str, Any]
+    """The link from the satellite to the right gateway."""
+    isl: Line | Mapping[str, Any] | None = None
+    """The links between satellites."""
+    access: Line | Mapping[str, Any] | None = None
+    """The links at the edge; by default ten times the rate of the uplink and 1 ms."""
+    bottleneck: Line | Mapping[str, Any] | None = None
+    """A link from the right gateway to a router, behind which the servers then are."""
+    terrestrial: Terrestrial | Mapping[str, Any] | None = None
+    """Pairs that share the bottleneck with the satellite."""
+    flow: FlowTemplate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Defaults:
     """What holds where a flow says nothing."""
 
@@ -438,7 +488,7 @@ class Scenario:
     """The version of IP: headers of 20 or 40 bytes, and addresses in captures. By default v4."""
     defaults: Defaults | None = None
     """What holds where a flow says nothing."""
-    topology: PointToPoint | Chain | Dumbbell | Star | None = None
+    topology: PointToPoint | Chain | Dumbbell | Star | Satellite | None = None
     """A generated network, beside or instead of listed links."""
     links: tuple[Link, ...] = ()
     flows: tuple[Flow, ...] = ()
@@ -519,7 +569,7 @@ class Network:
         second: str,
         *,
         rate: Rate | Directions[Rate],
-        delay: Time | Directions[Time],
+        delay: Delay | Directions[Delay],
         queue: Queue | Directions[Queue] | None = None,
         loss: Loss | Directions[Loss] | None = None,
         reorder: Reorder | Directions[Reorder] | None = None,

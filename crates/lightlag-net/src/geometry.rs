@@ -2,8 +2,8 @@
 //!
 //! The Earth is a sphere of its equatorial radius and orbits are circles. With R that radius, h the height and ε the
 //! elevation, the slant range is d = √((R + h)² − (R cos ε)²) − R sin ε; light takes d/c (Maral and Bousquet,
-//! *Satellite Communications Systems*, §2.2). The Earth's rotation, its flattening (at most 0.02 ms), and refraction are
-//! left out.
+//! *Satellite Communications Systems*, §2.2). The Earth's rotation, its flattening (at most 21 km, 0.07 ms)
+//! and refraction are left out.
 
 use lightlag_core::{Angle, Distance, Duration};
 use std::f64::consts::PI;

@@ -69,6 +69,10 @@ fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
             "const" => require(rule == value, format!("{value} is not {rule}")),
             "minimum" => require(value.as_f64() >= rule.as_f64(), format!("{value} is below {rule}")),
             "maximum" => require(value.as_f64() <= rule.as_f64(), format!("{value} is above {rule}")),
+            "minProperties" => {
+                let keys = value.as_object().map_or(0, |entries| entries.len() as u64);
+                require(keys >= rule.as_u64().unwrap(), "too few keys".into());
+            }
             "minItems" => require(value.as_array().unwrap().len() as u64 >= rule.as_u64().unwrap(), "too short".into()),
             "maxItems" => require(value.as_array().unwrap().len() as u64 <= rule.as_u64().unwrap(), "too long".into()),
             "$defs" | "$schema" | "title" | "description" | "examples" | "default" | "format" => {}
@@ -141,6 +145,9 @@ fn the_schema_refuses_what_the_parser_refuses() {
         ("queue", json!({ "discipline": "priority", "mode": "strict", "limit": "1 bdp" })),
         ("reorder", json!({ "probability": 0.1, "delay": ["1 ms", "2 ms"] })),
         ("duplicate", json!({ "forward": 0.1 })),
+        ("delay", json!({ "distance": "384400 km", "processing": "1 ms" })),
+        ("delay", json!({ "forward": { "orbit": "geo", "elevation": ["40 deg", "9 deg"] }, "backward": "1 ms" })),
+        ("delay", json!({ "height": "550 km", "satellites": 22 })),
     ] {
         let mut other = good.clone();
         other["links"][0][key] = value;
@@ -167,6 +174,8 @@ fn the_schema_refuses_what_the_parser_refuses() {
         ("/links/0/reorder", json!(0.1)),
         ("/links/0/reorder", json!({ "probability": 0.1 })),
         ("/links/0/duplicate", json!(1.5)),
+        ("/links/0/delay", json!({ "orbit": "geo" })),
+        ("/links/0/delay", json!({ "distanz": "1 km" })),
         ("/flows/0/form", json!("a")),
         ("/flows/0/tcp", json!({ "mss": 1460 })),
         ("/flows/0/tcp", json!({ "rto": { "mni": "1 s" } })),
@@ -178,6 +187,10 @@ fn the_schema_refuses_what_the_parser_refuses() {
         assert!(!check(&bad).is_empty(), "the schema takes {bad}");
         assert!(lightlag_sim::scenario::parse_json(&bad.to_string(), &[]).is_err(), "the parser takes {bad}");
     }
+}
+
+fn line_only() -> Value {
+    json!({ "rate": "1 bit/s", "delay": "0 s" })
 }
 
 #[test]
@@ -221,6 +234,29 @@ fn every_key_of_the_parser_is_in_the_schema() {
         assert_eq!(parser, schema, "{pointer} and {definition}");
     }
     let line = json!({ "rate": "1 bit/s", "delay": "0 s", "flow": {} });
+    let satellite = json!({
+        "kind": "satellite", "pairs": 1, "flow": {}, "access": {}, "uplink": line_only(), "downlink": line_only(),
+        "bottleneck": line_only(), "isl": line_only(),
+        "terrestrial": { "pairs": 1, "rate": "1 bit/s", "delay": "0 s" }
+    });
+    for (pointer, definition) in [
+        ("/topology/uplink", "Hop"),
+        ("/topology/isl", "PlainLink"),
+        ("/topology/bottleneck", "PlainLink"),
+        ("/topology/terrestrial", "Terrestrial"),
+    ] {
+        let (mut parser, mut schema) = (keys(tree(satellite.clone()), pointer), in_schema(definition));
+        parser.sort();
+        schema.sort();
+        assert_eq!(parser, schema, "{pointer} and {definition}");
+    }
+    let mut parser = keys(tree(satellite), "/topology");
+    let forms = schema["$defs"]["Topology"]["oneOf"].as_array().unwrap();
+    let form = forms.iter().find(|form| form["properties"]["kind"]["const"] == json!("satellite")).unwrap();
+    let mut form: Vec<String> = form["properties"].as_object().unwrap().keys().cloned().collect();
+    parser.sort();
+    form.sort();
+    assert_eq!(parser, form, "satellite");
     for (kind, count) in
         [("point-to-point", None), ("chain", Some("hops")), ("dumbbell", Some("pairs")), ("star", Some("leaves"))]
     {

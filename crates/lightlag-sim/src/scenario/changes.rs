@@ -3,6 +3,7 @@
 use super::error::{Errors, Path, not_one_of};
 use super::link::{Omitted, Side};
 use super::loss::{LossLaw, LossModel};
+use super::propagation::Propagation;
 use super::reader::{FromValue, Table, shown};
 use lightlag_core::{Duration, Instant, Rate};
 use lightlag_net::{Loss, Outage, Phase, Timetable};
@@ -157,7 +158,7 @@ impl FromValue for Change {
         let mut table = Table::open(value, at, "a table such as { at = \"30 s\", rate = \"5 Mbit/s\" }", errors)?;
         let time = table.required("at", "say when, such as \"30 s\"", errors);
         let rate = table.optional("rate", errors);
-        let delay = table.optional("delay", errors);
+        let delay = table.optional::<Propagation>("delay", errors).map(|delay| delay.0);
         let down = table.optional("down", errors);
         let loss = table.optional::<LossModel>("loss", errors);
         let loss_at = Path::Key(at, "loss");
@@ -241,7 +242,7 @@ impl JsonSchema for Changes {
                 "properties": {
                     "at": time,
                     "rate": generator.subschema_for::<Rate>(),
-                    "delay": time,
+                    "delay": generator.subschema_for::<Propagation>(),
                     "down": { "type": "boolean", "description": "whether an outage begins, or ends" },
                     "loss": generator.subschema_for::<LossModel>()
                 },

@@ -5,6 +5,7 @@ use super::disturbance::{Duplication, Reorder};
 use super::error::{Errors, Path};
 use super::jitter::JitterSpec;
 use super::loss::LossModel;
+use super::propagation::Propagation;
 use super::queue::Queue;
 use super::reader::{FromValue, Table, leaf, shown};
 use super::trace::Trace;
@@ -39,7 +40,8 @@ pub struct LinkSpec {
 pub struct Line {
     /// How fast bits leave.
     pub rate: PerDirection<Rate>,
-    /// Propagation delay.
+    /// Propagation delay: a time, or the way that light travels.
+    #[schemars(with = "PerDirection<Propagation>")]
     pub delay: PerDirection<Duration>,
     /// How the delay differs from packet to packet.
     #[serde(skip_serializing_if = "is_default")]
@@ -111,8 +113,9 @@ impl Line {
     pub(super) fn read_from(table: &mut Table, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
         let rate = table.required("rate", "say how fast bits leave, such as \"10 Mbit/s\"", errors);
-        let delay: Option<PerDirection<Duration>> =
+        let delay: Option<PerDirection<Propagation>> =
             table.required("delay", "say how long a bit travels, such as \"300 ms\"", errors);
+        let delay = delay.map(|delay| PerDirection { forward: delay.forward.0, backward: delay.backward.0 });
         let jitter: PerDirection<JitterSpec> = table.optional("jitter", errors).unwrap_or_default();
         if let Some(PerDirection { forward, backward }) = delay {
             let at = table.path("jitter");
@@ -311,14 +314,8 @@ pub(super) trait Omitted: Sized {
     fn omitted() -> Option<Self>;
 }
 
-/// A rate and a delay have no default: both directions are given or none.
+/// A rate has no default: both directions are given or none.
 impl Omitted for Rate {
-    fn omitted() -> Option<Self> {
-        None
-    }
-}
-
-impl Omitted for Duration {
     fn omitted() -> Option<Self> {
         None
     }

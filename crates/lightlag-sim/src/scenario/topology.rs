@@ -4,6 +4,7 @@ use super::error::{Errors, Path, not_one_of};
 use super::flow::FlowTemplate;
 use super::link::{FASTEST, Line, PerDirection};
 use super::reader::{FromValue, Table, shown};
+use super::satellite::Satellite;
 use lightlag_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,6 +26,8 @@ pub enum Topology {
     Dumbbell(Box<Dumbbell>),
     /// `leaf1`, `leaf2`, … each joined to `hub`.
     Star(Star),
+    /// `client1`, `client2`, … behind `gateway-left`, a satellite, and `gateway-right` with `server1`, `server2`, ….
+    Satellite(Box<Satellite>),
 }
 
 /// `client` and `server`, joined by one link.
@@ -112,13 +115,14 @@ fn default_access(bottleneck: &Line) -> Line {
     }
 }
 
-const KINDS: [&str; 4] = ["point-to-point", "chain", "dumbbell", "star"];
+const KINDS: [&str; 5] = ["point-to-point", "chain", "dumbbell", "star", "satellite"];
 
 impl FromValue for Topology {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         let mut table = Table::open(value, at, "a table such as { kind = \"dumbbell\", … }", errors)?;
         let before = errors.len();
-        let kind: String = table.required("kind", "write point-to-point, chain, dumbbell or star", errors)?;
+        let kind: String =
+            table.required("kind", "write point-to-point, chain, dumbbell, star or satellite", errors)?;
         let topology = match kind.as_str() {
             "point-to-point" => {
                 let (line, flow) = line_and_flow(&mut table, errors);
@@ -142,6 +146,10 @@ impl FromValue for Topology {
                 let (line, flow) = line_and_flow(&mut table, errors);
                 leaves.zip(line).map(|(leaves, line)| Self::Star(Star { leaves, line, flow }))
             }
+            "satellite" => {
+                let flow = table.optional("flow", errors);
+                Satellite::read_from(&mut table, at, flow, errors).map(|satellite| Self::Satellite(Box::new(satellite)))
+            }
             other => {
                 errors.push(Path::Key(at, "kind"), not_one_of(other, "a topology", &KINDS));
                 return None;
@@ -153,13 +161,36 @@ impl FromValue for Topology {
 }
 
 /// A required count from 1 to `most`.
-fn many(table: &mut Table, at: &Path, key: &'static str, most: u64, errors: &mut Errors) -> Option<u64> {
+pub(super) fn many(table: &mut Table, at: &Path, key: &'static str, most: u64, errors: &mut Errors) -> Option<u64> {
     let value = table.required_value(key, "write a whole number, at least 1", errors)?;
+    whole(value, &Path::Key(at, key), most, errors)
+}
+
+/// A count from 1 to `most`, by default 1.
+pub(super) fn optional_many(
+    table: &mut Table,
+    at: &Path,
+    key: &'static str,
+    most: u64,
+    errors: &mut Errors,
+) -> Option<u64> {
+    table.value(key).map_or(Some(1), |value| whole(value, &Path::Key(at, key), most, errors))
+}
+
+fn whole(value: &Value, at: &Path, most: u64, errors: &mut Errors) -> Option<u64> {
     let number = value.as_u64().filter(|number| (1..=most).contains(number));
     if number.is_none() {
-        errors.push(Path::Key(at, key), format!("{} is not a whole number from 1 to {most}", shown(value)));
+        errors.push(at, format!("{} is not a whole number from 1 to {most}", shown(value)));
     }
     number
+}
+
+/// A line in a table of its own.
+pub(super) fn line_of(value: &Value, at: &Path, errors: &mut Errors) -> Option<Line> {
+    let mut table = Table::open(value, at, "a table with rate, delay and queue", errors)?;
+    let line = Line::read_from(&mut table, errors);
+    table.finish(errors);
+    line
 }
 
 fn line_and_flow(table: &mut Table, errors: &mut Errors) -> (Option<Line>, Option<FlowTemplate>) {
@@ -167,7 +198,7 @@ fn line_and_flow(table: &mut Table, errors: &mut Errors) -> (Option<Line>, Optio
 }
 
 /// The access links: what is not given comes from the default.
-fn access(table: &mut Table, at: &Path, bottleneck: Option<&Line>, errors: &mut Errors) -> Option<Line> {
+pub(super) fn access(table: &mut Table, at: &Path, bottleneck: Option<&Line>, errors: &mut Errors) -> Option<Line> {
     let default = bottleneck.map(default_access);
     let Some(value) = table.value("access") else { return default };
     let at = Path::Key(at, "access");
@@ -189,11 +220,7 @@ fn access(table: &mut Table, at: &Path, bottleneck: Option<&Line>, errors: &mut 
             whole.entry(key).or_insert_with(|| stand_in.into());
         }
     }
-    let whole = Value::Object(whole);
-    let mut table = Table::open(&whole, &at, "a table with rate, delay and queue", errors)?;
-    let line = Line::read_from(&mut table, errors);
-    table.finish(errors);
-    line
+    line_of(&Value::Object(whole), &at, errors)
 }
 
 /// In the file, `access` may be left out.
@@ -217,6 +244,7 @@ impl Topology {
             | Self::Chain(Chain { flow, .. })
             | Self::Star(Star { flow, .. }) => flow.as_ref(),
             Self::Dumbbell(dumbbell) => dumbbell.flow.as_ref(),
+            Self::Satellite(satellite) => satellite.flow.as_ref(),
         }
     }
 
@@ -227,6 +255,7 @@ impl Topology {
             Self::Chain(chain) => chain.hops,
             Self::Dumbbell(dumbbell) => dumbbell.pairs.saturating_mul(2).saturating_add(1),
             Self::Star(star) => star.leaves,
+            Self::Satellite(satellite) => satellite.link_count(),
         }
     }
 
@@ -236,6 +265,7 @@ impl Topology {
             Self::PointToPoint(_) | Self::Chain(_) => 1,
             Self::Dumbbell(dumbbell) => dumbbell.pairs,
             Self::Star(star) => star.leaves,
+            Self::Satellite(satellite) => satellite.pair_count(),
         }
     }
 
@@ -263,6 +293,7 @@ impl Topology {
             Self::Star(star) => {
                 Box::new((1..=star.leaves).map(|leaf| ([format!("leaf{leaf}"), "hub".to_owned()], &star.line)))
             }
+            Self::Satellite(satellite) => satellite.links(),
         }
     }
 
@@ -274,6 +305,7 @@ impl Topology {
                 Box::new((1..=dumbbell.pairs).map(|pair| [format!("client{pair}"), format!("server{pair}")]))
             }
             Self::Star(star) => Box::new((1..=star.leaves).map(|leaf| [format!("leaf{leaf}"), "hub".to_owned()])),
+            Self::Satellite(satellite) => satellite.pairs(),
         }
     }
 }

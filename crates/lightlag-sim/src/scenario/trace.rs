@@ -131,6 +131,9 @@ fn read(asked: &Asked) -> Result<Traced, String> {
 /// The keys under which a scenario has links.
 const LISTS: [&str; 2] = ["links", "topology"];
 
+/// The keys under which a generator has links beside its own.
+const PARTS: [&str; 6] = ["access", "uplink", "downlink", "isl", "bottleneck", "terrestrial"];
+
 /// Lets the paths of traces begin at `folder`, where the scenario stands.
 pub(super) fn resolve(tree: &mut Value, folder: &str) {
     if folder.is_empty() {
@@ -141,8 +144,10 @@ pub(super) fn resolve(tree: &mut Value, folder: &str) {
             Some(Value::Array(links)) => links.iter_mut().for_each(|link| resolve_link(link, folder)),
             Some(link) => {
                 resolve_link(link, folder);
-                if let Some(access) = link.get_mut("access") {
-                    resolve_link(access, folder);
+                for part in PARTS {
+                    if let Some(line) = link.get_mut(part) {
+                        resolve_link(line, folder);
+                    }
                 }
             }
             None => {}

@@ -138,6 +138,10 @@ impl Scenario {
             (None, Some(Topology::PointToPoint(generated))) => ("topology".to_owned(), &generated.line),
             (None, Some(Topology::Chain(generated))) => ("topology".to_owned(), &generated.line),
             (None, Some(Topology::Star(generated))) => ("topology".to_owned(), &generated.line),
+            (None, Some(Topology::Satellite(satellite))) => {
+                let (table, line) = satellite.place(link - self.links.len());
+                (table.to_owned(), line)
+            }
             (None, None) => return None,
         })
     }
