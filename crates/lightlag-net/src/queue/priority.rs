@@ -12,7 +12,7 @@
 //! Low priority never costs high priority a place in the buffer. With push-out it costs time: a packet of high priority
 //! waits for those of low priority that came before it. With strict service it waits for the one in transmission at most.
 
-use super::{Backlog, Discipline, QueueLimit, Verdicts};
+use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
 use crate::Packet;
 use lightlag_core::Instant;
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ pub enum PriorityMode {
 /// Packets of one priority, each with the number of its arrival.
 #[derive(Clone, Debug)]
 struct Level<B> {
-    packets: VecDeque<(u64, Packet<B>)>,
+    packets: VecDeque<(u64, Waiting<B>)>,
     bytes: u64,
 }
 
@@ -39,25 +39,25 @@ impl<B> Level<B> {
         Self { packets: VecDeque::new(), bytes: 0 }
     }
 
-    fn push(&mut self, number: u64, packet: Packet<B>) {
+    fn push(&mut self, number: u64, since: Instant, packet: Packet<B>) {
         self.bytes += u64::from(packet.size);
-        self.packets.push_back((number, packet));
+        self.packets.push_back((number, Waiting { since, packet }));
     }
 
     fn first(&self) -> Option<u64> {
         self.packets.front().map(|(number, _)| *number)
     }
 
-    fn pop_first(&mut self) -> Option<Packet<B>> {
-        let (_, packet) = self.packets.pop_front()?;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
+    fn pop_first(&mut self) -> Option<Waiting<B>> {
+        let (_, waiting) = self.packets.pop_front()?;
+        self.bytes -= u64::from(waiting.packet.size);
+        Some(waiting)
     }
 
-    fn pop_last(&mut self) -> Option<Packet<B>> {
-        let (_, packet) = self.packets.pop_back()?;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
+    fn pop_last(&mut self) -> Option<Waiting<B>> {
+        let (_, waiting) = self.packets.pop_back()?;
+        self.bytes -= u64::from(waiting.packet.size);
+        Some(waiting)
     }
 
     fn backlog(&self) -> Backlog {
@@ -95,7 +95,7 @@ impl<B: Clone> Priority<B> {
         while !self.limit.admits(self.waiting(), size)
             && let Some(youngest) = self.low.pop_last()
         {
-            verdicts.full(now, youngest);
+            verdicts.full(now, youngest.packet);
         }
         true
     }
@@ -114,10 +114,10 @@ impl<B: Clone + Send> Discipline<B> for Priority<B> {
         }
         self.arrivals += 1;
         let level = if low { &mut self.low } else { &mut self.high };
-        level.push(self.arrivals, packet);
+        level.push(self.arrivals, now, packet);
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Packet<B>> {
+    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
         let high_first = match (self.mode, self.high.first(), self.low.first()) {
             (PriorityMode::PushOut, Some(high), Some(low)) => high < low,
             (_, high, _) => high.is_some(),

@@ -11,12 +11,12 @@ fn play(mode: PriorityMode, limit: QueueLimit, kinds: &str, size: impl Fn(usize)
         let flags = PacketFlags::new(true).with_low_priority(kind == 'l');
         let packet = Packet { flags, body: body as u32, ..packet(0, size(body), Ecn::NotEct) };
         queue.enqueue(NOW, packet, &mut verdicts);
-        let high: u64 = queue.high.packets.iter().map(|(_, packet)| u64::from(packet.size)).sum();
+        let high: u64 = queue.high.packets.iter().map(|(_, waiting)| u64::from(waiting.packet.size)).sum();
         assert_eq!(high, queue.high.bytes);
     }
     let dropped = verdicts.dropped.iter().map(|dropped| dropped.packet.body).collect();
     let mut left = Vec::new();
-    while let Some(packet) = queue.dequeue(NOW, &mut verdicts) {
+    while let Some(Waiting { packet, .. }) = queue.dequeue(NOW, &mut verdicts) {
         left.push(packet.body);
     }
     assert_eq!(queue.backlog(), Backlog::default());
