@@ -16,7 +16,7 @@ pub mod routing;
 
 pub use geometry::{Elevation, Orbit, light_time};
 pub use link::{
-    ComputedLink, Deliveries, Distribution, Disturbance, Jitter, Link, LinkConfig, Outage, Phase, QueueFull,
+    ComputedLink, Deliveries, Demand, Distribution, Disturbance, Jitter, Link, LinkConfig, Outage, Phase, QueueFull,
     QueuedLink, Reordering, Timetable, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossPlace, LossProcess};

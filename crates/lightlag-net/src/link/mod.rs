@@ -8,6 +8,7 @@
 //! itself, so that the kind is looked at once a packet.
 
 mod computed;
+mod demand;
 mod disturbance;
 mod jitter;
 mod queued;
@@ -15,6 +16,7 @@ mod timetable;
 mod waits;
 
 pub use computed::ComputedLink;
+pub use demand::Demand;
 pub use disturbance::{Disturbance, Reordering};
 pub use jitter::{Distribution, Jitter};
 pub use queued::QueuedLink;

@@ -3,15 +3,19 @@
 //! What leaves is decided when the transmitter is free, never earlier. Those moments need no events: nobody can tell a
 //! decision made at its time from one made when the link is next asked about anything, as long as decisions are made
 //! in the order of time. So the link catches up with the clock whenever it is called, and wakes only for arrivals. A
-//! timetable is known beforehand: how long a transmission takes is known when it begins, even where the rate changes.
+//! timetable is known beforehand: how long a transmission takes is known when it begins, even where the rate changes. Grants
+//! are not: a packet that must wait for more of them is in service, and the link wakes at each frame ([`granted`]).
 
+use super::demand::{Assignment, Demand};
 use super::jitter::{Jitter, JitterProcess};
 use super::timetable::{Changes, Timetable, Transmission};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals, Waits};
 use crate::queue::{Backlog, Discipline, Dropped, Verdicts, Waiting};
 use crate::{LossPlace, LossProcess, Packet, QueueLimit};
-use lightlag_core::{Instant, RandomStream};
+use lightlag_core::{Duration, Instant, RandomStream};
 use std::collections::VecDeque;
+
+mod granted;
 
 struct OnTheWay<B> {
     arrival: Instant,
@@ -35,6 +39,8 @@ pub struct QueuedLink<B> {
     loss: LossProcess,
     disturbance: Disturbance,
     changes: Option<Box<Changes>>,
+    /// What the transmitter may send, if it must ask.
+    assignment: Option<Box<Assignment<B>>>,
     /// All but what the verdicts count.
     counters: LinkCounters,
     totals: LinkTotals,
@@ -64,6 +70,7 @@ impl<B: Clone> QueuedLink<B> {
             loss,
             disturbance,
             changes: None,
+            assignment: None,
             counters: LinkCounters::default(),
             totals: LinkTotals::default(),
             queued_until: Instant::ZERO,
@@ -86,6 +93,13 @@ impl<B: Clone> QueuedLink<B> {
         self
     }
 
+    /// Sends only what it has been granted.
+    #[must_use]
+    pub fn on_demand(mut self, demand: Demand) -> Self {
+        self.assignment = Some(Box::new(Assignment::new(demand)));
+        self
+    }
+
     /// The constants of the link; of one that changes, those that it was made with.
     pub fn config(&self) -> &LinkConfig {
         &self.config
@@ -99,14 +113,14 @@ impl<B: Clone> QueuedLink<B> {
 
     /// Packets between the queue and the far end.
     pub fn in_flight(&self) -> usize {
-        self.on_the_way.len() + self.discipline.backlog().packets as usize
+        self.on_the_way.len() + self.discipline.backlog().packets as usize + usize::from(self.is_serving())
     }
 
     /// When to call [`receive`](Self::receive) next: at the first arrival that is known, or before one that is not
     /// known yet could happen.
     pub fn next_wake(&self) -> Option<Instant> {
         let first = self.on_the_way.front().map(|first| first.arrival);
-        if self.discipline.backlog().packets == 0 {
+        if self.discipline.backlog().packets == 0 && !self.is_serving() {
             return first;
         }
         // What waits leaves after the packet in transmission; it may pass one that was held back.
@@ -137,6 +151,7 @@ impl<B: Clone> QueuedLink<B> {
         if let Some(changes) = &mut self.changes {
             changes.advance(now, &mut *self.discipline);
         }
+        self.ask(now);
         self.discipline.enqueue(now, packet, &mut self.verdicts);
         if !self.transmitting {
             if self.busy_until < now {
@@ -187,6 +202,9 @@ impl<B: Clone> QueuedLink<B> {
         if self.is_held(start) {
             return;
         }
+        if self.assignment.is_some() {
+            return self.transmit_granted(start);
+        }
         let next = self.discipline.dequeue(start, &mut self.verdicts);
         self.transmitting = next.is_some();
         let Some(Waiting { since, mut packet }) = next else { return };
@@ -204,6 +222,11 @@ impl<B: Clone> QueuedLink<B> {
         if is_lost || is_damaged {
             packet.flags.corrupt();
         }
+        self.depart(packet, end, delay);
+    }
+
+    /// Puts a packet, and perhaps a copy, on its way that has left the transmitter at `end`.
+    fn depart(&mut self, packet: Packet<B>, end: Instant, delay: Duration) {
         let arrival = match &mut self.changes {
             None => end + delay,
             Some(changes) => changes.arrive(end, delay),
@@ -235,7 +258,7 @@ impl<B: Clone> QueuedLink<B> {
         // At most 2^16 · 8 · 10^9 + rate, well inside 64 bits.
         let work = frame * 8 * 1_000_000_000 + self.remainder;
         let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
-        let end = start + lightlag_core::Duration::from_nanos(nanos);
+        let end = start + Duration::from_nanos(nanos);
         Transmission { end, free: end, remainder, delay: self.config.delay, is_damaged: false }
     }
 

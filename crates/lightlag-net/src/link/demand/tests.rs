@@ -1,0 +1,170 @@
+use super::*;
+use crate::link::{Disturbance, LinkConfig, Outage, Phase, QueuedLink, Timetable};
+use crate::queue::DropTail;
+use crate::{Ecn, Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
+use lightlag_core::{Probability, RandomStream};
+use proptest::prelude::*;
+
+/// Of a geostationary terminal: frames of 26.5 ms and a round trip.
+const DEMAND: Demand = Demand {
+    frame: Duration::from_micros(26_500),
+    latency: Duration::from_millis(560),
+    constant: None,
+    free: None,
+    most: Rate::from_mbps(2),
+};
+const DELAY: Duration = Duration::from_millis(280);
+
+fn link(demand: Demand, queue: u64, loss: f64) -> QueuedLink<u32> {
+    let config = LinkConfig { rate: Rate::from_mbps(8), delay: DELAY, queue: QueueLimit::Packets(queue), header: 0 };
+    let loss = Loss::Packet(Probability::new(loss).unwrap());
+    let loss = LossProcess::new(&loss, RandomStream::new(1, "loss"));
+    QueuedLink::new(config, Box::new(DropTail::new(config.queue)), loss, Disturbance::none()).on_demand(demand)
+}
+
+fn packet(body: u32, size: u16) -> Packet<u32> {
+    Packet { destination: NodeId(1), flow: 0, size, flags: PacketFlags::new(true), ecn: Ecn::NotEct, body }
+}
+
+fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+/// When packets leave the transmitter: their arrival without the propagation.
+fn departures(link: &mut QueuedLink<u32>) -> Vec<Duration> {
+    let mut departures = Vec::new();
+    while let Some(now) = link.next_wake() {
+        if link.receive(now).is_some() {
+            departures.push(now.since(Instant::ZERO).saturating_sub(DELAY));
+        }
+    }
+    departures
+}
+
+#[test]
+fn the_first_packet_waits_for_the_latency_and_up_to_a_frame() {
+    // 1000 B at 8 Mbit/s: 1 ms.
+    for micros in [0, 1, 5_000, 13_250, 26_499, 26_500, 26_501, 999_999, 7_654_321] {
+        let mut link = link(DEMAND, 100, 0.0);
+        link.send(at(micros), packet(0, 1_000));
+        let wait = departures(&mut link)[0].as_nanos() - 1_000_000 - micros * 1_000;
+        let frames = micros / 26_500 + 1;
+        assert_eq!(wait, (frames * 26_500 + 560_000 - micros) * 1_000, "to the next request, and the latency");
+        assert!((560_000_000..=586_500_000).contains(&wait), "{wait}");
+    }
+}
+
+#[test]
+fn a_saturated_terminal_has_what_it_is_assigned() {
+    for most in [64, 500, 2_000, 7_999] {
+        let most = Rate::from_bps(most * 1_000).unwrap();
+        let mut link = link(Demand { most, ..DEMAND }, 1_000_000, 0.0);
+        (0..5_000).for_each(|body| link.send(at(0), packet(body, 1_000)));
+        let left = departures(&mut link);
+        let (first, last) = (left[0], left[4_999]);
+        let rate = 8.0 * 4_999_000.0 / (last.as_secs_f64() - first.as_secs_f64());
+        // Within a frame of the whole time.
+        let share = 0.0265 / (last.as_secs_f64() - first.as_secs_f64());
+        assert!((rate / most.as_bps() as f64 - 1.0).abs() < 2.0 * share + 1e-3, "{most}: {rate}");
+    }
+}
+
+#[test]
+fn each_byte_is_asked_for_once() {
+    // One packet a frame: 1000 B in 26.5 ms.
+    let most = Rate::from_bps(301_887).unwrap();
+    let mut link = link(Demand { most, ..DEMAND }, 100, 0.0);
+    (0..10).for_each(|body| link.send(at(1), packet(body, 1_000)));
+    let left = departures(&mut link);
+    for (number, time) in left.iter().enumerate() {
+        let frame = Duration::from_micros(26_500 * (number as u64 + 1) + 560_000);
+        assert!((frame..frame + DEMAND.frame).contains(time), "packet {number} leaves in its frame: {time:?}");
+    }
+    // Nothing was asked for twice: later, nothing is there without a request.
+    let later = left[9] + Duration::from_micros(1);
+    link.send(Instant::ZERO + later, packet(10, 1_000));
+    let wait = departures(&mut link)[0].saturating_sub(later);
+    assert!(wait >= DEMAND.latency, "{wait:?}");
+}
+
+#[test]
+fn a_constant_assignment_needs_no_request() {
+    // 64 kbit/s are 212 B in a frame of 26.5 ms.
+    let constant = Some(Rate::from_bps(64_000).unwrap());
+    let mut link = link(Demand { constant, ..DEMAND }, 100, 0.0);
+    link.send(at(30_000), packet(0, 200));
+    assert_eq!(departures(&mut link), [Duration::from_micros(30_200)], "at once");
+    // A packet of 1000 B goes in parts: 212 B at once, and 4 · 212 B from the next frame of grants on. Frames of grants
+    // begin 560 mod 26.5 = 3.5 ms after those of requests, so the fifth begins at 56.5 + 3 · 26.5 + 26.5 ms.
+    let mut link = self::link(Demand { constant, ..DEMAND }, 100, 0.0);
+    link.send(at(31_000), packet(0, 1_000));
+    assert_eq!(departures(&mut link), [Duration::from_micros(56_500 + 3 * 26_500 + 1_000 - 4 * 212)]);
+}
+
+#[test]
+fn free_capacity_is_there_as_far_as_there_is_room() {
+    let free = Some(Rate::from_mbps(1));
+    let mut alone = link(Demand { free, ..DEMAND }, 10_000, 0.0);
+    alone.send(at(30_000), packet(0, 1_000));
+    assert_eq!(departures(&mut alone), [Duration::from_micros(31_000)]);
+    // Beside requests it does not exceed the most that is assigned.
+    let mut busy = link(Demand { free, ..DEMAND }, 10_000, 0.0);
+    (0..5_000).for_each(|body| busy.send(at(0), packet(body, 1_000)));
+    let rate = 40e6 / departures(&mut busy)[4_999].as_secs_f64();
+    assert!((1.85e6..2.01e6).contains(&rate), "{rate}");
+}
+
+#[test]
+fn an_outage_holds_what_is_granted() {
+    let phase = |micros, is_up| Phase { from: at(micros), rate: Rate::from_mbps(8), delay: DELAY, is_up };
+    let phases = [phase(0, true), phase(100_000, false), phase(900_000, true)];
+    let mut link = link(DEMAND, 100, 0.0).changing(Timetable::new(phases, Outage::Hold, false));
+    link.send(at(1), packet(0, 1_000));
+    // Granted for the frame from 586.5 ms on, which passes unused; asked for again, and granted 560 ms after that.
+    let left = departures(&mut link)[0];
+    assert!(left > Duration::from_millis(900) && left < Duration::from_millis(1_500), "{left:?}");
+    assert_eq!(link.in_flight(), 0);
+}
+
+proptest! {
+    #[test]
+    fn packets_are_conserved_and_in_order(
+        gaps in prop::collection::vec((0u64..200_000, 40u16..1500), 1..200),
+        loss in 0.0..0.5_f64,
+        limit in 1u64..30,
+        rates in (0u64..100, 0u64..100, 1u64..3_000),
+        times in (1u64..50_000, 0u64..700_000),
+    ) {
+        let rate = |kbps: u64| Rate::from_bps(kbps * 1_000);
+        let demand = Demand {
+            frame: Duration::from_micros(times.0),
+            latency: Duration::from_micros(times.1),
+            constant: rate(rates.0),
+            free: rate(rates.1),
+            most: rate(rates.2).unwrap(),
+        };
+        let mut link = link(demand, limit, loss);
+        let conserved = |link: &QueuedLink<u32>| {
+            let c = link.counters();
+            c.offered == c.dropped_queue + c.dropped_error + c.delivered + link.in_flight() as u64
+        };
+        let (mut now, mut last) = (0, 0);
+        for (body, (gap, size)) in (1..).zip(&gaps) {
+            while let Some(wake) = link.next_wake().filter(|wake| *wake <= at(now)) {
+                if let Some(packet) = link.receive(wake) {
+                    prop_assert!(packet.body > last, "in order");
+                    last = packet.body;
+                }
+                prop_assert!(conserved(&link));
+            }
+            link.send(at(now), packet(body, *size));
+            let _ = link.dropped().count();
+            prop_assert!(conserved(&link));
+            now += gap;
+        }
+        departures(&mut link);
+        prop_assert!(conserved(&link) && link.in_flight() == 0, "everything leaves at last");
+        let bytes: u64 = gaps.iter().map(|(_, size)| u64::from(*size)).sum();
+        prop_assert!(link.totals(Instant::MAX).carried_bytes <= bytes);
+    }
+}

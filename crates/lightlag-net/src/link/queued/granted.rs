@@ -1,0 +1,76 @@
+//! Transmissions of a terminal that sends only what it has been granted.
+
+use super::QueuedLink;
+use crate::LossPlace;
+use crate::link::demand::Serving;
+use crate::link::timetable::Transmission;
+use lightlag_core::Instant;
+
+impl<B: Clone> QueuedLink<B> {
+    /// Whether parts of a packet have left, and others have not.
+    pub(super) fn is_serving(&self) -> bool {
+        self.assignment.as_ref().is_some_and(|assignment| assignment.serving.is_some())
+    }
+
+    /// Asks for what waits, in all frames up to now.
+    pub(super) fn ask(&mut self, now: Instant) {
+        if let Some(assignment) = &mut self.assignment {
+            let waiting = self.discipline.backlog();
+            assignment.advance(now, waiting.bytes + waiting.packets * self.config.header);
+        }
+    }
+
+    /// Sends as much of one packet as is granted.
+    pub(super) fn transmit_granted(&mut self, start: Instant) {
+        self.ask(start);
+        let Some(assignment) = &mut self.assignment else { return };
+        let next_frame = assignment.next_frame();
+        if assignment.serving.is_none() && self.discipline.backlog().packets == 0 {
+            self.transmitting = false;
+            return;
+        }
+        self.transmitting = true;
+        if assignment.allowance == 0 {
+            (self.busy_until, self.remainder) = (next_frame, 0);
+            return;
+        }
+        if assignment.serving.is_none() {
+            let Some(packet) = self.discipline.dequeue(start, &mut self.verdicts) else {
+                self.transmitting = false;
+                return;
+            };
+            let left = u64::from(packet.size) + self.config.header;
+            self.totals.carried_bytes += left;
+            let is_damaged = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, left, packet.flags);
+            assignment.serving = Some(Serving { packet, left, is_damaged });
+        }
+        self.transmit_part(start, next_frame);
+    }
+
+    /// Sends as much of the packet in service as is granted.
+    fn transmit_part(&mut self, start: Instant, next_frame: Instant) {
+        let Some(assignment) = &mut self.assignment else { return };
+        let Some(mut serving) = assignment.serving.take() else { return };
+        let part = serving.left.min(assignment.allowance);
+        assignment.allowance -= part;
+        serving.left -= part;
+        let Transmission { end, free, remainder, delay, is_damaged } = self.transmission(start, part);
+        serving.is_damaged |= is_damaged;
+        (self.busy_until, self.remainder, self.last_end) = (free, remainder, end);
+        self.totals.busy += u128::from(end.since(start).as_nanos());
+        if serving.left == 0 {
+            let mut packet = serving.packet;
+            if serving.is_damaged {
+                packet.flags.corrupt();
+            }
+            self.depart(packet, end, delay);
+            return;
+        }
+        if next_frame > free {
+            (self.busy_until, self.remainder) = (next_frame, 0);
+        }
+        if let Some(assignment) = &mut self.assignment {
+            assignment.serving = Some(serving);
+        }
+    }
+}
