@@ -124,6 +124,11 @@ impl LossProcess {
         self.place
     }
 
+    /// Whether anything can be lost.
+    pub(crate) fn is_lossy(&self) -> bool {
+        self.lossy
+    }
+
     /// Whether the frame of `size` bytes that begins its transmission, or comes to the link, at `start` is lost. One draw
     /// a frame; `flags` say what its packet carries.
     #[inline]

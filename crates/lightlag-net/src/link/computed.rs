@@ -8,7 +8,7 @@
 
 use super::{LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::queue::{Backlog, QueueLimit};
-use crate::{LossPlace, LossProcess, Packet};
+use crate::{LossPlace, LossProcess, Packet, PacketFlags};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -49,9 +49,11 @@ pub struct ComputedLink<B> {
     /// Bytes at the network layer of `ring[departed..]`.
     undeparted_bytes: u64,
     loss: LossProcess,
+    /// Whether there are neither losses nor waits to keep: one test for the packets of most links.
+    is_plain: bool,
     counters: Counts,
     /// How long data packets wait, if somebody asked.
-    pub(super) waits: Option<Box<Waits>>,
+    waits: Option<Box<Waits>>,
 }
 
 impl<B: Clone> ComputedLink<B> {
@@ -68,6 +70,7 @@ impl<B: Clone> ComputedLink<B> {
             ring: VecDeque::new(),
             departed: 0,
             undeparted_bytes: 0,
+            is_plain: !loss.is_lossy(),
             loss,
             counters: Counts::default(),
             waits: None,
@@ -109,6 +112,7 @@ impl<B: Clone> ComputedLink<B> {
             now
         } else {
             self.admit(now, u64::from(packet.size))?;
+            self.counters.waiting += u128::from(self.busy_until.since(now).as_nanos());
             self.busy_until
         };
         let frame = u64::from(packet.size) + self.config.header;
@@ -117,13 +121,9 @@ impl<B: Clone> ComputedLink<B> {
         let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
         self.remainder = remainder;
         self.busy_until = start + Duration::from_nanos(nanos);
-        let lost = self.loss.loses(start, frame, packet.flags);
+        let lost = !self.is_plain && self.examine(now, start, frame, packet.flags);
         self.counters.sent_bytes += frame;
-        self.counters.waiting += u128::from(start.since(now).as_nanos());
         self.counters.transmitting += u128::from(nanos);
-        if let Some(waits) = &mut self.waits {
-            waits.note(packet.flags, start.since(now));
-        }
         self.undeparted_bytes += u64::from(packet.size);
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
         self.ring.push_back(InFlight { arrival: self.busy_until + self.config.delay, packet: packet.clone() });
@@ -131,6 +131,25 @@ impl<B: Clone> ComputedLink<B> {
             last.packet.flags.corrupt();
         }
         Ok(())
+    }
+
+    /// Keeps how long a packet waits, and says whether it is lost.
+    fn examine(&mut self, now: Instant, start: Instant, frame: u64, flags: PacketFlags) -> bool {
+        if let Some(waits) = &mut self.waits {
+            waits.note(flags, start.since(now));
+        }
+        self.loss.loses(start, frame, flags)
+    }
+
+    /// Keeps from now on how long data packets wait.
+    pub(super) fn measure_waits(&mut self) {
+        self.waits = Some(Box::default());
+        self.is_plain = false;
+    }
+
+    /// How long data packets have waited, if that is measured.
+    pub(super) fn waits(&self) -> Option<&Waits> {
+        self.waits.as_deref()
     }
 
     /// Whether a packet of `size` bytes may wait, while another is in transmission.

@@ -113,18 +113,17 @@ impl<B: Clone> Link<B> {
 
     /// Keeps from now on how long data packets wait.
     pub fn measure_waits(&mut self) {
-        let waits = match self {
-            Self::Computed(link) => &mut link.waits,
-            Self::Queued(link) => &mut link.waits,
-        };
-        *waits = Some(Box::default());
+        match self {
+            Self::Computed(link) => link.measure_waits(),
+            Self::Queued(link) => link.measure_waits(),
+        }
     }
 
     /// How long data packets have waited, if that is measured.
     pub fn waits(&self) -> Option<&Waits> {
         match self {
-            Self::Computed(link) => link.waits.as_deref(),
-            Self::Queued(link) => link.waits.as_deref(),
+            Self::Computed(link) => link.waits(),
+            Self::Queued(link) => link.waits(),
         }
     }
 

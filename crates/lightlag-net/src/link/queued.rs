@@ -47,7 +47,7 @@ pub struct QueuedLink<B> {
     /// Up to when `totals.queued` is counted.
     queued_until: Instant,
     /// How long data packets wait, if somebody asked.
-    pub(super) waits: Option<Box<Waits>>,
+    waits: Option<Box<Waits>>,
 }
 
 impl<B: Clone> QueuedLink<B> {
@@ -175,6 +175,16 @@ impl<B: Clone> QueuedLink<B> {
             self.counters.delivered += 1;
         }
         Some(packet)
+    }
+
+    /// Keeps from now on how long data packets wait.
+    pub(super) fn measure_waits(&mut self) {
+        self.waits = Some(Box::default());
+    }
+
+    /// How long data packets have waited, if that is measured.
+    pub(super) fn waits(&self) -> Option<&Waits> {
+        self.waits.as_deref()
     }
 
     /// What waits now.

@@ -149,7 +149,7 @@ mod tests {
         let rate = Rate::from_mbps(8);
         let config = LinkConfig { rate, delay: Duration::ZERO, queue: QueueLimit::Packets(100_000), header: 0 };
         let mut link = ComputedLink::new(config, LossProcess::new(&Loss::None, RandomStream::new(1, "loss")));
-        link.waits = Some(Box::default());
+        link.measure_waits();
         let mut gaps = RandomStream::new(1, "gaps");
         let (flags, mut now) = (PacketFlags::new(true), Instant::ZERO);
         for _ in 0..1_000_000 {
@@ -160,7 +160,7 @@ mod tests {
             let packet = Packet { destination: NodeId(1), flow: 0, size: 1000, flags, ecn: Ecn::NotEct, body: () };
             link.send(now, &packet).unwrap();
         }
-        let waits = link.waits.unwrap();
+        let waits = link.waits().unwrap();
         assert_eq!(waits.count(), 1_000_000);
         // Pollaczek and Khinchin: ρ s / (2 (1 − ρ)) = 1.167 ms.
         let (mean, exact) = (waits.mean().unwrap().as_secs_f64(), load * service / (2.0 * (1.0 - load)));
