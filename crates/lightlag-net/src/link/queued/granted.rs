@@ -4,6 +4,7 @@ use super::QueuedLink;
 use crate::LossPlace;
 use crate::link::demand::Serving;
 use crate::link::timetable::Transmission;
+use crate::queue::Waiting;
 use lightlag_core::Instant;
 
 impl<B: Clone> QueuedLink<B> {
@@ -35,10 +36,13 @@ impl<B: Clone> QueuedLink<B> {
             return;
         }
         if assignment.serving.is_none() {
-            let Some(packet) = self.discipline.dequeue(start, &mut self.verdicts) else {
+            let Some(Waiting { since, packet }) = self.discipline.dequeue(start, &mut self.verdicts) else {
                 self.transmitting = false;
                 return;
             };
+            if let Some(waits) = &mut self.waits {
+                waits.note(packet.flags, start.since(since));
+            }
             let left = u64::from(packet.size) + self.config.header;
             self.totals.carried_bytes += left;
             let is_damaged = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, left, packet.flags);
