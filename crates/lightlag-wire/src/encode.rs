@@ -1,8 +1,8 @@
-//! A segment becomes an IP packet.
+//! A segment or a datagram becomes an IP packet.
 
 use crate::ip::{self, pseudo_header};
 use crate::{Addresses, IpFields};
-use etherparse::ip_number::TCP;
+use etherparse::ip_number::{TCP, UDP};
 use lightlag_tcp::Segment;
 
 /// Bytes of options that a TCP header can hold (RFC 9293 §3.1: a data offset of four bits).
@@ -39,6 +39,30 @@ pub fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, segment: 
     out.extend_from_slice(payload);
     let sum = pseudo_header(source, destination, TCP, len).add_slice(&out[start..]).ones_complement();
     out[start + 16..start + 18].copy_from_slice(&sum.to_ne_bytes());
+}
+
+/// Writes the packet of a datagram of UDP (RFC 768) with its `payload` to `out`, which is cleared first, with lengths
+/// and checksums as they must be.
+///
+/// # Panics
+/// If the addresses are of two versions of IP, or if the packet is longer than 65,535 bytes.
+pub fn encode_udp(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, payload: &[u8]) {
+    let (source, destination) = (addresses.source.ip(), addresses.destination.ip());
+    let len = 8 + payload.len();
+    out.clear();
+    out.reserve(40 + len);
+    ip::write(out, source, destination, ip, UDP, len);
+    let start = out.len();
+    out.extend_from_slice(&addresses.source.port().to_be_bytes());
+    out.extend_from_slice(&addresses.destination.port().to_be_bytes());
+    // The IP header was written, so the length fits.
+    out.extend_from_slice(&(len as u16).to_be_bytes());
+    out.extend_from_slice(&[0; 2]);
+    out.extend_from_slice(payload);
+    let sum = pseudo_header(source, destination, UDP, len).add_slice(&out[start..]).ones_complement();
+    // RFC 768: 0 says that there is no checksum, so a sum of 0 is sent as its other form.
+    let sum = if sum == 0 { u16::MAX } else { sum };
+    out[start + 6..start + 8].copy_from_slice(&sum.to_ne_bytes());
 }
 
 fn with_options_that_fit(segment: Segment) -> Segment {

@@ -2,7 +2,7 @@
 //!
 //! A [`Segment`] counts its payload; here it becomes the bytes that travel between hosts, and bytes become a segment.
 //!
-//! - [`encode`]: a segment to a whole IP packet, with its lengths and checksums.
+//! - [`encode`]: a segment to a whole IP packet, with its lengths and checksums; [`encode_udp`]: a datagram.
 //! - [`decode`]: a packet that a host received; [`decode_captured`]: one that a capture holds, perhaps in part.
 //! - [`icmp`]: the errors of the network that concern TCP.
 //! - [`capture`]: files of packets, as other tools write and read them.
@@ -24,7 +24,7 @@ pub mod replay;
 mod tests;
 
 pub use decode::{decode, decode_captured};
-pub use encode::encode;
+pub use encode::{encode, encode_udp};
 
 /// The two ends of a packet: both of IPv4 or both of IPv6.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -149,3 +149,25 @@ fn a_capture_before_the_network_card_has_other_checksums() {
     assert_eq!(decode_captured(&packet).unwrap().checksum, Checksum::Invalid);
     assert_eq!(decode(&packet), Err(PacketError::BadHeaderChecksum));
 }
+
+#[test]
+fn a_datagram_has_the_checksum_of_its_bytes() {
+    let mut out = Vec::new();
+    encode_udp(&mut out, &addresses(), &IpFields::default(), b"hello\n");
+    assert_eq!(out.len(), 20 + 8 + 6);
+    assert_eq!((out[9], &out[20..26]), (17, &[0x9c, 0x40, 0, 80, 0, 14][..]));
+    let words = |bytes: &[u8]| bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum::<u32>();
+    let sum = words(&out[12..20]) + 17 + 14 + words(&out[20..]);
+    assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff, "what arrives sums up to minus zero");
+    assert_eq!(decode(&out), Err(PacketError::NotTcp(17)));
+}
+
+#[test]
+fn a_checksum_of_zero_is_sent_as_its_other_form() {
+    // The two bytes of payload are what is missing to a sum of minus zero.
+    let mut out = Vec::new();
+    encode_udp(&mut out, &addresses_v6(), &IpFields::default(), &[0, 0]);
+    let missing = [out[46], out[47]];
+    encode_udp(&mut out, &addresses_v6(), &IpFields::default(), &missing);
+    assert_eq!(&out[46..], [0xff, 0xff, missing[0], missing[1]]);
+}
