@@ -342,20 +342,41 @@ Row = dict[str, str]
 
 def flow_rows(summary: dict[str, Any]) -> list[Row]:
     """The flows of a summary as text, for people: at most the first 20."""
-    return [
-        {
-            "flow": flow["name"],
-            "congestion": flow["congestion"],
-            "goodput": rate(flow["goodput_bps"]),
-            "finished": "–" if flow["finish_s"] is None else f"{flow['finish_s']:.4g} s",
-            "resent": share(flow["retransmitted_segments"], flow["sent_segments"]),
-            "timeouts": str(flow["timeouts"]),
-            "mean RTT": "–" if flow["mean_rtt_s"] is None else f"{flow['mean_rtt_s'] * 1e3:.4g} ms",
-            "mean cwnd": f"{flow['mean_cwnd_segments']:.4g}",
-            "limited by": limited_by(flow["limited_s"]),
-        }
-        for flow in summary["flows"][:_SHOWN]
-    ]
+    shown = summary["flows"][:_SHOWN]
+    has_datagrams = any("datagrams" in flow for flow in shown)
+    return [_flow_row(flow) | (_datagram_cells(flow) if has_datagrams else {}) for flow in shown]
+
+
+def _flow_row(flow: dict[str, Any]) -> Row:
+    """A flow as text. Datagrams are not sent again, and nothing comes back."""
+    connection = "datagrams" not in flow
+    return {
+        "flow": flow["name"],
+        "congestion": flow["congestion"],
+        "goodput": rate(flow["goodput_bps"]),
+        "finished": "–" if flow["finish_s"] is None else f"{flow['finish_s']:.4g} s",
+        "resent": share(flow["retransmitted_segments"], flow["sent_segments"]) if connection else "–",
+        "timeouts": str(flow["timeouts"]) if connection else "–",
+        "mean RTT": _milliseconds(flow["mean_rtt_s"]),
+        "mean cwnd": f"{flow['mean_cwnd_segments']:.4g}" if connection else "–",
+        "limited by": limited_by(flow["limited_s"]) if connection else "–",
+    }
+
+
+def _datagram_cells(flow: dict[str, Any]) -> Row:
+    """What became of the datagrams of a flow, if it has some."""
+    datagrams = flow.get("datagrams")
+    if datagrams is None:
+        return {"lost": "–", "mean delay": "–", "95 % delay": "–"}
+    return {
+        "lost": share(datagrams["lost"], flow["sent_segments"]),
+        "mean delay": _milliseconds(datagrams["mean_delay_s"]),
+        "95 % delay": _milliseconds(datagrams["p95_delay_s"]),
+    }
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "–" if seconds is None else f"{seconds * 1e3:.4g} ms"
 
 
 def _dropped(link: dict[str, Any]) -> int:

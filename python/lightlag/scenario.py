@@ -72,6 +72,9 @@ Changes: TypeAlias = Sequence[Mapping[str, Any]]
 """``[{"at": "30 s", "rate": "5 Mbit/s"}, {"at": "60 s", "down": True}, {"at": "70 s", "down": False}]``."""
 Jitter: TypeAlias = str | Mapping[str, Any]
 """``"5 ms"``, or ``{"distribution": "normal", "deviation": "2 ms", "most": "6 ms", "correlation": 0.9}``."""
+Traffic: TypeAlias = Mapping[str, Any]
+"""``{"kind": "constant", "rate": "1 Mbit/s"}``, or bulk, on_off, periodic, poisson, burst with their keys. Sizes and
+times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``."""
 Trace: TypeAlias = str | Mapping[str, str]
 """The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
 ``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file."""
@@ -279,6 +282,10 @@ class Flow:
     """Node that receives."""
     name: str | None = None
     """By default ``from->to``, numbered from the second on."""
+    transport: Literal["tcp", "udp"] | None = None
+    """How its bytes travel; TCP by default."""
+    traffic: Traffic | None = None
+    """What its application sends, and when; by default everything at once."""
     transfer: Size | None = None
     """Payload to send; without it the flow sends until the run ends."""
     start: Time | None = None
@@ -297,6 +304,10 @@ class FlowTemplate:
 
     count: int | None = None
     """Flows for each pair of nodes, at least 1."""
+    transport: Literal["tcp", "udp"] | None = None
+    """How their bytes travel; TCP by default."""
+    traffic: Traffic | None = None
+    """What their applications send, and when; by default everything at once."""
     transfer: Size | None = None
     """Payload that each sends; without it they send until the run ends."""
     start: Time | None = None
@@ -594,14 +605,26 @@ class Network:
         destination: str,
         *,
         name: str | None = None,
+        transport: Literal["tcp", "udp"] | None = None,
+        traffic: Traffic | None = None,
         transfer: Size | None = None,
         start: Time | None = None,
+        reader: Mapping[str, Any] | None = None,
         congestion: Congestion | None = None,
         tcp: TcpLike | None = None,
     ) -> None:
-        """Adds a connection; see :class:`Flow` for the parameters."""
+        """Adds a flow; see :class:`Flow` for the parameters."""
         flow = Flow(
-            from_=source, to=destination, name=name, transfer=transfer, start=start, congestion=congestion, tcp=tcp
+            from_=source,
+            to=destination,
+            name=name,
+            transport=transport,
+            traffic=traffic,
+            transfer=transfer,
+            start=start,
+            reader=reader,
+            congestion=congestion,
+            tcp=tcp,
         )
         self.flows.append(flow)
 

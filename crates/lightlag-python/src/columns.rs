@@ -6,7 +6,8 @@ use arrow_array::{
     UInt64Array,
 };
 use lightlag_sim::results::{
-    Acks, DropCause, Drops, FlowSummary, LinkSummary, ProxySummary, QueueSamples, Queueing, RunResult, Trace,
+    Acks, DatagramSummary, DropCause, Drops, FlowSummary, LinkSummary, ProxySummary, QueueSamples, Queueing, RunResult,
+    Trace,
 };
 use std::sync::Arc;
 
@@ -47,8 +48,29 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     tables
 }
 
+/// The flows; what only datagrams have is there if a flow has some.
 fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
-    table([
+    let mut columns = flow_columns(flows);
+    if flows.iter().any(|flow| flow.datagrams.is_some()) {
+        let of = |value: fn(&DatagramSummary) -> u64| {
+            let values = flows.iter().map(|flow| flow.datagrams.as_ref().map(value));
+            Arc::new(UInt64Array::from_iter(values)) as ArrayRef
+        };
+        let delays = |value: fn(&DatagramSummary) -> Option<f64>| {
+            optionals(flows, move |flow| flow.datagrams.as_ref().and_then(value))
+        };
+        columns.extend([
+            ("datagrams_received", of(|datagrams| datagrams.received)),
+            ("datagrams_lost", of(|datagrams| datagrams.lost)),
+            ("datagrams_mean_delay_s", delays(|datagrams| datagrams.mean_delay_s)),
+            ("datagrams_p95_delay_s", delays(|datagrams| datagrams.p95_delay_s)),
+        ]);
+    }
+    batch(columns)
+}
+
+fn flow_columns(flows: &[FlowSummary]) -> Vec<Column> {
+    vec![
         ("name", texts(flows, |flow| &flow.name)),
         ("from", texts(flows, |flow| &flow.from)),
         ("to", texts(flows, |flow| &flow.to)),
@@ -71,7 +93,7 @@ fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
         ("limited_pacing_s", numbers(flows, |flow| flow.limited_s.pacing)),
         ("limited_recovery_s", numbers(flows, |flow| flow.limited_s.recovery)),
         ("limited_timeout_s", numbers(flows, |flow| flow.limited_s.timeout)),
-    ])
+    ]
 }
 
 fn link_table(links: &[LinkSummary]) -> RecordBatch {

@@ -1,8 +1,45 @@
-//! An application that takes its time to read.
+//! What applications do at the ends of flows, where that is more than to write everything and to read at once.
 
+use crate::datagrams;
 use crate::scenario::Reader;
+use crate::source::Source;
 use lightlag_core::{Duration, Instant};
-use lightlag_tcp::Connection;
+use lightlag_tcp::{Connection, State};
+
+/// An application that has something to do by itself.
+#[derive(Debug)]
+pub(crate) enum Application {
+    /// It does not read at once.
+    Reads(Reading),
+    /// It writes now and then.
+    Writes(Source),
+    /// It sends datagrams.
+    Sends(datagrams::Sender),
+    /// It receives datagrams.
+    Receives(datagrams::Receiver),
+}
+
+impl Application {
+    /// When it has something to do.
+    #[cold]
+    pub(crate) fn next(&self, connection: &Connection) -> Option<Instant> {
+        match self {
+            Self::Reads(reading) => reading.next(connection),
+            // A connection that has ended takes nothing any more.
+            Self::Writes(source) => source.next().filter(|_| connection.state() != State::Closed),
+            Self::Sends(sender) => sender.next(),
+            Self::Receives(_) => None,
+        }
+    }
+
+    /// Reads what is due.
+    #[cold]
+    pub(crate) fn read(&mut self, now: Instant, connection: &mut Connection) {
+        if let Self::Reads(reading) = self {
+            reading.advance(now, connection);
+        }
+    }
+}
 
 /// Bits, nanoseconds a second: what a byte costs at 1 bit/s.
 const BYTE: u128 = 8_000_000_000;

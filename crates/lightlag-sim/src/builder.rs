@@ -1,10 +1,13 @@
 //! From a scenario to a world.
 
-use crate::application::Reading;
+use crate::application::{Application, Reading};
+use crate::body::UDP_HEADER;
+use crate::datagrams;
 use crate::ends::{self, End, Role, ends};
 use crate::record::Recorder;
 use crate::relay::Relay;
-use crate::scenario::{LinkDirection, Network, Record, Split};
+use crate::scenario::{Flow, LinkDirection, Network, Record, Split, Transport};
+use crate::source::Source;
 use crate::world::{Crash, Endpoint, Hop, Outcome, Task, World};
 use lightlag_core::{EventQueue, Probability, RandomStream};
 use lightlag_net::queue::DisciplineConfig;
@@ -27,13 +30,14 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
     crashes.sort_unstable_by(|a, b| b.cmp(a));
-    let recorder = Recorder::new(record, flows.len());
+    let has_datagrams = flows.iter().any(|flow| flow.transport == Transport::Udp);
+    let recorder = Recorder::new(record, flows.len(), has_datagrams);
     let mut world = World {
         queue: EventQueue::new(hops.len() + endpoints.len() + 2),
         outcomes: vec![Outcome::Unfinished; flows.len()],
         relays,
         crashes,
-        open_transfers: flows.iter().filter(|flow| flow.transfer.is_some()).count(),
+        open_transfers: flows.iter().filter(|flow| flow.is_finite()).count(),
         sent: 0,
         received: 0,
         hops,
@@ -43,7 +47,12 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         ip_header: ip.header(),
     };
     for at in 0..world.endpoints.len() {
-        if let Task::Open { start, .. } = world.endpoints[at].task {
+        let start = match &world.endpoints[at] {
+            Endpoint { task: Task::Open { start, .. } | Task::Begin { start }, .. } => Some(*start),
+            Endpoint { application: Some(application), connection, .. } => application.next(connection),
+            _ => None,
+        };
+        if let Some(start) = start {
             world.queue.arm(world.endpoint_entity(at), start);
         }
     }
@@ -85,32 +94,45 @@ pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u6
     Hop { link, to: direction.to }
 }
 
+/// Bytes of the shortest TCP header: a datagram with its header of 8 may be as long as a segment with one.
+const TCP_HEADER: u16 = 20;
+
 /// The endpoint with this number, and what its application has to do.
 fn endpoint(number: usize, end: End, network: &Network, seed: u64) -> Endpoint {
     let flow = &network.flows[end.flow as usize];
-    let transfer = flow.transfer.map(|bytes| bytes.0);
     let split = || number / 2 - network.flows.len();
     let proxy = || &network.proxies[network.splits[split()].proxy as usize];
-    let (tcp, task) = match end.role {
-        Role::Sender => (&flow.tcp, Task::Open { start: flow.start, transfer }),
-        Role::Receiver => (&flow.tcp, transfer.map_or(Task::Idle, |transfer| Task::Receive { transfer })),
-        Role::Entry => (&proxy().client, Task::Relay(split() as u32)),
-        Role::Exit => (&proxy().server, Task::Relay(split() as u32)),
+    let tcp = match end.role {
+        Role::Sender | Role::Receiver => &flow.tcp,
+        Role::Entry => &proxy().client,
+        Role::Exit => &proxy().server,
     };
     let initial = initial_number(end, network, seed);
-    let mut connection = match end.role {
+    let connection = match end.role {
         Role::Sender | Role::Exit => Connection::client(tcp.clone(), initial),
         Role::Receiver | Role::Entry => Connection::server(tcp.clone(), initial),
     };
-    let reading = match (end.role, flow.reader) {
-        (Role::Receiver, Some(reader)) => Some(Box::new(Reading::new(reader, flow.start))),
-        _ => None,
-    };
-    if reading.is_some() || end.role == Role::Entry {
-        connection.read_later();
-    }
     let out = network.routes.next(end.node, end.peer_node).expect("every destination was checked to be reachable");
-    Endpoint { reading, ..Endpoint::new(end, out, connection, task) }
+    let mut endpoint = Endpoint::new(end, out, connection, Task::Idle);
+    match (flow.transport, end.role) {
+        (Transport::Tcp, Role::Sender) => return sender(endpoint, flow, seed),
+        (Transport::Tcp, Role::Receiver) => return receiver(endpoint, flow),
+        (Transport::Udp, Role::Sender) => {
+            let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
+            let sends = |source| Application::Sends(datagrams::Sender::new(source, most));
+            endpoint.application = Source::new(flow, seed).map(sends).map(Box::new);
+        }
+        (Transport::Udp, Role::Receiver) => {
+            endpoint.application = Some(Box::new(Application::Receives(datagrams::Receiver::default())));
+        }
+        (_, Role::Entry | Role::Exit) => {
+            endpoint.task = Task::Relay(split() as u32);
+            if end.role == Role::Entry {
+                endpoint.connection.read_later();
+            }
+        }
+    }
+    endpoint
 }
 
 /// The initial sequence number of an endpoint.
@@ -125,4 +147,31 @@ fn initial_number(end: End, network: &Network, seed: u64) -> SeqNumber {
     let mut random = RandomStream::new(seed, &purpose);
     let [first, second] = [random.bits(), random.bits()];
     SeqNumber(if matches!(end.role, Role::Sender | Role::Entry) { first } else { second } as u32)
+}
+
+/// The end of a connection from which data comes.
+fn sender(mut endpoint: Endpoint, flow: &Flow, seed: u64) -> Endpoint {
+    let (start, transfer) = (flow.start, flow.transfer.map(|bytes| bytes.0));
+    match Source::new(flow, seed) {
+        None => endpoint.task = Task::Open { start, transfer },
+        Some(source) => {
+            endpoint.task = Task::Begin { start };
+            endpoint.application = Some(Box::new(Application::Writes(source)));
+        }
+    }
+    endpoint
+}
+
+/// The end of a connection where data ends.
+fn receiver(mut endpoint: Endpoint, flow: &Flow) -> Endpoint {
+    if flow.is_finite() {
+        // How much an application writes by itself is known when it has.
+        let transfer = flow.transfer.filter(|_| flow.traffic.is_bulk()).map_or(u64::MAX, |bytes| bytes.0);
+        endpoint.task = Task::Receive { transfer };
+    }
+    if let Some(reader) = flow.reader {
+        endpoint.connection.read_later();
+        endpoint.application = Some(Box::new(Application::Reads(Reading::new(reader, flow.start))));
+    }
+    endpoint
 }

@@ -7,15 +7,16 @@
 //! Why a packet was dropped is known only later. With comments a packet is therefore written when its fate on the next
 //! link is known, and those behind it wait: never more than are on that link. Without, everything is written at once.
 
+use crate::body::{Body, Packet};
 use crate::ends::{self, End};
 use crate::record::DropCause;
 use crate::scenario::{CapturePlace, CapturePlan, IpVersion, Network};
 use lightlag_core::Instant;
-use lightlag_net::{LinkId, NodeId, Packet, Routes};
+use lightlag_net::{LinkId, NodeId, Routes};
+use lightlag_tcp::Snapshot;
 use lightlag_tcp::congestion::Phase;
-use lightlag_tcp::{Segment, Snapshot};
 use lightlag_wire::capture::{Direction, InterfaceId, Writer};
-use lightlag_wire::{Addresses, IpFields, encode};
+use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -145,7 +146,7 @@ struct File {
 struct Seen {
     at: Instant,
     direction: Direction,
-    packet: Packet<Segment>,
+    packet: Packet,
     comment: String,
     /// The link on which it went on, until it is known what became of it there.
     awaits: Option<LinkId>,
@@ -154,14 +155,7 @@ struct Seen {
 impl Captures {
     /// An endpoint sends a packet on a link.
     #[cold]
-    pub(crate) fn sent(
-        &mut self,
-        at: Instant,
-        routes: &Routes,
-        on: LinkId,
-        packet: &Packet<Segment>,
-        state: Option<Snapshot>,
-    ) {
+    pub(crate) fn sent(&mut self, at: Instant, routes: &Routes, on: LinkId, packet: &Packet, state: Option<Snapshot>) {
         let (node, comment) = (self.sender(packet).node, self.comment(state));
         let seen = Seen { at, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
         self.see(self.at_node[node.0 as usize], routes, seen);
@@ -169,7 +163,7 @@ impl Captures {
 
     /// A node receives a packet for one of its endpoints.
     #[cold]
-    pub(crate) fn received(&mut self, at: Instant, routes: &Routes, packet: &Packet<Segment>, state: Option<Snapshot>) {
+    pub(crate) fn received(&mut self, at: Instant, routes: &Routes, packet: &Packet, state: Option<Snapshot>) {
         let comment = self.comment(state);
         let seen = Seen { at, direction: Direction::Inbound, packet: *packet, comment, awaits: None };
         self.see(self.at_node[packet.destination.0 as usize], routes, seen);
@@ -177,14 +171,7 @@ impl Captures {
 
     /// A node passes a packet on to a link.
     #[cold]
-    pub(crate) fn forwarded(
-        &mut self,
-        at: Instant,
-        routes: &Routes,
-        node: NodeId,
-        on: LinkId,
-        packet: &Packet<Segment>,
-    ) {
+    pub(crate) fn forwarded(&mut self, at: Instant, routes: &Routes, node: NodeId, on: LinkId, packet: &Packet) {
         let comment = String::new();
         let seen = Seen { at, direction: Direction::Inbound, packet: *packet, comment, awaits: Some(on) };
         self.see(self.at_node[node.0 as usize], routes, seen);
@@ -192,7 +179,7 @@ impl Captures {
 
     /// A packet is given to a link.
     #[cold]
-    pub(crate) fn offered(&mut self, at: Instant, routes: &Routes, on: LinkId, packet: &Packet<Segment>) {
+    pub(crate) fn offered(&mut self, at: Instant, routes: &Routes, on: LinkId, packet: &Packet) {
         let comment = String::new();
         let seen = Seen { at, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
         self.see(self.at_link[on.0 as usize], routes, seen);
@@ -200,7 +187,7 @@ impl Captures {
 
     /// A packet arrived at the far end of a link.
     #[cold]
-    pub(crate) fn arrived(&mut self, on: usize, packet: &Packet<Segment>) {
+    pub(crate) fn arrived(&mut self, on: usize, packet: &Packet) {
         if self.comments {
             self.settle(on, packet, None);
         }
@@ -208,7 +195,7 @@ impl Captures {
 
     /// A link dropped a packet.
     #[cold]
-    pub(crate) fn dropped(&mut self, on: usize, packet: &Packet<Segment>, cause: DropCause) {
+    pub(crate) fn dropped(&mut self, on: usize, packet: &Packet, cause: DropCause) {
         if self.comments {
             self.settle(on, packet, Some(cause));
         }
@@ -233,7 +220,7 @@ impl Captures {
     }
 
     /// Who sent a packet.
-    fn sender(&self, packet: &Packet<Segment>) -> End {
+    fn sender(&self, packet: &Packet) -> End {
         self.endpoints[self.endpoints[packet.flow as usize].peer as usize]
     }
 
@@ -253,7 +240,7 @@ impl Captures {
     }
 
     /// It is known what became of a packet on a link.
-    fn settle(&mut self, on: usize, packet: &Packet<Segment>, cause: Option<DropCause>) {
+    fn settle(&mut self, on: usize, packet: &Packet, cause: Option<DropCause>) {
         let link = Some(LinkId(on as u32));
         let from = self.links[on].0;
         for file in [self.at_link[on], self.at_node[from.0 as usize]].into_iter().flatten() {
@@ -284,7 +271,7 @@ impl Captures {
     }
 
     fn write(&mut self, file: usize, seen: &Seen) -> io::Result<()> {
-        let Packet { flow, ecn, body: segment, .. } = &seen.packet;
+        let Packet { flow, ecn, body, .. } = &seen.packet;
         let End { flow, peer: sender, role, .. } = self.endpoints[*flow as usize];
         let File { writer, interface, hops, is_node, .. } = &mut self.files[file];
         let passed = hops[&sender];
@@ -297,10 +284,20 @@ impl Captures {
         };
         let forward = addresses(self.ip, self.hosts[flow as usize], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };
-        // The byte with the number n of the stream is n modulo 256, so what is sent again is the same.
-        let start = segment.seq.0 as usize % 256;
-        let payload = &self.payload[start..start + usize::from(segment.len)];
-        encode(&mut self.bytes, &addresses, &fields, segment, payload);
+        match body {
+            Body::Segment(segment) => {
+                // The byte with the number n of the stream is n modulo 256, so what is sent again is the same.
+                let start = segment.seq.0 as usize % 256;
+                let payload = &self.payload[start..start + usize::from(segment.len)];
+                encode(&mut self.bytes, &addresses, &fields, segment, payload);
+            }
+            Body::Datagram(datagram) => {
+                // A datagram begins with its number modulo 256.
+                let start = datagram.number() as usize % 256;
+                let payload = &self.payload[start..start + usize::from(datagram.len)];
+                encode_udp(&mut self.bytes, &addresses, &fields, payload);
+            }
+        }
         debug_assert_eq!(self.bytes.len(), usize::from(seen.packet.size), "a packet is as long as the network counted");
         writer.packet(*interface, seen.at, seen.direction, &self.bytes, &seen.comment)
     }

@@ -7,6 +7,8 @@
 //! - [`scenario`]: what was asked; data that cannot hold nonsense.
 //! - `builder`: from the scenario to a world.
 //! - `ends`: who the endpoints are.
+//! - `application`, `source`, `datagrams`: what applications do, when they have something to send, and by UDP.
+//! - `body`, `delays`: what packets carry; times summed up.
 //! - `world`: links, endpoints and the queue of their next events.
 //! - [`run`]: the event loop.
 //! - [`path`]: the links of a scenario for packets from outside.
@@ -17,8 +19,11 @@
 //! - [`results`]: what a run leaves: summary, columns, hash.
 
 mod application;
+mod body;
 mod builder;
 mod capture;
+mod datagrams;
+mod delays;
 mod ends;
 pub mod path;
 mod record;
@@ -26,6 +31,7 @@ mod relay;
 pub mod results;
 pub mod run;
 pub mod scenario;
+mod source;
 pub mod trace;
 mod world;
 

@@ -1,12 +1,12 @@
 //! Samples and drops as columns, while a run goes on.
 
+use crate::body::{Body, Packet};
 use crate::capture::Captures;
 use crate::scenario::{Record, TraceMode};
 use crate::world::Endpoint;
 use lightlag_core::{Duration, Instant};
-use lightlag_net::Packet;
 use lightlag_net::queue::{Backlog, Cause, Dropped};
-use lightlag_tcp::{Connection, Segment, Snapshot, congestion::Phase};
+use lightlag_tcp::{Connection, Snapshot, congestion::Phase};
 
 /// The state of senders over time. All columns are equally long; a row is one flow at one time. What is not known
 /// is NaN, which becomes null in files and frames.
@@ -137,12 +137,14 @@ pub(crate) struct Recorder {
     pub(crate) trace: Trace,
     pub(crate) queue: QueueSamples,
     pub(crate) drops: Drops,
+    /// Datagrams of each flow that were dropped.
+    pub(crate) lost_datagrams: Vec<u64>,
     /// Packets as captures, if anybody asked and said where to.
     pub(crate) captures: Option<Box<Captures>>,
 }
 
 impl Recorder {
-    pub(crate) fn new(record: &Record, flows: usize) -> Self {
+    pub(crate) fn new(record: &Record, flows: usize, has_datagrams: bool) -> Self {
         Self {
             mode: record.trace,
             queues: record.queue.is_on(),
@@ -155,6 +157,7 @@ impl Recorder {
             trace: Trace::default(),
             queue: QueueSamples::default(),
             drops: Drops::default(),
+            lost_datagrams: vec![0; if has_datagrams { flows } else { 0 }],
             captures: None,
         }
     }
@@ -257,12 +260,12 @@ impl Recorder {
     }
 
     #[cold]
-    pub(crate) fn drop_queue(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, endpoints: &[Endpoint]) {
+    pub(crate) fn drop_queue(&mut self, now: Instant, link: usize, packet: &Packet, endpoints: &[Endpoint]) {
         self.drop(now, link, packet, DropCause::Queue, endpoints);
     }
 
     #[cold]
-    pub(crate) fn drop_error(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, endpoints: &[Endpoint]) {
+    pub(crate) fn drop_error(&mut self, now: Instant, link: usize, packet: &Packet, endpoints: &[Endpoint]) {
         self.drop(now, link, packet, DropCause::Error, endpoints);
     }
 
@@ -270,7 +273,7 @@ impl Recorder {
     pub(crate) fn drops_of_queue(
         &mut self,
         link: usize,
-        dropped: impl Iterator<Item = Dropped<Segment>>,
+        dropped: impl Iterator<Item = Dropped<Body>>,
         endpoints: &[Endpoint],
     ) {
         for Dropped { at, packet, cause } in dropped {
@@ -299,14 +302,17 @@ impl Recorder {
         reorder(&mut drops.cause, &order);
     }
 
-    fn drop(&mut self, now: Instant, link: usize, packet: &Packet<Segment>, cause: DropCause, endpoints: &[Endpoint]) {
+    fn drop(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause, endpoints: &[Endpoint]) {
         if let Some(captures) = &mut self.captures {
             captures.dropped(link, packet, cause);
+        }
+        let addressee = &endpoints[packet.flow as usize];
+        if let Body::Datagram(_) = packet.body {
+            self.lost_datagrams[addressee.flow as usize] += 1;
         }
         if self.record_drops {
             self.drops.time_s.push(now.as_secs_f64());
             self.drops.link.push(link as u32);
-            let addressee = &endpoints[packet.flow as usize];
             self.drops.flow.push(addressee.flow);
             self.drops.backward.push(addressee.role.sends());
             self.drops.bytes.push(u32::from(packet.size));

@@ -2,9 +2,10 @@
 
 mod proxies;
 
+use crate::application::Application;
 use crate::ends;
 pub use crate::record::{Acks, DropCause, Drops, QueueSamples, Trace};
-use crate::scenario::{Network, Scenario};
+use crate::scenario::{Network, Scenario, Transport};
 use crate::world::{Outcome, World};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{NodeId, Waits};
@@ -70,7 +71,7 @@ pub struct FlowSummary {
     pub from: String,
     /// Node that receives.
     pub to: String,
-    /// Congestion-control algorithm.
+    /// Congestion-control algorithm; `udp` where there is none.
     pub congestion: String,
     /// When the connection was opened, in seconds.
     pub start_s: f64,
@@ -83,7 +84,7 @@ pub struct FlowSummary {
     pub delivered_bytes: u64,
     /// Delivered payload in bits over the time from start to finish, or to the end of the run.
     pub goodput_bps: f64,
-    /// Segments with payload sent, retransmissions included.
+    /// Segments with payload sent, retransmissions included; datagrams sent.
     pub sent_segments: u64,
     /// Segments with payload sent again.
     pub retransmitted_segments: u64,
@@ -99,10 +100,26 @@ pub struct FlowSummary {
     pub mean_cwnd_segments: f64,
     /// Seconds in which the sender was held back, by what.
     pub limited_s: LimitedSeconds,
+    /// What became of datagrams; left out of flows of TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<DatagramSummary>,
+}
+
+/// What became of the datagrams of a flow. A copy that a link made counts like one that was sent.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct DatagramSummary {
+    /// Those that arrived.
+    pub received: u64,
+    /// Those that were dropped on the way.
+    pub lost: u64,
+    /// From leaving to arriving, on average, in seconds; null if none arrived.
+    pub mean_delay_s: Option<f64>,
+    /// What 95 % of these times do not exceed, to 0.2 %, in seconds; null if none arrived.
+    pub p95_delay_s: Option<f64>,
 }
 
 /// Where a sender's time went. The parts add up to the time from its start to the end of its connection or run.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct LimitedSeconds {
     /// By the congestion window.
     pub cwnd: f64,
@@ -208,7 +225,10 @@ impl Provenance {
             name: flow.name.clone(),
             from: node(flow.from),
             to: node(flow.to),
-            congestion: flow.tcp.congestion.name().to_owned(),
+            congestion: match flow.transport {
+                Transport::Tcp => flow.tcp.congestion.name().to_owned(),
+                Transport::Udp => "udp".to_owned(),
+            },
             start: flow.start,
         });
         let links = network.links.iter().map(|link| [link.name.clone(), node(link.from), node(link.to)]);
@@ -297,6 +317,9 @@ impl RunResult {
             hash.numbers([optional(flow.mean_rtt_s), flow.mean_cwnd_segments.to_bits(), flow.goodput_bps.to_bits()]);
             let l = flow.limited_s;
             hash.numbers([l.cwnd, l.rwnd, l.application, l.pacing, l.recovery, l.timeout].map(f64::to_bits));
+            if let Some(d) = flow.datagrams {
+                hash.numbers([d.received, d.lost, optional(d.mean_delay_s), optional(d.p95_delay_s)]);
+            }
         }
         for link in &s.links {
             hash.text(&link.name);
@@ -353,6 +376,10 @@ impl RunResult {
 }
 
 fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant) -> FlowSummary {
+    let identity = match datagrams_of(world, flow, identity, end) {
+        Ok(summary) => return summary,
+        Err(identity) => identity,
+    };
     let [sender, receiver] = [ends::sender(flow), ends::receiver(flow)].map(|end| &world.endpoints[end].connection);
     let finish = match world.outcomes[flow] {
         Outcome::Finished(at) => Some(at),
@@ -392,7 +419,45 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
             recovery: seconds(recovery),
             timeout: seconds(timeout),
         },
+        datagrams: None,
     }
+}
+
+/// What a flow of UDP achieved, if it is one.
+fn datagrams_of(world: &World, flow: usize, identity: FlowIdentity, end: Instant) -> Result<FlowSummary, FlowIdentity> {
+    let [sender, receiver] =
+        [ends::sender(flow), ends::receiver(flow)].map(|end| world.endpoints[end].application.as_deref());
+    let (Some(Application::Sends(sender)), Some(Application::Receives(receiver))) = (sender, receiver) else {
+        return Err(identity);
+    };
+    let elapsed = end.since(identity.start.min(end)).as_secs_f64();
+    let delays = receiver.delays();
+    Ok(FlowSummary {
+        name: identity.name,
+        from: identity.from,
+        to: identity.to,
+        congestion: identity.congestion,
+        start_s: identity.start.as_secs_f64(),
+        finish_s: None,
+        failure: None,
+        delivered_bytes: receiver.bytes(),
+        goodput_bps: if elapsed > 0.0 { receiver.bytes() as f64 * 8.0 / elapsed } else { 0.0 },
+        sent_segments: sender.sent(),
+        retransmitted_segments: 0,
+        timeouts: 0,
+        recoveries: 0,
+        min_rtt_s: None,
+        mean_rtt_s: None,
+        mean_cwnd_segments: 0.0,
+        // Nothing but its application holds a sender of datagrams back.
+        limited_s: LimitedSeconds { application: elapsed, ..LimitedSeconds::default() },
+        datagrams: Some(DatagramSummary {
+            received: delays.count(),
+            lost: world.recorder.lost_datagrams[flow],
+            mean_delay_s: delays.mean(),
+            p95_delay_s: delays.quantile(0.95),
+        }),
+    })
 }
 
 /// A missing number, as bits that no number of ours has.

@@ -3,14 +3,17 @@
 //! Entities are numbered links first, then endpoints, then the sampler: at equal times packets arrive before
 //! timers fire, and a sample sees the state after both.
 
-use crate::application::Reading;
+use crate::application::Application;
+use crate::body::{Body, Packet};
 use crate::ends::{self, End, Role};
 use crate::record::Recorder;
 use crate::relay::Relay;
 use lightlag_core::{Entity, EventQueue, Instant};
-use lightlag_net::{Ecn, Link, LinkId, NodeId, Packet, PacketFlags, Routes};
+use lightlag_net::{Ecn, Link, LinkId, NodeId, PacketFlags, Routes};
 use lightlag_tcp::ecn::Codepoint;
-use lightlag_tcp::{Connection, Failure, Segment, State};
+use lightlag_tcp::{Connection, Failure, State};
+
+mod applications;
 
 /// One direction of a link and the node it leads to.
 pub(crate) struct Hop<B> {
@@ -33,32 +36,32 @@ pub(crate) struct Endpoint {
     pub(crate) flow: u32,
     pub(crate) role: Role,
     pub(crate) task: Task,
-    /// An application that does not read at once.
-    pub(crate) reading: Option<Box<Reading>>,
+    /// An application that does more than to write everything and to read at once.
+    pub(crate) application: Option<Box<Application>>,
 }
 
 impl Endpoint {
     pub(crate) fn new(end: End, out: LinkId, connection: Connection, task: Task) -> Self {
         let End { flow, role, peer, node, peer_node } = end;
         debug_assert!(node != peer_node, "a connection joins two nodes");
-        Self { connection, node, peer_node, peer, out, flow, role, task, reading: None }
+        Self { connection, node, peer_node, peer, out, flow, role, task, application: None }
     }
 
     /// When it has something to do by itself.
     #[inline]
     fn deadline(&self) -> Option<Instant> {
         let timeout = self.connection.poll_timeout();
-        match &self.reading {
+        match &self.application {
             None => timeout,
-            Some(reading) => timeout.into_iter().chain(reading.next(&self.connection)).min(),
+            Some(application) => timeout.into_iter().chain(application.next(&self.connection)).min(),
         }
     }
 
     /// The application reads what is due.
     #[inline]
     fn read(&mut self, now: Instant) {
-        if let Some(reading) = &mut self.reading {
-            reading.advance(now, &mut self.connection);
+        if let Some(application) = &mut self.application {
+            application.read(now, &mut self.connection);
         }
     }
 }
@@ -68,6 +71,8 @@ impl Endpoint {
 pub(crate) enum Task {
     /// Open the connection at this time, write so many bytes (`None`: without end) and close.
     Open { start: Instant, transfer: Option<u64> },
+    /// Open the connection at this time; the application writes by itself.
+    Begin { start: Instant },
     /// Wait until so many bytes have arrived.
     Receive { transfer: u64 },
     /// Pass on what arrives to the other end of this relay.
@@ -92,7 +97,7 @@ pub(crate) type Crash = (Instant, u32);
 
 /// The world.
 pub(crate) struct World {
-    pub(crate) hops: Vec<Hop<Segment>>,
+    pub(crate) hops: Vec<Hop<Body>>,
     pub(crate) endpoints: Vec<Endpoint>,
     /// Flows at proxies.
     pub(crate) relays: Vec<Relay>,
@@ -171,7 +176,7 @@ impl World {
     /// What comes out of link `at`, which leads to `node`.
     // Always: it has two callers, and a call costs the packets of computed links 20 instructions.
     #[inline(always)]
-    fn arrive<const CAPTURED: bool>(&mut self, now: Instant, at: usize, node: NodeId, packet: &Packet<Segment>) {
+    fn arrive<const CAPTURED: bool>(&mut self, now: Instant, at: usize, node: NodeId, packet: &Packet) {
         if CAPTURED && !packet.flags.is_corrupted() {
             self.recorder.captures().arrived(at, packet);
         }
@@ -190,7 +195,7 @@ impl World {
     }
 
     #[inline(always)]
-    fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: &Packet<Segment>) {
+    fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         if CAPTURED {
             self.recorder.captures().offered(now, &self.routes, on, packet);
         }
@@ -209,7 +214,7 @@ impl World {
     }
 
     #[cold]
-    fn transmit_queued(&mut self, now: Instant, on: LinkId, packet: &Packet<Segment>) {
+    fn transmit_queued(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let Link::Queued(link) = &mut self.hops[on.0 as usize].link else {
             unreachable!("there are two kinds of links");
         };
@@ -221,12 +226,16 @@ impl World {
     }
 
     #[inline(always)]
-    fn deliver<const CAPTURED: bool>(&mut self, now: Instant, packet: &Packet<Segment>) {
+    fn deliver<const CAPTURED: bool>(&mut self, now: Instant, packet: &Packet) {
         self.received += 1;
+        let segment = match &packet.body {
+            Body::Segment(segment) => segment,
+            Body::Datagram(datagram) => return self.datagram_arrives::<CAPTURED>(now, packet, datagram),
+        };
         let at = packet.flow as usize;
         let endpoint = &mut self.endpoints[at];
         endpoint.read(now);
-        endpoint.connection.handle_packet(now, &packet.body, codepoint(packet.ecn));
+        endpoint.connection.handle_packet(now, segment, codepoint(packet.ecn));
         if CAPTURED {
             let state = endpoint.role.sends().then(|| endpoint.connection.snapshot());
             self.recorder.captures().received(now, &self.routes, packet, state);
@@ -252,6 +261,9 @@ impl World {
 
     fn endpoint_wakes<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
         let endpoint = &mut self.endpoints[at];
+        if let Some(Application::Sends(_)) = endpoint.application.as_deref() {
+            return self.datagrams_leave::<CAPTURED>(now, at);
+        }
         endpoint.read(now);
         if let Task::Open { start, transfer } = endpoint.task {
             debug_assert!(start <= now, "a flow is woken at its start");
@@ -261,12 +273,21 @@ impl World {
             if transfer.is_some() {
                 endpoint.connection.close();
             }
+        } else if let Task::Begin { start } = endpoint.task {
+            debug_assert!(start <= now, "a flow is woken at its start");
+            endpoint.task = Task::Idle;
+            endpoint.connection.open(now);
         } else if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             endpoint.connection.handle_timeout(now);
         }
         match self.endpoints[at].task {
             Task::Relay(relay) => self.relay::<CAPTURED>(now, relay),
-            _ => self.flush::<CAPTURED>(now, at, false),
+            _ => {
+                if self.endpoints[at].application.is_some() {
+                    self.write(now, at);
+                }
+                self.flush::<CAPTURED>(now, at, false);
+            }
         }
         let deadline = self.endpoints[at].deadline();
         debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
@@ -343,7 +364,7 @@ impl World {
                 size: size as u16,
                 flags: PacketFlags::new(segment.len > 0).with_low_priority(segment.is_low_priority()),
                 ecn: field(self.endpoints[at].connection.codepoint()),
-                body: segment,
+                body: Body::Segment(segment),
             };
             self.sent += 1;
             if CAPTURED {

@@ -266,3 +266,33 @@ fn too_many_places_are_refused() {
     let errors = parse_toml(text, &[]).unwrap_err();
     assert!(errors[0].message.starts_with("502 places are more files than 500"), "{errors:?}");
 }
+
+#[test]
+fn datagrams_are_captured_beside_segments() {
+    let udp = "[[flows]]\nname = \"two\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\n\
+               traffic = { kind = \"constant\", rate = \"4 Mbit/s\", size = \"700 B\" }\n";
+    let (result, files) = captured(&format!("{PATH}{udp}\n[record]\npcap = {{ comments = true }}"));
+    let datagrams = |name: &str| {
+        let mut reader = Reader::open(&*files[name]).unwrap();
+        let mut found = Vec::new();
+        while let Some(packet) = reader.next_packet().unwrap() {
+            let ip = packet.ip.unwrap();
+            if ip[9] == 17 {
+                // Ports of the second flow; the length is of header and payload.
+                assert_eq!((ip.len(), &ip[20..26]), (728, &[0xc0, 0x01, 0, 9, 2, 0xc4][..]));
+                let comment = packet.comment.unwrap_or_default().into_owned();
+                found.push((ip[28], comment.contains("dropped on r->b: the queue was full")));
+            }
+        }
+        found
+    };
+    let [sent, arrived] = ["a.pcapng", "b.pcapng"].map(datagrams);
+    let flow = &result.summary.flows[1];
+    let lost = flow.datagrams.unwrap().lost;
+    assert_eq!((sent.len() as u64, arrived.len() as u64), (flow.sent_segments, flow.datagrams.unwrap().received));
+    assert!(lost > 0, "the queue is short");
+    // Payloads begin with the number of their datagram.
+    assert!(sent.iter().enumerate().all(|(number, (first, _))| number as u8 == *first));
+    // A comment at the sender tells only of its own link, which drops nothing.
+    assert!(sent.iter().all(|(_, dropped)| !dropped));
+}

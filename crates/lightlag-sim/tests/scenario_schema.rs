@@ -124,6 +124,40 @@ fn shipped_scenarios_obey_the_schema_as_written_and_in_full() {
     }
 }
 
+/// One of each kind and of each distribution.
+fn kinds_of_traffic() -> Vec<(&'static str, Value)> {
+    let every = json!({ "distribution": "exponential", "mean": "1 s" });
+    vec![
+        ("tcp", json!({ "kind": "bulk" })),
+        ("tcp", json!({ "kind": "constant", "rate": "1 Mbit/s" })),
+        ("udp", json!({ "kind": "constant", "rate": "1 Mbit/s", "size": "500 B", "stop": "1 h" })),
+        ("udp", json!({ "kind": "on_off", "rate": "1 Mbit/s", "on": "1 s", "off": every })),
+        ("udp", json!({ "kind": "periodic", "size": "100 B", "every": "1 s", "first": "0 s", "count": 3 })),
+        (
+            "tcp",
+            json!({
+                "kind": "periodic", "every": "1 s",
+                "size": { "distribution": "pareto", "mean": "1 kB", "shape": 1.2, "max": "1 MB" },
+                "first": { "distribution": "uniform", "min": "0 s", "max": "1 s" }
+            }),
+        ),
+        (
+            "udp",
+            json!({
+                "kind": "poisson", "every": "20 ms",
+                "size": { "distribution": "lognormal", "median": "1 kB", "sigma": 0.7 }
+            }),
+        ),
+        (
+            "udp",
+            json!({
+                "kind": "burst", "messages": 5, "every": every, "count": 2,
+                "size": { "distribution": "empirical", "values": ["1 kB", "2 kB"], "weights": [1, 0.5] }
+            }),
+        ),
+    ]
+}
+
 #[test]
 fn the_schema_refuses_what_the_parser_refuses() {
     let good = json!({
@@ -155,7 +189,23 @@ fn the_schema_refuses_what_the_parser_refuses() {
         let read = lightlag_sim::scenario::parse_json(&other.to_string(), &[]).unwrap();
         assert_eq!(check(&read.to_json()), Vec::<String>::new(), "in full");
     }
+    for (transport, traffic) in kinds_of_traffic() {
+        let mut other = good.clone();
+        other["flows"] = json!([{ "from": "a", "to": "b", "transport": transport, "traffic": traffic }]);
+        assert_eq!(check(&other), Vec::<String>::new(), "{traffic}");
+        let read = lightlag_sim::scenario::parse_json(&other.to_string(), &[]);
+        let read = read.unwrap_or_else(|errors| panic!("{traffic}: {errors:#?}"));
+        assert_eq!(check(&read.to_json()), Vec::<String>::new(), "in full");
+        let again = lightlag_sim::scenario::parse_json(&read.to_json().to_string(), &[]);
+        assert_eq!(again.as_ref(), Ok(&read), "{traffic}");
+    }
     for (pointer, value) in [
+        ("/flows/0/transport", json!("sctp")),
+        ("/flows/0/traffic", json!({ "kind": "bursty" })),
+        ("/flows/0/traffic", json!({ "kind": "constant" })),
+        ("/flows/0/traffic", json!({ "kind": "constant", "rate": "1 Mbit/s", "every": "1 s" })),
+        ("/flows/0/traffic", json!({ "kind": "poisson", "every": "1 s", "size": { "distribution": "normal" } })),
+        ("/flows/0/traffic", json!({ "kind": "poisson", "every": "1 s", "size": { "distribution": "uniform" } })),
         ("/duration", json!(1)),
         ("/durration", json!("1 s")),
         ("/topology/kind", json!("torus")),

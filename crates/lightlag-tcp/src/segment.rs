@@ -4,6 +4,7 @@
 //! that nothing inside it wraps. A segment is 52 bytes, so that a packet with its envelope is 64: one cache line.
 
 use std::fmt;
+use std::num::NonZeroU8;
 
 mod space;
 mod wire;
@@ -121,6 +122,27 @@ const BLOCKS_MASK: u8 = 0x07;
 /// Bytes of the timestamps option with its padding.
 const TIMESTAMPS_LEN: u32 = 12;
 
+/// A shift count plus 1: 0 is left for what may stand in the place of a segment, which then is not larger. Counts above
+/// 14 mean 14 (RFC 7323 §2.3), so 255 may become 254.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Shift(NonZeroU8);
+
+impl Shift {
+    fn new(count: u8) -> Self {
+        Self(NonZeroU8::MIN.saturating_add(count))
+    }
+
+    fn count(self) -> u8 {
+        self.0.get() - 1
+    }
+}
+
+impl Default for Shift {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 /// A segment. Options are set by the `with_` methods and read by the methods of their names.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Segment {
@@ -138,7 +160,7 @@ pub struct Segment {
     /// Bytes of data.
     pub len: u16,
     mss: u16,
-    window_scale: u8,
+    window_scale: Shift,
     options: u8,
     /// Control bits.
     pub flags: Flags,
@@ -176,7 +198,7 @@ impl Segment {
     pub fn syn_options(&self) -> SynOptions {
         SynOptions {
             mss: (self.options & HAS_MSS != 0).then_some(self.mss),
-            window_scale: (self.options & HAS_WINDOW_SCALE != 0).then_some(self.window_scale),
+            window_scale: (self.options & HAS_WINDOW_SCALE != 0).then_some(self.window_scale.count()),
             sack_permitted: self.options & HAS_SACK_PERMITTED != 0,
         }
     }
@@ -216,7 +238,7 @@ impl Segment {
         }
         if let Some(scale) = syn.window_scale {
             self.options |= HAS_WINDOW_SCALE;
-            self.window_scale = scale;
+            self.window_scale = Shift::new(scale);
         }
         if syn.sack_permitted {
             self.options |= HAS_SACK_PERMITTED;
@@ -294,6 +316,7 @@ mod tests {
     #[test]
     fn a_segment_leaves_twelve_bytes_of_a_cache_line() {
         assert_eq!(size_of::<Segment>(), 52);
+        assert_eq!(size_of::<Option<Segment>>(), 52, "there is room for something else in its place");
     }
 
     #[test]

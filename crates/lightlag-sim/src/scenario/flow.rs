@@ -4,6 +4,7 @@ use super::application::Reader;
 use super::error::{Errors, Path, not_one_of};
 use super::link::{LARGEST, LONGEST, NodeName, refusal_of_name};
 use super::reader::{FromValue, Table, leaf, shown};
+use super::traffic::{Beside, Traffic, Transport};
 use lightlag_core::{Bytes, Duration};
 use lightlag_tcp::congestion::{Choice, catalog};
 use lightlag_tcp::{Config, OptionError, Options};
@@ -30,6 +31,15 @@ pub struct FlowSpec {
     pub from: String,
     /// Node that receives.
     pub to: String,
+    /// How its bytes travel, `"tcp"` or `"udp"`.
+    #[serde(skip_serializing_if = "Transport::is_tcp")]
+    #[schemars(default)]
+    pub transport: Transport,
+    /// What its application sends, and when, such as `{ kind = "constant", rate = "1 Mbit/s" }`; without it,
+    /// everything at once.
+    #[serde(skip_serializing_if = "Traffic::is_bulk")]
+    #[schemars(default)]
+    pub traffic: Traffic,
     /// Payload to send; without it the flow sends until the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Bytes>,
@@ -52,6 +62,13 @@ pub struct FlowSpec {
 pub struct FlowTemplate {
     /// Flows for each pair of nodes, at least 1.
     pub count: u64,
+    /// How their bytes travel, `"tcp"` or `"udp"`.
+    #[serde(skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
+    /// What their applications send, and when, such as `{ kind = "constant", rate = "1 Mbit/s" }`; without it,
+    /// everything at once.
+    #[serde(skip_serializing_if = "Traffic::is_bulk")]
+    pub traffic: Traffic,
     /// Payload that each sends; without it the flows send until the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Bytes>,
@@ -72,6 +89,8 @@ impl Default for FlowTemplate {
     fn default() -> Self {
         Self {
             count: 1,
+            transport: Transport::Tcp,
+            traffic: Traffic::Bulk,
             transfer: None,
             start: Duration::ZERO,
             stagger: Duration::ZERO,
@@ -104,8 +123,9 @@ impl FromValue for FlowSpec {
         let start = table.optional("start", errors).unwrap_or_default();
         let reader = table.optional("reader", errors);
         let tcp = options(&mut table, at, errors);
+        let (transport, traffic) = traffic(&mut table, at, &tcp, reader.is_some(), errors);
         table.finish(errors);
-        let flow = Self { name, from: from?.0, to: to?.0, transfer, start, reader, tcp };
+        let flow = Self { name, from: from?.0, to: to?.0, transport, traffic, transfer, start, reader, tcp };
         (errors.len() == before).then_some(flow)
     }
 }
@@ -117,13 +137,18 @@ impl FromValue for FlowTemplate {
         if count == 0 || count > MOST {
             errors.push(Path::Key(at, "count"), format!("{count} is not a number of flows from 1 to {MOST}"));
         }
+        let reader: Option<Reader> = table.optional("reader", errors);
+        let tcp = options(&mut table, at, errors);
+        let (transport, traffic) = traffic(&mut table, at, &tcp, reader.is_some(), errors);
         let template = Self {
             count,
+            transport,
+            traffic,
             transfer: transfer(&mut table, errors),
             start: table.optional("start", errors).unwrap_or_default(),
             stagger: table.optional("stagger", errors).unwrap_or_default(),
-            reader: table.optional("reader", errors),
-            tcp: options(&mut table, at, errors),
+            reader,
+            tcp,
         };
         table.finish(errors);
         Some(template)
@@ -163,6 +188,17 @@ impl FromValue for Transfer {
         errors.push(at, format!("{} {reason}", shown(value)));
         None
     }
+}
+
+/// What is sent, and by which transport.
+fn traffic(table: &mut Table, at: &Path, tcp: &Options, reader: bool, errors: &mut Errors) -> (Transport, Traffic) {
+    let before = errors.len();
+    let transport = table.optional("transport", errors).unwrap_or_default();
+    let traffic: Traffic = table.optional("traffic", errors).unwrap_or_default();
+    if errors.len() == before {
+        traffic.check(transport, at, Beside { congestion: tcp.congestion.is_some(), reader }, errors);
+    }
+    (transport, traffic)
 }
 
 /// The `tcp` table of a table, and its shorthand `congestion`.

@@ -9,6 +9,7 @@ use super::link::Line;
 use super::network::Proxy;
 use super::record::TraceMode;
 use super::topology::{MOST_LINKS, Topology};
+use super::traffic::{Traffic, Transport};
 use lightlag_core::{Bytes, Duration};
 use lightlag_net::NodeId;
 use lightlag_tcp::Config;
@@ -75,6 +76,8 @@ pub(super) struct Stream {
     pub(super) name: String,
     pub(super) from: NodeId,
     pub(super) to: NodeId,
+    pub(super) transport: Transport,
+    pub(super) traffic: Arc<Traffic>,
     pub(super) transfer: Option<Bytes>,
     pub(super) reader: Option<Reader>,
     pub(super) start: Duration,
@@ -253,9 +256,20 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
         }
         let name = flow.name.clone().unwrap_or_else(|| names.by_nodes(&flow.from, &flow.to));
         let Some(tcp) = tcp else { continue };
-        streams.push(Stream { name, from, to, transfer: flow.transfer, reader: flow.reader, start: flow.start, tcp });
+        streams.push(Stream {
+            name,
+            from,
+            to,
+            transport: flow.transport,
+            traffic: Arc::new(flow.traffic.clone()),
+            transfer: flow.transfer,
+            reader: flow.reader,
+            start: flow.start,
+            tcp,
+        });
     }
     if let Some((topology, template)) = scenario.generated_flows() {
+        let traffic = Arc::new(template.traffic.clone());
         let mut start = template.start;
         for [from, to] in topology.pairs() {
             for _ in 0..template.count {
@@ -267,6 +281,8 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
                     name,
                     from: from_id,
                     to: to_id,
+                    transport: template.transport,
+                    traffic: traffic.clone(),
                     transfer: template.transfer,
                     reader: template.reader,
                     start,

@@ -25,6 +25,8 @@ mod satellite;
 mod text;
 mod topology;
 mod trace;
+mod traffic;
+mod varied;
 mod warnings;
 
 pub use application::Reader;
@@ -44,6 +46,9 @@ pub use record::{QueueMode, Record, TraceMode};
 pub use satellite::{Hop, Payload, PlainLink, Satellite, Terrestrial};
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
 pub use trace::{Trace, TraceFile, TraceFormat};
+pub(crate) use traffic::LARGEST_MESSAGE;
+pub use traffic::{Burst, Constant, OnOff, Periodic, Poisson, Traffic, Transport};
+pub use varied::{Quantity, Varied};
 
 use error::{Errors, Path};
 use lightlag_core::Duration;

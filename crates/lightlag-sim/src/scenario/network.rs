@@ -7,6 +7,7 @@ use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
 use super::proxy::splits;
 use super::trace::Traces;
+use super::traffic::{Traffic, Transport};
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{Edge, Jitter, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes, Timetable};
@@ -80,6 +81,10 @@ pub struct Flow {
     pub from: NodeId,
     /// Node that receives.
     pub to: NodeId,
+    /// How its bytes travel.
+    pub transport: Transport,
+    /// What its application sends, and when.
+    pub traffic: Arc<Traffic>,
     /// Payload; `None` sends until the run ends.
     pub transfer: Option<Bytes>,
     /// How the receiving application reads; `None` reads at once.
@@ -134,10 +139,17 @@ impl Scenario {
     }
 }
 
+impl Flow {
+    /// Whether it finishes by itself: a run waits for that.
+    pub fn is_finite(&self) -> bool {
+        self.transport == Transport::Tcp && (self.transfer.is_some() || self.traffic.ends())
+    }
+}
+
 impl From<Stream> for Flow {
     fn from(stream: Stream) -> Self {
-        let Stream { name, from, to, transfer, reader, start, tcp } = stream;
-        Self { name, from, to, transfer, reader, start: Instant::ZERO + start, tcp }
+        let Stream { name, from, to, transport, traffic, transfer, reader, start, tcp } = stream;
+        Self { name, from, to, transport, traffic, transfer, reader, start: Instant::ZERO + start, tcp }
     }
 }
 

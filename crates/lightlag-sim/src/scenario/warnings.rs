@@ -7,6 +7,7 @@ use super::capture::IpVersion;
 use super::error::Warning;
 use super::link::Line;
 use super::network::{Flow, LinkDirection, Network};
+use super::traffic::Transport;
 use super::{Scenario, Topology};
 use lightlag_core::{Bytes, Duration, Rate};
 use lightlag_net::queue::{CoDelConfig, DisciplineConfig, FqCoDelConfig, StepConfig};
@@ -113,6 +114,10 @@ impl Scenario {
             let path = self.flow_path(index);
             let share = Bytes((way.rate * way.round_trip).0 / sharing[way.bottleneck.0 as usize].max(1));
             self.time(network, flow, way, &path, &mut found);
+            if flow.transport == Transport::Udp || !flow.traffic.is_bulk() {
+                // Its application limits it, not its window.
+                continue;
+            }
             window(flow, way, share, &path, &mut found);
             timers(flow, way, &path, &mut found);
             sack(flow, way, share, &path, &mut found);
@@ -192,7 +197,7 @@ impl Scenario {
         let mut crossing: BTreeMap<u32, (Duration, u64)> = BTreeMap::new();
         let mut markable = BTreeSet::new();
         for (flow, way) in network.flows.iter().zip(ways) {
-            if let Some(way) = way {
+            if let Some(way) = way.as_ref().filter(|_| flow.transport == Transport::Tcp) {
                 let (round_trip, packet) = crossing.entry(way.bottleneck.0).or_default();
                 *round_trip = way.round_trip.max(*round_trip);
                 *packet = Sizes::of(&flow.tcp, network.ip).segment.0.max(*packet);

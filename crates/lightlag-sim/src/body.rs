@@ -1,0 +1,72 @@
+//! What packets carry: a segment of TCP, or a datagram of UDP in its place.
+
+use lightlag_core::Instant;
+use lightlag_tcp::Segment;
+
+/// Bytes of a UDP header (RFC 768).
+pub(crate) const UDP_HEADER: u32 = 8;
+
+/// A packet of a run.
+pub(crate) type Packet = lightlag_net::Packet<Body>;
+
+/// The body of a packet. It is as long as a segment, so that a packet is 64 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Body {
+    /// Of TCP.
+    Segment(Segment),
+    /// Of UDP.
+    Datagram(Datagram),
+}
+
+/// A datagram (RFC 768) without its payload: bytes are counted, not carried.
+// Halves, so that it is aligned as a segment is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Datagram {
+    number: [u32; 2],
+    sent: [u32; 2],
+    /// Bytes of payload.
+    pub(crate) len: u16,
+}
+
+impl Datagram {
+    /// The datagram of this number of its sender, which counts from 0.
+    pub(crate) fn new(number: u64, sent: Instant, len: u16) -> Self {
+        Self { number: halves(number), sent: halves(sent.as_nanos()), len }
+    }
+
+    /// Which one of its sender it is.
+    pub(crate) fn number(&self) -> u64 {
+        whole(self.number)
+    }
+
+    /// When it left its sender.
+    pub(crate) fn sent(&self) -> Instant {
+        Instant::from_nanos(whole(self.sent))
+    }
+}
+
+fn halves(value: u64) -> [u32; 2] {
+    [(value >> 32) as u32, value as u32]
+}
+
+fn whole([high, low]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_a_cache_line() {
+        assert_eq!(size_of::<Body>(), size_of::<Segment>());
+        assert_eq!(size_of::<Packet>(), 64);
+    }
+
+    #[test]
+    fn a_datagram_keeps_what_it_is_given() {
+        let sent = Instant::from_nanos(u64::MAX / 3);
+        let datagram = Datagram::new(u64::MAX - 5, sent, 1472);
+        assert_eq!((datagram.number(), datagram.sent(), datagram.len), (u64::MAX - 5, sent, 1472));
+    }
+}

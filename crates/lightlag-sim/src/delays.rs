@@ -1,0 +1,95 @@
+//! Many times, summed up: their mean exactly, their quantiles to 0.2 %.
+
+use lightlag_core::Duration;
+use std::collections::BTreeMap;
+
+/// Steps of one doubling: 2^8.
+const STEPS: u32 = 8;
+
+/// Counts of times in steps whose width grows with the time: 256 a doubling.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Delays {
+    steps: BTreeMap<u32, u64>,
+    count: u64,
+    sum: u128,
+    least: Duration,
+    most: Duration,
+}
+
+impl Delays {
+    /// Adds one.
+    pub(crate) fn add(&mut self, delay: Duration) {
+        *self.steps.entry(step(delay.as_nanos())).or_default() += 1;
+        self.least = if self.count == 0 { delay } else { self.least.min(delay) };
+        self.most = self.most.max(delay);
+        self.count += 1;
+        self.sum += u128::from(delay.as_nanos());
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The mean in seconds, if there are any.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
+    }
+
+    /// The smallest in seconds that a share of `quantile` does not exceed (nearest rank), if there are any.
+    pub(crate) fn quantile(&self, quantile: f64) -> Option<f64> {
+        let rank = (libm::ceil(quantile * self.count as f64) as u64).max(1);
+        let mut below = 0;
+        let (step, _) = self.steps.iter().find(|(_, count)| {
+            below += **count;
+            below >= rank
+        })?;
+        let middle = middle(*step).clamp(self.least.as_nanos() as f64, self.most.as_nanos() as f64);
+        Some(middle / 1e9)
+    }
+}
+
+/// The step of a time.
+fn step(nanos: u64) -> u32 {
+    let doublings = (u64::BITS - nanos.leading_zeros()).saturating_sub(STEPS + 1);
+    (doublings << STEPS) + (nanos >> doublings) as u32
+}
+
+/// The middle of a step in nanoseconds.
+fn middle(step: u32) -> f64 {
+    let doublings = (step >> STEPS).saturating_sub(1);
+    let first = u64::from(step - (doublings << STEPS)) << doublings;
+    first as f64 + 0.5 * ((1_u64 << doublings) - 1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_knows_its_times() {
+        for nanos in (0..20).flat_map(|power| [3_u64, 5, 7].map(|odd| odd.pow(power) % (1 << 50))) {
+            let found = middle(step(nanos));
+            assert!((found - nanos as f64).abs() <= nanos as f64 / 512.0, "{nanos}: {found}");
+        }
+    }
+
+    #[test]
+    fn steps_follow_each_other() {
+        let steps: Vec<u32> = (0..5_000).map(step).collect();
+        assert!(steps.is_sorted() && steps.windows(2).all(|pair| pair[1] - pair[0] <= 1));
+    }
+
+    #[test]
+    fn quantiles_are_of_the_nearest_rank() {
+        let mut delays = Delays::default();
+        assert_eq!((delays.mean(), delays.quantile(0.95)), (None, None));
+        (1..=100).for_each(|ms| delays.add(Duration::from_millis(ms)));
+        assert_eq!(delays.count(), 100);
+        assert!((delays.mean().unwrap() - 0.0505).abs() < 1e-12);
+        for (quantile, expected) in [(0.0, 0.001), (0.5, 0.050), (0.95, 0.095), (1.0, 0.1)] {
+            let found = delays.quantile(quantile).unwrap();
+            assert!((found - expected).abs() <= 0.002 * expected, "{quantile}: {found}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The keys `transport` and `traffic`: what they mean, and what is refused.
+
+use lightlag_core::{Bytes, Duration, Law};
+use lightlag_sim::scenario::{Network, Scenario, Traffic, Transport, parse_json, parse_toml};
+
+/// One link and a flow with these keys.
+fn text(keys: &str) -> String {
+    format!(
+        "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
+         [[flows]]\nfrom = \"a\"\nto = \"b\"\n{keys}\n"
+    )
+}
+
+/// The scenario, which survives its own complete form.
+fn scenario(text: &str) -> Scenario {
+    let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
+    let json = scenario.to_json().to_string();
+    assert_eq!(parse_json(&json, &[]).as_ref(), Ok(&scenario), "{json}");
+    scenario
+}
+
+fn network(text: &str) -> Network {
+    scenario(text).expand().unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
+}
+
+#[test]
+fn a_flow_is_bulk_by_tcp_unless_it_says_otherwise() {
+    let plain = scenario(&text(""));
+    assert_eq!((plain.flows[0].transport, &plain.flows[0].traffic), (Transport::Tcp, &Traffic::Bulk));
+    let said = scenario(&text("transport = \"tcp\"\ntraffic = { kind = \"bulk\" }"));
+    assert_eq!(said, plain);
+    let json = plain.to_json();
+    assert!(json["flows"][0].get("traffic").is_none() && json["flows"][0].get("transport").is_none());
+}
+
+#[test]
+fn every_kind_is_read() {
+    let traffic = |keys: &str| scenario(&text(&format!("traffic = {{ {keys} }}"))).flows.remove(0).traffic;
+    let Traffic::Constant(constant) = traffic("kind = \"constant\", rate = \"2 Mbit/s\"") else { panic!() };
+    assert_eq!((constant.rate.as_bps(), constant.size, constant.stop), (2_000_000, Bytes(1000), None));
+    let Traffic::OnOff(on_off) = traffic(
+        "kind = \"on_off\", rate = \"1 Mbit/s\", size = \"100 B\", on = \"1 s\", \
+         off = { distribution = \"pareto\", mean = \"3 s\", shape = 1.5 }, stop = \"9 s\"",
+    ) else {
+        panic!()
+    };
+    assert_eq!(on_off.on.law(), &Law::Constant(1e9));
+    assert_eq!(on_off.off.law(), &Law::Pareto { min: 1e9, shape: 1.5, max: None });
+    assert_eq!(on_off.stop, Some(Duration::from_secs(9)));
+    let Traffic::Poisson(poisson) = traffic(
+        "kind = \"poisson\", every = \"20 ms\", size = { distribution = \"empirical\", values = [\"1 kB\", \"9 kB\"] }",
+    ) else {
+        panic!()
+    };
+    assert_eq!(poisson.size.law(), &Law::table(&[(1000.0, 1.0), (9000.0, 1.0)]));
+    assert_eq!((poisson.every, poisson.first), (Duration::from_millis(20), None));
+    let Traffic::Burst(burst) = traffic("kind = \"burst\", size = \"60 B\", messages = 10") else { panic!() };
+    assert_eq!((burst.messages, burst.every, burst.count), (10, None, None));
+}
+
+#[test]
+fn generated_flows_have_traffic_too() {
+    let network = network(
+        "duration = \"10 s\"\n[topology]\nkind = \"star\"\nleaves = 3\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+         flow = { transport = \"udp\", traffic = { kind = \"periodic\", size = \"80 B\", every = \"1 s\" } }\n",
+    );
+    assert_eq!(network.flows.len(), 3);
+    for flow in &network.flows {
+        assert!(flow.transport == Transport::Udp && matches!(*flow.traffic, Traffic::Periodic(_)));
+        assert!(!flow.is_finite());
+    }
+}
+
+#[test]
+fn what_limits_a_window_is_no_warning_for_who_does_not_fill_it() {
+    let path = "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"100 Mbit/s\"\ndelay = \"300 ms\"\n\
+                queue = \"1 bdp\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n";
+    let warnings = |keys: &str| {
+        let scenario = scenario(&format!("{path}{keys}"));
+        scenario.warnings(&scenario.expand().unwrap())
+    };
+    let narrow = "tcp = { receive_buffer = \"64 kB\" }\n";
+    assert!(!warnings(narrow).is_empty());
+    let constant = "traffic = { kind = \"constant\", rate = \"1 Mbit/s\" }\n";
+    assert_eq!(warnings(&format!("{narrow}{constant}")), []);
+    assert_eq!(warnings(&format!("transport = \"udp\"\n{constant}")), []);
+}
+
+/// Expects exactly one error, at `path` of the flow, whose message has `fragment`.
+fn assert_refused(keys: &str, path: &str, fragment: &str) {
+    let errors = parse_toml(&text(keys), &[]).and_then(|scenario| scenario.expand().map(drop)).expect_err(keys);
+    let [error] = errors.as_slice() else { panic!("{keys}: one error, not {errors:#?}") };
+    assert_eq!(error.path, format!("flows[0].{path}"), "{keys}: {error}");
+    assert!(error.message.contains(fragment), "{keys}: {error} does not say {fragment:?}");
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let udp = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"1 Mbit/s\" }\n";
+    for (keys, path, fragment) in [
+        ("transport = \"sctp\"", "transport", "tcp, udp"),
+        ("transport = \"udp\"", "traffic", "kind = \\\"constant\\\""),
+        (&*format!("{udp}congestion = \"cubic\""), "congestion", "has no congestion control"),
+        (&*format!("{udp}reader = {{ rate = \"1 kB/s\" }}"), "reader", "has no receive window"),
+        (
+            "transport = \"udp\"\ntraffic = { kind = \"periodic\", size = \"1 GB\", every = \"1 s\" }",
+            "traffic.size",
+            "10 MB",
+        ),
+    ] {
+        assert_refused(keys, path, &fragment.replace("\\\"", "\""));
+    }
+}
+
+#[test]
+fn wrong_traffic_is_refused() {
+    for (keys, path, fragment) in [
+        ("kind = \"constnat\"", "kind", "did you mean \"constant\"?"),
+        ("rate = \"1 Mbit/s\"", "kind", "is missing; write one of bulk"),
+        ("kind = \"bulk\", rate = \"1 Mbit/s\"", "rate", "not a key here"),
+        ("kind = \"constant\"", "rate", "is missing"),
+        ("kind = \"constant\", rate = \"0 bit/s\"", "rate", "0 bit/s"),
+        ("kind = \"constant\", rate = \"-1 Mbit/s\"", "rate", "is not a rate"),
+        ("kind = \"constant\", rate = \"1 Mbit/s\", size = \"0 B\"", "size", "is nothing"),
+        ("kind = \"constant\", rate = \"1 Mbit/s\", size = { distribution = \"uniform\" }", "size", "have one size"),
+        ("kind = \"constant\", rate = \"1 Mbit/s\", stop = \"0 s\"", "stop", "begin of the run"),
+        ("kind = \"on_off\", rate = \"1 Mbit/s\", on = \"1 s\"", "off", "is missing"),
+        ("kind = \"on_off\", rate = \"1 Mbit/s\", on = \"1 s\", off = \"0 s\"", "off", "shorter than 1 us"),
+        ("kind = \"periodic\", every = \"1 s\"", "size", "is missing"),
+        ("kind = \"periodic\", every = \"0 s\", size = \"1 kB\"", "every", "never ends"),
+        ("kind = \"periodic\", every = \"1 s\", size = \"1 kB\", count = 0", "count", "sends nothing"),
+        ("kind = \"periodic\", every = \"1 s\", size = \"2000 TB\"", "size", "the largest there is"),
+        ("kind = \"poisson\", every = \"1 s\", size = true", "size", "true is not a size"),
+        ("kind = \"burst\", size = \"1 kB\"", "messages", "is missing"),
+        ("kind = \"burst\", size = \"1 kB\", messages = 2000000", "messages", "from 1 to 1000000"),
+        ("kind = \"burst\", size = \"1 kB\", messages = 2, count = 2", "every", "is missing"),
+    ] {
+        assert_refused(&format!("traffic = {{ {keys} }}"), &format!("traffic.{path}"), fragment);
+    }
+    assert_refused("traffic = \"constant\"", "traffic", "is not a table such as { kind");
+}
+
+#[test]
+fn wrong_distributions_are_refused() {
+    for (keys, path, fragment) in [
+        ("", "distribution", "is missing; write uniform, exponential"),
+        ("distribution = \"normal\"", "distribution", "uniform, exponential, pareto, lognormal, empirical"),
+        ("distribution = \"exponential\"", "mean", "is missing"),
+        ("distribution = \"exponential\", mean = \"0 B\"", "mean", "is nothing"),
+        ("distribution = \"exponential\", mean = \"-1 B\"", "mean", "is not a size"),
+        ("distribution = \"exponential\", mean = \"1 kB\", shape = 2", "shape", "not a key here"),
+        ("distribution = \"uniform\", min = \"2 kB\", max = \"1 kB\"", "max", "is not above min"),
+        ("distribution = \"pareto\", mean = \"1 kB\"", "shape", "is missing"),
+        ("distribution = \"pareto\", shape = 1.2", "mean", "write mean or min"),
+        ("distribution = \"pareto\", shape = 1.2, mean = \"2 kB\", min = \"1 kB\"", "min", "beside mean"),
+        ("distribution = \"pareto\", shape = 1.0, mean = \"1 kB\"", "shape", "leaves no mean"),
+        ("distribution = \"pareto\", shape = 0.9, min = \"1 kB\"", "shape", "leaves no mean"),
+        ("distribution = \"pareto\", shape = -1, min = \"1 kB\"", "shape", "is not a number above 0"),
+        ("distribution = \"pareto\", shape = 2, mean = \"1 kB\", max = \"1 kB\"", "max", "is not above"),
+        ("distribution = \"lognormal\", mean = \"1 kB\"", "sigma", "is missing"),
+        ("distribution = \"lognormal\", mean = \"1 kB\", sigma = 11", "sigma", "up to 10"),
+        ("distribution = \"lognormal\", sigma = 1", "mean", "write mean or median"),
+        ("distribution = \"empirical\"", "values", "is missing; write a list"),
+        ("distribution = \"empirical\", values = []", "values", "at least one"),
+        ("distribution = \"empirical\", values = [\"1 kB\", \"x\"]", "values[1]", "\"x\" is not a size"),
+        ("distribution = \"empirical\", values = [\"1 kB\"], weights = [1, 2]", "weights", "2 numbers for 1 values"),
+        ("distribution = \"empirical\", values = [\"1 kB\"], weights = [0]", "weights[0]", "above 0"),
+    ] {
+        let keys = format!("traffic = {{ kind = \"poisson\", every = \"1 s\", size = {{ {keys} }} }}");
+        assert_refused(&keys, &format!("traffic.size.{path}"), fragment);
+    }
+}

@@ -1,0 +1,154 @@
+//! Datagrams: what a link does to them is known in closed form.
+
+mod text;
+
+use lightlag_sim::RunResult;
+use lightlag_sim::results::{DatagramSummary, FlowSummary};
+use text::run;
+
+/// A link of 8 Mbit/s and 50 ms; a packet of 1000 B takes 1 ms.
+fn link(more: &str, flows: &str) -> String {
+    format!(
+        "duration = \"300 s\"\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
+         [[links]]\nbetween = [\"a\", \"b\"]\nrate = \"8 Mbit/s\"\ndelay = \"50 ms\"\n{more}\n{flows}"
+    )
+}
+
+/// A flow of datagrams whose packets are 1000 B: 28 of headers and 972 of payload.
+fn datagrams(traffic: &str) -> String {
+    format!("[[flows]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\ntraffic = {{ size = \"972 B\", {traffic} }}\n")
+}
+
+fn of(result: &RunResult, flow: usize) -> (&FlowSummary, DatagramSummary) {
+    let flow = &result.summary.flows[flow];
+    (flow, flow.datagrams.unwrap())
+}
+
+#[test]
+fn below_the_rate_of_the_link_nothing_waits() {
+    // 972 B each 2 ms.
+    let result = run(&link("", &datagrams("kind = \"constant\", rate = \"3.888 Mbit/s\"")));
+    let (flow, datagrams) = of(&result, 0);
+    assert_eq!((flow.congestion.as_str(), flow.finish_s, flow.failure), ("udp", None, None));
+    // One leaves at each 2 ms of 300 s, both ends included; 51 ms later it is there.
+    assert_eq!(flow.sent_segments, 150_001);
+    assert_eq!((datagrams.received, datagrams.lost), (150_001 - 26, 0));
+    assert_eq!(flow.delivered_bytes, datagrams.received * 972);
+    assert_eq!((datagrams.mean_delay_s, datagrams.p95_delay_s), (Some(0.051), Some(0.051)));
+    assert_eq!(flow.goodput_bps, flow.delivered_bytes as f64 * 8.0 / 300.0);
+    assert_eq!(flow.limited_s.application, 300.0);
+}
+
+#[test]
+fn above_it_the_link_loses_what_it_cannot_carry() {
+    for rate in [10.0, 16.0, 24.0] {
+        let payload = rate * 0.972;
+        let traffic = datagrams(&format!("kind = \"constant\", rate = \"{payload} Mbit/s\""));
+        let result = run(&link("queue = \"50 packets\"", &traffic));
+        let (flow, datagrams) = of(&result, 0);
+        let (loss, expected) = (datagrams.lost as f64 / flow.sent_segments as f64, 1.0 - 8.0 / rate);
+        // The first 50 found room: less than 1 in 1000.
+        assert!((loss - expected).abs() < 1e-3, "{rate} Mbit/s: {loss} is lost, not {expected}");
+        // One in transmission and 49 or 50 that wait.
+        let delay = datagrams.p95_delay_s.unwrap();
+        assert!((0.1..=0.1013).contains(&delay), "{delay}");
+    }
+}
+
+#[test]
+fn datagrams_of_poisson_wait_as_in_m_d_1() {
+    for load in [0.5, 0.8] {
+        let traffic = format!("kind = \"poisson\", every = \"{} us\"", 1000.0 / load);
+        let delays = (1..=20).map(|seed| {
+            let text = link("queue = \"100000 packets\"", &datagrams(&traffic));
+            of(&run(&format!("seed = {seed}\n{text}")), 0).1.mean_delay_s.unwrap()
+        });
+        let delays: Vec<f64> = delays.collect();
+        let mean = delays.iter().sum::<f64>() / 20.0;
+        let variance = delays.iter().map(|delay| (delay - mean) * (delay - mean)).sum::<f64>() / 19.0;
+        // Kleinrock, Queueing Systems I, §5.6: the wait is ρ·S/(2(1 − ρ)). Student's t for 19, two-sided 99 %: 2.861.
+        let (expected, width) = (0.051 + load * 1e-3 / (2.0 * (1.0 - load)), 2.861 * (variance / 20.0).sqrt());
+        assert!((mean - expected).abs() < width, "load {load}: {mean} ± {width}, not {expected}");
+        assert!(width < 0.05 * (expected - 0.051), "± {width} tests nothing about {expected}");
+    }
+}
+
+#[test]
+fn tcp_has_what_datagrams_leave() {
+    // 3 of 8 Mbit/s at the network layer.
+    let tcp = "[[flows]]\nfrom = \"a\"\nto = \"b\"\ntcp = { congestion = \"cubic\" }\n";
+    let text = link("queue = \"1 bdp\"", &(datagrams("kind = \"constant\", rate = \"2.916 Mbit/s\"") + tcp));
+    let result = run(&text);
+    let ((cross, datagrams), tcp) = (of(&result, 0), &result.summary.flows[1]);
+    let share = cross.goodput_bps / 2.916e6;
+    assert!(share > 0.97, "datagrams do not give way: {share}; {datagrams:?}");
+    // Of what is left TCP has 1448 of 1500 bytes, less what slow start and recovery do not use.
+    let left = (8e6 - cross.goodput_bps / 0.972) * 1448.0 / 1500.0;
+    assert!((0.93..=1.0).contains(&(tcp.goodput_bps / left)), "{} of {left}", tcp.goodput_bps);
+    assert!(tcp.datagrams.is_none());
+}
+
+#[test]
+fn a_long_message_is_several_datagrams() {
+    // 10,000 B in datagrams of at most 1472: six of them and one of 1168.
+    let flow = "[[flows]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\n";
+    let traffic = "traffic = { kind = \"burst\", size = \"10000 B\", messages = 2 }\n";
+    for (keys, headers) in [("", 28), ("ip = \"v6\"\n", 48)] {
+        let result = run(&format!("{keys}{}", link("", &format!("{flow}{traffic}"))));
+        let (flow, datagrams) = of(&result, 0);
+        assert_eq!((flow.sent_segments, flow.delivered_bytes, datagrams.received), (14, 20_000, 14));
+        assert_eq!(result.summary.links[0].carried_bytes, 20_000 + 14 * headers);
+    }
+    let small = run(&link("", &format!("{flow}{traffic}tcp = {{ mss = \"500 B\" }}\n")));
+    assert_eq!(of(&small, 0).0.sent_segments, 2 * 20, "512 B each");
+}
+
+#[test]
+fn lost_and_doubled_datagrams_are_counted() {
+    let text =
+        link("loss = 0.2\nduplicate = 0.1", &datagrams("kind = \"constant\", rate = \"2 Mbit/s\", stop = \"200 s\""));
+    let result = run(&text);
+    let ((flow, datagrams), link) = (of(&result, 0), &result.summary.links[0]);
+    assert_eq!(datagrams.lost, link.dropped_error);
+    assert_eq!(flow.sent_segments + link.duplicated, datagrams.received + datagrams.lost);
+    assert!(link.duplicated > 1_000 && datagrams.lost > 1_000, "{datagrams:?}");
+}
+
+#[test]
+fn a_run_waits_for_connections_and_not_for_datagrams() {
+    let tcp = "[[flows]]\nfrom = \"a\"\nto = \"b\"\ntransfer = \"100 kB\"\n";
+    let traffic = datagrams("kind = \"constant\", rate = \"1 Mbit/s\"");
+    let result = run(&link("", &format!("{traffic}{tcp}")));
+    assert!(result.summary.simulated_s < 5.0, "{}", result.summary.simulated_s);
+    assert_eq!(result.summary.flows[1].finish_s, Some(result.summary.simulated_s));
+    let json = serde_json::to_value(&result.summary.flows).unwrap();
+    assert!(json[0].get("datagrams").is_some() && json[1].get("datagrams").is_none());
+}
+
+#[test]
+fn connections_carry_messages_too() {
+    // 100 kB in 10 s, and one message of 1000 B each 100 ms: 50 ms to open, 50 + 1 ms to arrive.
+    let flow = |traffic: &str| format!("[[flows]]\nfrom = \"a\"\nto = \"b\"\ntraffic = {{ {traffic} }}\n");
+    let constant = flow("kind = \"constant\", rate = \"80 kbit/s\"") + "transfer = \"100 kB\"\n";
+    let result = run(&link("", &constant));
+    let done = &result.summary.flows[0];
+    assert_eq!((done.delivered_bytes, done.sent_segments), (100_000, 100));
+    // The last byte leaves at 9.9 s. 1052 B take 1.052 ms.
+    assert!((done.finish_s.unwrap() - 9.951_052).abs() < 1e-9, "{done:?}");
+    assert!(done.limited_s.application > 9.9, "{:?}", done.limited_s);
+    let messages = flow("kind = \"periodic\", size = \"3 kB\", every = \"1 s\", count = 5");
+    let result = run(&link("", &messages));
+    let done = &result.summary.flows[0];
+    assert_eq!(done.delivered_bytes, 15_000);
+    assert!((4.05..4.1).contains(&done.finish_s.unwrap()), "{done:?}");
+}
+
+#[test]
+fn a_connection_with_nothing_to_send_is_finished() {
+    let flow = "[[flows]]\nfrom = \"a\"\nto = \"b\"\ntraffic = { kind = \"periodic\", size = \"1 kB\", every = \"1 s\", \
+                first = \"2 s\", stop = \"2 s\" }\n";
+    let result = run(&link("", flow));
+    let flow = &result.summary.flows[0];
+    assert_eq!((flow.delivered_bytes, flow.failure), (0, None));
+    assert_eq!((flow.finish_s, result.summary.simulated_s), (Some(0.0), 0.0));
+}
