@@ -115,6 +115,8 @@ impl Mul<Duration> for Rate {
 impl Probability {
     /// Never.
     pub const ZERO: Self = Self(0.0);
+    /// Always.
+    pub const ONE: Self = Self(1.0);
 
     /// A probability; `None` outside [0, 1] or not a number.
     pub fn new(value: f64) -> Option<Self> {

@@ -47,7 +47,7 @@ fn disciplines_have_the_defaults_of_their_rfcs() {
         ecn: false,
         mean_packet: Bytes(500),
     };
-    let step = StepConfig { threshold: QueueLimit::Packets(65), drop_not_ect: false };
+    let step = StepConfig { threshold: QueueLimit::Packets(65), drop_not_ect: false, weight: Probability::ONE };
     for (queue, discipline, limit) in [
         ("\"100 packets\"", DisciplineConfig::DropTail, QueueLimit::Packets(100)),
         ("{ discipline = \"drop_tail\" }", DisciplineConfig::DropTail, QueueLimit::Packets(1000)),

@@ -99,7 +99,7 @@ impl DisciplineConfig {
             Self::FqCoDel(config) => Box::new(FqCoDel::new(config, limit, random)),
             Self::Pie(config) => Box::new(Pie::new(config, limit, link.rate, random)),
             Self::DualPi2(config) => Box::new(DualPi2::new(config, limit)),
-            Self::Step(config) => Box::new(Step::new(config, limit)),
+            Self::Step(config) => Box::new(Step::new(config, limit, link.rate)),
             Self::Priority(mode) => Box::new(Priority::new(mode, limit)),
         }
     }

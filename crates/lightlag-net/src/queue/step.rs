@@ -2,10 +2,17 @@
 //!
 //! What a switch does for DCTCP (Alizadeh and others, *Data Center TCP (DCTCP)*, SIGCOMM 2010, §3.1; RFC 8257 §3.1). The
 //! instantaneous queue decides, without an average.
+//!
+//! With a weight w below 1 it is the average `avg ← (1 − w) avg + w q`, q with the packet that comes, and after idle time t
+//! `avg ← (1 − w)^(t/s) avg`, s the time to transmit 500 B (as in [`red`](super::red)): all packets are marked while the
+//! average is long, none otherwise, as the routers of TCP-Jersey do (Xu, Tian, Ansari, IEEE JSAC 22(4), 2004).
 
 use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::Packet;
-use lightlag_core::Instant;
+use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
+
+/// A packet of usual size, for the average after idle times.
+const USUAL_PACKET: Bytes = Bytes(500);
 
 /// Parameters of step marking.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -15,6 +22,8 @@ pub struct StepConfig {
     /// Whether packets that cannot be marked are dropped beyond the threshold. So do switches that make the step of a
     /// RED with equal thresholds.
     pub drop_not_ect: bool,
+    /// w, the weight of a new sample in the average; with 1 the queue of the moment decides.
+    pub weight: Probability,
 }
 
 /// A queue with step marking.
@@ -23,22 +32,48 @@ pub struct Step<B> {
     config: StepConfig,
     limit: QueueLimit,
     fifo: Fifo<B>,
+    average: f64,
+    /// Since when the link is idle.
+    idle_since: Option<Instant>,
+    usual_time: Duration,
 }
 
 impl<B: Clone> Step<B> {
-    /// An empty queue.
-    pub fn new(config: StepConfig, limit: QueueLimit) -> Self {
-        Self { config, limit, fifo: Fifo::default() }
+    /// An empty queue of a link with this rate.
+    pub fn new(config: StepConfig, limit: QueueLimit, rate: Rate) -> Self {
+        let usual_time = rate.time_to_send(USUAL_PACKET);
+        let idle_since = Some(Instant::ZERO);
+        Self { config, limit, fifo: Fifo::default(), average: 0.0, idle_since, usual_time }
+    }
+
+    /// Whether the queue with a packet of this size, or its average, is beyond the threshold.
+    fn is_beyond(&mut self, now: Instant, size: u16) -> bool {
+        let Backlog { packets, bytes } = self.fifo.backlog();
+        let (queue, threshold) = match self.config.threshold {
+            QueueLimit::Packets(threshold) => (packets + 1, threshold),
+            QueueLimit::Bytes(threshold) => (bytes + u64::from(size), threshold),
+        };
+        let weight = self.config.weight.value();
+        if weight >= 1.0 {
+            return queue > threshold;
+        }
+        if let Some(since) = self.idle_since.take() {
+            self.decay(now.since(since));
+        }
+        self.average += weight * (queue as f64 - self.average);
+        self.average > threshold as f64
+    }
+
+    /// Lets the average fall as if small packets had met an empty queue for so long.
+    fn decay(&mut self, idle: Duration) {
+        let missed = idle / self.usual_time.max(Duration::from_nanos(1));
+        self.average *= libm::pow(1.0 - self.config.weight.value(), missed);
     }
 }
 
 impl<B: Clone + Send> Discipline<B> for Step<B> {
     fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
-        let Backlog { packets, bytes } = self.fifo.backlog();
-        let beyond = match self.config.threshold {
-            QueueLimit::Packets(threshold) => packets + 1 > threshold,
-            QueueLimit::Bytes(threshold) => bytes + u64::from(packet.size) > threshold,
-        };
+        let beyond = self.is_beyond(now, packet.size);
         if beyond && self.config.drop_not_ect && !packet.ecn.is_capable() {
             verdicts.drop_early(now, packet);
         } else if !self.limit.admits(self.fifo.backlog(), packet.size) {
@@ -51,12 +86,24 @@ impl<B: Clone + Send> Discipline<B> for Step<B> {
         }
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
-        self.fifo.pop()
+    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+        let first = self.fifo.pop();
+        if first.is_none() {
+            self.idle_since = Some(now);
+        }
+        first
     }
 
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
+    }
+
+    fn rate_changes(&mut self, at: Instant, rate: Rate) {
+        if let Some(since) = self.idle_since {
+            self.decay(at.since(since));
+            self.idle_since = Some(at);
+        }
+        self.usual_time = rate.time_to_send(USUAL_PACKET);
     }
 }
 
@@ -67,8 +114,9 @@ mod tests {
     use crate::Ecn;
 
     fn marks(threshold: QueueLimit, ecn: Ecn, drop_not_ect: bool) -> (Vec<bool>, u64) {
-        let config = StepConfig { threshold, drop_not_ect };
-        let (mut queue, mut verdicts) = (Step::new(config, QueueLimit::Packets(100)), Verdicts::default());
+        let config = StepConfig { threshold, drop_not_ect, weight: Probability::ONE };
+        let queue = Step::new(config, QueueLimit::Packets(100), Rate::from_mbps(4));
+        let (mut queue, mut verdicts) = (queue, Verdicts::default());
         for _ in 0..6 {
             queue.enqueue(Instant::ZERO, packet(0, 500, ecn), &mut verdicts);
         }
@@ -91,5 +139,35 @@ mod tests {
     fn packets_without_ect_pass_or_are_dropped() {
         assert_eq!(marks(QueueLimit::Packets(4), Ecn::NotEct, false), (vec![false; 6], 0));
         assert_eq!(marks(QueueLimit::Packets(4), Ecn::NotEct, true), (vec![false; 4], 2));
+    }
+
+    #[test]
+    fn with_a_weight_all_packets_are_marked_while_the_average_is_long() {
+        let weight = Probability::new(0.25).unwrap();
+        let config = StepConfig { threshold: QueueLimit::Packets(2), drop_not_ect: false, weight };
+        let queue = Step::new(config, QueueLimit::Packets(100), Rate::from_mbps(4));
+        let (mut queue, mut verdicts) = (queue, Verdicts::default());
+        // 1, 2, 3, …: 0.25, 0.6875, 1.266, 1.949, 2.712.
+        let mut marks = Vec::new();
+        for _ in 0..5 {
+            queue.enqueue(Instant::ZERO, packet(0, 500, Ecn::Ect0), &mut verdicts);
+        }
+        for _ in 0..5 {
+            marks.push(queue.dequeue(Instant::ZERO, &mut verdicts).unwrap().packet.ecn == Ecn::Ce);
+        }
+        assert_eq!(marks, [false, false, false, false, true]);
+        // The queue is empty, the average still above: with a packet, 2.712 + 0.25 (1 − 2.712) = 2.284.
+        let mut meets = |time: Instant| {
+            queue.enqueue(time, packet(0, 500, Ecn::Ect0), &mut verdicts);
+            queue.dequeue(time, &mut verdicts).unwrap().packet.ecn == Ecn::Ce
+        };
+        assert!(meets(Instant::ZERO));
+        assert!(!meets(Instant::ZERO));
+        // Idle for four packets of 500 B, 1 ms each: 0.75⁴ of it.
+        assert!(queue.dequeue(Instant::ZERO, &mut verdicts).is_none());
+        let before = queue.average;
+        queue.enqueue(Instant::from_nanos(4_000_000), packet(0, 500, Ecn::Ect0), &mut verdicts);
+        let expected = before * 0.75_f64.powi(4) * 0.75 + 0.25;
+        assert!((queue.average - expected).abs() < 1e-12, "{} {expected}", queue.average);
     }
 }

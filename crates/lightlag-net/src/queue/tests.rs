@@ -47,7 +47,11 @@ fn disciplines() -> [DisciplineConfig; 11] {
         DisciplineConfig::FqCoDel(FqCoDelConfig { codel, flows: 4, quantum: Bytes(300) }),
         DisciplineConfig::Pie(PieConfig { target: ms(2), update: ms(2), burst: ms(5), ecn: true }),
         DisciplineConfig::DualPi2(DualPi2Config { target: ms(2), max_rtt: ms(10), ..DualPi2Config::default() }),
-        DisciplineConfig::Step(StepConfig { threshold: QueueLimit::Packets(4), drop_not_ect: true }),
+        DisciplineConfig::Step(StepConfig {
+            threshold: QueueLimit::Packets(4),
+            drop_not_ect: true,
+            weight: Probability::ONE,
+        }),
         DisciplineConfig::Priority(PriorityMode::PushOut),
         DisciplineConfig::Priority(PriorityMode::Strict),
     ]

@@ -87,6 +87,8 @@ pub enum Discipline {
         threshold: Limit,
         /// Whether packets that cannot be marked are dropped beyond it.
         drop_not_ect: bool,
+        /// Weight of a new sample in the average that is compared; 1 for the queue of the moment.
+        weight: Probability,
     },
     /// Two priorities.
     Priority(PriorityMode),
@@ -162,8 +164,9 @@ impl Queue {
             Discipline::FqCoDel(config) => DisciplineConfig::FqCoDel(config),
             Discipline::Pie(config) => DisciplineConfig::Pie(config),
             Discipline::DualPi2(config) => DisciplineConfig::DualPi2(config),
-            Discipline::Step { threshold, drop_not_ect } => {
-                DisciplineConfig::Step(StepConfig { threshold: threshold.resolve(rate, round_trip), drop_not_ect })
+            Discipline::Step { threshold, drop_not_ect, weight } => {
+                let threshold = threshold.resolve(rate, round_trip);
+                DisciplineConfig::Step(StepConfig { threshold, drop_not_ect, weight })
             }
             Discipline::Priority(mode) => DisciplineConfig::Priority(mode),
         }
@@ -346,6 +349,7 @@ impl Keys<'_, '_> {
         Discipline::Step {
             threshold: threshold.unwrap_or(Limit::Packets(1)),
             drop_not_ect: self.or("drop_not_ect", false),
+            weight: self.chance("weight", Probability::ONE),
         }
     }
 }
@@ -465,8 +469,12 @@ impl Discipline {
                 "coupling": config.coupling, "min_threshold": config.min_threshold, "range": config.range,
                 "classic_share": config.classic_share,
             }),
-            Self::Step { threshold, drop_not_ect } => {
-                json!({ "discipline": "step", "threshold": threshold, "drop_not_ect": drop_not_ect })
+            Self::Step { threshold, drop_not_ect, weight } => {
+                let mut table = json!({ "discipline": "step", "threshold": threshold, "drop_not_ect": drop_not_ect });
+                if weight != Probability::ONE {
+                    table["weight"] = json!(weight);
+                }
+                table
             }
             Self::Priority(mode) => {
                 let mode = PRIORITY_MODES.iter().find(|(_, known)| *known == mode).map(|(name, _)| name);

@@ -148,7 +148,11 @@ fn queue(draw: &mut Draw) -> String {
         ),
         3 => format!("\"pie\", target = \"{ms} ms\", burst = \"{} ms\", ecn = {ecn}", draw.between(0, 150)),
         4 => format!("\"dualpi2\", target = \"{ms} ms\", coupling = {}", draw.between(1, 5)),
-        5 => format!("\"step\", threshold = \"{packets} packets\", drop_not_ect = {}", draw.flag()),
+        5 => format!(
+            "\"step\", threshold = \"{packets} packets\", drop_not_ect = {}, weight = {}",
+            draw.flag(),
+            draw.pick(&[1.0, 1.0, 0.02])
+        ),
         _ => return limit,
     };
     if draw.percent(70) {

@@ -19,7 +19,8 @@ const DUALPI2: &str = "A short queue for senders that answer marks in proportion
                        drops or marks from the classic one; its probability, times coupling, marks the short one, which \
                        takes ECT(1) (RFC 9332).";
 const STEP: &str = "Marks every packet beyond a threshold. This is what DCTCP wants (Alizadeh et al. 2010, RFC 8257); \
-                    packets that cannot be marked are dropped there or let through.";
+                    packets that cannot be marked are dropped there or let through. With a weight below 1 the average \
+                    queue decides, as in the routers of TCP-Jersey.";
 
 const PRIORITY: &str = "Packets of low priority make room for the others. With push_out a packet that finds the buffer full \
                         takes the place of the youngest of low priority; with strict those also leave only when no other \
@@ -81,7 +82,7 @@ impl JsonSchema for Queue {
             ("range", &time),
             ("classic_share", &chance),
         ];
-        let step = [("threshold", &limit), ("drop_not_ect", &flag)];
+        let step = [("threshold", &limit), ("drop_not_ect", &flag), ("weight", &chance)];
         let modes = json!({ "enum": PRIORITY_MODES.map(|(name, _)| name), "default": "push_out" });
         json_schema!({
             "description": "how much may wait for transmission, and the discipline that decides what is dropped or marked",
