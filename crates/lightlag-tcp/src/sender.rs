@@ -21,6 +21,7 @@ mod pacing;
 mod path;
 mod persist;
 mod rates;
+mod release;
 mod tail;
 mod timeouts;
 mod validation;
@@ -87,6 +88,8 @@ pub(crate) struct Sender {
     paid: bool,
     /// The peer is to be told with the next new data that a mark was answered.
     reduced: bool,
+    /// The ends agreed on ECN.
+    ecn: bool,
     /// First offset beyond the peer's window.
     peer_edge: u64,
     /// End of the data that the application wrote.
@@ -168,6 +171,7 @@ impl Sender {
             paid_until: 0,
             paid: false,
             reduced: false,
+            ecn: false,
             seed,
             sample_from: 0,
         }
@@ -176,6 +180,8 @@ impl Sender {
     /// Uses this algorithm instead of the configured one.
     pub(crate) fn set_congestion(&mut self, congestion: Box<dyn CongestionControl>) {
         self.needs = congestion.needs();
+        // Either is told of each segment that leaves.
+        self.needs.pacing |= self.needs.bursts;
         if self.needs.rate {
             self.board.keep_log();
             self.rates = Some(Box::new(RateSampler::new(self.board.numbers().1)));
@@ -211,6 +217,7 @@ impl Sender {
             initial_window: u64::from(self.initial_window),
             rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()),
             abe: config.abe,
+            ecn: self.ecn,
             seed: self.seed,
         };
         self.set_congestion(congestion::build(&config.congestion, &start));
@@ -380,7 +387,18 @@ impl Sender {
         if self.board.is_empty() && self.written > self.board.nxt() {
             self.restart_after_idle(now, config, account);
         }
-        let room = self.window().saturating_sub(self.recovery.outstanding(&self.board));
+        let room = if self.needs.bursts {
+            match self.released(now) {
+                Some(room) => room,
+                None => {
+                    self.arm_tail_if_stale(now, config);
+                    self.note_limit(now, Limit::Pacing, account);
+                    return None;
+                }
+            }
+        } else {
+            self.window().saturating_sub(self.recovery.outstanding(&self.board))
+        };
         match self.choose(now, room, config) {
             Ok(Choice::Wait) => {
                 // As if the window were full.
@@ -423,7 +441,13 @@ impl Sender {
             return Ok(Choice::Again(number));
         }
         let blocked = match self.next_new(room) {
-            Ok(chunk) if config.tso && chunk.len > 0 && !self.in_burst() && self.begin_burst(now, room) => {
+            Ok(chunk)
+                if config.tso
+                    && !self.needs.bursts
+                    && chunk.len > 0
+                    && !self.in_burst()
+                    && self.begin_burst(now, room) =>
+            {
                 return Ok(Choice::Wait);
             }
             Ok(chunk) => return Ok(Choice::New(chunk)),

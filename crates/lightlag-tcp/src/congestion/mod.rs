@@ -55,6 +55,8 @@ pub struct Start {
     pub rtt: Option<Duration>,
     /// Whether a congestion mark costs less than a loss (ABE, RFC 8511).
     pub abe: bool,
+    /// Whether the ends agreed on ECN, so that marks can come.
+    pub ecn: bool,
     /// The seed of what the algorithm draws at random, different for each connection.
     pub seed: u64,
 }
@@ -74,6 +76,13 @@ pub struct Needs {
     pub exact_marks: bool,
     /// Segments of low priority leave when [`CongestionControl::next_probe`] says so.
     pub probes: Probes,
+    /// It sends in bursts: [`CongestionControl::release`] says what may leave, and the window does not count. It is told
+    /// by [`CongestionControl::on_sent`] what left.
+    pub bursts: bool,
+    /// [`CongestionControl::blames_errors`] is asked after each loss and timeout.
+    pub bulk_repeat: bool,
+    /// [`CongestionControl::bears_silence`] is asked when a timeout is due and no sign of a loss has come.
+    pub patience: bool,
 }
 
 /// What the segments of low priority copy that a sender adds for its algorithm. They take no part in the repair: they are
@@ -98,6 +107,15 @@ pub struct Probing {
     pub srtt: Duration,
     /// The largest window that the peer advertised, in bytes.
     pub receive_window: u64,
+}
+
+/// What may leave, for an algorithm that sends in bursts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Release {
+    /// Segments that may leave now, new ones or again.
+    pub segments: u32,
+    /// When more may; of no meaning while some may leave now.
+    pub next: Instant,
 }
 
 /// What one acknowledgement told the sender. Offsets and sizes are in bytes of payload.
@@ -269,7 +287,7 @@ pub trait CongestionControl: Send {
     /// An episode began.
     fn on_congestion(&mut self, event: &Congestion);
 
-    /// A segment left. Only for an algorithm that [`Needs`] rates.
+    /// A segment left. Only for an algorithm that [`Needs`] rates or bursts.
     fn on_sent(&mut self, _sent: &Sent) {}
 
     /// A segment was marked as lost, before the ACK or timeout that says so is announced. Only for an algorithm
@@ -309,6 +327,23 @@ pub trait CongestionControl: Send {
     /// How fast segments may leave; `None` leaves it to the ACK clock, or to the connection's own pacing.
     fn pacing_rate(&self) -> Option<Rate> {
         None
+    }
+
+    /// How many segments may leave at `now`, and when the next ones may. Only for an algorithm that [`Needs`] bursts.
+    fn release(&self, now: Instant) -> Release {
+        Release { segments: u32::MAX, next: now }
+    }
+
+    /// Whether the episode that has just begun comes from errors of the path: then everything outstanding leaves again
+    /// at once, and a timeout is not doubled. Only for an algorithm that [`Needs`] bulk repeat.
+    fn blames_errors(&self) -> bool {
+        false
+    }
+
+    /// Whether a timeout waits once more for as long as its margin over SRTT, 4 RTTVAR: what is missing may be the
+    /// ACKs. Only for an algorithm that [`Needs`] patience.
+    fn bears_silence(&mut self) -> bool {
+        false
     }
 
     /// What it needs beyond its ACKs.

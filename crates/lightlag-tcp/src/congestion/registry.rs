@@ -156,7 +156,7 @@ algorithms! {
 
 /// Whether the algorithm lives on exact marks (RFC 8257).
 pub fn wants_exact_marks(choice: &Choice) -> bool {
-    let start = Start { segment_size: 1_460, initial_window: 10, rtt: None, abe: false, seed: 0 };
+    let start = Start { segment_size: 1_460, initial_window: 10, rtt: None, abe: false, ecn: false, seed: 0 };
     build(choice, &start).needs().exact_marks
 }
 

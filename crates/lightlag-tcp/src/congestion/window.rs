@@ -98,6 +98,11 @@ impl Window {
         self.segments = if matches!(event.cause, Cause::Loss | Cause::Mark) { self.threshold } else { 1.0 };
     }
 
+    /// A loss that changes nothing: there is nothing to give back after it.
+    pub fn keep(&mut self) {
+        self.before = (self.segments, self.threshold);
+    }
+
     /// Takes the last reaction back: the window and the threshold are at least what they were before it.
     pub fn undo(&mut self) {
         self.segments = self.segments.max(self.before.0);

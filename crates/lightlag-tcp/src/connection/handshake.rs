@@ -108,6 +108,7 @@ impl Connection {
             // RFC 5681 §3.1, and RFC 6298 with its shorter first timeout: one segment after two losses.
             initial_window: if retransmissions > 1 { 1 } else { self.initial_window() },
             sack: self.sack,
+            ecn: self.ecn.is_some(),
             peer_window,
         };
         self.sender.establish(now, agreed, &self.config, &mut self.account);

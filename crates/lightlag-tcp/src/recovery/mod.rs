@@ -366,6 +366,17 @@ impl Recovery {
         Verdict { resend_head: true, ..verdict }
     }
 
+    /// Everything outstanding and not SACKed leaves again in the episode that has begun. Without SACK, duplicate ACKs
+    /// tell nothing of such copies, and the repair goes on as after a timeout.
+    #[cold]
+    pub fn repeat_all(&mut self, board: &mut Scoreboard) {
+        if !self.uses_sack() {
+            self.phase = Phase::Loss;
+        }
+        self.inflation = 0;
+        board.mark_all_lost(Instant::MAX);
+    }
+
     /// The retransmission timer fired. Returns the cause and the FlightSize before; `cwnd` bounds it while an
     /// episode goes on, because FlightSize then still counts what the first reaction took out of the network.
     pub fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, cwnd: u64, srtt: Duration) -> (Cause, u64) {

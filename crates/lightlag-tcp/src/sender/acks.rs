@@ -219,10 +219,18 @@ impl Sender {
             if let Some(congestion) = self.congestion.as_mut().filter(|_| !self.paid) {
                 congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
             }
+            if self.needs.bulk_repeat && self.blames_errors() {
+                self.recovery.repeat_all(&mut self.board);
+            }
             account.statistics.recoveries += 1;
             // RFC 8985 §7.1: what a probe in flight would say is answered now.
             self.tail = Tail::new();
         }
+    }
+
+    /// Whether the algorithm takes the last loss or timeout for an error of the path.
+    pub(super) fn blames_errors(&self) -> bool {
+        self.congestion.as_ref().is_some_and(|congestion| congestion.blames_errors())
     }
 
     /// The peer echoes a mark: one reaction a window, and none beside that to a loss (RFC 3168 §6.1.2).

@@ -18,6 +18,8 @@ pub(crate) struct Agreed {
     pub(crate) initial_window: u32,
     /// Whether SACK is used.
     pub(crate) sack: bool,
+    /// Whether ECN is used.
+    pub(crate) ecn: bool,
     /// The peer's first window in bytes.
     pub(crate) peer_window: u64,
 }
@@ -98,6 +100,7 @@ impl Sender {
         self.recovery = Recovery::new(rules(config, scheme), self.segment_size);
         self.tell_recovery();
         self.initial_window = agreed.initial_window;
+        self.ecn = agreed.ecn;
         self.cwnd = self.congestion.as_ref().map_or(self.initial_cwnd(), |congestion| congestion.window());
         self.set_peer_window(0, agreed.peer_window);
         account.start_window(now);

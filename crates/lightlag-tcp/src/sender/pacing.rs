@@ -34,6 +34,11 @@ impl Pacer {
         self.timer = self.next;
     }
 
+    /// Something waits until then.
+    pub(super) fn wait_until(&mut self, time: Instant) {
+        self.timer = time;
+    }
+
     fn sent(&mut self, now: Instant, time: Duration) {
         self.next = self.next.max(now) + time;
     }
@@ -43,6 +48,9 @@ impl Sender {
     /// How long a segment of so many bytes takes at the pacing rate.
     #[inline(never)]
     pub(super) fn pace(&mut self, now: Instant, bytes: u32, config: &Config) {
+        if self.needs.bursts {
+            return self.count_in_burst(now, bytes);
+        }
         let Some(congestion) = &self.congestion else { return };
         let time = match congestion.pacing_rate() {
             Some(rate) => rate.time_to_send(lightlag_core::Bytes(u64::from(bytes))),

@@ -3,7 +3,7 @@
 use super::{Sender, Tail, Timer};
 use crate::account::{Account, Limit};
 use crate::config::{Config, TimerGranularity};
-use crate::congestion::Congestion;
+use crate::congestion::{Congestion, Phase};
 use crate::timer;
 use lightlag_core::{Duration, Instant};
 
@@ -67,6 +67,11 @@ impl Sender {
     #[cold]
     fn time_out(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
         let waited = self.rtt.rto(&config.rto);
+        if self.needs.patience && self.is_patient() {
+            // What RFC 6298 adds to SRTT, once more.
+            self.deadline = now + self.rtt.plain_rto(&config.rto).saturating_sub(self.rtt.srtt());
+            return Expiry::Continue;
+        }
         self.rtt.back_off();
         self.deadline = Instant::MAX;
         if self.timer == Timer::Persist {
@@ -94,9 +99,21 @@ impl Sender {
         if let Some(algorithm) = &mut self.congestion {
             algorithm.on_congestion(&Congestion { now, cause, flight, srtt, min_rtt });
         }
+        if self.needs.bulk_repeat && self.blames_errors() {
+            self.rtt.end_back_off();
+        }
         self.copy_window(now, account);
         self.resend_head = true;
         Expiry::Continue
+    }
+
+    /// Whether the algorithm waits once more: nothing but silence says that something is lost.
+    fn is_patient(&mut self) -> bool {
+        self.timer == Timer::Retransmission
+            && self.recovery.phase() == Phase::Open
+            && !self.board.any_sacked()
+            && self.recovery.duplicates() == 0
+            && self.congestion.as_mut().is_some_and(|congestion| congestion.bears_silence())
     }
 
     /// The connection is no more: nothing leaves, no timer runs.
