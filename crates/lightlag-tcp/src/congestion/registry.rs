@@ -3,7 +3,7 @@
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
     CongestionControl, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois,
-    ledbat, new_reno, peach, reno, scalable, tahoe, vegas, veno, westwood, westwood_plus, yeah,
+    ledbat, new_reno, noordwijk, peach, reno, scalable, tahoe, vegas, veno, wave, westwood, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -141,6 +141,8 @@ algorithms! {
     Veno, "veno", veno::Config;
     Westwood, "westwood", westwood::Config;
     WestwoodPlus, "westwood+", westwood_plus::Config;
+    Noordwijk, "noordwijk", noordwijk::Config;
+    Wave, "wave", wave::Config;
     Yeah, "yeah", yeah::Config;
     Fast, "fast", fast::Config;
     Compound, "compound", compound::Config;

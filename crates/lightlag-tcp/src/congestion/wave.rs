@@ -1,0 +1,273 @@
+//! TCP Wave: bursts of a constant size, of which the timer follows the bottleneck and the queue.
+//!
+//! Abdelsalam, Luglio, Roseti, Zampognaro, "TCP Wave: a new reliable transport approach for future internet", Computer
+//! Networks 112, 2017. Rules and constants are those of the authors' public Linux module (2017), described in own words;
+//! the paper was not at hand. Bursts have 10 segments:
+//!
+//! - a round is the ACKs of one burst, if it had more than 3 segments: the RTT of its first ACK, and D, the time from its
+//!   first ACK to its last. Where that is zero, D is its last average, which goes half of the way to each D;
+//! - a = (RTT − RTTmin)/RTT; A = a·A + (1 − a)·RTT, in the first round RTTmin; Δ = A − RTTmin;
+//! - tracking, Δ ≤ β = 150 ms: timer = D + Δ/2, within 1 ms and 500 ms;
+//! - adjustment, Δ > β: timer = 500 ms for the next ⌊A/D⌋ rounds, which change nothing; RTTmin begins anew, A = RTTmax;
+//! - losses leave again within the bursts, a loss changes nothing else.
+//!
+//! Ten segments have nine gaps: the rate of an empty queue is 10/9 of the bottleneck's, and the queue that this builds
+//! makes up for it: Δ = 2/μ where it is steady. On long paths the answer comes late and the queue swings.
+//! `dispersion = "scaled"` is what a later version of the module does: the time of ten gaps, 10/9·D.
+//!
+//! Ours: a burst that was cut short uses the average of D (as the later module), or what its own D says of ten segments;
+//! bursts are told apart by what is in flight, not by counting ACKs, which losses shift; a timeout begins again with
+//! 500 ms, where the module does nothing and Linux takes the window to one segment.
+
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm};
+use super::trains::{Train, Trains};
+use super::{Ack, Cause, Congestion, CongestionControl, Needs, Release, Sent, Start};
+use lightlag_core::{Duration, Instant};
+
+/// The shortest timer, in seconds.
+const SHORTEST: f64 = 0.001;
+
+/// What D is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dispersion {
+    /// From the first ACK of a burst to the last.
+    #[default]
+    Train,
+    /// As long as the bottleneck takes for the whole burst.
+    Scaled,
+}
+
+impl Dispersion {
+    const ALL: [Self; 2] = [Self::Train, Self::Scaled];
+    const NAMES: [&'static str; 2] = ["train", "scaled"];
+}
+
+/// Parameters of Wave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Segments of a burst.
+    pub burst: f64,
+    /// Bursts up to this many segments are no round.
+    pub min_burst: f64,
+    /// The timer of the begin and of adjustment, the longest one.
+    pub initial_timer: Duration,
+    /// β: the queueing delay from which on the rate is adjusted.
+    pub beta: Duration,
+    /// What D is.
+    pub dispersion: Dispersion,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            burst: 10.0,
+            min_burst: 3.0,
+            initial_timer: Duration::from_millis(500),
+            beta: Duration::from_millis(150),
+            dispersion: Dispersion::Train,
+        }
+    }
+}
+
+/// The state of one connection. Times are in seconds.
+pub struct Wave {
+    config: Config,
+    trains: Trains,
+    timer: f64,
+    /// Since the last adjustment.
+    min_rtt: Option<f64>,
+    max_rtt: f64,
+    /// A.
+    average_rtt: Option<f64>,
+    average_dispersion: Option<f64>,
+    /// Rounds that change nothing.
+    stable_for: f64,
+}
+
+impl Wave {
+    /// At the begin.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            config: config.clone(),
+            trains: Trains::new(start.segment_size),
+            timer: config.initial_timer.as_secs_f64(),
+            min_rtt: None,
+            max_rtt: 0.0,
+            average_rtt: None,
+            average_dispersion: None,
+            stable_for: 0.0,
+        }
+    }
+
+    fn burst(&self) -> u32 {
+        self.config.burst as u32
+    }
+
+    fn take(&mut self, train: &Train) {
+        let Some(rtt) = train.rtt.map(Duration::as_secs_f64).or(self.average_rtt) else { return };
+        if train.segments <= self.config.min_burst {
+            return;
+        }
+        let min_rtt = self.min_rtt.map_or(rtt, |least| least.min(rtt));
+        self.min_rtt = Some(min_rtt);
+        self.max_rtt = self.max_rtt.max(rtt);
+        let weight = (rtt - min_rtt) / rtt;
+        let average = self.average_rtt.map_or(min_rtt, |average| weight * average + (1.0 - weight) * rtt);
+        self.average_rtt = Some(average);
+        if self.stable_for > 0.0 {
+            self.stable_for -= 1.0;
+            return;
+        }
+        let Some(dispersion) = self.dispersion(train) else { return };
+        let excess = (average - min_rtt).max(0.0);
+        let longest = self.config.initial_timer.as_secs_f64();
+        if excess > self.config.beta.as_secs_f64() {
+            self.stable_for = libm::floor(average / dispersion);
+            self.min_rtt = None;
+            self.average_rtt = Some(self.max_rtt);
+            self.timer = longest;
+        } else {
+            self.timer = (dispersion + excess / 2.0).clamp(SHORTEST, longest);
+        }
+    }
+
+    /// D; `None` before there is one.
+    fn dispersion(&mut self, train: &Train) -> Option<f64> {
+        let whole = train.segments + 0.5 > self.config.burst;
+        let measured = match self.config.dispersion {
+            _ if !whole && self.average_dispersion.is_some() => 0.0,
+            Dispersion::Train => train.span.as_secs_f64() * (self.config.burst / train.segments).max(1.0),
+            Dispersion::Scaled => train.per_segment.unwrap_or(0.0) * self.config.burst,
+        };
+        if measured == 0.0 {
+            return self.average_dispersion;
+        }
+        self.average_dispersion = Some(self.average_dispersion.map_or(measured, |last| (last + measured) / 2.0));
+        Some(measured)
+    }
+}
+
+impl CongestionControl for Wave {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.trains.on_ack(ack);
+        while let Some(train) = self.trains.next() {
+            self.take(&train);
+        }
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        let (burst, timer) = (self.burst(), Duration::from_secs_f64(self.timer));
+        self.trains.on_sent(sent, burst, timer);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        if matches!(event.cause, Cause::Timeout | Cause::RepeatedTimeout) {
+            self.timer = self.config.initial_timer.as_secs_f64();
+            self.stable_for = 0.0;
+            self.trains.forget();
+        }
+    }
+
+    fn on_undo(&mut self, _now: Instant) {}
+
+    fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
+
+    fn release(&self, now: Instant) -> Release {
+        self.trains.release(now, self.burst())
+    }
+
+    fn window(&self) -> u64 {
+        self.trains.window(self.burst())
+    }
+
+    fn ssthresh(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { bursts: true, own_recovery: true, ..Needs::default() }
+    }
+}
+
+impl Algorithm for Config {
+    const ABOUT: About = About {
+        about: "Bursts of ten segments on a timer instead of a window. The time that the ACKs of a burst take, and half of \
+                the queueing delay, are the time to the next burst; a queue of more than beta stops nearly everything \
+                until it is gone. A loss is repaired within the bursts and changes nothing else. Established: rules and \
+                constants of the authors' Linux module. Ours: bursts that are cut short, and the timeout.",
+        equations: &[
+            "round:       the ACKs of a burst: RTT of the first, D from first to last; zero is the last average of D",
+            "average:     a = (RTT - RTTmin)/RTT, A = a A + (1 - a) RTT, first RTTmin; excess E = A - RTTmin",
+            "tracking:    E <= beta:  timer = D + E/2, within 1 ms and 500 ms",
+            "adjustment:  E > beta:  timer = 500 ms for floor(A/D) rounds, RTTmin anew, A = RTTmax",
+            "rate:        10/timer; steady where E = 2/mu",
+            "loss:        leaves again within the bursts, nothing else changes",
+            "timeout:     timer = 500 ms",
+        ],
+        source: "Abdelsalam, Luglio, Roseti, Zampognaro, \"TCP Wave: a new reliable transport approach for future \
+                 internet\", Computer Networks 112, 2017; the authors' Linux module, 2017",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting {
+                name: "burst",
+                default: "10",
+                unit: "segments",
+                meaning: "Segments of a burst.",
+                place: Place::Number { at: |config| &mut config.burst, least: 2.0, most: 10_000.0 },
+            },
+            Setting {
+                name: "min_burst",
+                default: "3",
+                unit: "segments",
+                meaning: "Bursts up to this many segments change nothing.",
+                place: Place::Number { at: |config| &mut config.min_burst, least: 1.0, most: 10_000.0 },
+            },
+            Setting {
+                name: "initial_timer",
+                default: "500 ms",
+                unit: "time",
+                meaning: "The time between bursts at the begin and in adjustment, and the longest.",
+                place: Place::Time { at: |config| &mut config.initial_timer, most: Duration::from_secs(60) },
+            },
+            Setting {
+                name: "beta",
+                default: "150 ms",
+                unit: "time",
+                meaning: "The queueing delay above which the rate is adjusted.",
+                place: Place::Time { at: |config| &mut config.beta, most: Duration::from_secs(60) },
+            },
+            Setting {
+                name: "dispersion",
+                default: "train",
+                unit: "",
+                meaning: "D: from the first ACK of a burst to the last in train, the time of the whole burst at the \
+                          bottleneck in scaled (the module's later version).",
+                place: Place::Word {
+                    words: &Dispersion::NAMES,
+                    read: |config| config.dispersion as usize,
+                    write: |config, word| config.dispersion = Dispersion::ALL[word],
+                },
+            },
+        ]
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.initial_timer < Duration::from_millis(1) {
+            return Err(format!("initial_timer: {} is below 1 ms", self.initial_timer));
+        }
+        if self.min_burst >= self.burst {
+            return Err(format!("min_burst: {} is not below burst, which is {}", self.min_burst, self.burst));
+        }
+        Ok(())
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Wave::new(self, start))
+    }
+}
+
+#[cfg(test)]
+mod tests;
