@@ -3,7 +3,8 @@
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
     CongestionControl, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois,
-    ledbat, new_reno, noordwijk, peach, reno, scalable, tahoe, vegas, veno, wave, westwood, westwood_plus, yeah,
+    jersey, ledbat, new_reno, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave, westwood, westwood_br,
+    westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -141,6 +142,9 @@ algorithms! {
     Veno, "veno", veno::Config;
     Westwood, "westwood", westwood::Config;
     WestwoodPlus, "westwood+", westwood_plus::Config;
+    WestwoodBr, "westwoodbr", westwood_br::Config;
+    Jersey, "jersey", jersey::Config;
+    Star, "star", star::Config;
     Noordwijk, "noordwijk", noordwijk::Config;
     Wave, "wave", wave::Config;
     Yeah, "yeah", yeah::Config;

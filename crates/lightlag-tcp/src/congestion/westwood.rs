@@ -61,21 +61,26 @@ impl<E: Estimator> Westwood<E> {
         Self {
             window: Window::new(start),
             slow_start: SlowStart::new(hystart),
-            count: Count { accounted: 0.0, limit: ack_limit },
+            count: Count::new(ack_limit),
             estimator,
         }
     }
 }
 
 /// What an ACK acknowledges, in segments.
-struct Count {
+pub(super) struct Count {
     /// Segments that duplicate ACKs were counted for and no cumulative one has covered.
     accounted: f64,
     limit: f64,
 }
 
 impl Count {
-    fn take(&mut self, ack: &Ack, window: &Window) -> f64 {
+    /// An ACK counts for at most `limit` segments; 0 is no limit.
+    pub(super) fn new(limit: f64) -> Self {
+        Self { accounted: 0.0, limit }
+    }
+
+    pub(super) fn take(&mut self, ack: &Ack, window: &Window) -> f64 {
         if ack.newly_acked == 0 {
             if !ack.duplicate {
                 return 0.0;
@@ -134,7 +139,7 @@ impl<E: Estimator> CongestionControl for Westwood<E> {
 }
 
 /// The filter of the paper.
-struct Tustin {
+pub(super) struct Tustin {
     tau: f64,
     bandwidth: f64,
     last_sample: f64,
@@ -146,9 +151,9 @@ struct Tustin {
 }
 
 impl Tustin {
-    fn new(config: &Config) -> Self {
+    pub(super) fn new(filter_time: Duration) -> Self {
         Self {
-            tau: config.filter_time.as_secs_f64(),
+            tau: filter_time.as_secs_f64(),
             bandwidth: 0.0,
             last_sample: 0.0,
             last_ack: None,
@@ -251,7 +256,7 @@ impl Algorithm for Config {
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
-        Box::new(Westwood::new(Tustin::new(self), self.ack_limit, &self.hystart, start))
+        Box::new(Westwood::new(Tustin::new(self.filter_time), self.ack_limit, &self.hystart, start))
     }
 }
 

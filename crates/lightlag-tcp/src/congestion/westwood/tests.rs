@@ -10,10 +10,6 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + ms(millis)
 }
 
-fn count(limit: f64) -> Count {
-    Count { accounted: 0.0, limit }
-}
-
 fn covering(segments: u64) -> Ack {
     Ack { newly_acked: segments * SEGMENT, duplicate: segments == 0, ..ack(at(0), ms(100)) }
 }
@@ -21,7 +17,7 @@ fn covering(segments: u64) -> Ack {
 #[test]
 fn the_filter_has_its_values() {
     // Samples of 1 every τ/10: 19/21 of the old value, 1/21 of the two samples.
-    let mut filter = Tustin::new(&Config { filter_time: ms(500), ..Config::default() });
+    let mut filter = Tustin::new(ms(500));
     for expected in [1.0 / 21.0, 0.1383, 0.2204] {
         filter.filter(1.0, 0.05);
         assert!((filter.bandwidth - expected).abs() < 5e-5, "{}", filter.bandwidth);
@@ -32,7 +28,7 @@ fn the_filter_has_its_values() {
 
 #[test]
 fn regular_acks_are_their_rate() {
-    let mut filter = Tustin::new(&Config::default());
+    let mut filter = Tustin::new(ms(500));
     // Two segments every 20 ms: 100 a second.
     for n in 0..400 {
         filter.on_ack(&ack(at(20 * n), ms(100)), 2.0);
@@ -49,7 +45,7 @@ fn regular_acks_are_their_rate() {
 #[test]
 fn bunches_of_acks_raise_the_estimate() {
     // Ten ACKs within 0.9 ms every 100 ms are 100 segments a second. A sample of 10,000 lasts into the gap after it.
-    let mut filter = Tustin::new(&Config::default());
+    let mut filter = Tustin::new(ms(500));
     for n in 0..2000 {
         let now = at(100 * (n / 10)) + Duration::from_micros(100 * (n % 10));
         filter.on_ack(&ack(now, ms(100)), 1.0);
@@ -59,7 +55,7 @@ fn bunches_of_acks_raise_the_estimate() {
 
 #[test]
 fn silence_is_samples_of_zero() {
-    let mut filter = Tustin::new(&Config::default());
+    let mut filter = Tustin::new(ms(500));
     (0..400).for_each(|n| filter.on_ack(&ack(at(20 * n), ms(100)), 2.0));
     let last = 20 * 399;
     // Every 250 ms: 3/5 of the old value; the first of them still has half of the last sample, 1/5·100.
@@ -73,7 +69,7 @@ fn silence_is_samples_of_zero() {
 #[test]
 fn a_cumulative_ack_does_not_count_what_duplicates_counted() {
     let window = Window::new(&start(10));
-    let mut counted = count(0.0);
+    let mut counted = Count::new(0.0);
     assert_eq!(counted.take(&covering(1), &window), 1.0);
     assert_eq!(counted.take(&covering(2), &window), 2.0);
     (0..3).for_each(|_| assert_eq!(counted.take(&covering(0), &window), 1.0));
@@ -84,7 +80,7 @@ fn a_cumulative_ack_does_not_count_what_duplicates_counted() {
     assert_eq!(counted.take(&covering(4), &window), 2.0);
     assert_eq!(counted.take(&Ack { duplicate: false, ..covering(0) }, &window), 0.0);
     assert_eq!(counted.take(&covering(9), &window), 9.0);
-    assert_eq!(count(2.0).take(&covering(9), &window), 2.0);
+    assert_eq!(Count::new(2.0).take(&covering(9), &window), 2.0);
 }
 
 /// An algorithm with a window of at least `segments`, after ten seconds of ACKs every 10 ms.

@@ -1,0 +1,227 @@
+//! Jersey (TCP-J): the rate of the ACKs says what the path holds, and routers that mark say whether a loss is congestion.
+//!
+//! Xu, Tian, Ansari, "TCP-Jersey for wireless IP communications", IEEE JSAC 22(4), 2004. **Reconstructed** from its
+//! abstract, from what a public ns-3 port does, and from the form of its estimator that later papers quote; the paper was
+//! not at hand. W in segments, R in segments a second:
+//!
+//! - estimate of an ACK of L segments, t after the last: R = (Tw·R + L)/(t + Tw), Tw = K·RTT, K = 1; from zero;
+//! - ownd = R·RTT;
+//! - congestion warning (CW): routers mark all packets while their average queue exceeds a threshold (the discipline `step`
+//!   with a `weight`), and ACKs echo the mark (`ecn = "classic"`);
+//! - growth as NewReno, and none while a warning is echoed;
+//! - warning without a loss, once a window: ssthresh = ownd, W goes down to it;
+//! - loss while a warning is echoed: ssthresh = W = ownd; loss without one: an error of the path, W stays;
+//! - timeout: ssthresh = ownd, W = 1.
+//!
+//! RTT is SRTT. With RTTmin (`window_rtt`) a warning also empties the queue that SRTT contains.
+//!
+//! Ours: a reaction never opens the window. And where the ends have no ECN, so that nobody can warn, each loss sets
+//! W = min(W, R·RTTmin), as Westwood: else nothing but a timeout would ever make the window smaller. With ECN on a path
+//! whose bottleneck does not mark that remains so; it is what the protocol asks of the routers.
+
+use super::hystart;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm, Provenance};
+use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
+use lightlag_core::{Duration, Instant};
+
+/// The round-trip time in ownd.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowRtt {
+    /// SRTT.
+    #[default]
+    Smoothed,
+    /// The smallest.
+    Smallest,
+}
+
+impl WindowRtt {
+    const ALL: [Self; 2] = [Self::Smoothed, Self::Smallest];
+    const NAMES: [&'static str; 2] = ["srtt", "min_rtt"];
+}
+
+/// Parameters of Jersey.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// K: the estimator's window in round-trip times.
+    pub estimate_rtts: f64,
+    /// The round-trip time in ownd.
+    pub window_rtt: WindowRtt,
+    /// Slow start.
+    pub hystart: hystart::Config,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { estimate_rtts: 1.0, window_rtt: WindowRtt::Smoothed, hystart: hystart::Config::default() }
+    }
+}
+
+/// The estimate of the available rate, in segments a second (ABE).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckRate {
+    rate: f64,
+    rtts: f64,
+    last: Option<Instant>,
+}
+
+impl AckRate {
+    /// Zero, with a window of so many round-trip times.
+    pub(super) fn new(rtts: f64) -> Self {
+        Self { rate: 0.0, rtts, last: None }
+    }
+
+    /// `acked` segments were acknowledged or SACKed.
+    pub(super) fn on_ack(&mut self, ack: &Ack, acked: f64) {
+        if acked == 0.0 || ack.srtt.is_zero() {
+            return;
+        }
+        if let Some(last) = self.last.replace(ack.now) {
+            let window = self.rtts * ack.srtt.as_secs_f64();
+            self.rate = (window * self.rate + acked) / (ack.now.since(last).as_secs_f64() + window);
+        }
+    }
+
+    /// Segments that fill a path with this round-trip time.
+    pub(super) fn fills(&self, rtt: Duration) -> f64 {
+        // Before the first sample there is no rate either.
+        if rtt == Duration::MAX { 0.0 } else { self.rate * rtt.as_secs_f64() }
+    }
+}
+
+/// The window of Jersey.
+pub struct Jersey {
+    config: Config,
+    window: Window,
+    slow_start: SlowStart,
+    estimate: AckRate,
+    /// Marks can come.
+    warnings: bool,
+    /// The newest ACK echoes one.
+    warned: bool,
+}
+
+impl Jersey {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            window: Window::new(start),
+            slow_start: SlowStart::new(&config.hystart),
+            estimate: AckRate::new(config.estimate_rtts),
+            warnings: start.ecn,
+            warned: false,
+            config: config.clone(),
+        }
+    }
+
+    /// ownd.
+    fn path(&self, event: &Congestion) -> f64 {
+        let smoothed = self.warnings && self.config.window_rtt == WindowRtt::Smoothed;
+        self.estimate.fills(if smoothed { event.srtt } else { event.min_rtt })
+    }
+}
+
+impl CongestionControl for Jersey {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.warned = ack.ece;
+        self.estimate.on_ack(ack, self.window.in_segments(ack.newly_delivered));
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            self.window.grow(left / self.window.segments());
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        if event.cause == Cause::Loss && self.warnings && !self.warned {
+            return self.window.keep();
+        }
+        let window = self.window.segments();
+        self.window.react(event, self.path(event));
+        self.window.clamp_to(window.max(2.0));
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+
+    fn needs(&self) -> Needs {
+        // Without a warning the window holds while a loss is repaired.
+        Needs { own_recovery: self.warnings, ..Needs::default() }
+    }
+}
+
+impl Algorithm for Config {
+    const PROVENANCE: Provenance = Provenance::Reconstructed;
+    const ABOUT: About = About {
+        about: "Reconstructed. The rate of the ACKs says what the path holds, and routers say whether a loss is congestion: \
+                they mark all packets while their average queue is long (discipline step with a weight, ecn = \"classic\"). \
+                Loss with a warning: the window becomes what the path holds. Loss without: it stays. Established are the \
+                estimator and the two kinds of loss. Where the ends have no ECN each loss takes the window down to what the \
+                path holds, which is ours.",
+        equations: &[
+            "ACK of L:  R = (Tw R + L)/(t + Tw), t since the last ACK, Tw = K RTT;  ownd = R RTT",
+            "growth:    as newreno, none while a warning is echoed",
+            "warning:   without a loss, once a window: ssthresh = max(ownd, 2), W = min(W, ssthresh)",
+            "loss:      with a warning: the same; without one: W stays",
+            "no ECN:    loss: ssthresh = max(R RTTmin, 2), W = min(W, ssthresh)",
+            "timeout:   ssthresh = max(ownd, 2), W = 1",
+        ],
+        source: "Xu, Tian, Ansari, \"TCP-Jersey for wireless IP communications\", IEEE JSAC 22(4), 2004",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "estimate_rtts",
+                default: "1",
+                unit: "round trips",
+                meaning: "K: the window of the rate estimate.",
+                place: Place::Number { at: |config| &mut config.estimate_rtts, least: 0.01, most: 1000.0 },
+            },
+            Setting {
+                name: "window_rtt",
+                default: "srtt",
+                unit: "",
+                meaning: "The round-trip time in ownd; with min_rtt a warning also empties the queue.",
+                place: Place::Word {
+                    words: &WindowRtt::NAMES,
+                    read: |config| config.window_rtt as usize,
+                    write: |config, word| config.window_rtt = WindowRtt::ALL[word],
+                },
+            },
+        ];
+        [own, hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.hystart.check()
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Jersey::new(self, start))
+    }
+}
+
+impl hystart::Choosable for Config {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! STAR: after an error of a satellite link, and with it, the window that the path holds.
+//!
+//! Obata, Ishida, Takeuchi, Hanasaki, "TCP-STAR: TCP congestion control method for satellite internet", IEICE Transactions
+//! on Communications E89-B(6), 2006. Established by its abstract are three mechanisms at the sender: congestion window
+//! setting (CWS), lift window control (LWC) and acknowledgement error notification (AEN). **Reconstructed** are their
+//! rules; the paper was not at hand. W in segments, R the estimate of [`jersey`](super::jersey):
+//!
+//! - ownd = R·RTTmin;
+//! - CWS: loss, mark: ssthresh = max(ownd, W/2), W = min(W, ssthresh); timeout: ssthresh = ownd, W = 1;
+//! - LWC: in avoidance each counted segment adds max(1/W, min(1, (ownd − W)/W)): Reno's growth at least, and at most that
+//!   of slow start while the path holds more;
+//! - AEN: a timeout may come from lost or late ACKs. While no sign of a loss has come, it waits once more for its margin
+//!   over SRTT, 4·RTTVAR (`ack_patience`). One that fires nevertheless and proves spurious is taken back, with what it
+//!   cost, by the signs that the connection looks for (`eifel`, `dsack_undo`, `frto`), and what is left is not sent again.
+
+use super::hystart;
+use super::jersey::AckRate;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm, Provenance};
+use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
+use lightlag_core::Instant;
+
+/// Parameters of STAR.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// The estimator's window in round-trip times.
+    pub estimate_rtts: f64,
+    /// Whether a timeout waits once more for ACKs.
+    pub ack_patience: bool,
+    /// Slow start.
+    pub hystart: hystart::Config,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { estimate_rtts: 1.0, ack_patience: true, hystart: hystart::Config::default() }
+    }
+}
+
+/// The window of STAR.
+pub struct Star {
+    window: Window,
+    slow_start: SlowStart,
+    estimate: AckRate,
+    patient: bool,
+    /// A timeout has waited since the last new ACK.
+    waited: bool,
+}
+
+impl Star {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            window: Window::new(start),
+            slow_start: SlowStart::new(&config.hystart),
+            estimate: AckRate::new(config.estimate_rtts),
+            patient: config.ack_patience,
+            waited: false,
+        }
+    }
+}
+
+impl CongestionControl for Star {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.estimate.on_ack(ack, self.window.in_segments(ack.newly_delivered));
+        if ack.newly_acked > 0 {
+            self.waited = false;
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            let window = self.window.segments();
+            let room = (self.estimate.fills(ack.min_rtt) - window) / window;
+            self.window.grow(left * room.min(1.0).max(1.0 / window));
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let window = self.window.segments();
+        let path = self.estimate.fills(event.min_rtt);
+        let least = if matches!(event.cause, Cause::Loss | Cause::Mark) { window / 2.0 } else { 0.0 };
+        self.window.react(event, path.max(least));
+        self.window.clamp_to(window.max(2.0));
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn bears_silence(&mut self) -> bool {
+        !std::mem::replace(&mut self.waited, true)
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { patience: self.patient, ..Needs::default() }
+    }
+}
+
+impl Algorithm for Config {
+    const PROVENANCE: Provenance = Provenance::Reconstructed;
+    const ABOUT: About = About {
+        about: "Reconstructed. For satellite links with errors: a loss leaves what the ACKs say the path holds (CWS), growth \
+                lifts the window quickly to that (LWC), and a timeout waits once more while nothing but silence says that \
+                something is lost (AEN). Established are the three mechanisms and what each is for; their rules are ours. \
+                What AEN takes back after a timeout depends on the connection: eifel, dsack_undo, frto.",
+        equations: &[
+            "ACK of L:  R = (Tw R + L)/(t + Tw), t since the last ACK, Tw = K SRTT;  ownd = R RTTmin",
+            "CWS:       loss, mark: ssthresh = max(ownd, W/2, 2), W = min(W, ssthresh)",
+            "LWC:       avoidance, per counted segment: W += max(1/W, min(1, (ownd - W)/W))",
+            "AEN:       first timeout, no duplicate ACK, nothing SACKed: 4 RTTVAR later",
+            "timeout:   ssthresh = max(ownd, 2), W = 1",
+        ],
+        source: "Obata, Ishida, Takeuchi, Hanasaki, \"TCP-STAR: TCP congestion control method for satellite internet\", \
+                 IEICE Transactions on Communications E89-B(6), 2006",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "estimate_rtts",
+                default: "1",
+                unit: "round trips",
+                meaning: "K: the window of the rate estimate.",
+                place: Place::Number { at: |config| &mut config.estimate_rtts, least: 0.01, most: 1000.0 },
+            },
+            Setting {
+                name: "ack_patience",
+                default: "true",
+                unit: "",
+                meaning: "Whether a timeout without any sign of a loss waits once more for 4 RTTVAR.",
+                place: Place::Flag(|config| &mut config.ack_patience),
+            },
+        ];
+        [own, hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.hystart.check()
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Star::new(self, start))
+    }
+}
+
+impl hystart::Choosable for Config {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! WestwoodBR: Westwood that tells errors from congestion, and repeats everything at once after an error.
+//!
+//! Yang, Wang, Sanadidi, Gerla, "TCP Westwood with bulk repeat" (TCPW-BR), about 2002. Established by its summaries are four
+//! mechanisms: a loss discrimination by the rate gap and by spikes of the RTT, bulk repeat (BR), a fixed retransmission
+//! timeout (FRTO) and an intelligent window adjustment (IWA). **Reconstructed** are their rules; the paper was not at
+//! hand. B is the bandwidth of [`westwood`](super::westwood), W the window in segments:
+//!
+//! - a loss or timeout is an error if B·RTTmin ≥ θ·W, θ = 0.8 (the rate does not lag behind the window), and no spike is on;
+//! - spike (the scheme of Tobe and others, with the constants of Cen, Cosman, Voelker 2003): on from
+//!   RTTmin + (RTTmax − RTTmin)/2 on, off below RTTmin + (RTTmax − RTTmin)/3; none while RTTmax − RTTmin is below
+//!   `spike_floor` = 10 ms, because delayed ACKs alone move the RTT;
+//! - error: W and ssthresh stay (IWA), everything outstanding that is not SACKed leaves again at once (BR), and a timeout
+//!   is not doubled (FRTO);
+//! - congestion, mark: as Westwood.
+//!
+//! Silence lowers B, so that timeouts without any ACK are congestion soon.
+
+use super::hystart;
+use super::parameters::{Place, Setting};
+use super::registry::{About, Algorithm, Provenance};
+use super::westwood::{Count, Estimator, Tustin};
+use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
+use lightlag_core::{Duration, Instant};
+
+/// Parameters of WestwoodBR.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// τ: the time constant of Westwood's filter.
+    pub filter_time: Duration,
+    /// θ: the part of the window that the rate must fill in a loss by error.
+    pub rate_gap: f64,
+    /// The part of the RTT's range from which on a spike is on.
+    pub spike_start: f64,
+    /// The part of the RTT's range below which it is off.
+    pub spike_end: f64,
+    /// The least range of the RTT that has spikes.
+    pub spike_floor: Duration,
+    /// Slow start.
+    pub hystart: hystart::Config,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            filter_time: Duration::from_millis(500),
+            rate_gap: 0.8,
+            spike_start: 0.5,
+            spike_end: 1.0 / 3.0,
+            spike_floor: Duration::from_millis(10),
+            hystart: hystart::Config::default(),
+        }
+    }
+}
+
+/// Whether the RTT is near its largest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spike {
+    max_rtt: Duration,
+    on: bool,
+}
+
+impl Spike {
+    fn on_sample(&mut self, rtt: Duration, min_rtt: Duration, config: &Config) {
+        self.max_rtt = self.max_rtt.max(rtt);
+        let range = self.max_rtt.saturating_sub(min_rtt);
+        if range < config.spike_floor {
+            self.on = false;
+            return;
+        }
+        let level = rtt.saturating_sub(min_rtt) / range;
+        let border = if self.on { config.spike_end } else { config.spike_start };
+        self.on = level >= border;
+    }
+}
+
+/// The window of WestwoodBR.
+pub struct WestwoodBr {
+    config: Config,
+    window: Window,
+    slow_start: SlowStart,
+    count: Count,
+    bandwidth: Tustin,
+    spike: Spike,
+    /// The last episode came from errors.
+    error: bool,
+}
+
+impl WestwoodBr {
+    /// In slow start, at the initial window.
+    pub fn new(config: &Config, start: &Start) -> Self {
+        Self {
+            window: Window::new(start),
+            slow_start: SlowStart::new(&config.hystart),
+            count: Count::new(0.0),
+            bandwidth: Tustin::new(config.filter_time),
+            spike: Spike::default(),
+            error: false,
+            config: config.clone(),
+        }
+    }
+}
+
+impl CongestionControl for WestwoodBr {
+    fn on_ack(&mut self, ack: &Ack) {
+        let acked = self.count.take(ack, &self.window);
+        self.bandwidth.on_ack(ack, acked);
+        if let Some(rtt) = ack.rtt {
+            self.spike.on_sample(rtt, ack.min_rtt, &self.config);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        if left > 0.0 {
+            self.window.grow(left / self.window.segments());
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let window = self.window.segments();
+        // Before the first sample there is no bandwidth either.
+        let min_rtt = if event.min_rtt == Duration::MAX { 0.0 } else { event.min_rtt.as_secs_f64() };
+        let path = self.bandwidth.bandwidth(event.now) * min_rtt;
+        self.error = event.cause != Cause::Mark && !self.spike.on && path >= self.config.rate_gap * window;
+        if self.error {
+            return self.window.keep();
+        }
+        self.window.react(event, path);
+        self.window.clamp_to(window.max(2.0));
+    }
+
+    fn blames_errors(&self) -> bool {
+        self.error
+    }
+
+    fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.window.restart(window, threshold);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.threshold_bytes()
+    }
+
+    fn needs(&self) -> Needs {
+        // After an error the window holds while the loss is repaired.
+        Needs { bulk_repeat: true, own_recovery: true, ..Needs::default() }
+    }
+}
+
+impl Algorithm for Config {
+    const PROVENANCE: Provenance = Provenance::Reconstructed;
+    const ABOUT: About = About {
+        about: "Reconstructed. Westwood that tells errors of the path from congestion: by whether the rate of the ACKs fills \
+                the window, and whether the round-trip time is near its largest. After an error the window stays (IWA), \
+                everything outstanding leaves again at once (BR), and a timeout is not doubled (FRTO). Established are the \
+                four mechanisms; their rules and constants are ours. It pays for heavy losses with copies that nobody needs.",
+        equations: &[
+            "rate:        B by the filter of westwood",
+            "spike:       on from RTTmin + (RTTmax - RTTmin)/2 on, off below RTTmin + (RTTmax - RTTmin)/3",
+            "error:       no spike, and B RTTmin >= 0.8 W",
+            "  loss:      W and ssthresh stay; all that is outstanding and not SACKed leaves again at once",
+            "  timeout:   the same, and the timeout is not doubled",
+            "congestion:  ssthresh = max(B RTTmin, 2), W = min(W, ssthresh);  timeout: W = 1",
+            "growth:      as newreno",
+        ],
+        source: "Yang, Wang, Sanadidi, Gerla, \"TCP Westwood with bulk repeat\", about 2002; spikes: Cen, Cosman, Voelker, \
+                 \"End-to-end differentiation of congestion and wireless losses\", IEEE/ACM ToN 11(5), 2003",
+    };
+
+    fn settings() -> Vec<Setting<Self>> {
+        let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "filter_time",
+                default: "500 ms",
+                unit: "time",
+                meaning: "tau: the time constant of the bandwidth filter.",
+                place: Place::Time { at: |config| &mut config.filter_time, most: Duration::from_secs(3600) },
+            },
+            Setting {
+                name: "rate_gap",
+                default: "0.8",
+                unit: "",
+                meaning: "The part of the window that the rate must fill in a loss by error.",
+                place: Place::Number { at: |config| &mut config.rate_gap, least: 0.0, most: 10.0 },
+            },
+            Setting {
+                name: "spike_start",
+                default: "0.5",
+                unit: "",
+                meaning: "The part of the range of round-trip times from which on a loss is congestion.",
+                place: Place::Number { at: |config| &mut config.spike_start, least: 0.0, most: 1.0 },
+            },
+            Setting {
+                name: "spike_end",
+                default: "1/3",
+                unit: "",
+                meaning: "The part of that range below which it is none any more.",
+                place: Place::Number { at: |config| &mut config.spike_end, least: 0.0, most: 1.0 },
+            },
+            Setting {
+                name: "spike_floor",
+                default: "10 ms",
+                unit: "time",
+                meaning: "A smaller range has no spikes.",
+                place: Place::Time { at: |config| &mut config.spike_floor, most: Duration::from_secs(3600) },
+            },
+        ];
+        [own, hystart::settings("standard")].concat()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.filter_time < Duration::from_millis(1) {
+            return Err(format!("filter_time: {} is below 1 ms", self.filter_time));
+        }
+        if self.spike_end > self.spike_start {
+            return Err(format!("spike_end: {} is above spike_start, which is {}", self.spike_end, self.spike_start));
+        }
+        self.hystart.check()
+    }
+
+    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(WestwoodBr::new(self, start))
+    }
+}
+
+impl hystart::Choosable for Config {
+    fn hystart(&mut self) -> &mut hystart::Config {
+        &mut self.hystart
+    }
+}
+
+#[cfg(test)]
+mod tests;
