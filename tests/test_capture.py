@@ -62,6 +62,8 @@ CASES: dict[str, Case] = {
         {**LINE, "queue": {"discipline": "step", "threshold": "5 packets"}}, {"ecn": "accecn", "congestion": "dctcp"}
     ),
     "L4S": Case({**LINE, "queue": {"discipline": "dualpi2"}}, {"ecn": "accecn", "ect": "ect1"}),
+    "TCP Peach": Case({**LOSSY, "queue": {"discipline": "priority", "limit": "30 packets"}}, {"congestion": "peach"}),
+    "TCP Peach+": Case({**LOSSY, "queue": {"discipline": "priority", "mode": "strict"}}, {"congestion": "peach+"}),
     "FQ-CoDel": Case({**LINE, "queue": {"discipline": "fq_codel"}}),
     "PIE": Case({**LINE, "queue": {"discipline": "pie"}}),
     "CoDel": Case({**LINE, "queue": {"discipline": "codel"}}, transfer="1 MB"),

@@ -4,6 +4,7 @@ mod path;
 
 use lightlag_core::{Duration, RandomStream};
 use lightlag_tcp::config::{DelayedAck, Growth, RttSamples, Scheme};
+use lightlag_tcp::congestion::Choice;
 use lightlag_tcp::segment::SeqNumber;
 use lightlag_tcp::{Config, Failure, Profile, State};
 use path::{CLIENT, Path, SERVER};
@@ -17,7 +18,8 @@ fn configs() -> impl Strategy<Value = Config> {
     let samples = prop::sample::select(&[RttSamples::SendTime, RttSamples::Timestamp, RttSamples::OnePerRound][..]);
     let delayed = prop::option::of(1u16..4);
     let buffer = prop::sample::select(&[1_500_u64, 4_000, 20_000, 65_536, 1 << 20][..]);
-    (profile, switches, scheme, growth, samples, delayed, buffer).prop_map(
+    let congestion = prop::sample::select(&["newreno", "cubic", "peach", "peach+"][..]);
+    (profile, switches, scheme, growth, samples, delayed, buffer, congestion).prop_map(
         |(
             profile,
             (sack, timestamps, scaling, limited_transmit, nagle),
@@ -26,8 +28,10 @@ fn configs() -> impl Strategy<Value = Config> {
             rtt_samples,
             delayed,
             buffer,
+            congestion,
         )| {
             Config {
+                congestion: Choice::named(congestion),
                 sack,
                 timestamps,
                 window_scaling: scaling,

@@ -8,7 +8,8 @@
 //!
 //! - **Sudden Start**: with the first data, rwnd − W dummy segments leave, one each τ = RTT/rwnd; W += 1 for each that is
 //!   acknowledged. On an empty path W is rwnd after two round trips. W begins with the initial window of the connection†
-//!   (the paper: 1). After a timeout, W = 1 and the same again†.
+//!   (the paper: 1). A SYN-ACK cannot advertise more than 64 kB (RFC 7323 §2.2): once the first ACK offers more, dummy
+//!   segments for the rest follow, over another round trip†. After a timeout, W = 1 and the same again†.
 //! - **Congestion avoidance**: W += 1/W for each counted segment. There is no slow start.
 //! - **Rapid Recovery**: a loss finds W0 = W and leaves W = W0/2. For each segment that is then acknowledged or SACKed two
 //!   dummy segments leave, W0 in all (`adsn`), also after the repair where that was short†. The first W0/2 acknowledged
@@ -57,6 +58,8 @@ enum Sudden {
     Due,
     /// So many dummy segments still leave, the next at `next`, then one each `gap`.
     Probing { left: u64, next: Instant, gap: Duration },
+    /// The window that the SYN-ACK offered was probed for. The first larger one is, too.
+    Waiting,
     /// Over.
     Done,
 }
@@ -67,6 +70,10 @@ pub struct Peach {
     probes: Probes,
     sudden_window: f64,
     sudden: Sudden,
+    /// The window that Sudden Start has probed for, in segments.
+    probed: f64,
+    /// Whether that is more than the SYN-ACK offered.
+    extended: bool,
     /// `adsn`: dummy segments that ACKs may still release.
     allowed: f64,
     /// What the last ACKs released beyond whole dummy segments.
@@ -85,6 +92,8 @@ impl Peach {
             probes: K::PROBES,
             sudden_window: config.sudden_window,
             sudden: Sudden::Due,
+            probed: 0.0,
+            extended: false,
             allowed: 0.0,
             fraction: 0.0,
             released: 0,
@@ -92,13 +101,23 @@ impl Peach {
         }
     }
 
-    /// Lays the dummy segments of Sudden Start out over a round trip.
-    fn begin_sudden_start(&mut self, path: &Probing) {
+    /// The window that Sudden Start probes for, in segments.
+    fn target(&self, path: &Probing) -> f64 {
         let advertised = self.window.in_segments(path.receive_window).floor();
-        let target = if self.sudden_window > 0.0 { self.sudden_window } else { advertised };
-        let left = (target - self.window.segments()).max(0.0) as u64;
+        if self.sudden_window > 0.0 { self.sudden_window } else { advertised }
+    }
+
+    /// Lays the dummy segments from the window `from` to the target out over a round trip.
+    fn probe_from(&mut self, from: f64, path: &Probing) {
+        self.extended = self.sudden == Sudden::Waiting;
+        let target = self.target(path);
+        let left = (target - from).max(0.0) as u64;
         let gap = Duration::from_secs_f64(path.srtt.as_secs_f64() / target.max(1.0));
-        self.sudden = if left == 0 { Sudden::Done } else { Sudden::Probing { left, next: path.now + gap, gap } };
+        self.sudden = match left {
+            0 => Sudden::Waiting,
+            _ => Sudden::Probing { left, next: path.now + gap, gap },
+        };
+        self.probed = target;
     }
 
     /// Rapid Recovery: an ACK releases dummy segments.
@@ -147,7 +166,7 @@ impl CongestionControl for Peach {
             Cause::Timeout | Cause::RepeatedTimeout => {
                 self.window.react(event, self.window.in_segments(event.flight) / 2.0);
                 self.forget_probes();
-                if self.sudden == Sudden::Done {
+                if !matches!(self.sudden, Sudden::Probing { .. }) {
                     self.sudden = Sudden::Due;
                 }
             }
@@ -164,13 +183,15 @@ impl CongestionControl for Peach {
     }
 
     fn next_probe(&mut self, path: &Probing) -> Option<Instant> {
-        if self.sudden == Sudden::Due && !path.srtt.is_zero() {
-            self.begin_sudden_start(path);
+        match self.sudden {
+            Sudden::Due if !path.srtt.is_zero() => self.probe_from(self.window.segments(), path),
+            Sudden::Waiting if self.target(path) > self.probed => self.probe_from(self.probed, path),
+            _ => {}
         }
         match self.sudden {
             _ if self.released > 0 => Some(path.now),
             Sudden::Probing { next, .. } => Some(next),
-            Sudden::Due | Sudden::Done => None,
+            Sudden::Due | Sudden::Waiting | Sudden::Done => None,
         }
     }
 
@@ -178,8 +199,11 @@ impl CongestionControl for Peach {
         if self.released > 0 {
             self.released -= 1;
         } else if let Sudden::Probing { left, next, gap } = self.sudden {
-            self.sudden =
-                if left <= 1 { Sudden::Done } else { Sudden::Probing { left: left - 1, next: next + gap, gap } };
+            self.sudden = match left {
+                1 if self.extended => Sudden::Done,
+                1 => Sudden::Waiting,
+                _ => Sudden::Probing { left: left - 1, next: next + gap, gap },
+            };
         }
     }
 

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 mod adjusting;
 mod closing;
+mod low_priority;
 mod probes;
 mod resets;
 

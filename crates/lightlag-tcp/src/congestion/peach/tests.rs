@@ -75,6 +75,20 @@ fn sudden_start_waits_for_a_round_trip_time_and_can_have_its_own_window() {
 }
 
 #[test]
+fn sudden_start_goes_on_once_when_the_first_ack_offers_more_than_a_syn_can() {
+    let mut peach = peach(1);
+    let now = Instant::ZERO;
+    assert_eq!(peach.next_probe(&path(now, 65)), Some(now + RTT / 65));
+    (0..64).for_each(|_| peach.on_probe_sent());
+    assert_eq!(peach.next_probe(&path(now, 65)), None);
+    assert_eq!(peach.next_probe(&path(now, 300)), Some(now + RTT / 300));
+    (0..235).for_each(|_| peach.on_probe_sent());
+    assert_eq!(peach.next_probe(&path(now, 900)), None);
+    (0..299).for_each(|_| peach.on_probe_ack(now));
+    assert_eq!(segments(&peach), 300.0);
+}
+
+#[test]
 fn a_loss_without_congestion_costs_nothing_in_the_end() {
     // W0 = 64: W = 32, two dummy segments for each of the first 32 ACKs, and 64 dummy ACKs: 32 say nothing, 32 add one.
     let mut peach = at_64();
