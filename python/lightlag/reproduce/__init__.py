@@ -1,7 +1,7 @@
 """Papers, run again: their figures and tables beside ours, each with a verdict.
 
 >>> sorted(PAPERS)
-['cubic-inet', 'hybla-cubic', 'inet-tcp']
+['cubic-inet', 'hybla-cubic', 'inet-tcp', 'open-questions']
 """
 
 from __future__ import annotations
@@ -30,6 +30,12 @@ def _inet_tcp(reproduction: Reproduction, effort: Effort) -> None:
     inet_tcp.reproduce(reproduction, effort)
 
 
+def _open_questions(reproduction: Reproduction, effort: Effort) -> None:
+    from lightlag.reproduce import open_questions
+
+    open_questions.reproduce(reproduction, effort)
+
+
 PAPERS: dict[str, Paper] = {
     paper.name: paper
     for paper in (
@@ -54,6 +60,13 @@ PAPERS: dict[str, Paper] = {
             reference="T. Reschka, T. Dreibholz, J. Pulinthanath, M. Becke, E. P. Rathgeb, 2010",
             items=("Fig. 1", "Fig. 3", "§3.2.3"),
             work=_inet_tcp,
+        ),
+        Paper(
+            name="open-questions",
+            title="What the papers left open",
+            reference="questions of the papers above, answered by our own runs",
+            items=("start-up", "CUBIC-INET §6", "errors", "sizes", "pairs", "round trips"),
+            work=_open_questions,
         ),
     )
 }
