@@ -27,15 +27,25 @@ class Algorithm:
         As in a scenario.
     sets
         Changes to its TCP.
+    two_priorities
+        Whether it sends segments that a full queue has to drop first.
     """
 
     label: str
     name: str
     sets: dict[str, str] = field(default_factory=dict, hash=False)
+    two_priorities: bool = False
 
     def changes(self, place: str = "defaults.tcp") -> dict[str, str]:
         """What a scenario sets for it."""
         return {f"{place}.congestion": f'"{self.name}"'} | {f"{place}.{key}": value for key, value in self.sets.items()}
+
+
+def queue_for(limit: str, *sharing: Algorithm) -> str:
+    """A drop-tail queue in a scenario, with two priorities if one of those who share it needs them."""
+    if any(one.two_priorities for one in sharing):
+        return f'{{ discipline = "priority", limit = "{limit}" }}'
+    return f'"{limit}"'
 
 
 @cache
@@ -45,7 +55,8 @@ def algorithms() -> tuple[Algorithm, ...]:
     found = []
     for name in WANTED:
         if name in present:
-            found.append(Algorithm(f"{name} (r)" if present[name] == "reconstructed" else name, name))
+            label = f"{name} (r)" if present[name] == "reconstructed" else name
+            found.append(Algorithm(label, name, two_priorities=name.startswith("peach")))
         if name == "hybla":
             found.append(Algorithm("hybla, paced", name, {"pacing": "true"}))
     return tuple(found)

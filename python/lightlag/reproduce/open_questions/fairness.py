@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import lightlag as ll
 from lightlag.analyse import jain, mean_interval
-from lightlag.reproduce.open_questions.contenders import Algorithm, algorithms
+from lightlag.reproduce.open_questions.contenders import Algorithm, algorithms, queue_for
 from lightlag.reproduce.open_questions.losses import pm
 from lightlag.reproduce.open_questions.paths import PACKET, PAYLOAD
 from lightlag.reproduce.open_questions.scenarios import scenario
@@ -28,7 +28,7 @@ def _pair(one: Algorithm, other: Algorithm, seed: int) -> tuple[float, float]:
     """Goodputs of two flows in Mbit/s; the first starts later if the seed is even."""
     late = f"{APART_S * ((seed + 1) // 2):g} s"
     sets = one.changes("flows.0.tcp") | other.changes("flows.1.tcp")
-    sets[f"flows.{seed % 2}.start"] = late
+    sets |= {f"flows.{seed % 2}.start": late, "links.2.queue": queue_for("1 bdp", one, other)}
     first, second = ll.run(scenario("pair"), seed=seed, sets=sets).summary["flows"]
     return first["goodput_bps"] / 1e6, second["goodput_bps"] / 1e6
 
@@ -116,7 +116,7 @@ class RoundTrips:
     def run(cls, effort: Effort) -> RoundTrips:
         """Run every algorithm with both queues."""
         seeds = effort.seeds_of(TRIP_SEEDS)
-        points = [(queue, one, seed) for queue in QUEUES for one in algorithms() for seed in seeds]
+        points = [(limit, one, seed) for limit in QUEUES for one in algorithms() for seed in seeds]
         found: dict[tuple[str, str], list[list[float]]] = {}
         for (queue, one, _), rates in zip(points, effort.map(lambda point: _trips(*point), points), strict=True):
             found.setdefault((queue, one.label), []).append(rates)
@@ -131,10 +131,10 @@ class RoundTrips:
         return statistics.fmean(jain(rates) for rates in self.found[queue, label])
 
 
-def _trips(queue: str, one: Algorithm, seed: int) -> list[float]:
+def _trips(limit: str, one: Algorithm, seed: int) -> list[float]:
     """Goodputs of three flows; the seed moves their starts apart."""
     sets = {f"flows.{at}.start": f"{APART_S * (seed * (at + 1) % 4):g} s" for at in range(len(TRIPS))}
-    sets |= one.changes() | {"links.3.queue": QUEUES[queue]}
+    sets |= one.changes() | {"links.3.queue": queue_for(QUEUES[limit], one)}
     flows = ll.run(scenario("round_trips"), seed=seed, sets=sets).summary["flows"]
     return [flow["goodput_bps"] / 1e6 for flow in flows]
 

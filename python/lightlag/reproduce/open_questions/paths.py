@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import lightlag as ll
-from lightlag.reproduce.open_questions.contenders import Algorithm
+from lightlag.reproduce.open_questions.contenders import Algorithm, queue_for
 from lightlag.reproduce.open_questions.scenarios import scenario
 from lightlag.reproduce.validation import theory
 
@@ -42,10 +42,11 @@ class Orbit:
         """Segments on the path when the link is full."""
         return self.rate_bps * self.rtt_s / 8 / PACKET
 
-    def run(self, algorithm: Algorithm, seed: int, **sets: str) -> ll.Result:
-        """Run one flow; keys of `sets` have two underscores for a dot."""
-        changes = {key.replace("__", "."): value for key, value in sets.items()}
-        return ll.run(scenario(self.file), seed=seed, sets=algorithm.changes() | changes)
+    def run(self, algorithm: Algorithm, seed: int, **more: str) -> ll.Result:
+        """Run one flow; keys of `more` have two underscores for a dot."""
+        changes = {key.replace("__", "."): value for key, value in more.items()}
+        sets = algorithm.changes() | {"links.1.queue": queue_for("1 bdp", algorithm)} | changes
+        return ll.run(scenario(self.file), seed=seed, sets=sets)
 
     def rate_of(self, window: float) -> float:
         """The rate of a mean window in bit/s, at most the link's."""
