@@ -22,6 +22,7 @@ pub mod illinois;
 pub mod jersey;
 pub mod ledbat;
 pub mod new_reno;
+pub mod none;
 pub mod noordwijk;
 mod parameters;
 mod path_model;

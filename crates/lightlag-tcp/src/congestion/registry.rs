@@ -3,8 +3,8 @@
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
     CongestionControl, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois,
-    jersey, ledbat, new_reno, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave, westwood, westwood_br,
-    westwood_plus, yeah,
+    jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave, westwood,
+    westwood_br, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -158,6 +158,7 @@ algorithms! {
     Copa, "copa", copa::Config;
     Peach, "peach", peach::Config;
     PeachPlus, "peach+", peach::plus::Config;
+    NoControl, "none", none::Config;
 }
 
 /// Whether the algorithm lives on exact marks (RFC 8257).
