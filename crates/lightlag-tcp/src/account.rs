@@ -114,6 +114,8 @@ pub struct Statistics {
     pub duplicate_bytes: u64,
     /// ACKs that reported something as received twice (RFC 2883).
     pub dsacks: u64,
+    /// SNACK options that reported nothing that is outstanding.
+    pub snacks_ignored: u64,
     /// Zero-window probes sent.
     pub probes: u64,
     /// Tail loss probes sent (RFC 8985 §7).

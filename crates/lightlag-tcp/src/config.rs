@@ -9,10 +9,12 @@ use serde::Serialize;
 
 mod options;
 mod receive_buffer;
+mod scps;
 
 pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
 pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;
 pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
+pub use scps::{LossAssumption, RateControl, Scps, ScpsOptions, ScpsSwitch, SnackForm};
 
 /// The complete behaviour of one endpoint. Connections share it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -119,6 +121,22 @@ pub struct Config {
     pub require_timestamps: bool,
     /// Probes of an idle connection (RFC 9293 §3.8.4); `None` sends none.
     pub keep_alive: Option<KeepAlive>,
+    /// What is offered of SCPS-TP; `None` offers nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scps: Option<Scps>,
+    /// What a loss is blamed on where nothing tells the cause.
+    #[serde(skip_serializing_if = "is_default")]
+    pub loss_assumption: LossAssumption,
+    /// One ACK in this time, whatever arrives; `None` delays them as said above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_interval: Option<Duration>,
+    /// A token bucket for all that leaves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_control: Option<RateControl>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How a closed window is probed (RFC 9293 §3.8.6.1).
@@ -259,7 +277,7 @@ pub enum RttSamples {
     OnePerRound,
 }
 
-/// How losses are repaired. SACK needs the agreement of both ends; without it, NewReno.
+/// How losses are repaired. SACK and SNACK need the agreement of both ends; without it, NewReno.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
@@ -271,6 +289,8 @@ pub enum Scheme {
     Sack,
     /// Loss by time, with SACK (RFC 8985).
     Rack,
+    /// What SNACK options report leaves at once (SCPS-TP).
+    Snack,
 }
 
 /// With which partial ACKs NewReno restarts the retransmission timer (RFC 6582 §4).

@@ -4,6 +4,7 @@
 //! arms a timer for [`Connection::poll_timeout`]. Segments leave only through `poll_segment`.
 
 use crate::account::{Account, Failure, Limited, Snapshot, Statistics};
+use crate::bucket::Limiter;
 use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::ecn::Ecn;
@@ -19,9 +20,11 @@ mod adjust;
 mod closing;
 mod handshake;
 mod inspect;
+mod limited;
 mod low_priority;
 mod marks;
 mod resets;
+mod scps;
 mod sending;
 #[cfg(test)]
 mod tests;
@@ -97,6 +100,10 @@ pub struct Connection {
     sender: Sender,
     /// The SYN whose data waits for the connection to be open.
     early: Option<Box<Segment>>,
+    /// `None` with a peer that knows no SCPS-TP.
+    scps: Option<Box<scps::Agreement>>,
+    /// `None` where no tokens are needed.
+    limiter: Option<Box<Limiter>>,
 }
 
 impl Connection {
@@ -117,6 +124,9 @@ impl Connection {
             config.delayed_ack,
         );
         receiver.set_rule(config.receive_window);
+        if let Some(interval) = config.ack_interval {
+            receiver.set_interval(interval);
+        }
         Self {
             // The initial sequence number is the one thing that differs between all connections.
             sender: Sender::new(&config, u64::from(initial.0)),
@@ -136,6 +146,8 @@ impl Connection {
             low_priority_due: 0,
             answer: None,
             early: None,
+            scps: None,
+            limiter: Self::limiter_of(&config, state == State::Listen),
             keep_alive: None,
             ecn: Self::ecn_of(&config),
             config,
@@ -188,8 +200,12 @@ impl Connection {
         self.receiver.read_later();
     }
 
-    /// The application reads up to `bytes`; returns how many there were. A window update may be due then.
+    /// The application reads up to `bytes`, where the peer marks records at most to the end of one; returns how many
+    /// there were. A window update may be due then.
     pub fn read(&mut self, bytes: u64) -> u64 {
+        if self.scps.is_some() {
+            return self.read_within_record(bytes);
+        }
         self.receiver.read(bytes)
     }
 
@@ -231,7 +247,8 @@ impl Connection {
         }
         if self.sender.deadline() <= now {
             if matches!(self.state, State::SynSent | State::SynReceived) {
-                if !self.sender.handshake_timer_waits(now, &self.config) {
+                self.sender.wake(now);
+                if self.sender.deadline() <= now && !self.sender.handshake_timer_waits(now, &self.config) {
                     self.handshake_timed_out(now);
                 }
             } else if self.sender.handle_timeout(now, &self.config, &mut self.account) == Expiry::GiveUp {
@@ -250,6 +267,7 @@ impl Connection {
     pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
             State::Closed | State::Listen => self.poll_answer(now),
+            _ if self.limiter.is_some() => self.poll_limited(now),
             State::SynSent | State::SynReceived => self.poll_syn(now),
             _ => self.poll_synchronized(now),
         }
@@ -324,7 +342,7 @@ impl Connection {
             && !segment.flags.has(Flags::RST)
         {
             // PAWS, RFC 7323 §5.3.
-            self.receiver.acknowledge_now();
+            self.receiver.acknowledge_soon(now);
             return;
         }
         if self.timestamps && stamps.is_none() && self.config.require_timestamps && !segment.flags.has(Flags::RST) {
@@ -375,7 +393,7 @@ impl Connection {
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             self.receiver.hurry(MAX_QUICK);
-            self.receiver.acknowledge_now();
+            self.receiver.acknowledge_soon(now);
         } else {
             // Two ends that disagree would answer each other for ever (as Linux).
             self.challenge(now);
@@ -433,7 +451,7 @@ impl Connection {
         // A byte that left as a probe leaves again with the data after it, whether it was taken or not.
         let ack = ack.min(nxt);
         let moved_window = !overtaken && self.take_window(segment, start, ack);
-        if una == nxt && segment.sack().is_empty() {
+        if una == nxt && segment.reports_nothing() {
             self.sender.probe_answered();
             // Nothing is in flight: the usual case of an end that only receives. A report of what arrived twice
             // comes late, though (RFC 2883).
@@ -460,6 +478,12 @@ impl Connection {
         let reports = !segment.sack().is_empty() && self.sender.uses_sack();
         let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
         let (dsack, sacked) = split_dsack(ack, sacked);
+        let (missing, received) = if self.scps.is_some() && !overtaken && !segment.reports_nothing() {
+            self.take_scps(now, segment, ack)
+        } else {
+            Default::default()
+        };
+        let sacked = if received.is_empty() { sacked } else { &received };
         self.account.statistics.dsacks += u64::from(dsack.is_some());
         let one_way = segment.timestamps().filter(|_| echo.is_some()).map(|stamps| {
             // Both clocks tick in milliseconds; their offset is a constant.
@@ -478,8 +502,12 @@ impl Connection {
             marks,
             one_way,
             low_priority: segment.is_low_priority(),
+            missing: &missing,
         };
         self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
+        if self.scps.is_some() {
+            self.keep_lists(missing, received);
+        }
         if self.sender.fin_acknowledged() {
             self.fin_acknowledged(now);
         }
@@ -547,9 +575,15 @@ impl Connection {
         if segment.len > 0 && self.receiver.adapts(now) {
             self.receiver.adapt(now, self.path_times());
         }
+        if self.scps.is_some() && segment.ends_record() {
+            self.note_record(start + u64::from(segment.len));
+        }
         let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags);
         if duplicate > 0 {
             self.account.statistics.duplicate_bytes += duplicate;
+        }
+        if self.scps.is_some() {
+            self.settle_records();
         }
         if self.receiver.fin_consumed() {
             self.peer_fin(now);

@@ -8,10 +8,12 @@
 //! - [`scoreboard`], [`rtt`] and [`delivery_rate`]: what the sender knows about its segments and about the path.
 //! - [`recovery`]: what is lost, and when an episode of repair begins and ends.
 //! - [`congestion`]: how much may be in flight.
+//! - [`bucket`]: rate control beside that.
 //! - [`ecn`]: congestion marks and how they travel back.
 //! - [`config`] and [`profile`]: what an endpoint does, and whose behaviour that is.
 
 pub mod account;
+pub mod bucket;
 pub mod config;
 pub mod congestion;
 pub mod connection;

@@ -1,8 +1,8 @@
 //! Profiles: complete sets of behaviour, as one table of data.
 
 use crate::config::{
-    ChallengeAcks, Config, DelayedAck, Growth, INITIAL_RECEIVE_BUFFER, IdleRestart, PartialAcks, Probe, Rto,
-    RttSamples, Scheme, TimerGranularity, Variance, VarianceGain, WindowRule,
+    ChallengeAcks, Config, DelayedAck, Growth, INITIAL_RECEIVE_BUFFER, IdleRestart, LossAssumption, PartialAcks, Probe,
+    Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance, VarianceGain, WindowRule,
 };
 use crate::congestion::Choice;
 use crate::ecn::{Ect, Mode};
@@ -26,11 +26,13 @@ pub enum Profile {
     /// The TCP-Linux agent of ns-2.35 with its SACK1 sink.
     #[serde(rename = "ns2-linux")]
     Ns2Linux,
+    /// SCPS-TP (CCSDS 714.0-B) as its reference implementation and its ns-3 model have it.
+    Scps,
 }
 
 impl Profile {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Linux, Self::Rfc, Self::Inet, Self::Ns3, Self::Ns2Linux];
+    pub const ALL: [Self; 6] = [Self::Linux, Self::Rfc, Self::Inet, Self::Ns3, Self::Ns2Linux, Self::Scps];
 
     /// The name in a scenario.
     pub fn name(self) -> &'static str {
@@ -40,6 +42,7 @@ impl Profile {
             Self::Inet => "inet",
             Self::Ns3 => "ns3",
             Self::Ns2Linux => "ns2-linux",
+            Self::Scps => "scps",
         }
     }
 
@@ -51,6 +54,7 @@ impl Profile {
             Self::Inet => inet(),
             Self::Ns3 => ns3(),
             Self::Ns2Linux => ns2_linux(),
+            Self::Scps => scps(),
         }
     }
 }
@@ -125,6 +129,10 @@ fn linux() -> Config {
         answer_unsent: false,
         require_timestamps: false,
         keep_alive: None,
+        scps: None,
+        loss_assumption: LossAssumption::Congestion,
+        ack_interval: None,
+        rate_control: None,
     }
 }
 
@@ -226,6 +234,10 @@ fn inet() -> Config {
         answer_unsent: true,
         require_timestamps: false,
         keep_alive: None,
+        scps: None,
+        loss_assumption: LossAssumption::Congestion,
+        ack_interval: None,
+        rate_control: None,
     }
 }
 
@@ -322,6 +334,52 @@ fn ns2_linux() -> Config {
         challenge_acks: None,
         answer_unsent: true,
         ..linux()
+    }
+}
+
+/// SCPS-TP with the parameters that its ns-3 model has on asymmetric paths: Vegas with its thresholds of 2, 4 and 1
+/// packets, an ACK every 0.1 s, SNACK options without bit vector, 300 kB of buffer, packets of 552 bytes. Timers and the
+/// first window are the reference implementation's.
+fn scps() -> Config {
+    Config {
+        profile: Profile::Scps,
+        congestion: Choice::named("vegas"),
+        mss: 512,
+        sack: false,
+        dsack: false,
+        timestamps: false,
+        initial_window: 1,
+        initial_window_bytes: None,
+        receive_buffer: Bytes(300_000),
+        probe: Probe::Byte,
+        rto: Rto {
+            initial: seconds(1),
+            syn: seconds(1),
+            min: ms(250),
+            max: seconds(64),
+            variance_floor: ms(100),
+            variance_gain: VarianceGain::Quarter,
+            variance: Variance::Mean,
+            scaled_gains: false,
+        },
+        recovery: Scheme::Snack,
+        prr: false,
+        tlp: false,
+        frto: false,
+        eifel: false,
+        dsack_undo: false,
+        idle_restart: IdleRestart::Off,
+        growth: Growth::PerSegment,
+        syn_retries: 32,
+        retries: 32,
+        time_wait: seconds(60),
+        fin_wait: Some(seconds(60)),
+        challenge_acks: None,
+        require_timestamps: false,
+        scps: Some(Scps { snack: SnackForm::Short, snack_delay: Duration::ZERO, record_size: None }),
+        loss_assumption: LossAssumption::Congestion,
+        ack_interval: Some(ms(100)),
+        ..rfc()
     }
 }
 

@@ -84,6 +84,8 @@ pub struct Receiver {
     window: Option<u16>,
     /// Whether duplicates are reported (RFC 2883).
     dsack: bool,
+    /// An ACK leaves once in [`Self::timeout`], whatever arrives.
+    fixed: bool,
 }
 
 impl Receiver {
@@ -117,6 +119,7 @@ impl Receiver {
             rule: WindowRule::Stevens,
             mss,
             dsack: false,
+            fixed: false,
             scale: None,
         }
     }
@@ -128,6 +131,16 @@ impl Receiver {
             WindowRule::Stevens => (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14),
             WindowRule::Linux => (2 * buffer).max(1).ilog2().saturating_sub(15).min(14) as u8,
         }
+    }
+
+    /// One ACK in this time, begun by what arrives first; at once only for a FIN, for a window that opens again and for a
+    /// probe of a closed one (SCPS-TP).
+    pub fn set_interval(&mut self, interval: Duration) {
+        self.fixed = true;
+        self.timeout = interval;
+        self.every = u16::MAX;
+        self.quick = 0;
+        self.adaptive = None;
     }
 
     /// Window scaling was agreed on.
@@ -185,6 +198,18 @@ impl Receiver {
     /// Whether data waits above a hole.
     pub fn has_holes(&self) -> bool {
         self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty())
+    }
+
+    /// What is missing below the highest data, in ascending order.
+    pub(crate) fn holes(&self) -> impl Iterator<Item = Range> + '_ {
+        let ranges = || self.holes.iter().flat_map(|holes| &holes.ranges);
+        let starts = std::iter::once(self.nxt).chain(ranges().map(|range| range.end));
+        starts.zip(ranges().map(|range| range.start)).map(|(start, end)| Range { start, end })
+    }
+
+    /// The offset after the highest data.
+    pub(crate) fn highest(&self) -> u64 {
+        self.holes.as_ref().and_then(|holes| holes.ranges.back()).map_or(self.nxt, |range| range.end)
     }
 
     /// Whether the next ACK has something for a SACK option.
@@ -262,7 +287,7 @@ impl Receiver {
         self.note_duplicate(Range { start, end: end.min(self.nxt) });
         if !fresh {
             self.hurry(MAX_QUICK);
-            self.ack_now = true;
+            self.acknowledge_soon(now);
             self.consume_fin();
             return old;
         }
@@ -274,9 +299,9 @@ impl Receiver {
         // RFC 5681 §4.2: at once for what is out of order, fills a hole or is a duplicate.
         if range.start == self.nxt {
             self.advance();
-            self.ack_now = true;
+            self.acknowledge_soon(now);
         } else if known > 0 || !self.compresses(now) {
-            self.ack_now = true;
+            self.acknowledge_soon(now);
         }
         old + known
     }
@@ -321,6 +346,7 @@ impl Receiver {
     fn consume_fin(&mut self) -> bool {
         let fin = self.nxt == self.fin_at;
         self.nxt += u64::from(fin);
+        self.ack_now |= fin && self.fixed;
         fin
     }
 
@@ -329,6 +355,16 @@ impl Receiver {
         self.pending = self.pending.saturating_add(1);
         if at_once || self.quick > 0 || self.pending >= self.every {
             self.quick = self.quick.saturating_sub(1);
+            self.ack_now = true;
+        } else if self.deadline == Instant::MAX {
+            self.deadline = now + self.timeout;
+        }
+    }
+
+    /// An ACK must leave: now, or with the next one where ACKs have a fixed frequency and the window is open.
+    #[inline]
+    pub fn acknowledge_soon(&mut self, now: Instant) {
+        if !self.fixed || self.edge <= self.nxt {
             self.ack_now = true;
         } else if self.deadline == Instant::MAX {
             self.deadline = now + self.timeout;

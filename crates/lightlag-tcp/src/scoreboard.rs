@@ -26,6 +26,7 @@ mod counts;
 mod delivery;
 mod gaps;
 mod log;
+mod missing;
 mod overdue;
 mod recut;
 mod repair;

@@ -13,6 +13,7 @@ use tail::Tail;
 use validation::Validation;
 
 mod acks;
+mod attribution;
 mod bursts;
 mod handshake;
 mod idle;
@@ -21,9 +22,11 @@ mod pacing;
 mod path;
 mod persist;
 mod rates;
+mod records;
 mod release;
 mod tail;
 mod timeouts;
+mod tokens;
 mod validation;
 
 pub(crate) use acks::Acknowledgement;
@@ -90,6 +93,8 @@ pub(crate) struct Sender {
     reduced: bool,
     /// The ends agreed on ECN.
     ecn: bool,
+    /// The last episode is blamed on corruption: the congestion control does not hear of it.
+    excused: bool,
     /// First offset beyond the peer's window.
     peer_edge: u64,
     /// End of the data that the application wrote.
@@ -127,6 +132,17 @@ pub(crate) struct Sender {
     seed: u64,
     /// The offset whose ACK gives the next sample, where one segment at a time is timed.
     sample_from: u64,
+    /// What most senders have no need of.
+    extra: Option<Box<Extra>>,
+}
+
+/// What most senders have no need of.
+#[derive(Debug, Default)]
+struct Extra {
+    /// What was told of the path.
+    signals: attribution::Signals,
+    /// The application writes records of so many bytes; 0 where that does not matter.
+    record_size: u64,
 }
 
 impl Sender {
@@ -174,6 +190,8 @@ impl Sender {
             ecn: false,
             seed,
             sample_from: 0,
+            extra: None,
+            excused: false,
         }
     }
 
@@ -279,6 +297,10 @@ impl Sender {
 
     pub(crate) fn uses_sack(&self) -> bool {
         self.recovery.uses_sack()
+    }
+
+    pub(crate) fn uses_snack(&self) -> bool {
+        self.recovery.uses_snack()
     }
 
     /// Congestion window as the algorithm has it, in bytes.
@@ -436,7 +458,7 @@ impl Sender {
             }
             self.resend_head = false;
         }
-        let repairs = room >= u64::from(self.segment_size);
+        let repairs = room >= u64::from(self.segment_size) || self.recovery.repairs_at_once();
         if repairs && let Some(number) = self.recovery.next_lost(&mut self.board) {
             return Ok(Choice::Again(number));
         }
@@ -482,8 +504,12 @@ impl Sender {
         }
         let size = u64::from(self.segment_size);
         let allowed = self.peer_edge.saturating_sub(nxt);
-        let len = pending.min(size).min(allowed);
-        if len < pending.min(size) && !self.override_small && (len == 0 || len < self.max_window / 2) {
+        let mut full = pending.min(size);
+        if self.marks_records() {
+            full = self.within_record(nxt, full);
+        }
+        let len = full.min(allowed);
+        if len < full && !self.override_small && (len == 0 || len < self.max_window / 2) {
             return Err(Limit::Rwnd);
         }
         if len == 0 {
@@ -540,7 +566,7 @@ impl Sender {
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, true, config);
         account.statistics.retransmitted_segments += u64::from(chunk.len > 0);
-        let head_again = self.recovery.uses_sack() && chunk.start == self.board.una();
+        let head_again = self.recovery.is_selective() && chunk.start == self.board.una();
         if self.deadline == Instant::MAX || head_again {
             // The head's repair needs a whole RTO of its own (as Linux).
             self.timer = Timer::Retransmission;

@@ -1,8 +1,8 @@
 //! What a scenario's `tcp = { ... }` may say, and how it becomes a [`Config`].
 
 use super::{
-    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, PartialAcks, Probe, ReceiveBuffer, RttSamples,
-    Scheme, TimerGranularity, Variance, VarianceGain, WindowRule,
+    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, LossAssumption, PartialAcks, Probe, RateControl,
+    ReceiveBuffer, RttSamples, Scheme, ScpsSwitch, TimerGranularity, Variance, VarianceGain, WindowRule, scps,
 };
 use crate::congestion::{Choice, wants_exact_marks};
 use crate::ecn::{Ect, Mode};
@@ -95,8 +95,8 @@ pub struct Options {
     /// Which ACKs give a round-trip sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_samples: Option<RttSamples>,
-    /// How losses are repaired: reno (RFC 5681), newreno (RFC 6582), sack (RFC 6675) or rack (RFC 8985). The last
-    /// two where both ends agree on SACK; newreno otherwise.
+    /// How losses are repaired: reno (RFC 5681), newreno (RFC 6582), sack (RFC 6675), rack (RFC 8985) or snack
+    /// (SCPS-TP). sack and rack where both ends agree on SACK; snack where they agree on SNACK; newreno otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Scheme>,
     /// With which partial ACKs newreno restarts the retransmission timer: impatient (the first) or
@@ -161,6 +161,20 @@ pub struct Options {
     /// Probes of an idle connection (RFC 9293 §3.8.4): any of `idle`, `interval`, `probes`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<KeepAlive>,
+    /// Offer SCPS-TP to the peer: `true`, or a table with `snack`, `snack_delay` and `record_size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scps: Option<ScpsSwitch>,
+    /// What a loss is blamed on where nothing tells the cause: congestion, or corruption, which costs neither window nor
+    /// back-off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_assumption: Option<LossAssumption>,
+    /// One ACK in this time instead of delayed ACKs, whatever arrives; 0 s is off. The timeout is then at least SRTT and
+    /// this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_interval: Option<Duration>,
+    /// A token bucket for all that leaves: `{ rate = "1.5 Mbit/s", ack_rate = "20 kbit/s", bucket = "3 kB" }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_control: Option<RateControl>,
 }
 
 /// Delayed ACKs, or none.
@@ -320,6 +334,10 @@ impl Options {
             fin_wait: over.fin_wait.or(self.fin_wait),
             challenge_acks: over.challenge_acks.or(self.challenge_acks),
             keep_alive: over.keep_alive.or(self.keep_alive),
+            scps: both(self.scps, over.scps, ScpsSwitch::merge),
+            loss_assumption: over.loss_assumption.or(self.loss_assumption),
+            ack_interval: over.ack_interval.or(self.ack_interval),
+            rate_control: over.rate_control.or(self.rate_control),
         }
     }
 
@@ -384,6 +402,13 @@ impl Options {
         if let Some(rto) = self.rto {
             apply_rto(rto, &mut config)?;
         }
+        if let Some(switch) = self.scps {
+            config.scps = switch.resolve(config.scps)?;
+        }
+        set(&mut config.loss_assumption, &self.loss_assumption);
+        config.ack_interval = self.ack_interval.or(config.ack_interval).filter(|interval| !interval.is_zero());
+        config.rate_control = self.rate_control.or(config.rate_control);
+        scps::check(&mut config, self.recovery.is_some())?;
         config.ecn = ecn(self.ecn, &config)?;
         check_closing(&config)?;
         if let Growth::Abc(limit) = config.growth {

@@ -84,6 +84,7 @@ impl Connection {
             self.receiver.set_first_window(u64::from(self.config.mss).saturating_sub(options.into()).max(1));
         }
         self.sender.set_segment_size(u32::from(mss).saturating_sub(options).max(1));
+        self.agree_on_scps(segment, offer.mss.unwrap_or(DEFAULT_MSS), options);
     }
 
     /// The shift of our windows.
@@ -109,9 +110,13 @@ impl Connection {
             initial_window: if retransmissions > 1 { 1 } else { self.initial_window() },
             sack: self.sack,
             ecn: self.ecn.is_some(),
+            snack: self.agreed_on_snack(),
             peer_window,
         };
         self.sender.establish(now, agreed, &self.config, &mut self.account);
+        if let (Some(size), true) = (self.config.scps.and_then(|scps| scps.record_size), self.scps.is_some()) {
+            self.sender.set_record_size(size.0);
+        }
         self.state = State::Established;
         if self.config.receive_buffer_initial.is_some() {
             self.receiver.start_tuning(now, self.config.receive_buffer.0, self.sender.rtt().srtt());
@@ -150,7 +155,10 @@ impl Connection {
         let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { ecn.offer() };
         let syn = Flags::SYN.with(self.ecn.as_mut().map_or(Flags::default(), marks));
         let (ack, flags) = if answer { (self.remote, syn.with(Flags::ACK)) } else { (SeqNumber::default(), syn) };
-        let segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
+        let mut segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
+        if self.config.scps.is_some() && (!answer || self.scps.is_some()) {
+            segment = self.offer_scps(segment);
+        }
         Some(self.stamp(now, segment.with_syn_options(offer)))
     }
 

@@ -58,6 +58,9 @@ impl Connection {
         {
             segment.flags = segment.flags.with(ecn.new_data(self.sender.take_reduced()));
         }
+        if self.sender.marks_records() && self.sender.ends_record(chunk.start + u64::from(chunk.len)) && chunk.len > 0 {
+            segment = segment.with_record_boundary();
+        }
         if self.config.push && chunk.len > 0 && self.sender.pushes(chunk.start, chunk.start + u64::from(chunk.len)) {
             segment.flags = segment.flags.with(Flags::PSH);
         }
@@ -76,6 +79,15 @@ impl Connection {
         self.account.statistics.acks_sent += 1;
         let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());
         let segment = self.acknowledging(now, seq);
+        if self.scps.is_some() {
+            return self.add_scps(now, segment);
+        }
+        self.add_sack(segment)
+    }
+
+    /// An ACK with what a SACK option has to tell.
+    #[inline(always)]
+    pub(super) fn add_sack(&mut self, segment: Segment) -> Segment {
         if !self.sack || !self.receiver.has_report() {
             return segment;
         }

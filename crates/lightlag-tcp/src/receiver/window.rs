@@ -49,7 +49,8 @@ impl Receiver {
     pub fn read(&mut self, bytes: u64) -> u64 {
         let bytes = bytes.min(self.unread());
         self.consumed += bytes;
-        if bytes > 0 && (self.missing() == Some(0) || self.held_back() || self.marked_and_read()) {
+        let waits = self.fixed && self.edge >= self.nxt + u64::from(self.mss);
+        if bytes > 0 && !waits && (self.missing() == Some(0) || self.held_back() || self.marked_and_read()) {
             self.ack_now = true;
         }
         bytes
@@ -63,6 +64,11 @@ impl Receiver {
 
     fn marked_and_read(&self) -> bool {
         self.deadline != Instant::MAX && !self.has_holes() && self.read_to_the_end()
+    }
+
+    /// Bytes that the application has read.
+    pub(crate) fn read_so_far(&self) -> u64 {
+        self.received() - self.unread()
     }
 
     /// How many bytes must be read until a window update leaves; `None` if none follows before more arrives.

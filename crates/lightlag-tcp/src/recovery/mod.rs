@@ -10,6 +10,7 @@ mod prr;
 mod rack;
 mod reno;
 mod sack;
+mod snack;
 mod undo;
 
 #[cfg(test)]
@@ -71,6 +72,12 @@ pub struct News<'a> {
     pub srtt: Duration,
     /// The smallest sample.
     pub min_rtt: Duration,
+    /// The last sample.
+    pub round_trip: Duration,
+    /// What it reports as missing (SNACK).
+    pub missing: &'a [Range],
+    /// How long such a report of the same hole says nothing new, at least.
+    pub snack_delay: Duration,
 }
 
 /// What follows from an ACK.
@@ -183,6 +190,21 @@ impl Recovery {
     /// Whether SACK steers the repair.
     pub fn uses_sack(&self) -> bool {
         matches!(self.scheme, Scheme::Sack | Scheme::Rack)
+    }
+
+    /// Whether reports of the peer, SACK or SNACK, steer the repair.
+    pub fn is_selective(&self) -> bool {
+        self.uses_sack() || self.uses_snack()
+    }
+
+    /// Whether SNACK steers the repair.
+    pub fn uses_snack(&self) -> bool {
+        self.scheme == Scheme::Snack
+    }
+
+    /// Whether repairs leave beside the window.
+    pub fn repairs_at_once(&self) -> bool {
+        self.uses_snack() && self.phase == Phase::Recovery
     }
 
     /// Whether segments are lost by time.
@@ -342,6 +364,7 @@ impl Recovery {
         let verdict = match self.scheme {
             Scheme::Rack => rack::on_ack(self, board, news),
             Scheme::Sack => sack::on_ack(self, board),
+            Scheme::Snack => snack::on_ack(self, board, news),
             _ if self.phase == Phase::Loss => Verdict { ended: self.end_if_repaired(board), ..Verdict::default() },
             Scheme::NewReno => new_reno::on_ack(self, board, news),
             Scheme::Reno => reno::on_ack(self, board, news),

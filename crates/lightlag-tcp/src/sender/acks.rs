@@ -34,6 +34,8 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) one_way: Option<Duration>,
     /// Whether it acknowledges a segment of low priority, which may have filled a hole by itself.
     pub(crate) low_priority: bool,
+    /// What it reports as missing (SNACK).
+    pub(crate) missing: &'a [Range],
 }
 
 impl Sender {
@@ -74,8 +76,19 @@ impl Sender {
             && if self.recovery.uses_sack() { delivery.bytes > 0 } else { !arrived.occupies && !arrived.moved_window };
         let phase = self.recovery.phase();
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
-        let news =
-            News { now, newly_acked, duplicate, delivery: &delivery, dsack: arrived.dsack, echoed, srtt, min_rtt };
+        let news = News {
+            now,
+            newly_acked,
+            duplicate,
+            delivery: &delivery,
+            dsack: arrived.dsack,
+            echoed,
+            srtt,
+            min_rtt,
+            round_trip: self.rtt.latest(),
+            missing: arrived.missing,
+            snack_delay: config.scps.map_or(Duration::ZERO, |scps| scps.snack_delay),
+        };
         let duplicates = self.recovery.duplicates();
         let verdict = self.recovery.on_ack(&mut self.board, &news);
         self.recovery.limit_deflation(self.cwnd);
@@ -86,11 +99,18 @@ impl Sender {
         if self.validation.is_some() {
             self.validate(now, una, phase, account);
         }
-        let newly_lost = self.board.lost_bytes() - prior_lost;
+        if verdict.began.is_some() {
+            self.excused = self.blames_corruption(now, self.board.head_sent(), config);
+        }
+        let newly_lost = if self.excused { 0 } else { self.board.lost_bytes() - prior_lost };
         let rate = self.sample_rate(now);
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
             // The ACK that begins an episode grows nothing; the one that ends it still belongs to it.
-            let phase = if phase == Phase::Open { self.recovery.phase() } else { phase };
+            let phase = match phase {
+                _ if self.excused => Phase::Open,
+                Phase::Open => self.recovery.phase(),
+                phase => phase,
+            };
             let ack = Ack {
                 now,
                 newly_acked,
@@ -118,7 +138,7 @@ impl Sender {
                 self.answer_marks(now, delivery.bytes, config, account);
             }
         }
-        if self.recovery.reduces() {
+        if self.recovery.reduces() && !self.excused {
             self.reduce(&news, newly_lost > 0);
         }
         if newly_acked > 0 {
@@ -143,7 +163,7 @@ impl Sender {
 
     /// The reordering window passed without the segment (RFC 8985 §6.3).
     #[cold]
-    pub(super) fn reordering_passed(&mut self, now: Instant, account: &mut Account) {
+    pub(super) fn reordering_passed(&mut self, now: Instant, config: &Config, account: &mut Account) {
         let nothing = Delivery::default();
         let news = News {
             now,
@@ -154,13 +174,19 @@ impl Sender {
             echoed: None,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
+            round_trip: self.rtt.latest(),
+            missing: &[],
+            snack_delay: Duration::ZERO,
         };
         let verdict = self.recovery.on_timer(&mut self.board, &news);
+        if verdict.began.is_some() {
+            self.excused = self.blames_corruption(now, self.board.head_sent(), config);
+        }
         self.note_lost(now);
         self.resend_head |= verdict.resend_head;
         self.begin_episode(now, verdict, account);
         self.copy_window(now, account);
-        if self.recovery.phase() == Phase::Recovery {
+        if self.recovery.phase() == Phase::Recovery && !self.excused {
             self.reduce(&news, false);
         }
     }
@@ -199,6 +225,9 @@ impl Sender {
     }
 
     fn end_episode(&mut self, now: Instant, undone: bool) {
+        if self.excused {
+            return;
+        }
         self.settle_loss(now, undone);
         if let Some(congestion) = &mut self.congestion {
             congestion.on_recovered(now);
@@ -211,10 +240,10 @@ impl Sender {
         {
             // With SACK the pipe is held to cwnd, and FlightSize also counts what was SACKed above a hole: where one
             // episode follows another it is larger than cwnd, and half of it no reduction.
-            let flight = if self.recovery.uses_sack() { flight.min(self.cwnd) } else { flight };
+            let flight = if self.recovery.is_selective() { flight.min(self.cwnd) } else { flight };
             let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
             let window_based = !self.needs.exact_marks && !self.needs.own_recovery && !self.needs.restart_on_loss;
-            self.paid = window_based && self.board.una() < self.paid_until;
+            self.paid = self.excused || window_based && self.board.una() < self.paid_until;
             let flight = if self.paid { flight } else { self.retreat(now, flight) };
             if let Some(congestion) = self.congestion.as_mut().filter(|_| !self.paid) {
                 congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
@@ -236,6 +265,7 @@ impl Sender {
     /// The peer echoes a mark: one reaction a window, and none beside that to a loss (RFC 3168 §6.1.2).
     #[inline(never)]
     fn answer_marks(&mut self, now: Instant, delivered: u64, config: &Config, account: &mut Account) {
+        self.congestion_told(now, config);
         if self.board.una() < self.marked_until {
             return;
         }
@@ -267,9 +297,9 @@ impl Sender {
         match rule {
             _ if newly_acked == 0 => 0.0,
             Growth::PerAck => 1.0,
-            Growth::PerSegment if jumps && !self.recovery.uses_sack() => (newly_acked as f64 / size).min(2.0),
+            Growth::PerSegment if jumps && !self.recovery.is_selective() => (newly_acked as f64 / size).min(2.0),
             // Without SACK each duplicate ACK has told of a segment, of which the new one tells again (as Linux).
-            Growth::PerSegment if duplicates > 0 && !self.recovery.uses_sack() => {
+            Growth::PerSegment if duplicates > 0 && !self.recovery.is_selective() => {
                 (newly_acked as f64 / size - f64::from(duplicates)).max(1.0)
             }
             Growth::PerSegment => delivered as f64 / size,
@@ -299,6 +329,8 @@ impl Sender {
             RttSamples::Timestamp if echo.is_some() => echoed().map(|rtt| (rtt, rtt)),
             _ => exact.or_else(|| echoed().map(|rtt| (rtt, rtt))),
         }?;
+        // Without SACK a segment may have waited behind a hole for its ACK, as long as the repair took.
+        let oldest = if self.recovery.repairs_at_once() { newest } else { oldest };
         self.rtt.observe(newest);
         account.statistics.rtt_sum += newest;
         account.statistics.rtt_count += 1;

@@ -20,6 +20,8 @@ pub(crate) struct Agreed {
     pub(crate) sack: bool,
     /// Whether ECN is used.
     pub(crate) ecn: bool,
+    /// Whether SNACK is.
+    pub(crate) snack: bool,
     /// The peer's first window in bytes.
     pub(crate) peer_window: u64,
 }
@@ -91,6 +93,8 @@ impl Sender {
     pub(crate) fn establish(&mut self, now: Instant, agreed: Agreed, config: &Config, account: &mut Account) {
         let scheme = match config.recovery {
             Scheme::Sack | Scheme::Rack if !agreed.sack => Scheme::NewReno,
+            Scheme::Snack if !agreed.snack && agreed.sack => Scheme::Sack,
+            Scheme::Snack if !agreed.snack => Scheme::NewReno,
             scheme => scheme,
         };
         self.board.set_segment_size(self.segment_size);

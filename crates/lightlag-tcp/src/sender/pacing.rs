@@ -34,9 +34,16 @@ impl Pacer {
         self.timer = self.next;
     }
 
-    /// Something waits until then.
+    /// Wakes the sender at this time: something waits until then.
     pub(super) fn wait_until(&mut self, time: Instant) {
         self.timer = time;
+    }
+
+    /// The time has come, if it has.
+    pub(super) fn wake(&mut self, now: Instant) {
+        if self.timer <= now {
+            self.timer = Instant::MAX;
+        }
     }
 
     fn sent(&mut self, now: Instant, time: Duration) {

@@ -48,7 +48,7 @@ impl Sender {
         let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return };
         for (number, bytes) in log.lost.drain(..) {
             let lost = rates.lost(now, number, bytes);
-            if let Some(congestion) = &mut self.congestion {
+            if let Some(congestion) = self.congestion.as_mut().filter(|_| !self.excused) {
                 congestion.on_lost(&lost);
             }
         }

@@ -19,9 +19,7 @@ pub(crate) enum Expiry {
 impl Sender {
     /// A timer fired.
     pub(crate) fn handle_timeout(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
-        if self.pacer.timer <= now {
-            self.pacer.timer = Instant::MAX;
-        }
+        self.pacer.wake(now);
         if config.timer_granularity == TimerGranularity::Linux {
             self.put_off_timers(now, config);
         }
@@ -35,7 +33,7 @@ impl Sender {
             return self.time_out(now, config, account);
         }
         if self.recovery.timer() <= now {
-            self.reordering_passed(now, account);
+            self.reordering_passed(now, config, account);
         }
         Expiry::Continue
     }
@@ -72,7 +70,11 @@ impl Sender {
             self.deadline = now + self.rtt.plain_rto(&config.rto).saturating_sub(self.rtt.srtt());
             return Expiry::Continue;
         }
-        self.rtt.back_off();
+        let excused =
+            self.timer == Timer::Retransmission && self.blames_corruption(now, self.board.head_sent(), config);
+        if !excused {
+            self.rtt.back_off();
+        }
         self.deadline = Instant::MAX;
         if self.timer == Timer::Persist {
             if self.persisted_in_vain(config) {
@@ -90,13 +92,16 @@ impl Sender {
         }
         self.retries += 1;
         self.tail = Tail::new();
-        self.paid = false;
-        // RFC 7661 §4.3: a timeout ends the non-validated phase.
-        self.settle_loss(now, true);
+        self.excused = excused;
+        self.paid = excused;
+        if !excused {
+            // RFC 7661 §4.3: a timeout ends the non-validated phase.
+            self.settle_loss(now, true);
+        }
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         let (cause, flight) = self.recovery.on_timeout(now, &mut self.board, self.cwnd, srtt);
         self.note_lost(now);
-        if let Some(algorithm) = &mut self.congestion {
+        if let Some(algorithm) = self.congestion.as_mut().filter(|_| !excused) {
             algorithm.on_congestion(&Congestion { now, cause, flight, srtt, min_rtt });
         }
         if self.needs.bulk_repeat && self.blames_errors() {

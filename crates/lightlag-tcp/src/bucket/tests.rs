@@ -1,0 +1,91 @@
+use super::*;
+use proptest::prelude::*;
+
+fn at(nanos: u64) -> Instant {
+    Instant::from_nanos(nanos)
+}
+
+fn limiter(kbps: u64, size: u64) -> Limiter {
+    Limiter::new(Route::new(Rate::from_bps(kbps * 1_000).unwrap(), Bytes(size)), 20)
+}
+
+#[test]
+fn a_bucket_of_five_packets_sends_five_and_then_one_every_2944_microseconds() {
+    // 552 bytes at 1.5 Mbit/s: 552 · 8 / 1.5e6 = 2.944 ms.
+    let limiter = limiter(1_500, 2_760);
+    for _ in 0..5 {
+        assert_eq!(limiter.ask(at(0), 532), at(0));
+        limiter.take(at(0), 532);
+    }
+    for n in 1..100 {
+        let ready = limiter.ask(at((n - 1) * 2_944_000), 532);
+        assert_eq!(ready, at(n * 2_944_000));
+        limiter.take(ready, 532);
+    }
+}
+
+#[test]
+fn an_idle_route_saves_no_more_than_its_bucket() {
+    let limiter = limiter(8, 1_000);
+    for _ in 0..2 {
+        limiter.take(at(3_600_000_000_000), 480);
+    }
+    assert_eq!(limiter.ask(at(3_600_000_000_000), 480), at(3_600_500_000_000));
+}
+
+#[test]
+fn who_waits_longer_goes_first() {
+    let route = Route::new(Rate::from_bps(8_000).unwrap(), Bytes(1_000));
+    let [first, second] = [Limiter::new(route.clone(), 0), Limiter::new(route, 0)];
+    first.take(at(0), 1_000);
+    // 1 ms a byte.
+    assert_eq!(first.ask(at(0), 500), at(500_000_000));
+    assert_eq!(second.ask(at(0), 100), at(600_000_000));
+    assert_eq!(second.ask(at(500_000_000), 100), at(600_000_000));
+    assert_eq!(first.ask(at(500_000_000), 500), at(500_000_000));
+    first.take(at(500_000_000), 500);
+    assert_eq!(first.ask(at(500_000_000), 500), at(1_100_000_000));
+    assert_eq!(second.ask(at(600_000_000), 100), at(600_000_000));
+}
+
+#[test]
+fn who_does_not_come_loses_its_place() {
+    let route = Route::new(Rate::from_bps(8_000).unwrap(), Bytes(1_000));
+    let [first, second] = [Limiter::new(route.clone(), 0), Limiter::new(route, 0)];
+    first.take(at(0), 1_000);
+    first.ask(at(0), 500);
+    assert_eq!(second.ask(at(0), 500), at(1_000_000_000));
+    assert_eq!(second.ask(at(500_000_001), 500), at(500_000_001));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any interval t carries at most B + R t, whoever sends.
+    #[test]
+    fn no_interval_carries_more_than_the_bucket_and_the_rate(
+        kbps in 1_u64..10_000,
+        size in 1_500_u64..20_000,
+        steps in prop::collection::vec((0_u64..20_000_000, 0_usize..3, 20_u32..1_480), 1..120),
+    ) {
+        let route = Route::new(Rate::from_bps(kbps * 1_000).unwrap(), Bytes(size));
+        let members: Vec<_> = (0..3).map(|_| Limiter::new(route.clone(), 20)).collect();
+        let mut now = 0;
+        let mut sent: Vec<(u64, u64)> = Vec::new();
+        for (pause, who, bytes) in steps {
+            now += pause;
+            if members[who].ask(at(now), bytes) <= at(now) {
+                members[who].take(at(now), bytes);
+                sent.push((now, u64::from(bytes) + 20));
+            }
+        }
+        for first in 0..sent.len() {
+            let mut carried = 0;
+            for (last, bytes) in &sent[first..] {
+                carried += bytes;
+                let most = u128::from(size) * BYTE + u128::from(kbps * 1_000) * u128::from(last - sent[first].0);
+                prop_assert!(u128::from(carried) * BYTE <= most);
+            }
+        }
+    }
+}

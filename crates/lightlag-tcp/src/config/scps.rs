@@ -1,0 +1,182 @@
+//! What SCPS-TP adds to TCP (CCSDS 714.0-B), switch by switch.
+
+use super::options::{OptionError, error, in_range};
+use super::{Config, Scheme};
+use lightlag_core::{Bytes, Duration, Rate};
+use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Packets that a bucket holds where nothing is said.
+const BUCKET: u64 = 5;
+
+/// The largest bucket and record.
+const MOST: u64 = 1 << 40;
+
+/// Bytes of IPv4 and TCP headers without options.
+const HEADERS: u64 = 40;
+
+/// What an end offers to a peer that knows SCPS-TP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Scps {
+    /// Negative acknowledgements.
+    pub snack: SnackForm,
+    /// No hole is repaired again within this time or a round trip, whichever is longer.
+    pub snack_delay: Duration,
+    /// The application writes records of this size; each ends its segment and is marked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_size: Option<Bytes>,
+}
+
+/// How holes are reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SnackForm {
+    /// Not at all.
+    Off,
+    /// One option for each hole, up to six.
+    #[default]
+    Short,
+    /// The first hole, and a bit vector of what lies behind it; `short` with a peer that knows only that.
+    Long,
+}
+
+/// What a loss is blamed on where nothing has told the cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LossAssumption {
+    /// Too much traffic: the congestion control reacts.
+    #[default]
+    Congestion,
+    /// Errors of a link: the segment leaves again, and that is all. Congestion marks still count.
+    Corruption,
+}
+
+/// A token bucket in bytes of IP packets, in which all connections share that leave a node on the same link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateControl {
+    /// What flows into it.
+    pub rate: Rate,
+    /// What the end that is connected to may send instead: its ACKs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_rate: Option<Rate>,
+    /// What it holds; by default five packets of full size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<Bytes>,
+}
+
+impl RateControl {
+    /// What the bucket of this end holds in bytes.
+    pub fn size(&self, config: &Config) -> u64 {
+        self.bucket.map_or(BUCKET * packet(config), |bucket| bucket.0)
+    }
+}
+
+/// Bytes of a full packet.
+fn packet(config: &Config) -> u64 {
+    let stamps = if config.timestamps && config.mss_is_payload { 12 } else { 0 };
+    u64::from(config.mss) + HEADERS + stamps
+}
+
+/// The value of `scps`: off, on, or what is on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ScpsSwitch {
+    /// `false`, or `true` for the defaults.
+    Switch(bool),
+    /// Some of the keys.
+    On(ScpsOptions),
+}
+
+/// Keys of `scps`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScpsOptions {
+    /// Negative acknowledgements: off, short (one option for each hole, up to six) or long (a bit vector).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snack: Option<SnackForm>,
+    /// No hole is repaired again within this time or a round trip, whichever is longer. Default: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snack_delay: Option<Duration>,
+    /// The application writes records of this size; each ends its segment and is marked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_size: Option<Bytes>,
+}
+
+impl ScpsSwitch {
+    /// `over` on top of this.
+    pub(super) fn merge(self, over: Self) -> Self {
+        match (self, over) {
+            (Self::On(base), Self::On(over)) => Self::On(ScpsOptions {
+                snack: over.snack.or(base.snack),
+                snack_delay: over.snack_delay.or(base.snack_delay),
+                record_size: over.record_size.or(base.record_size),
+            }),
+            (Self::On(base), Self::Switch(true)) => Self::On(base),
+            (_, over) => over,
+        }
+    }
+
+    pub(super) fn resolve(self, profile: Option<Scps>) -> Result<Option<Scps>, OptionError> {
+        let base = profile.unwrap_or_default();
+        let Self::On(options) = self else { return Ok((self == Self::Switch(true)).then_some(base)) };
+        let snack_delay = options.snack_delay.unwrap_or(base.snack_delay);
+        if snack_delay > Duration::from_secs(3_600) {
+            return error("scps.snack_delay", format!("{snack_delay} is not between 0 s and 3600 s"));
+        }
+        if let Some(size) = options.record_size {
+            in_range("scps.record_size", size.0, 1, MOST, " B")?;
+        }
+        let record_size = options.record_size.or(base.record_size);
+        Ok(Some(Scps { snack: options.snack.unwrap_or(base.snack), snack_delay, record_size }))
+    }
+}
+
+/// What of these switches contradicts another one, and what one means for others. `recovery`: whether it was set, or is
+/// the profile's.
+pub(super) fn check(config: &mut Config, recovery: bool) -> Result<(), OptionError> {
+    if config.recovery == Scheme::Snack && config.scps.is_none_or(|scps| scps.snack == SnackForm::Off) {
+        if recovery {
+            let message = "\"snack\" repairs what SNACK options report, and nothing offers them: set scps = true, or \
+                           take \"newreno\", or \"sack\" with sack = true";
+            return error("recovery", message.to_owned());
+        }
+        config.recovery = if config.sack { Scheme::Sack } else { Scheme::NewReno };
+    }
+    if let Some(interval) = config.ack_interval {
+        if interval > Duration::from_secs(3_600) {
+            return error("ack_interval", format!("{interval} is not between 0 s, which is off, and 3600 s"));
+        }
+        // A timeout must not come before the ACK can: SRTT + max(4 RTTVAR, interval).
+        config.rto.variance_floor = config.rto.variance_floor.max(interval);
+    }
+    let Some(control) = config.rate_control else { return Ok(()) };
+    let (size, packet) = (control.size(config), packet(config));
+    if size < packet {
+        let message = format!("{} hold less than one packet of {packet} B: nothing could leave", Bytes(size));
+        return error("rate_control.bucket", message);
+    }
+    in_range("rate_control.bucket", size, 1, MOST, " B").map(|_| ())
+}
+
+impl<'de> Deserialize<'de> for ScpsSwitch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Switch;
+        impl<'de> Visitor<'de> for Switch {
+            type Value = ScpsSwitch;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or a table such as { snack = \"short\" }")
+            }
+            fn visit_bool<E: Error>(self, on: bool) -> Result<Self::Value, E> {
+                Ok(ScpsSwitch::Switch(on))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                ScpsOptions::deserialize(MapAccessDeserializer::new(map)).map(ScpsSwitch::On)
+            }
+        }
+        deserializer.deserialize_any(Switch)
+    }
+}

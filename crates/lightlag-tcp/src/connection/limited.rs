@@ -1,0 +1,76 @@
+//! Rate control at the connection's edge: whatever leaves takes tokens, ACKs too, and waits where there are none.
+//!
+//! Only then is it put together, so that an ACK that had to wait tells the newest state.
+
+use super::{Connection, State};
+use crate::bucket::{Limiter, Route};
+use crate::config::Config;
+use crate::segment::{HEADER, Segment};
+use lightlag_core::{Bytes, Instant};
+
+/// Bytes of an IPv4 header.
+const IPV4: u32 = 20;
+
+/// Bytes of options at most.
+const OPTIONS: u32 = 40;
+
+/// Bytes of the record boundary option with its padding.
+const BOUNDARY: u32 = 4;
+
+impl Connection {
+    /// The bucket of an end with this configuration, which it shares with nobody.
+    pub(super) fn limiter_of(config: &Config, passive: bool) -> Option<Box<Limiter>> {
+        let route = Self::route_of(config, passive)?;
+        Some(Box::new(Limiter::new(route, IPV4)))
+    }
+
+    /// A route as such an end wants it; `passive` is the one that is connected to.
+    pub fn route_of(config: &Config, passive: bool) -> Option<Route> {
+        let control = config.rate_control?;
+        let rate = control.ack_rate.filter(|_| passive).unwrap_or(control.rate);
+        Some(Route::new(rate, Bytes(control.size(config))))
+    }
+
+    /// Takes its tokens from this route, together with others. An IP header has so many bytes.
+    pub fn share(&mut self, route: Route, network_header: u32) {
+        self.limiter = Some(Box::new(Limiter::new(route, network_header)));
+    }
+
+    /// The next segment, if there are tokens for it.
+    #[cold]
+    pub(super) fn poll_limited(&mut self, now: Instant) -> Option<Segment> {
+        if let Some(bytes) = self.next_len(now) {
+            let ready = self.limiter.as_ref().map_or(now, |limiter| limiter.ask(now, bytes));
+            if ready > now {
+                self.sender.wait_for_tokens(now, ready, &self.config, &mut self.account);
+                return None;
+            }
+        }
+        let segment = match self.state {
+            State::SynSent | State::SynReceived => self.poll_syn(now),
+            _ => self.poll_synchronized(now),
+        };
+        if let (Some(segment), Some(limiter)) = (&segment, &self.limiter) {
+            limiter.take(now, segment.header_len() + u32::from(segment.len));
+        }
+        segment
+    }
+
+    /// Bytes of the segment that wants to leave next, or a few more; `None` if none does.
+    fn next_len(&mut self, now: Instant) -> Option<u32> {
+        let usual = if self.timestamps { 12 } else { 0 };
+        let bare = HEADER + if self.receiver.has_report() || self.handshake_due { OPTIONS } else { usual + BOUNDARY };
+        if matches!(self.state, State::SynSent | State::SynReceived) {
+            return (self.handshake_due || self.receiver.ack_due()).then_some(bare);
+        }
+        let ack = self.receiver.ack_due();
+        if self.handshake_due || ack && self.receiver.has_report() {
+            return Some(bare);
+        }
+        let boundary = if self.sender.marks_records() { BOUNDARY } else { 0 };
+        match self.sender.next_len(now, &self.config) {
+            Some(len) => Some(HEADER + usual + boundary + len),
+            None => (ack || self.sender.wants_probe() || self.keep_alive.is_some()).then_some(bare),
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! SCPS-TP at the connection's edge: what both ends can do, and what their options say (CCSDS 714.0-B).
+//!
+//! A capability counts if both SYNs have its bit; with a peer that offers nothing all is as without SCPS-TP.
+//!
+//! SNACK options count in units of the reporting end's MSS without the usual options, as its SYN said it, not in the
+//! segments that really come: both ends know that number. A hole begins at offset ⌊(begin - ACK) / unit⌋ and has
+//! ⌈length / unit⌉ of them, so that none vanishes. Without bit vector our receiver reports its holes in ascending order
+//! from RCV.NXT on, as many as fit, and our sender takes what lies between two of them for received. In a bit vector, 1
+//! is a unit that arrived whole, the highest bit of the first byte is the unit behind the hole, and what lies behind the
+//! last 1 is left open. These two readings are ours: the text of the standard was not available.
+
+use super::Connection;
+use crate::config::SnackForm;
+use crate::scoreboard::Range;
+use crate::segment::{Capabilities, MAX_SNACKS, MAX_VECTOR, Segment, Snack};
+use lightlag_core::{Duration, Instant};
+use std::collections::VecDeque;
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of options that a header can hold.
+const MOST_OPTIONS: u32 = 40;
+
+/// How long an end tells of a corrupted packet, at least.
+const CORRUPTION_LIFE: Duration = Duration::from_secs(1);
+
+/// What both ends of a connection know of each other.
+#[derive(Debug)]
+pub(super) struct Agreement {
+    /// The bits that both offered.
+    common: u8,
+    form: SnackForm,
+    /// Bytes of a unit in our reports, and in the peer's.
+    own_unit: u64,
+    peer_unit: u64,
+    /// Until when our ACKs tell of corruption.
+    corrupted_until: Instant,
+    /// What the last SNACK options said; kept for its memory.
+    missing: Vec<Range>,
+    received: Vec<Range>,
+    records: Records,
+}
+
+/// Records of the peer's application.
+#[derive(Debug, Default)]
+struct Records {
+    /// Where those end that our application has not read whole, in ascending order.
+    ends: VecDeque<u64>,
+    /// How many it has.
+    read: u64,
+}
+
+impl Records {
+    fn note(&mut self, end: u64) {
+        let place = self.ends.partition_point(|other| *other < end);
+        if self.ends.get(place) != Some(&end) {
+            self.ends.insert(place, end);
+        }
+    }
+
+    /// The application has read up to `offset`.
+    fn settle(&mut self, offset: u64) {
+        while self.ends.front().is_some_and(|end| *end <= offset) {
+            self.ends.pop_front();
+            self.read += 1;
+        }
+    }
+}
+
+impl Connection {
+    /// The bits of capabilities that both ends have; `None` with a peer that knows no SCPS-TP.
+    pub fn common_capabilities(&self) -> Option<u8> {
+        self.scps.as_ref().map(|agreement| agreement.common)
+    }
+
+    /// A packet on its way to this end was corrupted: the interface saw it, or somebody on the way told. ACKs tell the
+    /// peer for two round trips, at least a second.
+    #[cold]
+    pub fn corruption_experienced(&mut self, now: Instant) {
+        let life = (self.sender.rtt().srtt() * 2).max(CORRUPTION_LIFE);
+        if let Some(agreement) = &mut self.scps {
+            agreement.corrupted_until = now + life;
+        }
+    }
+
+    /// Records of the peer that the application has read whole; it reads them at once unless it said otherwise.
+    pub fn records(&self) -> u64 {
+        self.scps.as_ref().map_or(0, |agreement| agreement.records.read)
+    }
+
+    /// A segment that ends a record with the byte before `end` is about to be taken.
+    #[cold]
+    pub(super) fn note_record(&mut self, end: u64) {
+        let fits = self.receiver.read_so_far() < end && end <= self.receiver.edge();
+        if let Some(agreement) = self.scps.as_mut().filter(|_| fits) {
+            agreement.records.note(end);
+        }
+    }
+
+    /// Data was taken.
+    #[cold]
+    pub(super) fn settle_records(&mut self) {
+        let read = self.receiver.read_so_far();
+        if let Some(agreement) = &mut self.scps {
+            agreement.records.settle(read);
+        }
+    }
+
+    /// Reads up to `bytes`, at most to the end of the record.
+    #[cold]
+    pub(super) fn read_within_record(&mut self, bytes: u64) -> u64 {
+        let read = self.receiver.read_so_far();
+        let Some(agreement) = &mut self.scps else { return 0 };
+        let left = agreement.records.ends.front().map_or(u64::MAX, |end| end - read);
+        let bytes = self.receiver.read(bytes.min(left));
+        agreement.records.settle(read + bytes);
+        bytes
+    }
+
+    /// What the SYN offers.
+    pub(super) fn offer_scps(&self, segment: Segment) -> Segment {
+        let Some(scps) = self.config.scps else { return segment };
+        let bitmap = match scps.snack {
+            SnackForm::Off => 0,
+            SnackForm::Short => Capabilities::SNACK_SHORT,
+            SnackForm::Long => Capabilities::SNACK_SHORT | Capabilities::SNACK_LONG,
+        };
+        segment.with_capabilities(Capabilities { bitmap, connection_id: 0 })
+    }
+
+    /// The peer's SYN is here; options of both take `options` bytes of each segment.
+    pub(super) fn agree_on_scps(&mut self, syn: &Segment, peer_mss: u16, options: u32) {
+        let (Some(scps), Some(peer)) = (self.config.scps, syn.capabilities()) else { return };
+        let both = |bit: u8| peer.bitmap & bit != 0;
+        let form = match scps.snack {
+            SnackForm::Long if both(Capabilities::SNACK_LONG) => SnackForm::Long,
+            SnackForm::Short | SnackForm::Long if both(Capabilities::SNACK_SHORT) => SnackForm::Short,
+            _ => SnackForm::Off,
+        };
+        let own = self.offer_scps(Segment::default()).capabilities().unwrap_or_default();
+        let unit = |mss: u16| u64::from(u32::from(mss).saturating_sub(options).max(1));
+        if form != SnackForm::Off {
+            // Their options stand in the same place.
+            self.sack = false;
+        }
+        self.scps = Some(Box::new(Agreement {
+            common: own.bitmap & peer.bitmap,
+            form,
+            own_unit: unit(self.config.mss),
+            peer_unit: unit(peer_mss),
+            corrupted_until: Instant::ZERO,
+            missing: Vec::new(),
+            received: Vec::new(),
+            records: Records::default(),
+        }));
+    }
+
+    /// Whether SNACK options were agreed on.
+    pub(super) fn agreed_on_snack(&self) -> bool {
+        self.scps.as_ref().is_some_and(|agreement| agreement.form != SnackForm::Off)
+    }
+
+    /// The ACK with what SCPS-TP has to tell.
+    #[cold]
+    pub(super) fn add_scps(&mut self, now: Instant, segment: Segment) -> Segment {
+        let segment = if self.sack { self.add_sack(segment) } else { segment };
+        let Some(agreement) = &self.scps else { return segment };
+        let segment = match agreement.form {
+            _ if !self.receiver.has_holes() => segment,
+            SnackForm::Off => segment,
+            SnackForm::Short => self.add_holes(segment, agreement.own_unit),
+            SnackForm::Long => self.add_vector(segment, agreement.own_unit),
+        };
+        if now >= agreement.corrupted_until {
+            return segment;
+        }
+        let told = segment.with_corruption();
+        match told.sack() {
+            [kept @ .., _] if told.options_len() > MOST_OPTIONS => told.with_sack(kept),
+            _ => told,
+        }
+    }
+
+    fn add_holes(&self, segment: Segment, unit: u64) -> Segment {
+        let nxt = self.receiver.nxt();
+        let holes = self.receiver.holes().map_while(|hole| snack(nxt, hole, unit));
+        let mut snacks = [Snack::default(); MAX_SNACKS];
+        let mut count = 0;
+        for (place, hole) in snacks.iter_mut().zip(holes) {
+            *place = hole;
+            count += 1;
+        }
+        segment.with_snacks(&snacks[..count])
+    }
+
+    fn add_vector(&self, segment: Segment, unit: u64) -> Segment {
+        let nxt = self.receiver.nxt();
+        let mut holes = self.receiver.holes();
+        let Some(first) = holes.next().and_then(|hole| snack(nxt, hole, unit)) else { return segment };
+        let base = nxt + (u64::from(first.offset) + u64::from(first.size)) * unit;
+        let top = self.receiver.highest();
+        let mut vector = [0_u8; MAX_VECTOR];
+        let mut hole = holes.next();
+        for bit in 0..8 * MAX_VECTOR as u64 {
+            let (start, end) = (base + bit * unit, base + (bit + 1) * unit);
+            if end > top {
+                break;
+            }
+            while hole.is_some_and(|hole| hole.end <= start) {
+                hole = holes.next();
+            }
+            if hole.is_none_or(|hole| hole.start >= end) {
+                vector[bit as usize / 8] |= 0x80 >> (bit % 8);
+            }
+        }
+        segment.with_snack_vector(first, &vector)
+    }
+
+    /// What the options of an ACK up to `ack` say: what is missing, and what was received.
+    #[cold]
+    pub(super) fn take_scps(&mut self, now: Instant, segment: &Segment, ack: u64) -> (Vec<Range>, Vec<Range>) {
+        let Some(agreement) = &mut self.scps else { return Default::default() };
+        let (mut missing, mut received) =
+            (std::mem::take(&mut agreement.missing), std::mem::take(&mut agreement.received));
+        missing.clear();
+        received.clear();
+        if segment.experienced_corruption() {
+            self.sender.corruption_told(now);
+        }
+        let (unit, uses_snack) = (agreement.peer_unit, self.sender.uses_snack());
+        let board = self.sender.board();
+        let (una, nxt) = (board.una(), board.nxt());
+        let mut known = None;
+        let mut ignored = 0;
+        for Snack { offset, size } in segment.snacks() {
+            let start = ack + u64::from(offset) * unit;
+            let hole = Range { start, end: start + u64::from(size) * unit };
+            if hole.start >= nxt || hole.end <= una || agreement.form == SnackForm::Off {
+                ignored += 1;
+                continue;
+            }
+            if !uses_snack {
+                continue;
+            }
+            if let Some(known) = known.filter(|known| *known < hole.start) {
+                received.push(Range { start: known, end: hole.start });
+            }
+            missing.push(Range { start: hole.start.max(una), end: hole.end.min(nxt) });
+            // A hole that is no whole number of segments may end up to a unit later.
+            known = Some(if board.is_cut_at(hole, size.into()) { hole.end } else { hole.end + unit });
+        }
+        if let (Some(hole), true) = (segment.snack().filter(|_| segment.snacks().count() == 1), uses_snack) {
+            let base = ack + (u64::from(hole.offset) + u64::from(hole.size)) * unit;
+            read_vector(&segment.snack_vector(), base, unit, nxt, &mut missing, &mut received);
+        }
+        self.account.statistics.snacks_ignored += ignored;
+        (missing, received)
+    }
+
+    /// The lists are no longer needed.
+    #[cold]
+    pub(super) fn keep_lists(&mut self, missing: Vec<Range>, received: Vec<Range>) {
+        if let Some(agreement) = &mut self.scps {
+            (agreement.missing, agreement.received) = (missing, received);
+        }
+    }
+}
+
+/// A hole as an option; `None` where its offset is too large for one.
+fn snack(nxt: u64, hole: Range, unit: u64) -> Option<Snack> {
+    let offset = u16::try_from((hole.start - nxt) / unit).ok()?;
+    let size = (hole.end - hole.start).div_ceil(unit).min(u16::MAX.into()) as u16;
+    Some(Snack { offset, size })
+}
+
+/// Runs of ones were received, runs of zeros before the last one are missing, as far as `nxt`.
+fn read_vector(vector: &[u8], base: u64, unit: u64, nxt: u64, missing: &mut Vec<Range>, received: &mut Vec<Range>) {
+    let bits = || (0..8 * vector.len() as u64).map(|bit| vector[bit as usize / 8] & 0x80 >> (bit % 8) != 0);
+    let Some(last) = bits().enumerate().filter(|(_, one)| *one).last().map(|(bit, _)| bit) else { return };
+    let mut run: Option<(bool, Range)> = None;
+    for (one, bit) in bits().take(last + 1).zip(0..) {
+        let block = Range { start: base + bit * unit, end: (base + (bit + 1) * unit).min(nxt) };
+        if block.start >= nxt {
+            break;
+        }
+        match &mut run {
+            Some((same, range)) if *same == one => range.end = block.end,
+            _ => {
+                if let Some((one, range)) = run.replace((one, block)) {
+                    if one { received.push(range) } else { missing.push(range) }
+                }
+            }
+        }
+    }
+    if let Some((one, range)) = run {
+        if one { received.push(range) } else { missing.push(range) }
+    }
+}

@@ -1,0 +1,35 @@
+//! Repair by negative acknowledgements (SCPS-TP): what the peer reports as missing leaves again at once, without
+//! duplicate ACKs and beside the congestion window, for it takes the place of something that left the network.
+//!
+//! ACKs come more often than once a round trip, and each reports a hole until its repair has arrived: no segment leaves
+//! again within a round trip of its last copy. The third duplicate ACK tells of a hole at the begin, as with Reno.
+
+use super::{DUP_THRESHOLD, News, Recovery, Verdict};
+use crate::congestion::Phase;
+use crate::scoreboard::{Range, Scoreboard};
+use lightlag_core::{Duration, Instant};
+
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+    let guard = news.srtt.max(news.round_trip).max(news.snack_delay);
+    let lost = find_losses(recovery, board, news, guard);
+    let ended = recovery.end_if_repaired(board);
+    if recovery.phase != Phase::Open || !lost {
+        return Verdict { ended, ..Verdict::default() };
+    }
+    Verdict { ended, began: Some(recovery.begin(board)), ..Verdict::default() }
+}
+
+fn find_losses(recovery: &Recovery, board: &mut Scoreboard, news: &News<'_>, guard: Duration) -> bool {
+    let Some(before) = news.now.as_nanos().checked_sub(guard.as_nanos()).map(Instant::from_nanos) else {
+        return false;
+    };
+    let mut lost = false;
+    for hole in news.missing {
+        lost |= board.report_missing(*hole, before);
+    }
+    if recovery.duplicates >= DUP_THRESHOLD && board.head().is_some() {
+        let (start, end) = (board.una(), board.head_end());
+        lost |= board.report_missing(Range { start, end }, before);
+    }
+    lost
+}

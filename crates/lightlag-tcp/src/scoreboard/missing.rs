@@ -1,0 +1,44 @@
+//! Loss by report (SNACK): the peer says what it lacks.
+
+use super::{LOST, RETRANSMITTED, Range, SACKED, Scoreboard, log};
+use lightlag_core::Instant;
+
+impl Scoreboard {
+    /// Whether `range` is exactly `count` segments.
+    pub fn is_cut_at(&self, range: Range, count: u64) -> bool {
+        let (from, to) = (self.find(range.start), self.find(range.end));
+        let start = |at: usize| self.records.get(at).map_or(self.nxt, |record| record.start);
+        start(from) == range.start && start(to) == range.end && (to - from) as u64 == count
+    }
+
+    /// The peer lacks `range`: what of it did not leave since `before` is lost, and leaves again, the lowest first. Whether
+    /// that is anything.
+    pub fn report_missing(&mut self, range: Range, before: Instant) -> bool {
+        let mut at = self.find(range.start);
+        if let Some(previous) = at.checked_sub(1).and_then(|before| self.records.get(before))
+            && previous.end() > range.start
+        {
+            at -= 1;
+        }
+        let mut any = false;
+        while let Some(record) = self.records.get_mut(at).filter(|record| record.start < range.end) {
+            count_step!(self);
+            let waits = record.has(LOST) && !record.has(RETRANSMITTED);
+            if !record.has(SACKED) && !waits && record.sent <= before {
+                let number = self.first + at as u64;
+                self.pipe -= record.in_pipe();
+                self.lost_bytes += record.newly_lost();
+                log::lost(&mut self.log, number, record.newly_lost());
+                record.flags = record.flags & !RETRANSMITTED | LOST;
+                let lost = &mut self.again.get_or_insert_default().lost;
+                let place = lost.partition_point(|other| *other < number);
+                if lost.get(place) != Some(&number) {
+                    lost.insert(place, number);
+                }
+                any = true;
+            }
+            at += 1;
+        }
+        any
+    }
+}

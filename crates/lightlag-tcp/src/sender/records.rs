@@ -1,0 +1,36 @@
+//! Records of the application (SCPS-TP): the last segment of each is marked, and what was cut there once stays cut when
+//! it leaves again.
+
+use super::Sender;
+
+/// Bytes of the record boundary option with its padding.
+const BOUNDARY: u64 = 4;
+
+impl Sender {
+    /// The application writes records of so many bytes.
+    pub(crate) fn set_record_size(&mut self, bytes: u64) {
+        self.extra.get_or_insert_default().record_size = bytes;
+    }
+
+    #[inline]
+    pub(crate) fn marks_records(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.record_size > 0)
+    }
+
+    /// Bytes of a record; without records, more than there ever are.
+    fn record_size(&self) -> u64 {
+        self.extra.as_ref().map(|extra| extra.record_size).filter(|size| *size > 0).unwrap_or(u64::MAX)
+    }
+
+    /// Whether a record ends at `end`: one of the size that was said, or the last.
+    pub(crate) fn ends_record(&self, end: u64) -> bool {
+        self.marks_records() && (end.is_multiple_of(self.record_size()) || self.closing && end == self.written)
+    }
+
+    /// Of `len` bytes from `start` on, those that leave in one segment. The mark takes room.
+    pub(super) fn within_record(&self, start: u64, len: u64) -> u64 {
+        let left = self.record_size() - start % self.record_size();
+        let len = len.min(left);
+        if self.ends_record(start + len) { len.min((u64::from(self.segment_size) - BOUNDARY).max(1)) } else { len }
+    }
+}

@@ -1,0 +1,41 @@
+//! A sender whose segments wait for tokens (see [`crate::bucket`]).
+
+use super::{Choice, Sender};
+use crate::account::{Account, Limit};
+use crate::config::Config;
+use lightlag_core::Instant;
+
+impl Sender {
+    /// Payload of the segment that leaves next if it may; `None` if none would.
+    pub(crate) fn next_len(&mut self, now: Instant, config: &Config) -> Option<u32> {
+        if self.tail.due {
+            return Some(self.segment_size);
+        }
+        let room = self.window().saturating_sub(self.recovery.outstanding(&self.board));
+        match self.choose(now, room, config) {
+            Ok(_) if self.pacer.holds(now) => None,
+            Ok(Choice::New(chunk)) => Some(chunk.len),
+            Ok(Choice::Again(number)) => Some(self.board.copies(number).1),
+            Ok(Choice::Wait) | Err(_) => None,
+        }
+    }
+
+    /// Whether a probe must leave.
+    pub(crate) fn wants_probe(&self) -> bool {
+        self.probe
+    }
+
+    /// There are no tokens before `ready`.
+    pub(crate) fn wait_for_tokens(&mut self, now: Instant, ready: Instant, config: &Config, account: &mut Account) {
+        self.pacer.wait_until(ready);
+        self.arm_tail_if_stale(now, config);
+        if self.unsent() > 0 {
+            self.note_limit(now, Limit::Pacing, account);
+        }
+    }
+
+    /// Wakes what waits for tokens.
+    pub(crate) fn wake(&mut self, now: Instant) {
+        self.pacer.wake(now);
+    }
+}

@@ -1,0 +1,345 @@
+//! SCPS-TP over a path: negotiation, SNACK, ACKs of a fixed frequency, records, rate control.
+
+mod path;
+
+use lightlag_core::{Bytes, Duration, Instant, Rate};
+use lightlag_tcp::bucket::Route;
+use lightlag_tcp::config::{LossAssumption, RateControl, Scps, SnackForm};
+use lightlag_tcp::congestion::Choice;
+use lightlag_tcp::segment::{Flags, SeqNumber};
+use lightlag_tcp::{Config, Connection, Options, Profile, Scheme};
+use path::{CLIENT, Path, SERVER, Sent};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + ms(millis)
+}
+
+/// Segments of 512 bytes without congestion control; a window of 300 kB.
+fn free() -> Config {
+    Config { congestion: Choice::named("none"), ..Profile::Scps.config() }
+}
+
+fn rated(bps: u64) -> Config {
+    let rate = Rate::from_bps(bps).unwrap();
+    Config { rate_control: Some(RateControl { rate, ack_rate: None, bucket: None }), ..free() }
+}
+
+fn complete(path: &Path, bytes: u64) {
+    assert_eq!(path.ends[SERVER].received(), bytes);
+    for end in &path.ends {
+        assert_eq!(end.statistics().failure, None);
+    }
+}
+
+/// Bytes of IPv4 and TCP.
+fn wire_len(sent: &Sent) -> u64 {
+    u64::from(20 + sent.segment.header_len() + u32::from(sent.segment.len))
+}
+
+#[test]
+fn one_ack_an_interval_whatever_arrives() {
+    // 400 segments at 1.5 Mbit/s, of which a tenth is lost: data arrives for longer than a second.
+    let lost = |sent: &Sent| sent.from == CLIENT && sent.segment.len > 0 && sent.data_index % 10 == 3;
+    let mut path =
+        Path::new(rated(1_500_000), 250).bend(move |sent, delay| if lost(sent) { vec![] } else { vec![delay] });
+    path.transfer(400 * 512);
+    path.run();
+    complete(&path, 400 * 512);
+    let arrivals: Vec<Instant> =
+        path.data(CLIENT).iter().filter(|sent| !lost(sent)).map(|sent| sent.at + ms(250)).collect();
+    let acks: Vec<Instant> = path.pure_acks(SERVER).iter().map(|sent| sent.at).collect();
+    // The first that is not acknowledged starts the timer; the FIN alone is answered at once.
+    let mut expected: Vec<Instant> = Vec::new();
+    for arrival in &arrivals {
+        if expected.last().is_none_or(|last| last < arrival) {
+            expected.push(*arrival + ms(100));
+        }
+    }
+    let common = acks.iter().filter(|ack| expected.contains(ack)).count();
+    assert!(acks.len() - common <= 1, "{acks:?} {expected:?}");
+    assert!(expected.len() - common <= 1, "{acks:?} {expected:?}");
+    assert!(acks.len() >= 10);
+}
+
+#[test]
+fn acks_of_a_stream_are_as_many_as_intervals() {
+    // Data arrives from 750 ms on without a pause: 1000 packets of 552 bytes take 1000 · 2.944 ms less the five of the
+    // bucket, and so long there is an ACK each 100 ms and the gap to the next packet.
+    let mut path = Path::new(rated(1_500_000), 250);
+    path.transfer(1_000 * 512);
+    path.run();
+    let active = 0.002944 * 995.0;
+    let acks = path.pure_acks(SERVER).len() as f64;
+    let (least, most) = (active / 0.102944, (active / 0.1_f64).ceil());
+    assert!((least.floor()..=most + 1.0).contains(&acks), "{acks}, {least} to {most}");
+}
+
+#[test]
+fn a_fin_and_a_window_that_opens_are_answered_at_once() {
+    let mut path = Path::new(Config { receive_buffer: Bytes(2_048), ..free() }, 50);
+    path.ends[SERVER].read_later();
+    path.transfer(4 * 512);
+    path.run_until(at(1_000));
+    assert_eq!(path.ends[SERVER].unread(), 2_048);
+    let before = path.log.len();
+    assert_eq!(path.ends[SERVER].read(2_048), 2_048);
+    path.flush(SERVER);
+    assert_eq!(path.log[before].at, at(1_000));
+    path.run();
+    let fin = path.log.iter().find(|sent| sent.from == CLIENT && sent.segment.flags.has(Flags::FIN)).unwrap().at;
+    assert!(path.log.iter().any(|sent| sent.from == SERVER && sent.at == fin + ms(50)));
+}
+
+#[test]
+fn the_timeout_is_never_shorter_than_the_round_trip_and_the_interval() {
+    let mut path = Path::new(Config { ack_interval: Some(ms(400)), ..with_interval(400) }, 20);
+    path.transfer(2_000 * 512);
+    path.run();
+    assert_eq!(path.ends[CLIENT].statistics().timeouts, 0);
+    let snapshot = path.ends[CLIENT].snapshot();
+    assert!(snapshot.rto >= snapshot.srtt + ms(400), "{} {}", snapshot.rto, snapshot.srtt);
+}
+
+/// As a scenario says it.
+fn with_interval(millis: u64) -> Config {
+    let options = format!(r#"{{ "profile": "scps", "ack_interval": "{millis} ms", "congestion": "none" }}"#);
+    serde_json::from_str::<Options>(&options).unwrap().resolve().unwrap()
+}
+
+#[test]
+fn records_end_their_segments_and_stay_apart() {
+    // 1,300 bytes: 512, 512, 276 with the mark; 508 at most where the mark takes room.
+    let config = Config { scps: Some(Scps { record_size: Some(Bytes(1_300)), ..Scps::default() }), ..free() };
+    let lost = |sent: &Sent| sent.from == CLIENT && sent.segment.len > 0 && [2, 5, 6].contains(&sent.data_index);
+    let mut path = Path::new(config, 50).bend(move |sent, delay| if lost(sent) { vec![] } else { vec![delay] });
+    path.transfer(10 * 1_300 + 100);
+    path.run();
+    complete(&path, 13_100);
+    for sent in path.data(CLIENT) {
+        let end = sent.segment.seq.0 - 1_001 + u32::from(sent.segment.len);
+        let ends = end % 1_300 == 0 || end == 13_100;
+        assert_eq!(sent.segment.ends_record(), ends, "{:?}", sent.segment);
+        assert_eq!(sent.segment.header_len(), if ends { 24 } else { 20 });
+        assert!(sent.segment.header_len() + u32::from(sent.segment.len) <= 532);
+        let start = end - u32::from(sent.segment.len);
+        assert_eq!(start / 1_300, (end - 1) / 1_300, "no segment goes beyond a record");
+    }
+    assert_eq!(path.ends[SERVER].records(), 11);
+}
+
+#[test]
+fn a_record_of_just_a_segment_gives_way_to_its_mark() {
+    let config = Config { scps: Some(Scps { record_size: Some(Bytes(512)), ..Scps::default() }), ..free() };
+    let mut path = Path::new(config, 50);
+    path.transfer(1_024);
+    path.run();
+    let lens: Vec<u16> = path.data(CLIENT).iter().map(|sent| sent.segment.len).collect();
+    assert_eq!((lens, path.ends[SERVER].records()), (vec![508, 4, 508, 4], 2));
+}
+
+#[test]
+fn reading_stops_at_the_end_of_a_record() {
+    let config = Config { scps: Some(Scps { record_size: Some(Bytes(700)), ..Scps::default() }), ..free() };
+    let mut path = Path::new(config, 50);
+    path.ends[SERVER].read_later();
+    path.transfer(1_500);
+    path.run_until(at(1_000));
+    let read: Vec<u64> = (0..5).map(|_| path.ends[SERVER].read(600)).collect();
+    assert_eq!(read, [600, 100, 600, 100, 100]);
+    assert_eq!(path.ends[SERVER].records(), 3);
+}
+
+#[test]
+fn a_plain_peer_gets_neither_records_nor_options() {
+    let config = Config { scps: Some(Scps { record_size: Some(Bytes(700)), ..Scps::default() }), ..free() };
+    let mut path = Path::new(config, 50);
+    path.ends[SERVER] = Connection::server(Arc::new(Profile::Rfc.config()), SeqNumber(5_000));
+    path.transfer(10_000);
+    path.run();
+    complete(&path, 10_000);
+    let beyond_syn = path.log.iter().filter(|sent| !sent.segment.flags.has(Flags::SYN));
+    assert!(beyond_syn.clone().all(|sent| sent.segment.header_len() == 20), "no option after the SYN");
+    assert_eq!(path.data(CLIENT).len(), 20);
+}
+
+#[test]
+fn five_packets_and_then_one_every_2944_microseconds() {
+    let mut path = Path::new(rated(1_500_000), 250);
+    path.transfer(300 * 512);
+    path.run();
+    let times: Vec<u64> = path.data(CLIENT).iter().map(|sent| sent.at.as_nanos()).collect();
+    // The ACK of the handshake took 40 of the 2,760 bytes of the bucket: the fifth packet waits for 40 · 8 / 1.5e6 s.
+    assert_eq!((times[3], times[4]), (times[0], times[0] + 213_334));
+    // The window of a SYN is not scaled: behind 64 KiB the sender waits for the first ACK.
+    for pair in times[6..120].windows(2).chain(times[140..].windows(2)) {
+        assert_eq!(pair[1] - pair[0], 2_944_000);
+    }
+}
+
+#[test]
+fn acks_wait_for_tokens_and_tell_the_newest_state_then() {
+    // 12 bytes a second less than the ACKs want: 40 bytes each 100 ms are 3.2 kbit/s, and half of that is there.
+    let rate = Rate::from_bps(1_500_000).unwrap();
+    let ack_rate = Some(Rate::from_bps(1_600).unwrap());
+    let config = Config { rate_control: Some(RateControl { rate, ack_rate, bucket: Some(Bytes(560)) }), ..free() };
+    let mut path = Path::new(config, 250);
+    path.transfer(3_000 * 512);
+    path.run();
+    complete(&path, 3_000 * 512);
+    let acks = path.pure_acks(SERVER);
+    // After the bucket, one each 40 · 8 / 1600 = 200 ms.
+    let gaps: Vec<u64> =
+        acks.windows(2).map(|pair| (pair[1].at.as_nanos() - pair[0].at.as_nanos()) / 1_000_000).collect();
+    assert!(gaps[35..gaps.len() - 3].iter().all(|gap| *gap == 200), "{gaps:?}");
+    // None is stale: each acknowledges all that had arrived.
+    for ack in &acks {
+        let arrived = path.data(CLIENT).iter().filter(|sent| sent.at + ms(250) <= ack.at).count() as u32;
+        assert_eq!(ack.segment.ack.0 - 1_001, 512 * arrived);
+    }
+}
+
+#[test]
+fn a_route_is_shared() {
+    let config = Arc::new(rated(1_500_000));
+    let route = Route::new(Rate::from_bps(1_500_000).unwrap(), Bytes(2_760));
+    let mut paths: Vec<Path> = (0..2)
+        .map(|_| {
+            let mut path = Path::new((*config).clone(), 250);
+            path.ends[CLIENT].share(route.clone(), 20);
+            path
+        })
+        .collect();
+    for path in &mut paths {
+        path.transfer(2_000 * 512);
+    }
+    // Both in one time.
+    for now in 1..5_000 {
+        for path in &mut paths {
+            path.run_until(at(now));
+        }
+    }
+    let counts = [0, 1].map(|n: usize| paths[n].data(CLIENT).len() as f64);
+    // 4.5 s at 339.7 packets a second.
+    assert!((counts[0] + counts[1] - 339.7 * 4.5).abs() < 20.0, "{counts:?}");
+    assert!((counts[0] / counts[1] - 1.0).abs() < 0.05, "{counts:?}");
+}
+
+#[test]
+fn corruption_of_a_hundredth_changes_neither_window_nor_timeout() {
+    let run = |loss_assumption| {
+        let mut random = lightlag_core::RandomStream::new(7, "loss");
+        let congestion = Choice::named("newreno");
+        let config = Config { congestion, initial_window: 20, loss_assumption, ..rated(1_500_000) };
+        let mut path = Path::new(config, 250).bend(move |sent, delay| {
+            let lost = sent.from == CLIENT && sent.segment.len > 0 && random.uniform() < 0.01;
+            if lost { vec![] } else { vec![delay] }
+        });
+        path.transfer(4_000 * 512);
+        let (mut least, mut timeout) = (u64::MAX, Duration::ZERO);
+        while path.step() {
+            let snapshot = path.ends[CLIENT].snapshot();
+            if snapshot.snd_una > 1_000_000 && snapshot.snd_una < 1_900_000 {
+                least = least.min(snapshot.cwnd);
+                timeout = timeout.max(snapshot.rto);
+            }
+            if path.ends[SERVER].peer_closed() {
+                break;
+            }
+        }
+        complete(&path, 4_000 * 512);
+        (least, timeout, path.now)
+    };
+    let (window, timeout, end) = run(LossAssumption::Corruption);
+    // It grew without a loss to the buffer of 300 kB, and never shrank; RTO = SRTT + max(4 RTTVAR, 0.1 s) < 1 s.
+    assert!(window > 200_000 && timeout < ms(1_000), "{window} {timeout}");
+    let (halved, _, later) = run(LossAssumption::Congestion);
+    assert!(halved < 50_000 && later > end, "{halved} {later} {end}");
+}
+
+#[test]
+fn snack_repairs_many_losses_of_a_window_in_a_round_trip_or_two() {
+    // Every fifth of the first 200 segments is lost: forty holes, six an ACK, an ACK each 100 ms.
+    let lost =
+        |sent: &Sent| sent.from == CLIENT && sent.segment.len > 0 && sent.data_index < 200 && sent.data_index % 5 == 1;
+    let finish = |snack| {
+        let config = Config { scps: Some(Scps { snack, ..Scps::default() }), ..rated(1_500_000) };
+        let mut path = Path::new(config, 250).bend(move |sent, delay| if lost(sent) { vec![] } else { vec![delay] });
+        path.transfer(500 * 512);
+        path.run();
+        complete(&path, 500 * 512);
+        let resent = path.ends[CLIENT].statistics().retransmitted_segments;
+        let last = path.data(CLIENT).iter().map(|sent| sent.at).max().unwrap();
+        (resent, last, path.ends[CLIENT].statistics().timeouts)
+    };
+    // 500 packets take 1.5 s, the handshake 0.5 s and the wait for the first scaled window 0.2 s. A bit vector reports all
+    // holes at once; without it the first six are repeated until they are repaired: seven round trips and ACK intervals.
+    for (form, most) in [(SnackForm::Short, 5_000), (SnackForm::Long, 3_300)] {
+        let (resent, last, timeouts) = finish(form);
+        assert_eq!((resent, timeouts), (40, 0), "{form:?}");
+        assert!(last < at(most), "{form:?}: {last}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Over every interval of every run no end sends more than its bucket and its rate, and all arrives.
+    #[test]
+    fn a_run_keeps_to_its_rates(
+        seed in any::<u64>(), loss in 0.0..0.2, kbps in 20_u64..5_000, ack_kbps in 2_u64..100, buffer in 2_000_u64..60_000,
+        long in any::<bool>(), corruption in any::<bool>(), vegas in any::<bool>(), record in prop::option::of(1_u64..5_000),
+    ) {
+        let bps = |kbps: u64| Rate::from_bps(kbps * 1_000).unwrap();
+        let control = RateControl { rate: bps(kbps), ack_rate: Some(bps(ack_kbps)), bucket: Some(Bytes(buffer)) };
+        let config = Config {
+            congestion: Choice::named(if vegas { "vegas" } else { "none" }),
+            rate_control: Some(control),
+            loss_assumption: if corruption { LossAssumption::Corruption } else { LossAssumption::Congestion },
+            scps: Some(Scps {
+                snack: if long { SnackForm::Long } else { SnackForm::Short },
+                record_size: record.map(Bytes),
+                ..Scps::default()
+            }),
+            ..Profile::Scps.config()
+        };
+        let mut random = lightlag_core::RandomStream::new(seed, "path");
+        let mut path = Path::new(config, 100).bend(move |_, delay| {
+            if random.uniform() < loss { vec![] } else { vec![delay + ms((random.uniform() * 20.0) as u64)] }
+        });
+        path.transfer(100_000);
+        path.run();
+        if path.ends[CLIENT].statistics().failure.is_none() && path.ends[SERVER].statistics().failure.is_none() {
+            prop_assert_eq!(path.ends[SERVER].received(), 100_000);
+            if let Some(size) = record {
+                prop_assert_eq!(path.ends[SERVER].records(), 100_000_u64.div_ceil(size));
+            }
+        } else {
+            prop_assert!(loss > 0.1, "{loss}");
+        }
+        for (end, rate) in [(CLIENT, kbps), (SERVER, ack_kbps)] {
+            let sent: Vec<_> = path.log.iter().filter(|sent| sent.from == end).collect();
+            // The largest of all intervals that end here, and the next: B + R t is linear.
+            let mut debt = 0.0_f64;
+            let mut last = Instant::ZERO;
+            for packet in sent {
+                debt = (debt - packet.at.since(last).as_secs_f64() * rate as f64 * 125.0).max(0.0) + wire_len(packet) as f64;
+                last = packet.at;
+                prop_assert!(debt <= buffer as f64 + 1e-3, "end {end}: {debt} above {buffer}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_profile_is_the_parameter_set_of_the_reference() {
+    let config = Profile::Scps.config();
+    assert_eq!((config.mss, config.receive_buffer, config.ack_interval), (512, Bytes(300_000), Some(ms(100))));
+    assert_eq!((config.recovery, config.timestamps, config.window_scaling), (Scheme::Snack, false, true));
+    assert_eq!(config.congestion, Choice::named("vegas"));
+}
