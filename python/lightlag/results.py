@@ -381,7 +381,8 @@ def _milliseconds(seconds: float | None) -> str:
 
 def _dropped(link: dict[str, Any]) -> int:
     """Packets that a link direction dropped, for whatever cause."""
-    return int(link["dropped_queue"] + link.get("dropped_aqm", 0) + link["dropped_error"])
+    causes = ("dropped_queue", "dropped_aqm", "dropped_error", "dropped_acks")
+    return sum(int(link.get(cause, 0)) for cause in causes)
 
 
 def link_rows(summary: dict[str, Any]) -> list[Row]:
@@ -397,6 +398,7 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
         (key, title)
         for key, title in (
             ("dropped_aqm", "dropped (AQM)"),
+            ("dropped_acks", "ACKs thinned out"),
             ("marked", "marked"),
             ("duplicated", "duplicated"),
             ("reordered", "reordered"),

@@ -39,6 +39,7 @@ impl PacketFlags {
     const PAYLOAD: u8 = 1;
     const CORRUPTED: u8 = 2;
     const LOW_PRIORITY: u8 = 4;
+    const SUPERSEDES: u8 = 8;
 
     /// Of an intact packet that carries payload of its transport, or none.
     #[inline]
@@ -63,6 +64,19 @@ impl PacketFlags {
     #[inline]
     pub fn is_low_priority(self) -> bool {
         self.0 & Self::LOW_PRIORITY != 0
+    }
+
+    /// The same, of a packet that says all that the one before it of its flow did, if that one is such a packet, too.
+    #[inline]
+    #[must_use]
+    pub fn with_superseding(self, supersedes: bool) -> Self {
+        Self(self.0 | (u8::from(supersedes) * Self::SUPERSEDES))
+    }
+
+    /// Whether a [filter](crate::queue::ack_filter) may let it take the place of another: a cumulative ACK and nothing else.
+    #[inline]
+    pub fn supersedes(self) -> bool {
+        self.0 & Self::SUPERSEDES != 0
     }
 
     /// Whether it was damaged on the way; the interface that receives it drops it.

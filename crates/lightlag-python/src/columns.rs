@@ -106,6 +106,7 @@ fn link_table(links: &[LinkSummary]) -> RecordBatch {
         ("dropped_queue", counts(links, |link| link.dropped_queue)),
         ("dropped_aqm", counts(links, |link| link.dropped_aqm)),
         ("dropped_error", counts(links, |link| link.dropped_error)),
+        ("dropped_acks", counts(links, |link| link.dropped_acks)),
         ("marked", counts(links, |link| link.marked)),
         ("duplicated", counts(links, |link| link.duplicated)),
         ("reordered", counts(links, |link| link.reordered)),
@@ -197,7 +198,7 @@ fn queue_table(queue: QueueSamples, links: &Arc<StringArray>) -> RecordBatch {
 }
 
 fn drop_table(drops: Drops, links: &Arc<StringArray>, flows: &Arc<StringArray>) -> RecordBatch {
-    let causes = [DropCause::Queue, DropCause::Error, DropCause::Aqm];
+    let causes = [DropCause::Queue, DropCause::Error, DropCause::Aqm, DropCause::AckFilter];
     let cause =
         |cause: &DropCause| causes.iter().position(|other| other == cause).expect("every cause is listed") as u8;
     let names = Arc::new(StringArray::from_iter_values(causes.map(DropCause::name)));

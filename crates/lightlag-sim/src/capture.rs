@@ -365,6 +365,7 @@ fn explain(cause: DropCause) -> &'static str {
         DropCause::Queue => "the queue was full",
         DropCause::Error => "corrupted",
         DropCause::Aqm => "by the queue discipline",
+        DropCause::AckFilter => "a later ACK says more",
     }
 }
 

@@ -85,6 +85,8 @@ pub enum DropCause {
     Error,
     /// The queue discipline dropped it, although there was room.
     Aqm,
+    /// It was an ACK, and the queue thins them out.
+    AckFilter,
 }
 
 impl DropCause {
@@ -94,6 +96,7 @@ impl DropCause {
             Self::Queue => "queue",
             Self::Error => "error",
             Self::Aqm => "aqm",
+            Self::AckFilter => "ack_filter",
         }
     }
 }
@@ -281,6 +284,7 @@ impl Recorder {
                 Cause::Full => DropCause::Queue,
                 Cause::Early => DropCause::Aqm,
                 Cause::Lost => DropCause::Error,
+                Cause::Thinned => DropCause::AckFilter,
             };
             self.drop(at, link, &packet, cause, endpoints);
         }

@@ -154,6 +154,8 @@ pub struct LinkSummary {
     pub dropped_aqm: u64,
     /// Packets dropped because they were corrupted.
     pub dropped_error: u64,
+    /// ACKs that the queue thinned out.
+    pub dropped_acks: u64,
     /// Packets that the queue discipline marked (ECN).
     pub marked: u64,
     /// Copies that the link made of packets.
@@ -266,6 +268,7 @@ impl RunResult {
                     dropped_queue: counters.dropped_queue,
                     dropped_aqm: counters.dropped_aqm,
                     dropped_error: counters.dropped_error,
+                    dropped_acks: counters.dropped_acks,
                     marked: counters.marked,
                     duplicated: counters.duplicated,
                     reordered: counters.reordered,
@@ -333,6 +336,9 @@ impl RunResult {
             if let Some(q) = &link.queueing {
                 hash.numbers([q.data_packets, optional(q.mean_wait_s), optional(q.median_wait_s)]);
                 hash.numbers([q.p95_wait_s, q.p99_wait_s, q.max_wait_s].map(optional));
+            }
+            if link.dropped_acks > 0 {
+                hash.numbers([link.dropped_acks]);
             }
         }
         for proxy in &s.proxies {

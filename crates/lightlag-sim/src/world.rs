@@ -357,12 +357,15 @@ impl World {
     fn flush<const CAPTURED: bool>(&mut self, now: Instant, at: usize, received: bool) {
         let Endpoint { peer_node: destination, peer, out, flow, role, .. } = self.endpoints[at];
         while let Some(segment) = self.endpoints[at].connection.poll_segment(now) {
+            let supersedes = segment.len == 0 && self.endpoints[at].connection.supersedes();
             let size = self.ip_header + segment.header_len() + u32::from(segment.len);
             let packet = Packet {
                 destination,
                 flow: peer,
                 size: size as u16,
-                flags: PacketFlags::new(segment.len > 0).with_low_priority(segment.is_low_priority()),
+                flags: PacketFlags::new(segment.len > 0)
+                    .with_low_priority(segment.is_low_priority())
+                    .with_superseding(supersedes),
                 ecn: field(self.endpoints[at].connection.codepoint()),
                 body: Body::Segment(segment),
             };
@@ -407,7 +410,7 @@ impl World {
                 self.recorder.drops_of_queue(at, link.dropped(), &self.endpoints);
             }
             let c = link.counters();
-            let lost = c.dropped_queue + c.dropped_aqm + c.dropped_error;
+            let lost = c.dropped_queue + c.dropped_aqm + c.dropped_error + c.dropped_acks;
             let on_link = link.in_flight() as u64;
             assert_eq!(c.offered + c.duplicated, lost + c.delivered + on_link, "a link lost count");
             made += c.duplicated;

@@ -111,6 +111,7 @@ fn discipline() -> impl Strategy<Value = String> {
             .prop_map(|(n, drop)| format!("\"step\", threshold = \"{n} packets\", drop_not_ect = {drop}")),
         any::<bool>()
             .prop_map(|strict| format!("\"priority\", mode = \"{}\"", if strict { "strict" } else { "push_out" })),
+        Just("\"ack_filter\"".to_owned()),
     ]
 }
 
@@ -244,7 +245,7 @@ fn check(result: &RunResult) {
         let recorded = result.drops.link.iter().filter(|at| **at as usize == index).count() as u64;
         assert_eq!(
             recorded,
-            link.dropped_queue + link.dropped_aqm + link.dropped_error,
+            link.dropped_queue + link.dropped_aqm + link.dropped_error + link.dropped_acks,
             "every drop is in the table: {link:?}"
         );
     }

@@ -4,7 +4,8 @@ mod text;
 
 use lightlag_core::{Bytes, Duration, Probability};
 use lightlag_net::queue::{
-    CoDelConfig, DisciplineConfig, DualPi2Config, FqCoDelConfig, PieConfig, PriorityMode, RedConfig, StepConfig,
+    AckFilterConfig, CoDelConfig, DisciplineConfig, DualPi2Config, FqCoDelConfig, PieConfig, PriorityMode, RedConfig,
+    StepConfig,
 };
 use lightlag_net::{QueueLimit, Reordering};
 use lightlag_sim::results::{DropCause, RunResult};
@@ -48,6 +49,7 @@ fn disciplines_have_the_defaults_of_their_rfcs() {
         mean_packet: Bytes(500),
     };
     let step = StepConfig { threshold: QueueLimit::Packets(65), drop_not_ect: false, weight: Probability::ONE };
+    let filter = AckFilterConfig { filter: true, every: 1 };
     for (queue, discipline, limit) in [
         ("\"100 packets\"", DisciplineConfig::DropTail, QueueLimit::Packets(100)),
         ("{ discipline = \"drop_tail\" }", DisciplineConfig::DropTail, QueueLimit::Packets(1000)),
@@ -71,6 +73,7 @@ fn disciplines_have_the_defaults_of_their_rfcs() {
             QueueLimit::Bytes(64_000),
         ),
         ("{ discipline = \"priority\" }", DisciplineConfig::Priority(PriorityMode::PushOut), QueueLimit::Packets(1000)),
+        ("{ discipline = \"ack_filter\" }", DisciplineConfig::AckFilter(filter), QueueLimit::Packets(1000)),
     ] {
         let link = forward(queue);
         assert_eq!((link.discipline, link.queue), (discipline, limit), "{queue}");
@@ -116,6 +119,9 @@ fn every_parameter_can_be_set() {
     let priority = "{ discipline = \"priority\", mode = \"strict\", limit = \"1 bdp\" }";
     assert_eq!(forward(priority).discipline, DisciplineConfig::Priority(PriorityMode::Strict));
     assert_eq!(forward(priority).queue, QueueLimit::Bytes(50_000));
+    let filter = "{ discipline = \"ack_filter\", filter = false, every = 4, limit = \"20 packets\" }";
+    let expected = AckFilterConfig { filter: false, every: 4 };
+    assert_eq!(forward(filter).discipline, DisciplineConfig::AckFilter(expected));
 }
 
 #[test]

@@ -82,6 +82,8 @@ pub struct Connection {
     orphan: bool,
     /// Segments of low priority that arrived and are not acknowledged yet.
     low_priority_due: u8,
+    /// Whether the last ACK without data says nothing but how far, and more than the one before.
+    supersedes: bool,
     /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
     window_from: (u64, u64),
     /// `None` where ECN is off or the peer knows none.
@@ -144,6 +146,7 @@ impl Connection {
             passive: state == State::Listen,
             orphan: false,
             low_priority_due: 0,
+            supersedes: false,
             answer: None,
             early: None,
             scps: None,

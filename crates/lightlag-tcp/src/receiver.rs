@@ -180,6 +180,12 @@ impl Receiver {
         self.nxt - u64::from(self.fin_consumed())
     }
 
+    /// Whether more arrived in order than was acknowledged.
+    #[inline]
+    pub fn acknowledges_more(&self) -> bool {
+        self.nxt > self.last_ack
+    }
+
     /// Payload that was acknowledged, in bytes.
     pub fn confirmed(&self) -> u64 {
         self.last_ack.min(self.fin_at)

@@ -52,6 +52,8 @@ pub struct LinkCounters {
     pub dropped_queue: u64,
     /// Packets that the queue discipline dropped, although they would have fitted.
     pub dropped_aqm: u64,
+    /// ACKs that the queue thinned out.
+    pub dropped_acks: u64,
     /// Packets that the queue discipline marked.
     pub marked: u64,
     /// Packets that arrived corrupted.

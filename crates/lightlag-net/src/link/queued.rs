@@ -107,8 +107,8 @@ impl<B: Clone> QueuedLink<B> {
 
     /// What has been counted so far.
     pub fn counters(&self) -> LinkCounters {
-        let Verdicts { marked, full, early, .. } = self.verdicts;
-        LinkCounters { marked, dropped_queue: full, dropped_aqm: early, ..self.counters }
+        let Verdicts { marked, full, early, thinned, .. } = self.verdicts;
+        LinkCounters { marked, dropped_queue: full, dropped_aqm: early, dropped_acks: thinned, ..self.counters }
     }
 
     /// Packets between the queue and the far end.

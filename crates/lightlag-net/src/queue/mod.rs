@@ -10,7 +10,9 @@
 //! - [`dualpi2`]: a second queue for senders that answer each mark, coupled to the first.
 //! - [`step`]: marks beyond a threshold.
 //! - [`priority`]: packets of low priority make room for the others.
+//! - [`ack_filter`]: fewer ACKs.
 
+pub mod ack_filter;
 pub mod codel;
 pub mod drop_tail;
 pub mod dualpi2;
@@ -20,6 +22,7 @@ pub mod priority;
 pub mod red;
 pub mod step;
 
+pub use ack_filter::{AckFilter, AckFilterConfig};
 pub use codel::{CoDel, CoDelConfig};
 pub use drop_tail::DropTail;
 pub use dualpi2::{DualPi2, DualPi2Config};
@@ -86,6 +89,8 @@ pub enum DisciplineConfig {
     Step(StepConfig),
     /// Two priorities.
     Priority(PriorityMode),
+    /// Drop-tail with fewer ACKs.
+    AckFilter(AckFilterConfig),
 }
 
 impl DisciplineConfig {
@@ -101,6 +106,7 @@ impl DisciplineConfig {
             Self::DualPi2(config) => Box::new(DualPi2::new(config, limit)),
             Self::Step(config) => Box::new(Step::new(config, limit, link.rate)),
             Self::Priority(mode) => Box::new(Priority::new(mode, limit)),
+            Self::AckFilter(config) => Box::new(AckFilter::new(config, limit)),
         }
     }
 }
@@ -114,6 +120,8 @@ pub enum Cause {
     Early,
     /// Losses are drawn before the queue.
     Lost,
+    /// It was an ACK that a later one makes superfluous.
+    Thinned,
 }
 
 /// A packet that a queue has dropped.
@@ -136,13 +144,15 @@ pub struct Verdicts<B> {
     pub(crate) full: u64,
     /// Packets dropped by the discipline so far.
     pub(crate) early: u64,
+    /// ACKs thinned out so far.
+    pub(crate) thinned: u64,
     /// Packets marked so far.
     pub(crate) marked: u64,
 }
 
 impl<B> Default for Verdicts<B> {
     fn default() -> Self {
-        Self { dropped: Vec::new(), full: 0, early: 0, marked: 0 }
+        Self { dropped: Vec::new(), full: 0, early: 0, thinned: 0, marked: 0 }
     }
 }
 
@@ -157,6 +167,12 @@ impl<B: Clone> Verdicts<B> {
     pub fn drop_early(&mut self, at: Instant, packet: Packet<B>) {
         self.early += 1;
         self.dropped.push(Dropped { at, packet, cause: Cause::Early });
+    }
+
+    /// Drops an ACK that a later one makes superfluous.
+    pub fn thin(&mut self, at: Instant, packet: Packet<B>) {
+        self.thinned += 1;
+        self.dropped.push(Dropped { at, packet, cause: Cause::Thinned });
     }
 
     /// Notes a packet that was lost before it could join the queue.

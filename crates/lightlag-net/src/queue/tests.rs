@@ -19,7 +19,7 @@ fn a_limit_never_refuses_what_finds_the_queue_empty() {
 }
 
 /// Every discipline, with thresholds that random traffic on a link of 8 Mbit/s reaches.
-fn disciplines() -> [DisciplineConfig; 11] {
+fn disciplines() -> [DisciplineConfig; 12] {
     let ms = Duration::from_millis;
     let red = RedConfig {
         min_threshold: QueueLimit::Packets(2),
@@ -54,6 +54,7 @@ fn disciplines() -> [DisciplineConfig; 11] {
         }),
         DisciplineConfig::Priority(PriorityMode::PushOut),
         DisciplineConfig::Priority(PriorityMode::Strict),
+        DisciplineConfig::AckFilter(AckFilterConfig { filter: true, every: 2 }),
     ]
 }
 
@@ -82,15 +83,15 @@ fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, distu
         }
         dropped.extend(link.dropped().map(|dropped| (dropped.at.as_nanos(), dropped.packet.body)));
         let c = link.counters();
-        let gone = c.dropped_queue + c.dropped_aqm + c.dropped_error + c.delivered;
+        let gone = c.dropped_queue + c.dropped_aqm + c.dropped_error + c.dropped_acks + c.delivered;
         assert_eq!(c.offered + c.duplicated, gone + link.in_flight() as u64, "{config:?}");
     };
     for (body, (gap, size, kind)) in traffic.iter().enumerate() {
         now += Duration::from_nanos(*gap);
         step(&mut link, now);
         let ecn = CODEPOINTS[usize::from(kind % 4)];
-        // A third of the packets, whatever their flows and marks.
-        let flags = PacketFlags::new(true).with_low_priority(kind % 3 == 0);
+        // A part of the packets, whatever their flows and marks.
+        let flags = PacketFlags::new(true).with_low_priority(kind % 3 == 0).with_superseding(kind % 5 == 0);
         link.send(now, Packet { body: body as u32, flags, ..packet(u32::from(kind / 4), *size, ecn) });
     }
     step(&mut link, Instant::MAX);
@@ -110,7 +111,7 @@ proptest! {
             prop_assert_eq!(&story, &play(&config, &traffic, limit, disturbed));
             let (arrived, dropped, counters) = story;
             prop_assert!(dropped.is_sorted_by_key(|(at, _)| *at));
-            prop_assert_eq!(dropped.len() as u64, counters.dropped_queue + counters.dropped_aqm);
+            prop_assert_eq!(dropped.len() as u64, counters.dropped_queue + counters.dropped_aqm + counters.dropped_acks);
             prop_assert_eq!(arrived.len() as u64, counters.delivered + counters.dropped_error);
             for (_, body, ecn) in &arrived {
                 let sent = CODEPOINTS[usize::from(traffic[*body as usize].2 % 4)];

@@ -8,7 +8,8 @@ use super::reader::{FromValue, Table, leaf, shown};
 use lightlag_core::{Bytes, Duration, Probability, Rate};
 use lightlag_net::QueueLimit;
 use lightlag_net::queue::{
-    CoDelConfig, DisciplineConfig, DualPi2Config, FqCoDelConfig, PieConfig, PriorityMode, RedConfig, StepConfig,
+    AckFilterConfig, CoDelConfig, DisciplineConfig, DualPi2Config, FqCoDelConfig, PieConfig, PriorityMode, RedConfig,
+    StepConfig,
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -92,9 +93,14 @@ pub enum Discipline {
     },
     /// Two priorities.
     Priority(PriorityMode),
+    /// Drop-tail with fewer ACKs.
+    AckFilter(AckFilterConfig),
 }
 
-const NAMES: [&str; 8] = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "step", "priority"];
+const NAMES: [&str; 9] = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "step", "priority", "ack_filter"];
+
+/// The most ACKs of which one is kept.
+const MOST_THINNED: u64 = 1_000;
 
 impl Default for Queue {
     /// 1000 packets, the length of a Linux device queue, drop-tail.
@@ -169,6 +175,7 @@ impl Queue {
                 DisciplineConfig::Step(StepConfig { threshold, drop_not_ect, weight })
             }
             Discipline::Priority(mode) => DisciplineConfig::Priority(mode),
+            Discipline::AckFilter(config) => DisciplineConfig::AckFilter(config),
         }
     }
 }
@@ -215,6 +222,7 @@ impl Discipline {
             "dualpi2" => Self::DualPi2(keys.dualpi2()),
             "step" => keys.step(),
             "priority" => Self::Priority(keys.or("mode", PriorityMode::default())),
+            "ack_filter" => Self::AckFilter(keys.ack_filter()),
             _ => {
                 errors.push(Path::Key(at, "discipline"), not_one_of(name, "a queue discipline", &NAMES));
                 return None;
@@ -341,6 +349,21 @@ impl Keys<'_, '_> {
             range: self.or("range", default.range),
             classic_share: self.or("classic_share", default.classic_share),
         }
+    }
+
+    fn ack_filter(&mut self) -> AckFilterConfig {
+        let every: u64 = self.or("every", 1);
+        if !(1..=MOST_THINNED).contains(&every) {
+            self.refuse(
+                "every",
+                format!("{every} is not a number of ACKs from 1 to {MOST_THINNED}, of which one is kept"),
+            );
+        }
+        let filter = self.or("filter", true);
+        if !filter && every == 1 {
+            self.refuse("filter", "false keeps every ACK; write every = 4 with it, or use drop_tail");
+        }
+        AckFilterConfig { filter, every: every.clamp(1, MOST_THINNED) as u32 }
     }
 
     fn step(&mut self) -> Discipline {
@@ -479,6 +502,9 @@ impl Discipline {
             Self::Priority(mode) => {
                 let mode = PRIORITY_MODES.iter().find(|(_, known)| *known == mode).map(|(name, _)| name);
                 json!({ "discipline": "priority", "mode": mode })
+            }
+            Self::AckFilter(AckFilterConfig { filter, every }) => {
+                json!({ "discipline": "ack_filter", "filter": filter, "every": every })
             }
         }
     }

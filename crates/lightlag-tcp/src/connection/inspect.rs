@@ -102,6 +102,13 @@ impl Connection {
         self.receiver.confirmed()
     }
 
+    /// Whether the last segment without data says nothing but how far everything arrived, and more than any before it: a
+    /// router may let it take the place of the last such segment (RFC 3449 §5.2.1).
+    #[inline]
+    pub fn supersedes(&self) -> bool {
+        self.supersedes
+    }
+
     /// Bytes of payload that left at least once.
     pub fn sent(&self) -> u64 {
         self.sender.payload(self.sender.board().nxt())

@@ -78,7 +78,9 @@ impl Connection {
     pub(super) fn pure_ack(&mut self, now: Instant, before: u32) -> Segment {
         self.account.statistics.acks_sent += 1;
         let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());
+        let advances = before == 0 && self.receiver.acknowledges_more();
         let segment = self.acknowledging(now, seq);
+        self.supersedes = advances && segment.flags == Flags::ACK && !self.receiver.has_report();
         if self.scps.is_some() {
             return self.add_scps(now, segment);
         }

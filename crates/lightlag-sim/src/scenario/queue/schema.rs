@@ -1,6 +1,6 @@
 //! The JSON Schema of a queue.
 
-use super::{LARGEST_COUPLING, Limit, MOST_QUEUES, PRIORITY_MODES, Queue};
+use super::{LARGEST_COUPLING, Limit, MOST_QUEUES, MOST_THINNED, PRIORITY_MODES, Queue};
 use lightlag_core::{Bytes, Duration, Probability};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -25,6 +25,10 @@ const STEP: &str = "Marks every packet beyond a threshold. This is what DCTCP wa
 const PRIORITY: &str = "Packets of low priority make room for the others. With push_out a packet that finds the buffer full \
                         takes the place of the youngest of low priority; with strict those also leave only when no other \
                         waits. TCP Peach probes with such packets (Akyildiz, Morabito, Palazzo 2001).";
+
+const ACK_FILTER: &str = "Drop-tail with fewer ACKs, for the slow direction of an asymmetric path. A cumulative ACK takes the place \
+                          of the one of its flow that waits, unless filter is false; of every so many such ACKs only one joins \
+                          the queue. Duplicate and selective ACKs stay (RFC 3449 §5.2).";
 
 impl JsonSchema for Limit {
     fn schema_name() -> Cow<'static, str> {
@@ -84,6 +88,8 @@ impl JsonSchema for Queue {
         ];
         let step = [("threshold", &limit), ("drop_not_ect", &flag), ("weight", &chance)];
         let modes = json!({ "enum": PRIORITY_MODES.map(|(name, _)| name), "default": "push_out" });
+        let every = json!({ "type": "integer", "minimum": 1, "maximum": MOST_THINNED });
+        let ack_filter = [("filter", &flag), ("every", &every)];
         json_schema!({
             "description": "how much may wait for transmission, and the discipline that decides what is dropped or marked",
             "anyOf": [
@@ -96,6 +102,7 @@ impl JsonSchema for Queue {
                 table("dualpi2", DUALPI2, &dualpi2, &[]),
                 table("step", STEP, &step, &["threshold"]),
                 table("priority", PRIORITY, &[("mode", &modes)], &[]),
+                table("ack_filter", ACK_FILTER, &ack_filter, &[]),
             ]
         })
     }

@@ -1,0 +1,115 @@
+//! First in, first out, with fewer ACKs: for the slow direction of an asymmetric path (RFC 3449 §5.2).
+//!
+//! The transport marks packets that only acknowledge, cumulatively and more than the packet before
+//! ([`PacketFlags::supersedes`](crate::PacketFlags::supersedes)); nothing else is ever touched. Two remedies, alone or
+//! together:
+//!
+//! - Filtering (§5.2.1): such a packet takes the place of the one of its flow that waits, if that is such a packet, too, and
+//!   the last of its flow in the queue. It takes the place, not only the turn: an ACK that went to the tail each time could
+//!   be put off for ever. Behind a duplicate ACK, a selective one or data nothing is replaced, as in CAKE: their count
+//!   and their order mean something.
+//! - Decimation (§5.2.2): of each flow only every `every`-th such packet joins the queue.
+
+use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
+use crate::Packet;
+use lightlag_core::Instant;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What becomes of ACKs that say nothing but how far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AckFilterConfig {
+    /// Whether a later one takes the place of one that waits.
+    pub filter: bool,
+    /// Of so many, one joins the queue; 1 keeps all.
+    pub every: u32,
+}
+
+impl Default for AckFilterConfig {
+    fn default() -> Self {
+        Self { filter: true, every: 1 }
+    }
+}
+
+/// A drop-tail queue that thins out ACKs.
+#[derive(Clone, Debug)]
+pub struct AckFilter<B> {
+    config: AckFilterConfig,
+    limit: QueueLimit,
+    packets: VecDeque<Waiting<B>>,
+    bytes: u64,
+    /// Packets that have left: the number of the first one that waits.
+    left: u64,
+    /// The number of the last packet of each flow. It waits if it has not left.
+    last: BTreeMap<u32, u64>,
+    /// How many of each flow were not kept since the last one that was.
+    skipped: BTreeMap<u32, u32>,
+}
+
+impl<B: Clone> AckFilter<B> {
+    /// An empty queue.
+    pub fn new(config: AckFilterConfig, limit: QueueLimit) -> Self {
+        Self {
+            config,
+            limit,
+            packets: VecDeque::new(),
+            bytes: 0,
+            left: 0,
+            last: BTreeMap::new(),
+            skipped: BTreeMap::new(),
+        }
+    }
+
+    /// Whether this one is not kept.
+    fn skips(&mut self, flow: u32) -> bool {
+        let skipped = self.skipped.entry(flow).or_default();
+        *skipped = (*skipped + 1) % self.config.every;
+        *skipped != 0
+    }
+
+    /// The packet that waits and that this one may replace.
+    fn superseded(&mut self, packet: &Packet<B>) -> Option<&mut Packet<B>> {
+        let at = self.last.get(&packet.flow)?.checked_sub(self.left)?;
+        let waiting = &mut self.packets.get_mut(at as usize)?.packet;
+        waiting.flags.supersedes().then_some(waiting)
+    }
+}
+
+impl<B: Clone + Send> Discipline<B> for AckFilter<B> {
+    fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
+        if packet.flags.supersedes() {
+            if self.config.every > 1 && self.skips(packet.flow) {
+                return verdicts.thin(now, packet);
+            }
+            if self.config.filter
+                && let Some(waiting) = self.superseded(&packet)
+            {
+                let size = packet.size;
+                let older = std::mem::replace(waiting, packet);
+                self.bytes = self.bytes + u64::from(size) - u64::from(older.size);
+                return verdicts.thin(now, older);
+            }
+        }
+        if !self.limit.admits(self.backlog(), packet.size) {
+            return verdicts.full(now, packet);
+        }
+        if self.config.filter {
+            self.last.insert(packet.flow, self.left + self.packets.len() as u64);
+        }
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back(Waiting { since: now, packet });
+    }
+
+    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+        let first = self.packets.pop_front()?;
+        self.left += 1;
+        self.bytes -= u64::from(first.packet.size);
+        Some(first)
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests;
