@@ -13,7 +13,7 @@ use lightlag_sim::trace::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
 
 const PACKETS: u64 = 100;
 const FIRST: Phase =
-    Phase { from: Instant::ZERO, rate: Rate::from_mbps(8), delay: Duration::from_millis(5), is_up: true };
+    Phase { from: Instant::ZERO, rate: Rate::from_mbps(8), delay: Duration::from_millis(5), is_up: true, loses: false };
 
 fuzz_target!(|text: &[u8]| {
     let lines = text.split(|byte| *byte == b'\n').count();
@@ -48,7 +48,7 @@ fn phases(rows: &[Row]) -> Vec<Phase> {
             Some(TracedRate::Down) => (last.rate, false),
             None => (last.rate, last.is_up),
         };
-        let next = Phase { from: Instant::ZERO + row.at, rate, delay: row.delay.unwrap_or(last.delay), is_up };
+        let next = Phase { from: Instant::ZERO + row.at, rate, delay: row.delay.unwrap_or(last.delay), is_up, loses: false };
         if next.from == last.from {
             phases.pop();
         }

@@ -78,6 +78,11 @@ times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``
 Trace: TypeAlias = str | Mapping[str, str]
 """The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
 ``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file."""
+Fade: TypeAlias = Mapping[str, Any]
+"""``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of ln A, A the
+attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
+OnDemand: TypeAlias = Mapping[str, str]
+"""``{"frame": "26.5 ms", "latency": "560 ms"}``; also constant and free, which need no request, and most."""
 Congestion: TypeAlias = str | Mapping[str, Any]
 """The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
 
@@ -261,6 +266,10 @@ class Line:
     """A file that says how the link changes, in the place of changes."""
     outage: Literal["hold", "lose"] | Directions[Literal["hold", "lose"]] | None = None
     """What an outage does: packets wait (hold), or the transmitter does not notice and they are lost (lose)."""
+    fade: Fade | Directions[Fade | None] | None = None
+    """Rain that drives the rate of the link, by the MODCODs of DVB-S2."""
+    on_demand: OnDemand | Directions[OnDemand | None] | None = None
+    """A transmitter that must ask for bandwidth: ``{"frame": "26.5 ms", "latency": "560 ms"}``."""
     header: Size | None = None
     """Link-layer header and trailer of every packet."""
 

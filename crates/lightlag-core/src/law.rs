@@ -3,7 +3,6 @@
 //! All but the lognormal are drawn by the inverse of their distribution function, from one uniform number each.
 
 use crate::RandomStream;
-use std::f64::consts::PI;
 
 /// How a positive number is distributed. The units are those of its parameters.
 #[derive(Clone, PartialEq, Debug)]
@@ -113,7 +112,7 @@ impl Law {
                 let above = 1.0 - random.uniform() * (1.0 - cut);
                 min * libm::pow(above, -1.0 / shape)
             }
-            Self::Lognormal { mu, sigma } => libm::exp(mu + sigma * normal(random)),
+            Self::Lognormal { mu, sigma } => libm::exp(mu + sigma * random.normal()),
             Self::Table(ref values) => {
                 let uniform = random.uniform();
                 let at = values.partition_point(|(_, cumulative)| *cumulative <= uniform);
@@ -140,12 +139,6 @@ fn bounded_mean(min: f64, shape: f64, max: f64) -> f64 {
     let (power, log) = (shape - 1.0, libm::log(ratio));
     let tail = if power == 0.0 { -log } else { -libm::expm1(power * log) / power };
     shape * min * tail / kept
-}
-
-/// N(0, 1), by Box and Muller.
-fn normal(random: &mut RandomStream) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log1p(-random.uniform()));
-    radius * libm::cos(2.0 * PI * random.uniform())
 }
 
 #[cfg(test)]

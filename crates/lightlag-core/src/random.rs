@@ -29,6 +29,12 @@ impl RandomStream {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// N(0, 1), from two uniform numbers (Box and Muller 1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log1p(-self.uniform()));
+        radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform())
+    }
+
     /// True with the given probability.
     pub fn chance(&mut self, probability: Probability) -> bool {
         self.bits() < probability.threshold()

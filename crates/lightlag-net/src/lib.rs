@@ -6,7 +6,9 @@
 //! - [`loss`]: which packets are lost, other than for want of room.
 //! - [`routing`]: the next link towards a destination.
 //! - [`geometry`]: how far satellites are.
+//! - [`fade`]: rain, and the rates that it leaves.
 
+pub mod fade;
 pub mod geometry;
 pub mod link;
 pub mod loss;
@@ -14,6 +16,7 @@ pub mod packet;
 pub mod queue;
 pub mod routing;
 
+pub use fade::{AdaptiveLink, DVB_S2, Modcod, RainFade};
 pub use geometry::{Elevation, Orbit, light_time};
 pub use link::{
     ComputedLink, Deliveries, Demand, Distribution, Disturbance, Jitter, Link, LinkConfig, Outage, Phase, QueueFull,

@@ -6,12 +6,12 @@ use crate::datagrams;
 use crate::ends::{self, End, Role, ends};
 use crate::record::Recorder;
 use crate::relay::Relay;
-use crate::scenario::{Flow, LinkDirection, Network, Record, Split, Transport};
+use crate::scenario::{Flow, LinkDirection, Network, Record, Split, Transport, Weather};
 use crate::source::Source;
 use crate::world::{Crash, Endpoint, Hop, Outcome, Task, World};
-use lightlag_core::{EventQueue, Probability, RandomStream};
+use lightlag_core::{Duration, EventQueue, Probability, RandomStream};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, QueuedLink};
+use lightlag_net::{ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, QueuedLink, Timetable};
 use lightlag_tcp::Connection;
 use lightlag_tcp::segment::SeqNumber;
 
@@ -65,13 +65,23 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     world
 }
 
+/// How a link direction is under this weather.
+fn under(weather: &Weather, delay: Duration, random: RandomStream) -> Timetable {
+    let Weather { link, until, outage, overtaking } = weather;
+    Timetable::new(link.phases(delay, *until, random), *outage, *overtaking).keeping_rates()
+}
+
 /// An idle link direction.
 pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B> {
     let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| RandomStream::new(seed, &format!("link {} {purpose}", direction.name));
     let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
-    let is_steady = reorder.is_none() && duplicate == Probability::ZERO && direction.timetable.is_none();
+    let is_steady = reorder.is_none()
+        && duplicate == Probability::ZERO
+        && direction.timetable.is_none()
+        && direction.fade.is_none()
+        && direction.on_demand.is_none();
     let in_transmission = loss.place() == LossPlace::AfterQueue;
     let link = if discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
         Link::Computed(ComputedLink::new(config, loss))
@@ -85,10 +95,18 @@ pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u6
         }
         let discipline = discipline.build(&config, random("queue"));
         let link = QueuedLink::new(config, discipline, loss, disturbance);
-        Link::Queued(Box::new(match (&direction.timetable, direction.jitter) {
-            (Some(timetable), Some(jitter)) => link.jittering(timetable.clone(), jitter, random("jitter")),
-            (Some(timetable), None) => link.changing(timetable.clone()),
+        let timetable = match &direction.fade {
+            Some(weather) => Some(under(weather, delay, random("fade"))),
+            None => direction.timetable.clone(),
+        };
+        let link = match (timetable, direction.jitter) {
+            (Some(timetable), Some(jitter)) => link.jittering(timetable, jitter, random("jitter")),
+            (Some(timetable), None) => link.changing(timetable),
             (None, _) => link,
+        };
+        Link::Queued(Box::new(match direction.on_demand {
+            Some(demand) => link.on_demand(demand),
+            None => link,
         }))
     };
     Hop { link, to: direction.to }

@@ -179,7 +179,8 @@ fn changes_add_up_to_phases_and_losses() {
     let links = network(&text).links;
     let rate = links[0].rate;
     let slow = Rate::from_mbps(5);
-    let phase = |ms, rate, delay, is_up| Phase { from: at(ms), rate, delay: Duration::from_millis(delay), is_up };
+    let phase =
+        |ms, rate, delay, is_up| Phase { from: at(ms), rate, delay: Duration::from_millis(delay), is_up, loses: false };
     // The change at 3 s is of the loss alone, the one at 5 s changes nothing.
     let phases = [
         phase(0, rate, 3, true),

@@ -43,6 +43,7 @@ fn rows_change_the_link_of_the_scenario() {
         rate: Rate::from_mbps(mbps),
         delay: Duration::from_millis(20),
         is_up,
+        loses: false,
     };
     let phases = [phase(0, 8, true), phase(500, 4, true), phase(1_000, 4, false), phase(2_000, 6, true)];
     assert_eq!(links[0].timetable.as_ref().unwrap().phases(), phases);

@@ -154,7 +154,9 @@ impl<B> Assignment<B> {
 
     /// Begins the next frame of grants; what was left of the last one is lost.
     fn begin_frame(&mut self) {
-        if let Some((_, bytes)) = self.asked.pop_front_if(|(number, _)| *number <= self.grant) {
+        if self.asked.front().is_some_and(|(number, _)| *number <= self.grant)
+            && let Some((_, bytes)) = self.asked.pop_front()
+        {
             self.asked_bytes -= bytes;
             self.pending += bytes;
         }

@@ -76,20 +76,14 @@ impl JitterProcess {
         let correlation = self.jitter.correlation.value();
         loop {
             let x = match self.last {
-                Some(last) => correlation * last + libm::sqrt(1.0 - correlation * correlation) * self.normal(),
-                None => self.normal(),
+                Some(last) => correlation * last + libm::sqrt(1.0 - correlation * correlation) * self.random.normal(),
+                None => self.random.normal(),
             };
             if x.abs() <= most {
                 self.last = Some(x);
                 return x;
             }
         }
-    }
-
-    /// N(0, 1), by Box and Muller.
-    fn normal(&mut self) -> f64 {
-        let radius = libm::sqrt(-2.0 * libm::log1p(-self.random.uniform()));
-        radius * libm::cos(2.0 * std::f64::consts::PI * self.random.uniform())
     }
 }
 

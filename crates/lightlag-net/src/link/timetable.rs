@@ -1,6 +1,7 @@
 //! Links that change: rates, delays and outages by a timetable.
 //!
-//! - A packet in transmission when the rate changes sends the bits that are left with the new rate.
+//! - A packet in transmission when the rate changes sends the bits that are left with the new rate; or it keeps the one with
+//!   which it has begun, where the timetable says so.
 //! - A packet travels with the delay that holds when its transmission begins, whatever changes later. Where the delay has
 //!   become shorter it waits for those before it, unless packets may overtake.
 //! - An outage cuts the frame in transmission: it arrives damaged. What has left the transmitter before arrives.
@@ -19,8 +20,10 @@ pub struct Phase {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Whether anything gets through.
+    /// Whether anything is sent, or gets through.
     pub is_up: bool,
+    /// Whether everything that is sent arrives damaged.
+    pub loses: bool,
 }
 
 /// What happens to packets during an outage.
@@ -93,6 +96,8 @@ struct Opportunity {
 pub struct Timetable {
     phases: Arc<[Phase]>,
     deliveries: Option<Deliveries>,
+    /// Whether a packet keeps the rate with which it has begun.
+    keeps_rates: bool,
     /// What happens to packets during an outage.
     pub outage: Outage,
     /// Whether packets may overtake when the delay becomes shorter.
@@ -108,7 +113,14 @@ impl Timetable {
         let phases = phases.into();
         assert_eq!(phases.first().map(|first| first.from), Some(Instant::ZERO), "the first phase begins at zero");
         assert!(phases.is_sorted_by(|a, b| a.from < b.from), "each phase begins after the one before");
-        Self { phases, deliveries: None, outage, overtaking }
+        Self { phases, deliveries: None, keeps_rates: false, outage, overtaking }
+    }
+
+    /// Lets a packet keep the rate with which its transmission begins: a new one holds from the next packet on.
+    #[must_use]
+    pub fn keeping_rates(mut self) -> Self {
+        self.keeps_rates = true;
+        self
     }
 
     /// Leaves the rate to these opportunities.
@@ -236,8 +248,8 @@ impl Changes {
         let delay = phases[self.present].delay;
         let (mut at, mut from, mut work, mut is_damaged) = (self.present, start, work, false);
         loop {
-            let rate = phases[at].rate.as_bps();
-            is_damaged |= !phases[at].is_up;
+            let rate = phases[if self.timetable.keeps_rates { self.present } else { at }].rate.as_bps();
+            is_damaged |= !phases[at].is_up || phases[at].loses;
             let (nanos, remainder) = (work / rate, work % rate);
             let end = from + Duration::from_nanos(nanos);
             let Some(next) = phases.get(at + 1).filter(|next| end > next.from || (end == next.from && remainder > 0))

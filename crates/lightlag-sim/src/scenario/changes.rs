@@ -46,7 +46,7 @@ const OUTAGES: [&str; 2] = ["hold", "lose"];
 impl Changes {
     /// When a direction is like what; `None` if its rate, its delay and its being up never change.
     pub(super) fn timetable(&self, side: &Side) -> Option<Timetable> {
-        let first = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true };
+        let first = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true, loses: false };
         let mut phases = Phases::new(first);
         for Change { at, rate, delay, down, .. } in &self.0 {
             phases.change(*at, *rate, *delay, *down);
@@ -71,7 +71,7 @@ impl Changes {
 
 /// The timetable of a direction that does not change.
 pub(super) fn steady(side: &Side) -> Timetable {
-    let only = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true };
+    let only = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true, loses: false };
     Timetable::new([only], side.outage.0, side.reorder.overtakes)
 }
 
@@ -105,6 +105,7 @@ impl Phases {
             rate: rate.unwrap_or(last.rate),
             delay: delay.unwrap_or(last.delay),
             is_up: down.map_or(last.is_up, |down| !down),
+            loses: false,
         };
         if next.from == last.from {
             self.last = next;

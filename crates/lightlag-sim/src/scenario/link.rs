@@ -1,14 +1,16 @@
 //! Links as asked for: rate, delay, queue, loss and header of both directions.
 
 use super::changes::{Changes, OutageRule};
+use super::demand::OnDemand;
 use super::disturbance::{Duplication, Reorder};
 use super::error::{Errors, Path};
+use super::fade::Fade;
 use super::jitter::JitterSpec;
 use super::loss::LossModel;
 use super::propagation::Propagation;
 use super::queue::Queue;
 use super::reader::{FromValue, Table, leaf, shown};
-use super::trace::Trace;
+use super::trace::{Trace, TraceFormat};
 use lightlag_core::{Bytes, Duration, Probability, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
@@ -73,6 +75,14 @@ pub struct Line {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub outage: PerDirection<OutageRule>,
+    /// Rain that drives the rate of the link.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub fade: PerDirection<Fade>,
+    /// A transmitter that must ask for bandwidth.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub on_demand: PerDirection<OnDemand>,
     /// Link-layer header and trailer of every packet.
     #[schemars(default)]
     pub header: Bytes,
@@ -112,7 +122,8 @@ impl Line {
     /// Reads the keys of a line beside others of the same table.
     pub(super) fn read_from(table: &mut Table, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let rate = table.required("rate", "say how fast bits leave, such as \"10 Mbit/s\"", errors);
+        let rate: Option<PerDirection<Rate>> =
+            table.required("rate", "say how fast bits leave, such as \"10 Mbit/s\"", errors);
         let delay: Option<PerDirection<Propagation>> =
             table.required("delay", "say how long a bit travels, such as \"300 ms\"", errors);
         let delay = delay.map(|delay| PerDirection { forward: delay.forward.0, backward: delay.backward.0 });
@@ -135,6 +146,17 @@ impl Line {
             errors.push(table.path("trace"), "a direction changes by a trace or by changes, not by both");
         }
         let outage = table.optional("outage", errors).unwrap_or_default();
+        let fade: PerDirection<Fade> = table.optional("fade", errors).unwrap_or_default();
+        let changes_too = |fade: &Fade, changes: &Changes, trace: &Trace| {
+            fade.0.is_some() && (*changes != Changes::default() || *trace != Trace::default())
+        };
+        if changes_too(&fade.forward, &changes.forward, &trace.forward)
+            || changes_too(&fade.backward, &changes.backward, &trace.backward)
+        {
+            errors
+                .push(table.path("fade"), "a direction changes by rain, by changes or by a trace, not by two of them");
+        }
+        let on_demand = on_demand(table, rate.as_ref(), &trace, errors);
         let header = header(table, errors);
         let line = Self {
             rate: rate?,
@@ -147,6 +169,8 @@ impl Line {
             changes,
             trace,
             outage,
+            fade,
+            on_demand,
             header,
         };
         (errors.len() == before).then_some(line)
@@ -165,6 +189,8 @@ pub(super) struct Side<'a> {
     pub(super) changes: &'a Changes,
     pub(super) trace: &'a Trace,
     pub(super) outage: OutageRule,
+    pub(super) fade: Fade,
+    pub(super) on_demand: OnDemand,
 }
 
 impl Line {
@@ -181,6 +207,8 @@ impl Line {
             changes: &self.changes.forward,
             trace: &self.trace.forward,
             outage: self.outage.forward,
+            fade: self.fade.forward,
+            on_demand: self.on_demand.forward,
         }
     }
 
@@ -197,8 +225,33 @@ impl Line {
             changes: &self.changes.backward,
             trace: &self.trace.backward,
             outage: self.outage.backward,
+            fade: self.fade.backward,
+            on_demand: self.on_demand.backward,
         }
     }
+}
+
+/// Bandwidth on demand, as far as the rate and the trace of the link allow it.
+fn on_demand(
+    table: &mut Table,
+    rate: Option<&PerDirection<Rate>>,
+    trace: &PerDirection<Trace>,
+    errors: &mut Errors,
+) -> PerDirection<OnDemand> {
+    let both: PerDirection<OnDemand> = table.optional("on_demand", errors).unwrap_or_default();
+    let at = table.path("on_demand");
+    if let Some(PerDirection { forward, backward }) = rate {
+        both.forward.check(*forward, &at, errors);
+        if both.backward != both.forward || backward != forward {
+            both.backward.check(*backward, &at, errors);
+        }
+    }
+    let is_delivered = |trace: &Trace| trace.0.as_ref().is_some_and(|trace| trace.format == TraceFormat::Mahimahi);
+    let sides = [(both.forward, &trace.forward), (both.backward, &trace.backward)];
+    if sides.into_iter().any(|(demand, trace)| demand.0.is_some() && is_delivered(trace)) {
+        errors.push(at, "a trace of deliveries says already what leaves when; leave one of the two out");
+    }
+    both
 }
 
 /// The link-layer header of a table, zero by default.

@@ -10,7 +10,10 @@ use super::trace::Traces;
 use super::traffic::{Traffic, Transport};
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{Edge, Jitter, LinkId, Loss, LossPlace, NodeId, QueueLimit, Reordering, Routes, Timetable};
+use lightlag_net::{
+    AdaptiveLink, Demand, Edge, Jitter, LinkId, Loss, LossPlace, NodeId, Outage, QueueLimit, Reordering, Routes,
+    Timetable,
+};
 use lightlag_tcp::Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -68,8 +71,25 @@ pub struct LinkDirection {
     pub timetable: Option<Timetable>,
     /// How delays differ from packet to packet, if they do. Then there is a timetable, too.
     pub jitter: Option<Jitter>,
+    /// How rain drives its rate, and up to when, if it does. Then it has no timetable but for jitter.
+    pub fade: Option<Weather>,
+    /// What its transmitter must ask for, if it must.
+    pub on_demand: Option<Demand>,
     /// Link-layer header of every packet.
     pub header: Bytes,
+}
+
+/// Rain over a link direction, to be drawn when the world is built.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Weather {
+    /// The link under it.
+    pub link: AdaptiveLink,
+    /// The end of the run.
+    pub until: Duration,
+    /// What happens to packets where nothing is sent.
+    pub outage: Outage,
+    /// Whether packets may overtake, where there is jitter.
+    pub overtaking: bool,
 }
 
 /// One connection that carries data.
@@ -132,7 +152,7 @@ impl Scenario {
         let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
         let splits = splits(&self.proxies, &layout.proxies, &layout.streams, &routes, &edges(&layout), &mut errors);
         let round_trips = round_trips(&layout, &routes, &mut errors);
-        let links = links(&layout, &round_trips, |link| self.table_of(link), &mut errors);
+        let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
         let Layout { nodes, streams, proxies, captures, .. } = layout;
         let flows = streams.into_iter().map(Flow::from).collect();
         errors.or(Some(Network { nodes: nodes.names, links, flows, proxies, splits, routes, ip: self.ip, captures }))
@@ -192,6 +212,7 @@ fn round_trips(layout: &Layout, routes: &Routes, errors: &mut Errors) -> Vec<Dur
 fn links(
     layout: &Layout,
     round_trips: &[Duration],
+    until: Duration,
     table_of: impl Fn(usize) -> String,
     errors: &mut Errors,
 ) -> Vec<LinkDirection> {
@@ -203,6 +224,7 @@ fn links(
         let directions = [(a, b, line.forward()), (b, a, line.backward())];
         for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
             let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
+            side.fade.check_steps(until, || format!("{}.fade.step", table_of(index)), errors);
             let (timetable, loss) = traces.direction(&side, side.loss.model(), || table_of(index), errors);
             links.push(LinkDirection {
                 name: format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to)),
@@ -218,6 +240,13 @@ fn links(
                 duplicate: side.duplicate.0,
                 timetable: timetable.or_else(|| side.jitter.0.map(|_| super::changes::steady(&side))),
                 jitter: side.jitter.0,
+                fade: side.fade.link(round_trip).map(|link| Weather {
+                    link,
+                    until,
+                    outage: side.outage.0,
+                    overtaking: side.reorder.overtakes,
+                }),
+                on_demand: side.on_demand.demand(side.rate),
                 header: line.header,
             });
         }

@@ -189,16 +189,21 @@ impl Satellite {
             errors.push(Path::Key(at, "bottleneck"), message);
         }
         if is_transparent {
-            let relayed =
-                [("uplink", &self.uplink.line.trace.backward), ("downlink", &self.downlink.line.trace.forward)];
-            for (key, _) in relayed.into_iter().filter(|(_, trace)| trace.0.is_some()) {
-                let hop = Path::Key(at, key);
-                let direction = if key == "uplink" { "forward" } else { "backward" };
-                let message = format!(
-                    "a transparent satellite sends at the rate of what comes; give the trace to the direction that leaves \
-                     the ground, {{ {direction} = … }}"
-                );
-                errors.push(Path::Key(&hop, "trace"), message);
+            let (up, down) = (self.uplink.line.backward(), self.downlink.line.forward());
+            for (key, side, direction) in [("uplink", up, "forward"), ("downlink", down, "backward")] {
+                let given = [
+                    ("trace", side.trace.0.is_some()),
+                    ("fade", side.fade.0.is_some()),
+                    ("on_demand", side.on_demand.0.is_some()),
+                ];
+                for (what, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
+                    let message = format!(
+                        "a transparent satellite sends what comes, as it comes; give {what} to the direction that leaves the \
+                         ground, {{ {direction} = … }}"
+                    );
+                    let hop = Path::Key(at, key);
+                    errors.push(Path::Key(&hop, what), message);
+                }
             }
         }
     }

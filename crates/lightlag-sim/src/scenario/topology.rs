@@ -111,6 +111,8 @@ fn default_access(bottleneck: &Line) -> Line {
         changes: PerDirection::default(),
         trace: PerDirection::default(),
         outage: PerDirection::default(),
+        fade: PerDirection::default(),
+        on_demand: PerDirection::default(),
         header: Bytes::ZERO,
     }
 }

@@ -94,7 +94,7 @@ impl Traces {
 
 fn read(asked: &Asked) -> Result<Traced, String> {
     let Asked { trace, rate, delay, loss } = asked;
-    let first = Phase { from: Instant::ZERO, rate: *rate, delay: *delay, is_up: true };
+    let first = Phase { from: Instant::ZERO, rate: *rate, delay: *delay, is_up: true, loses: false };
     let metadata = std::fs::metadata(&trace.file).map_err(|error| format!("cannot be read: {error}"))?;
     if !metadata.is_file() {
         return Err("is not a file".to_owned());

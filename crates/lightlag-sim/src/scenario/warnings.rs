@@ -176,7 +176,8 @@ impl Scenario {
             return;
         }
         // A rate that changes may rise.
-        let is_steady = network.links[way.bottleneck.0 as usize].timetable.is_none();
+        let bottleneck = &network.links[way.bottleneck.0 as usize];
+        let is_steady = bottleneck.timetable.is_none() && bottleneck.fade.is_none();
         let Some(transfer) = flow.transfer.filter(|_| is_steady) else { return };
         let least = way.rate.time_to_send(transfer) + way.round_trip;
         if least > left {

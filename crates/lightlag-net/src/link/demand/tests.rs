@@ -116,7 +116,7 @@ fn free_capacity_is_there_as_far_as_there_is_room() {
 
 #[test]
 fn an_outage_holds_what_is_granted() {
-    let phase = |micros, is_up| Phase { from: at(micros), rate: Rate::from_mbps(8), delay: DELAY, is_up };
+    let phase = |micros, is_up| Phase { from: at(micros), rate: Rate::from_mbps(8), delay: DELAY, is_up, loses: false };
     let phases = [phase(0, true), phase(100_000, false), phase(900_000, true)];
     let mut link = link(DEMAND, 100, 0.0).changing(Timetable::new(phases, Outage::Hold, false));
     link.send(at(1), packet(0, 1_000));

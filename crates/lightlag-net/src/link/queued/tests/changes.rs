@@ -6,8 +6,13 @@ use crate::{Deliveries, Distribution, Jitter, Outage, Phase, Timetable};
 use lightlag_core::Rate;
 
 /// 8 Mbit/s, 2.5 ms.
-const USUAL: Phase =
-    Phase { from: Instant::ZERO, rate: Rate::from_mbps(8), delay: Duration::from_micros(2_500), is_up: true };
+const USUAL: Phase = Phase {
+    from: Instant::ZERO,
+    rate: Rate::from_mbps(8),
+    delay: Duration::from_micros(2_500),
+    is_up: true,
+    loses: false,
+};
 
 fn bits(bps: u64) -> Rate {
     Rate::from_bps(bps).unwrap()
@@ -249,7 +254,7 @@ proptest! {
         let mut phases = vec![USUAL];
         for (after, rate, delay, is_up) in &changes {
             let from = phases.last().unwrap().from + Duration::from_nanos(*after);
-            phases.push(Phase { from, rate: bits(*rate), delay: Duration::from_nanos(*delay), is_up: *is_up });
+            phases.push(Phase { from, rate: bits(*rate), delay: Duration::from_nanos(*delay), is_up: *is_up, loses: false });
         }
         let config = config(QueueLimit::Packets(20));
         let discipline =

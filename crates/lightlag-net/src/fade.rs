@@ -1,0 +1,174 @@
+//! Rain fade and adaptive coding: how the rate of a satellite link follows the weather.
+//!
+//! **Attenuation.** X = ln A, A in dB, is an Ornstein-Uhlenbeck process, dX = −β (X − m) dt + σ √(2β) dW (Maseng and
+//! Bakken 1981; ITU-R P.1853): normal with mean m and standard deviation σ, with an autocorrelation of e^(−βτ). Sampled
+//! exactly: X(t + Δ) = m + (X(t) − m) e^(−βΔ) + σ √(1 − e^(−2βΔ)) N(0, 1), from the stationary distribution on.
+//!
+//! **Adaptation.** C/N = C/N in clear sky − A. The receiver measures it at each step, and a loop delay later the transmitter
+//! uses the MODCOD that it allows: the highest whose threshold and margin are met; a higher one than the present only if
+//! the hysteresis is met, too. The lowest needs no margin. Below its threshold nothing is sent: an outage.
+//!
+//! **Losses.** Where C/N is below the threshold of the MODCOD in use, because the fade was faster than loop and margin, every
+//! frame is lost; otherwise none: the waterfall of the code of DVB-S2 is some tenths of a decibel wide.
+
+use crate::link::Phase;
+use lightlag_core::{Decibels, Duration, Instant, RandomStream, Rate, SymbolRate};
+use std::collections::VecDeque;
+
+/// Modulation and coding.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Modcod {
+    /// Name.
+    pub name: &'static str,
+    /// Bits that a symbol carries.
+    pub bits_per_symbol: f64,
+    /// The least Es/N0, in dB, with which frames can be decoded.
+    pub threshold: f64,
+}
+
+const fn modcod(name: &'static str, bits_per_symbol: f64, threshold: f64) -> Modcod {
+    Modcod { name, bits_per_symbol, threshold }
+}
+
+/// Some of DVB-S2 (ETSI EN 302 307 table 13, normal frames, quasi error-free), from the most robust one on.
+pub const DVB_S2: [Modcod; 8] = [
+    modcod("QPSK 1/4", 0.490, -2.35),
+    modcod("QPSK 1/2", 0.989, 1.00),
+    modcod("QPSK 3/4", 1.487, 4.03),
+    modcod("8PSK 3/5", 1.780, 5.50),
+    modcod("8PSK 3/4", 2.228, 7.91),
+    modcod("16APSK 3/4", 2.967, 10.21),
+    modcod("32APSK 3/4", 3.703, 12.73),
+    modcod("32APSK 9/10", 4.453, 16.05),
+];
+
+/// The attenuation of rain.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RainFade {
+    /// Mean of ln A, A in dB.
+    pub mean: f64,
+    /// Standard deviation of ln A.
+    pub deviation: f64,
+    /// 1/β: after this time the autocorrelation has fallen to 1/e.
+    pub correlation_time: Duration,
+}
+
+/// A link under rain whose transmitter adapts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AdaptiveLink {
+    /// The rain.
+    pub fade: RainFade,
+    /// C/N (Es/N0) without it.
+    pub clear_sky: Decibels,
+    /// Symbols per second.
+    pub symbol_rate: SymbolRate,
+    /// What must be there beside the threshold of a MODCOD.
+    pub margin: Decibels,
+    /// What must be there beside both for a higher MODCOD than the present one.
+    pub hysteresis: Decibels,
+    /// From a measurement to the transmission that follows it.
+    pub loop_delay: Duration,
+    /// From one measurement to the next.
+    pub step: Duration,
+}
+
+/// Attenuations at equal steps, in dB, without end.
+#[derive(Clone, Debug)]
+pub struct Attenuations {
+    fade: RainFade,
+    /// e^(−βΔ).
+    decay: f64,
+    /// ln A of the next.
+    next: f64,
+    random: RandomStream,
+}
+
+impl RainFade {
+    /// The attenuations at multiples of `step`, drawn from `random`.
+    pub fn attenuations(self, step: Duration, mut random: RandomStream) -> Attenuations {
+        let decay = libm::exp(-step.as_secs_f64() / self.correlation_time.as_secs_f64());
+        let next = self.mean + self.deviation * random.normal();
+        Attenuations { fade: self, decay, next, random }
+    }
+}
+
+impl Iterator for Attenuations {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        let RainFade { mean, deviation, .. } = self.fade;
+        let now = self.next;
+        let noise = deviation * libm::sqrt(1.0 - self.decay * self.decay);
+        self.next = mean + (now - mean) * self.decay + noise * self.random.normal();
+        Some(libm::exp(now))
+    }
+}
+
+/// What the transmitter does for one step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sending {
+    /// Nothing.
+    Silent,
+    /// With the MODCOD of this number.
+    With(usize),
+}
+
+impl AdaptiveLink {
+    /// The MODCOD for a measured C/N, after `present`.
+    fn choose(&self, measured: f64, present: Sending) -> Sending {
+        let Some(allowed) = Self::highest(measured, self.margin.value()) else { return Sending::Silent };
+        match present {
+            // Never above what the hysteresis allows, unless it is in use already.
+            Sending::With(present) if allowed > present => {
+                let steady = Self::highest(measured, self.margin.value() + self.hysteresis.value());
+                Sending::With(steady.map_or(present, |steady| steady.max(present)))
+            }
+            _ => Sending::With(allowed),
+        }
+    }
+
+    /// The highest MODCOD with this margin; the lowest needs none.
+    fn highest(measured: f64, margin: f64) -> Option<usize> {
+        let lowest = DVB_S2[0].threshold;
+        let above = DVB_S2.iter().rposition(|modcod| measured >= modcod.threshold + margin);
+        above.or((measured >= lowest).then_some(0))
+    }
+
+    /// The rate of a MODCOD.
+    fn rate(&self, modcod: usize) -> Rate {
+        self.symbol_rate.carrying(DVB_S2[modcod].bits_per_symbol)
+    }
+
+    /// How a link of this delay is up to `end`, with a weather drawn from `random`; after that it stays as it is then.
+    pub fn phases(&self, delay: Duration, end: Duration, random: RandomStream) -> Vec<Phase> {
+        let clear_sky = self.clear_sky.value();
+        let measures = self.fade.attenuations(self.step, random).map(|attenuation| clear_sky - attenuation);
+        let steps = end.as_nanos() / self.step.as_nanos() + 1;
+        // Before the begin the weather was as it is then.
+        let late = self.loop_delay.as_nanos().div_ceil(self.step.as_nanos()) as usize;
+        let mut known = VecDeque::new();
+        let mut present = Sending::Silent;
+        let mut phases: Vec<Phase> = Vec::new();
+        for (number, now) in (0..steps).zip(measures) {
+            known.push_back(now);
+            let measured = known[0];
+            if known.len() > late {
+                known.pop_front();
+            }
+            present = self.choose(measured, present);
+            let last = phases.last().map_or(self.rate(0), |last| last.rate);
+            let (rate, is_up, loses) = match present {
+                Sending::Silent => (last, false, false),
+                Sending::With(modcod) => (self.rate(modcod), true, now < DVB_S2[modcod].threshold),
+            };
+            let phase = Phase { from: Instant::ZERO + self.step * number, rate, delay, is_up, loses };
+            if phases.last().is_none_or(|last| *last != (Phase { from: last.from, ..phase })) {
+                phases.push(phase);
+            }
+        }
+        phases
+    }
+}
+
+#[cfg(test)]
+mod tests;
