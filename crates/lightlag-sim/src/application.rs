@@ -17,6 +17,20 @@ pub(crate) enum Application {
     Sends(datagrams::Sender),
     /// It receives datagrams.
     Receives(datagrams::Receiver),
+    /// It asks.
+    Asks(Talk),
+    /// It answers.
+    Answers(Talk),
+}
+
+/// An end of a connection of a dialogue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Talk {
+    /// Index of the dialogue, and of the connection in it.
+    pub(crate) dialogue: u32,
+    pub(crate) line: u32,
+    /// When it wants to be woken.
+    pub(crate) due: Option<Instant>,
 }
 
 impl Application {
@@ -29,6 +43,7 @@ impl Application {
             Self::Writes(source) => source.next().filter(|_| connection.state() != State::Closed),
             Self::Sends(sender) => sender.next(),
             Self::Receives(_) => None,
+            Self::Asks(talk) | Self::Answers(talk) => talk.due,
         }
     }
 

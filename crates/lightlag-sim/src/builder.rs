@@ -1,12 +1,13 @@
 //! From a scenario to a world.
 
-use crate::application::{Application, Reading};
+use crate::application::{Application, Reading, Talk};
 use crate::body::UDP_HEADER;
 use crate::datagrams;
+use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role, ends};
 use crate::record::Recorder;
 use crate::relay::Relay;
-use crate::scenario::{Flow, LinkDirection, Network, Record, Split, Transport, Weather};
+use crate::scenario::{Flow, LinkDirection, Network, Part, Record, Split, Transport, Weather};
 use crate::source::Source;
 use crate::world::{Crash, Endpoint, Hop, Outcome, Task, World};
 use lightlag_core::{Duration, EventQueue, Probability, RandomStream};
@@ -21,8 +22,9 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     if record.queueing {
         hops.iter_mut().for_each(|hop: &mut Hop<_>| hop.link.measure_waits());
     }
-    let endpoints: Vec<_> = ends(&network).enumerate().map(|(at, end)| endpoint(at, end, &network, seed)).collect();
+    let mut endpoints: Vec<_> = ends(&network).enumerate().map(|(at, end)| endpoint(at, end, &network, seed)).collect();
     let Network { flows, proxies, splits, routes, ip, .. } = network;
+    let dialogues = dialogues(&flows, &mut endpoints, seed);
     let relay = |(at, split): (usize, &Split)| {
         let ends = [ends::entry(flows.len(), at), ends::exit(flows.len(), at)].map(|end| end as u32);
         Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0)
@@ -40,6 +42,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         open_transfers: flows.iter().filter(|flow| flow.is_finite()).count(),
         sent: 0,
         received: 0,
+        dialogues,
         hops,
         endpoints,
         routes,
@@ -126,10 +129,10 @@ fn endpoint(number: usize, end: End, network: &Network, seed: u64) -> Endpoint {
         Role::Exit => &proxy().server,
     };
     let initial = initial_number(end, network, seed);
-    let connection = match end.role {
-        Role::Sender | Role::Exit => Connection::client(tcp.clone(), initial),
-        Role::Receiver | Role::Entry => Connection::server(tcp.clone(), initial),
-    };
+    // Who sends opens, unless it answers.
+    let opens = end.role.sends() != flow.traffic.is_dialogue();
+    let new = if opens { Connection::client } else { Connection::server };
+    let connection = new(tcp.clone(), initial);
     let out = network.routes.next(end.node, end.peer_node).expect("every destination was checked to be reachable");
     let mut endpoint = Endpoint::new(end, out, connection, Task::Idle);
     match (flow.transport, end.role) {
@@ -167,8 +170,29 @@ fn initial_number(end: End, network: &Network, seed: u64) -> SeqNumber {
     SeqNumber(if matches!(end.role, Role::Sender | Role::Entry) { first } else { second } as u32)
 }
 
+/// Who asks whom for what; each end is told of which dialogue and connection it is.
+fn dialogues(flows: &[Flow], endpoints: &mut [Endpoint], seed: u64) -> Vec<Dialogue> {
+    let mut dialogues = Vec::new();
+    for (index, flow) in flows.iter().enumerate().filter(|(_, flow)| flow.traffic.is_dialogue()) {
+        // The connections of a browser follow each other.
+        let line = flow.part.connection() as usize;
+        let others = flows[index..].iter().zip(0..).take_while(|(flow, line)| flow.part.connection() == *line);
+        let lines = if flow.part == Part::Whole { 1 } else { others.count() };
+        let ends = (index..index + lines).map(|flow| [ends::receiver(flow), ends::sender(flow)]);
+        dialogues.extend(Dialogue::new(index, flow, seed, ends));
+        let due = (line == 0).then_some(flow.start);
+        let talk = Talk { dialogue: dialogues.len() as u32 - 1, line: line as u32, due: None };
+        endpoints[ends::sender(index)].application = Some(Box::new(Application::Answers(talk)));
+        endpoints[ends::receiver(index)].application = Some(Box::new(Application::Asks(Talk { due, ..talk })));
+    }
+    dialogues
+}
+
 /// The end of a connection from which data comes.
 fn sender(mut endpoint: Endpoint, flow: &Flow, seed: u64) -> Endpoint {
+    if flow.traffic.is_dialogue() {
+        return endpoint;
+    }
     let (start, transfer) = (flow.start, flow.transfer.map(|bytes| bytes.0));
     match Source::new(flow, seed) {
         None => endpoint.task = Task::Open { start, transfer },

@@ -7,7 +7,8 @@
 //! - [`scenario`]: what was asked; data that cannot hold nonsense.
 //! - `builder`: from the scenario to a world.
 //! - `ends`: who the endpoints are.
-//! - `application`, `source`, `datagrams`: what applications do, when they have something to send, and by UDP.
+//! - `application`, `source`, `datagrams`, `dialogue`: what applications do; when they have something to send; by UDP;
+//!   who asks for what.
 //! - `body`, `delays`: what packets carry; times summed up.
 //! - `world`: links, endpoints and the queue of their next events.
 //! - [`run`]: the event loop.
@@ -24,6 +25,7 @@ mod builder;
 mod capture;
 mod datagrams;
 mod delays;
+mod dialogue;
 mod ends;
 pub mod path;
 mod record;

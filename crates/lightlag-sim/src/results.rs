@@ -3,9 +3,10 @@
 mod proxies;
 
 use crate::application::Application;
+use crate::dialogue::Dialogue;
 use crate::ends;
 pub use crate::record::{Acks, DropCause, Drops, QueueSamples, Trace};
-use crate::scenario::{Network, Scenario, Transport};
+use crate::scenario::{Network, Scenario, Traffic, Transport};
 use crate::world::{Outcome, World};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{NodeId, Waits};
@@ -28,6 +29,8 @@ pub struct RunResult {
     pub drops: Drops,
     /// Each ACK that a sender took, if the scenario asks for them.
     pub acks: Acks,
+    /// What clients asked for and got, if any does.
+    pub responses: Responses,
     /// Names of the captures that were written.
     pub captures: Vec<String>,
     /// The capture that could not be written to its end, and why. The others end there too.
@@ -103,6 +106,38 @@ pub struct FlowSummary {
     /// What became of datagrams; left out of flows of TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<DatagramSummary>,
+    /// The responses to requests; only of flows with requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub responses: Option<PageSummary>,
+    /// The pages of a browser; only of flows with pages, in the row of the first connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PageSummary>,
+}
+
+/// What a client asked for and got.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PageSummary {
+    /// Responses or pages that arrived as a whole.
+    pub count: u64,
+    /// From the request to the last byte, on average, in seconds; null if none arrived.
+    pub mean_s: Option<f64>,
+    /// What 95 % of these times do not exceed (nearest rank), in seconds; null if none arrived.
+    pub p95_s: Option<f64>,
+    /// Bytes of the requests.
+    pub request_bytes: u64,
+}
+
+/// Responses and pages, in the order of the flows and of their arrival.
+#[derive(Clone, Debug, Default)]
+pub struct Responses {
+    /// When each was asked for, in seconds since the start of the run.
+    pub time_s: Vec<f64>,
+    /// Index of the flow.
+    pub flow: Vec<u32>,
+    /// Until its last byte was there, in seconds.
+    pub duration_s: Vec<f64>,
+    /// Bytes of its objects.
+    pub bytes: Vec<u64>,
 }
 
 /// What became of the datagrams of a flow. A copy that a link made counts like one that was sent.
@@ -218,6 +253,7 @@ struct FlowIdentity {
     to: String,
     congestion: String,
     start: Instant,
+    is_web: bool,
 }
 
 impl Provenance {
@@ -232,6 +268,7 @@ impl Provenance {
                 Transport::Udp => "udp".to_owned(),
             },
             start: flow.start,
+            is_web: matches!(*flow.traffic, Traffic::Web(_)),
         });
         let links = network.links.iter().map(|link| [link.name.clone(), node(link.from), node(link.to)]);
         Self {
@@ -279,6 +316,8 @@ impl RunResult {
             })
             .collect();
         let proxies = proxy_summaries(&world, provenance.proxies, end);
+        let mut responses = Responses::default();
+        world.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
         let packet_hops = world.hops.iter().map(|hop| hop.link.counters().offered).sum();
         let recorder = world.recorder;
         let (captures, failure) = recorder.captures.map_or((Vec::new(), None), |captures| captures.finish());
@@ -299,6 +338,7 @@ impl RunResult {
             queue: recorder.queue,
             drops: recorder.drops,
             acks: recorder.acks,
+            responses,
             captures,
             capture_failure: failure.map(|(name, error)| format!("{name}: {error}")),
             interrupted,
@@ -322,6 +362,9 @@ impl RunResult {
             hash.numbers([l.cwnd, l.rwnd, l.application, l.pacing, l.recovery, l.timeout].map(f64::to_bits));
             if let Some(d) = flow.datagrams {
                 hash.numbers([d.received, d.lost, optional(d.mean_delay_s), optional(d.p95_delay_s)]);
+            }
+            if let Some(p) = flow.responses.or(flow.pages) {
+                hash.numbers([p.count, p.request_bytes, optional(p.mean_s), optional(p.p95_s)]);
             }
         }
         for link in &s.links {
@@ -377,6 +420,11 @@ impl RunResult {
             }
             hash.numbers(a.flow.iter().map(|x| u64::from(*x)).chain(a.state.iter().map(|x| u64::from(*x))));
         }
+        let r = &self.responses;
+        if !r.time_s.is_empty() {
+            hash.numbers(r.time_s.iter().chain(&r.duration_s).map(|x| x.to_bits()));
+            hash.numbers(r.flow.iter().map(|x| u64::from(*x)).chain(r.bytes.iter().copied()));
+        }
         hash.finish()
     }
 }
@@ -396,6 +444,8 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
         Outcome::Failed(failure) => Some(failure.reason()),
         Outcome::Unfinished | Outcome::Finished(_) => None,
     };
+    let dialogue = world.dialogues.binary_search_by_key(&flow, |dialogue| dialogue.flow());
+    let pages = dialogue.ok().map(|at| page_summary(&world.dialogues[at]));
     let elapsed = finish.unwrap_or(end).since(identity.start).as_secs_f64();
     let delivered = receiver.received();
     let seconds = Duration::as_secs_f64;
@@ -426,6 +476,35 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
             timeout: seconds(timeout),
         },
         datagrams: None,
+        responses: pages.filter(|_| !identity.is_web),
+        pages: pages.filter(|_| identity.is_web),
+    }
+}
+
+/// What a client got.
+fn page_summary(dialogue: &Dialogue) -> PageSummary {
+    let mut times: Vec<Duration> = dialogue.pages().iter().map(|page| page.took).collect();
+    times.sort_unstable();
+    let count = times.len();
+    let sum: u128 = times.iter().map(|time| u128::from(time.as_nanos())).sum();
+    // The smallest that 95 of 100 do not exceed.
+    let rank = (95 * count).div_ceil(100);
+    PageSummary {
+        count: count as u64,
+        mean_s: (count > 0).then(|| sum as f64 / count as f64 / 1e9),
+        p95_s: rank.checked_sub(1).map(|at| times[at].as_secs_f64()),
+        request_bytes: dialogue.request_bytes(),
+    }
+}
+
+impl Responses {
+    fn add(&mut self, dialogue: &Dialogue) {
+        for page in dialogue.pages() {
+            self.time_s.push(page.began.as_secs_f64());
+            self.flow.push(dialogue.flow() as u32);
+            self.duration_s.push(page.took.as_secs_f64());
+            self.bytes.push(page.bytes);
+        }
     }
 }
 
@@ -463,6 +542,8 @@ fn datagrams_of(world: &World, flow: usize, identity: FlowIdentity, end: Instant
             mean_delay_s: delays.mean(),
             p95_delay_s: delays.quantile(0.95),
         }),
+        responses: None,
+        pages: None,
     })
 }
 

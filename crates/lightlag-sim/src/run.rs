@@ -42,8 +42,8 @@ const EVENTS_PER_REPORT: u64 = 1 << 16;
 impl Simulation {
     /// Builds the world of a scenario; `seed` replaces the scenario's own.
     pub fn new(scenario: &Scenario, seed: Option<u64>) -> Result<Self, Vec<ScenarioError>> {
-        let network = scenario.expand()?;
         let seed = seed.unwrap_or(scenario.seed);
+        let network = scenario.expand_with(seed)?;
         let provenance = Provenance::new(scenario, &network, seed);
         let captures = Setup::new(&network);
         let world = build(network, &scenario.record, seed);

@@ -5,6 +5,7 @@
 
 use crate::application::Application;
 use crate::body::{Body, Packet};
+use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role};
 use crate::record::Recorder;
 use crate::relay::Relay;
@@ -103,6 +104,7 @@ pub(crate) struct World {
     pub(crate) relays: Vec<Relay>,
     /// Crashes to come, the next one last.
     pub(crate) crashes: Vec<Crash>,
+    pub(crate) dialogues: Vec<Dialogue>,
     pub(crate) routes: Routes,
     pub(crate) queue: EventQueue,
     pub(crate) recorder: Recorder,
@@ -240,6 +242,10 @@ impl World {
             let state = endpoint.role.sends().then(|| endpoint.connection.snapshot());
             self.recorder.captures().received(now, &self.routes, packet, state);
         }
+        if endpoint.application.is_some() {
+            self.converse::<CAPTURED>(now, at);
+        }
+        let endpoint = &mut self.endpoints[at];
         match endpoint.task {
             Task::Receive { transfer } if endpoint.connection.received() >= transfer => {
                 endpoint.task = Task::Idle;
@@ -285,6 +291,7 @@ impl World {
             _ => {
                 if self.endpoints[at].application.is_some() {
                     self.write(now, at);
+                    self.converse::<CAPTURED>(now, at);
                 }
                 self.flush::<CAPTURED>(now, at, false);
             }
@@ -302,6 +309,9 @@ impl World {
     fn connection_ended(&mut self, at: usize) {
         if let Some(failure) = self.endpoints[at].connection.statistics().failure {
             self.flow_fails(self.endpoints[at].flow as usize, failure);
+            if let Some(leader) = self.give_up_dialogue(at) {
+                self.flow_fails(leader, failure);
+            }
         }
     }
 
@@ -387,7 +397,8 @@ impl World {
     fn sample(&mut self, now: Instant, entity: Entity) {
         for flow in 0..self.outcomes.len() {
             let sender = &self.endpoints[ends::sender(flow)].connection;
-            if sender.state() != State::Closed {
+            // A server that nobody has called has nothing to tell.
+            if !matches!(sender.state(), State::Closed | State::Listen) {
                 let delivered = self.endpoints[ends::receiver(flow)].connection.received();
                 self.recorder.trace_sample(now, flow, &sender.snapshot(), delivered);
             }

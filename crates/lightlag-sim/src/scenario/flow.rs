@@ -123,7 +123,7 @@ impl FromValue for FlowSpec {
         let start = table.optional("start", errors).unwrap_or_default();
         let reader = table.optional("reader", errors);
         let tcp = options(&mut table, at, errors);
-        let (transport, traffic) = traffic(&mut table, at, &tcp, reader.is_some(), errors);
+        let (transport, traffic) = traffic(&mut table, at, &tcp, [transfer.is_some(), reader.is_some()], errors);
         table.finish(errors);
         let flow = Self { name, from: from?.0, to: to?.0, transport, traffic, transfer, start, reader, tcp };
         (errors.len() == before).then_some(flow)
@@ -137,14 +137,15 @@ impl FromValue for FlowTemplate {
         if count == 0 || count > MOST {
             errors.push(Path::Key(at, "count"), format!("{count} is not a number of flows from 1 to {MOST}"));
         }
+        let transfer = transfer(&mut table, errors);
         let reader: Option<Reader> = table.optional("reader", errors);
         let tcp = options(&mut table, at, errors);
-        let (transport, traffic) = traffic(&mut table, at, &tcp, reader.is_some(), errors);
+        let (transport, traffic) = traffic(&mut table, at, &tcp, [transfer.is_some(), reader.is_some()], errors);
         let template = Self {
             count,
             transport,
             traffic,
-            transfer: transfer(&mut table, errors),
+            transfer,
             start: table.optional("start", errors).unwrap_or_default(),
             stagger: table.optional("stagger", errors).unwrap_or_default(),
             reader,
@@ -190,13 +191,14 @@ impl FromValue for Transfer {
     }
 }
 
-/// What is sent, and by which transport.
-fn traffic(table: &mut Table, at: &Path, tcp: &Options, reader: bool, errors: &mut Errors) -> (Transport, Traffic) {
+/// What is sent, and by which transport; `has`: a transfer, and a reader.
+fn traffic(table: &mut Table, at: &Path, tcp: &Options, has: [bool; 2], errors: &mut Errors) -> (Transport, Traffic) {
     let before = errors.len();
     let transport = table.optional("transport", errors).unwrap_or_default();
     let traffic: Traffic = table.optional("traffic", errors).unwrap_or_default();
     if errors.len() == before {
-        traffic.check(transport, at, Beside { congestion: tcp.congestion.is_some(), reader }, errors);
+        let ([transfer, reader], congestion) = (has, tcp.congestion.is_some());
+        traffic.check(transport, at, Beside { transfer, congestion, reader }, errors);
     }
     (transport, traffic)
 }

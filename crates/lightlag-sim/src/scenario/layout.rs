@@ -6,7 +6,7 @@ use super::capture::CapturePlan;
 use super::error::{Errors, nearest, shortened};
 use super::flow::{FlowTemplate, Resolver, Turns};
 use super::link::Line;
-use super::network::Proxy;
+use super::network::{Part, Proxy};
 use super::record::TraceMode;
 use super::topology::{MOST_LINKS, Topology};
 use super::traffic::{Traffic, Transport};
@@ -72,8 +72,12 @@ pub(super) struct Wire<'a> {
 }
 
 /// A flow between numbered nodes.
+#[derive(Clone)]
 pub(super) struct Stream {
     pub(super) name: String,
+    /// Index in the list of the scenario, if it stands there.
+    pub(super) listed: Option<u32>,
+    pub(super) part: Part,
     pub(super) from: NodeId,
     pub(super) to: NodeId,
     pub(super) transport: Transport,
@@ -82,6 +86,13 @@ pub(super) struct Stream {
     pub(super) reader: Option<Reader>,
     pub(super) start: Duration,
     pub(super) tcp: Arc<Config>,
+}
+
+impl Stream {
+    /// Whether it stands for more than one connection.
+    pub(super) fn is_several(&self) -> bool {
+        matches!(*self.traffic, Traffic::Transfers(_)) || self.traffic.connections() > 1
+    }
 }
 
 /// Which nodes are joined, each pair at most once.
@@ -258,6 +269,8 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
         let Some(tcp) = tcp else { continue };
         streams.push(Stream {
             name,
+            listed: Some(index as u32),
+            part: Part::Whole,
             from,
             to,
             transport: flow.transport,
@@ -279,6 +292,8 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
                 let name = names.by_nodes(&from, &to);
                 streams.push(Stream {
                     name,
+                    listed: None,
+                    part: Part::Whole,
                     from: from_id,
                     to: to_id,
                     transport: template.transport,

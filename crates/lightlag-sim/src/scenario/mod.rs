@@ -5,6 +5,7 @@
 //! Units are texts, unknown keys are refused, and the serialised form reads back as the same value.
 
 mod application;
+mod arrivals;
 mod capture;
 mod changes;
 mod demand;
@@ -42,7 +43,7 @@ pub use flow::{FlowSpec, FlowTemplate};
 pub use jitter::JitterSpec;
 pub use link::{Line, LinkSpec, PerDirection};
 pub use loss::{Bursts, ChannelState, LossLaw, LossModel};
-pub use network::{Flow, LinkDirection, Network, Proxy, Split, Weather};
+pub use network::{Flow, LinkDirection, Network, Part, Proxy, Split, Weather};
 pub use propagation::{Elevations, OrbitSpec};
 pub use proxy::{Crash, ProxyKind, ProxySpec};
 pub use queue::{Discipline, Limit, Queue};
@@ -51,7 +52,7 @@ pub use satellite::{Hop, Payload, PlainLink, Satellite, Terrestrial};
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
 pub use trace::{Trace, TraceFile, TraceFormat};
 pub(crate) use traffic::LARGEST_MESSAGE;
-pub use traffic::{Burst, Constant, OnOff, Periodic, Poisson, Traffic, Transport};
+pub use traffic::{Burst, Constant, Http, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Transport, Web};
 pub use varied::{Quantity, Varied};
 
 use error::{Errors, Path};

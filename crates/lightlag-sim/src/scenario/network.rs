@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use super::application::Reader;
+use super::arrivals::Arrivals;
 use super::capture::{CapturePlan, IpVersion};
 use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
@@ -97,6 +98,10 @@ pub struct Weather {
 pub struct Flow {
     /// Unique.
     pub name: String,
+    /// Index in the list of the scenario, if it stands there.
+    pub listed: Option<u32>,
+    /// What it is of the flow that the scenario asks for.
+    pub part: Part,
     /// Node that sends.
     pub from: NodeId,
     /// Node that receives.
@@ -145,11 +150,20 @@ impl Scenario {
     /// # Errors
     /// Every reference to something that is not there, every size out of bounds, and what is wrong with the files of traces.
     pub fn expand(&self) -> Result<Network, Vec<ScenarioError>> {
+        self.expand_with(self.seed)
+    }
+
+    /// As [`Self::expand`], with what another seed draws.
+    ///
+    /// # Errors
+    /// Those of [`Self::expand`].
+    pub fn expand_with(&self, seed: u64) -> Result<Network, Vec<ScenarioError>> {
         let mut errors = Errors::default();
         let layout = Layout::new(self, &mut errors);
-        let layout = errors.or(layout)?;
+        let mut layout = errors.or(layout)?;
         let mut errors = Errors::default();
         let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
+        self.arrive(seed, &mut layout, &routes, &mut errors);
         let splits = splits(&self.proxies, &layout.proxies, &layout.streams, &routes, &edges(&layout), &mut errors);
         let round_trips = round_trips(&layout, &routes, &mut errors);
         let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
@@ -159,17 +173,55 @@ impl Scenario {
     }
 }
 
+/// What a flow is of the one that a scenario asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The transfer of this number, from 1 on.
+    Arrival(u64),
+    /// The connection of this number, from 0 on.
+    Connection(u64),
+}
+
+impl Part {
+    /// Which connection of a browser it is: 0 for the first, and for every other flow.
+    pub fn connection(self) -> u64 {
+        if let Self::Connection(number) = self { number } else { 0 }
+    }
+}
+
 impl Flow {
     /// Whether it finishes by itself: a run waits for that.
     pub fn is_finite(&self) -> bool {
-        self.transport == Transport::Tcp && (self.transfer.is_some() || self.traffic.ends())
+        let ends = self.transfer.is_some() || self.traffic.ends();
+        self.transport == Transport::Tcp && self.part.connection() == 0 && ends
+    }
+}
+
+impl Scenario {
+    /// Draws the flows of those that are several.
+    fn arrive(&self, seed: u64, layout: &mut Layout, routes: &Routes, errors: &mut Errors) {
+        let streams = std::mem::take(&mut layout.streams);
+        let rate = |link: &LinkId| {
+            let rate = &layout.wires[link.0 as usize / 2].line.rate;
+            if link.0.is_multiple_of(2) { rate.forward } else { rate.backward }
+        };
+        let slowest = |stream: &Stream| routes.path(stream.from, stream.to)?.iter().map(rate).min();
+        let place = |stream: &Stream| match stream.listed {
+            Some(index) => format!("flows[{index}]"),
+            None => "topology.flow".to_owned(),
+        };
+        let arrivals = Arrivals { seed, duration: self.duration, slowest: &slowest };
+        let streams = arrivals.expand(streams, &mut layout.captures, place, errors);
+        layout.streams = streams;
     }
 }
 
 impl From<Stream> for Flow {
     fn from(stream: Stream) -> Self {
-        let Stream { name, from, to, transport, traffic, transfer, reader, start, tcp } = stream;
-        Self { name, from, to, transport, traffic, transfer, reader, start: Instant::ZERO + start, tcp }
+        let Stream { name, listed, part, from, to, transport, traffic, transfer, reader, start, tcp } = stream;
+        Self { name, listed, part, from, to, transport, traffic, transfer, reader, start: Instant::ZERO + start, tcp }
     }
 }
 

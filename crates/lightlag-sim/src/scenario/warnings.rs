@@ -6,7 +6,7 @@
 use super::capture::IpVersion;
 use super::error::Warning;
 use super::link::Line;
-use super::network::{Flow, LinkDirection, Network};
+use super::network::{Flow, LinkDirection, Network, Part};
 use super::traffic::Transport;
 use super::{Scenario, Topology};
 use lightlag_core::{Bytes, Duration, Rate};
@@ -109,9 +109,9 @@ impl Scenario {
         for way in ways.iter().flatten() {
             sharing[way.bottleneck.0 as usize] += 1;
         }
-        for (index, (flow, way)) in network.flows.iter().zip(&ways).enumerate() {
+        for (flow, way) in network.flows.iter().zip(&ways) {
             let Some(way) = way else { continue };
-            let path = self.flow_path(index);
+            let path = flow_path(flow);
             let share = Bytes((way.rate * way.round_trip).0 / sharing[way.bottleneck.0 as usize].max(1));
             self.time(network, flow, way, &path, &mut found);
             if flow.transport == Transport::Udp || !flow.traffic.is_bulk() {
@@ -125,11 +125,6 @@ impl Scenario {
         }
         self.queues(network, &ways, &mut found);
         found.finish()
-    }
-
-    /// Where a flow of the network stands in the file.
-    fn flow_path(&self, index: usize) -> String {
-        if index < self.flows.len() { format!("flows[{index}]") } else { "topology.flow".to_owned() }
     }
 
     /// Where a link of the network stands in the file, and what it is like.
@@ -178,7 +173,8 @@ impl Scenario {
         // A rate that changes may rise.
         let bottleneck = &network.links[way.bottleneck.0 as usize];
         let is_steady = bottleneck.timetable.is_none() && bottleneck.fade.is_none();
-        let Some(transfer) = flow.transfer.filter(|_| is_steady) else { return };
+        let is_one = !matches!(flow.part, Part::Arrival(_));
+        let Some(transfer) = flow.transfer.filter(|_| is_steady && is_one) else { return };
         let least = way.rate.time_to_send(transfer) + way.round_trip;
         if least > left {
             found.flow("transfer", path, ".transfer", || {
@@ -304,6 +300,11 @@ fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str,
         _ => None,
     };
     found.into_iter().collect()
+}
+
+/// Where a flow of the network stands in the file.
+fn flow_path(flow: &Flow) -> String {
+    flow.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"))
 }
 
 /// The way of every flow, computed once for each pair of nodes.

@@ -3,6 +3,8 @@
 use super::{Endpoint, Outcome, Task, World};
 use crate::application::Application;
 use crate::body::{Body, Datagram, Packet, UDP_HEADER};
+use crate::dialogue::Action;
+use crate::ends;
 use lightlag_core::Instant;
 use lightlag_net::{Ecn, PacketFlags};
 use lightlag_tcp::State;
@@ -85,5 +87,85 @@ impl World {
         if let Some(Application::Receives(receiver)) = self.endpoints[packet.flow as usize].application.as_deref_mut() {
             receiver.receive(now, datagram);
         }
+    }
+
+    /// An end of a dialogue was woken, or something arrived there.
+    #[cold]
+    pub(super) fn converse<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
+        let Endpoint { connection, application, .. } = &mut self.endpoints[at];
+        let (talk, asks) = match application.as_deref_mut() {
+            Some(Application::Asks(talk)) => (talk, true),
+            Some(Application::Answers(talk)) => (talk, false),
+            _ => return,
+        };
+        let is_due = talk.due.is_some_and(|due| due <= now);
+        if is_due {
+            talk.due = None;
+        }
+        let (of, line, received) = (talk.dialogue as usize, talk.line as usize, connection.received());
+        let (dialogue, mut actions) = (&mut self.dialogues[of], Vec::new());
+        if !asks {
+            dialogue.server_hears(now, line, received, &mut actions);
+        } else if is_due {
+            dialogue.begin_page(now, &mut actions);
+        } else {
+            dialogue.client_hears(now, line, received, &mut actions);
+        }
+        self.act::<CAPTURED>(now, at, of, &actions);
+    }
+
+    /// Does what a dialogue asks for. The endpoint `at` sends afterwards, by its caller; the others do at once.
+    fn act<const CAPTURED: bool>(&mut self, now: Instant, at: usize, dialogue: usize, actions: &[Action]) {
+        for action in actions {
+            match *action {
+                Action::Open(end) => self.endpoints[end].connection.open(now),
+                Action::Write(end, bytes) => self.endpoints[end].connection.write(bytes),
+                Action::Close(end) => self.endpoints[end].connection.close(),
+                Action::Wake(end, due) => {
+                    if let Some(Application::Asks(talk) | Application::Answers(talk)) =
+                        self.endpoints[end].application.as_deref_mut()
+                    {
+                        talk.due = Some(due);
+                    }
+                }
+                Action::Finish => self.dialogue_ends(now, dialogue),
+            }
+        }
+        for action in actions {
+            match *action {
+                Action::Open(end) | Action::Write(end, _) | Action::Close(end) | Action::Wake(end, _) if end != at => {
+                    self.flush::<CAPTURED>(now, end, false);
+                    if let Some(deadline) = self.endpoints[end].deadline() {
+                        self.queue.arm(self.endpoint_entity(end), deadline);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// All pages are there.
+    fn dialogue_ends(&mut self, now: Instant, dialogue: usize) {
+        let dialogue = &self.dialogues[dialogue];
+        let leader = dialogue.flow();
+        for (flow, opened) in (leader..).zip(dialogue.opened()) {
+            if opened || flow == leader {
+                self.outcomes[flow] = Outcome::Finished(now);
+            }
+        }
+        let client = &mut self.endpoints[ends::receiver(leader)].task;
+        if let Task::Receive { .. } = client {
+            *client = Task::Idle;
+            self.open_transfers -= 1;
+        }
+    }
+
+    /// The flow in whose row stands what an endpoint takes part in: a dialogue does not survive one of its connections.
+    pub(super) fn give_up_dialogue(&mut self, at: usize) -> Option<usize> {
+        let application = self.endpoints[at].application.as_deref();
+        let Some(Application::Asks(talk) | Application::Answers(talk)) = application else { return None };
+        let dialogue = &mut self.dialogues[talk.dialogue as usize];
+        dialogue.fail();
+        Some(dialogue.flow())
     }
 }
