@@ -78,7 +78,7 @@ impl Arrivals<'_> {
         let traffic = Arc::new(Traffic::Bulk);
         let mut start = stream.start;
         for number in 1..=transfers.count.unwrap_or(u64::MAX) {
-            start = start + random.exponential(mean);
+            start += random.exponential(mean);
             if start >= end || whole.len() as u64 > MOST_FLOWS {
                 return;
             }

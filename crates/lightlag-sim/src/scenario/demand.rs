@@ -12,11 +12,11 @@ use std::borrow::Cow;
 
 /// Bandwidth on demand, if a direction has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct OnDemand(pub Option<Requests>);
+pub struct OnDemand(pub Option<Terminal>);
 
 /// How a terminal asks for bandwidth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Requests {
+pub struct Terminal {
     /// From one request to the next, and so long do grants last.
     pub frame: Duration,
     /// From a request to the begin of the frame that it is granted for.
@@ -40,13 +40,13 @@ const SHORTEST: Duration = Duration::from_micros(100);
 impl OnDemand {
     /// What a link of this rate runs.
     pub(super) fn demand(self, rate: Rate) -> Option<Demand> {
-        let Requests { frame, latency, constant, free, most } = self.0?;
+        let Terminal { frame, latency, constant, free, most } = self.0?;
         Some(Demand { frame, latency, constant, free, most: most.unwrap_or(rate) })
     }
 
     /// Refuses assignments that a link of this rate cannot carry.
     pub(super) fn check(self, rate: Rate, at: &Path, errors: &mut Errors) {
-        let Some(Requests { constant, most, .. }) = self.0 else { return };
+        let Some(Terminal { constant, most, .. }) = self.0 else { return };
         if let Some(most) = most.filter(|most| *most > rate) {
             let message = format!("{most} is above the rate of the link, {rate}; assign at most that");
             errors.push(Path::Key(at, "most"), message);
@@ -74,7 +74,7 @@ impl FromValue for OnDemand {
         let free = table.optional("free", errors);
         let most = table.optional("most", errors);
         table.finish(errors);
-        let requests = Requests { frame, latency: latency?, constant, free, most };
+        let requests = Terminal { frame, latency: latency?, constant, free, most };
         (errors.len() == before).then_some(Self(Some(requests)))
     }
 }

@@ -35,7 +35,7 @@ mod warnings;
 pub use application::Reader;
 pub use capture::{CapturePlace, CapturePlan, IpVersion, Pcap};
 pub use changes::{Change, Changes, OutageRule};
-pub use demand::{OnDemand, Requests};
+pub use demand::{OnDemand, Terminal};
 pub use disturbance::{Duplication, Reorder};
 pub use error::{ScenarioError, Warning};
 pub use fade::{Fade, Rain};
