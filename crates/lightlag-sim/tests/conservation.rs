@@ -3,7 +3,7 @@
 mod text;
 
 use lightlag_core::{Duration, Rate};
-use lightlag_net::QueueLimit;
+use lightlag_net::{DVB_S2, QueueLimit};
 use lightlag_sim::results::FlowSummary;
 use lightlag_sim::scenario::{Flow, LinkDirection, Network};
 use lightlag_sim::{RunResult, Scenario};
@@ -64,9 +64,36 @@ fn link() -> impl Strategy<Value = String> {
         1 => Just(String::from("reorder = true\n")),
         1 => (0_u32..200).prop_map(|often| format!("duplicate = {}\n", f64::from(often) / 1000.0)),
     ];
-    let parts = (rate, delay, queue, loss, header, disturbance, changes());
-    parts.prop_map(|(rate, delay, queue, loss, header, disturbance, changes)| {
-        format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}{changes}")
+    let parts = (rate, delay, queue, loss, header, disturbance, changes(), on_demand());
+    parts.prop_map(|(rate, delay, queue, loss, header, disturbance, changes, on_demand)| {
+        format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}{changes}{on_demand}")
+    })
+}
+
+/// Some transmitters must ask for bandwidth.
+fn on_demand() -> impl Strategy<Value = String> {
+    let requests = (1_u32..60, 0_u32..300, prop::option::of(1_u32..20), prop::option::of(1_u32..2_000));
+    prop::option::weighted(0.1, requests).prop_map(|requests| {
+        requests.map_or(String::new(), |(frame, latency, constant, free)| {
+            let rate =
+                |key, kbps: Option<u32>| kbps.map_or(String::new(), |kbps| format!(", {key} = \"{kbps} kbit/s\""));
+            let (constant, free) = (rate("constant", constant), rate("free", free));
+            format!("on_demand = {{ frame = \"{frame} ms\", latency = \"{latency} ms\"{constant}{free} }}\n")
+        })
+    })
+}
+
+/// Rain that comes and goes within a run.
+fn fade() -> impl Strategy<Value = String> {
+    let loop_delay = prop::option::of(0_u32..2_000);
+    (-20_i32..25, 0_u32..15, 1_u32..10, loop_delay, any::<bool>()).prop_map(|(mean, deviation, time, late, loses)| {
+        let late = late.map_or(String::new(), |ms| format!(", loop_delay = \"{ms} ms\""));
+        let (mean, deviation) = (f64::from(mean) / 10.0, f64::from(deviation) / 10.0);
+        let outage = if loses { "lose" } else { "hold" };
+        format!(
+            "fade = {{ mean = {mean}, deviation = {deviation}, correlation_time = \"{time} s\", clear_sky = \"15 dB\", \
+             symbol_rate = \"1 MBd\"{late} }}\noutage = \"{outage}\"\n"
+        )
     })
 }
 
@@ -81,8 +108,9 @@ fn changes() -> impl Strategy<Value = String> {
     ];
     let list = prop::collection::vec((0_u32..4_000, change), 1..6);
     prop_oneof![
-        3 => Just(String::new()),
-        1 => (list, any::<bool>()).prop_map(|(mut list, loses)| {
+        6 => Just(String::new()),
+        1 => fade(),
+        2 => (list, any::<bool>()).prop_map(|(mut list, loses)| {
             list.sort_by_key(|(at, _)| *at);
             let list: Vec<String> =
                 list.into_iter().map(|(at, change)| format!("{{ at = \"{at} ms\", {change} }}")).collect();
@@ -145,11 +173,24 @@ fn generated() -> impl Strategy<Value = String> {
         (1_u32..6).prop_map(|pairs| format!("kind = \"dumbbell\"\npairs = {pairs}")),
         (1_u32..12).prop_map(|leaves| format!("kind = \"star\"\nleaves = {leaves}")),
     ];
+    let one = kind.prop_flat_map(|kind| link().prop_map(move |link| (format!("{kind}\n{link}"), String::new())));
+    let kind = prop_oneof![4 => one, 1 => satellite()];
     let transfer = prop::option::weighted(0.8, 1_u32..300_000);
-    (kind, link(), 1_u32..4, 0_u32..500, transfer, tcp()).prop_map(|(kind, link, count, stagger, transfer, tcp)| {
+    (kind, 1_u32..4, 0_u32..500, transfer, tcp()).prop_map(|((kind, hops), count, stagger, transfer, tcp)| {
         let transfer = transfer.map_or(String::new(), |bytes| format!("transfer = \"{bytes} B\", "));
         let flow = format!("flow = {{ count = {count}, stagger = \"{stagger} ms\", {transfer}{tcp} }}");
-        format!("[topology]\n{kind}\n{link}{flow}\n")
+        format!("[topology]\n{kind}\n{flow}\n{hops}")
+    })
+}
+
+/// A satellite, with the tables of its hops. A bent pipe neither asks for bandwidth nor adapts to rain.
+fn satellite() -> impl Strategy<Value = (String, String)> {
+    (1_u32..4, link(), link(), any::<bool>(), 0_u32..20).prop_map(|(pairs, up, down, is_node, processing)| {
+        let is_node = is_node || [&up, &down].into_iter().any(|hop| hop.contains("on_demand") || hop.contains("fade"));
+        let payload = if is_node { "regenerative" } else { "transparent" };
+        let keys =
+            format!("kind = \"satellite\"\npairs = {pairs}\npayload = \"{payload}\"\nprocessing = \"{processing} ms\"");
+        (keys, format!("[topology.uplink]\n{up}\n[topology.downlink]\n{down}\n"))
     })
 }
 
@@ -295,7 +336,10 @@ fn check_flow(flow: &FlowSummary, asked: &Flow, end: f64) {
 /// The highest rate that a link ever has, in bit/s.
 fn fastest(link: &LinkDirection) -> f64 {
     let later = link.timetable.iter().flat_map(|timetable| timetable.phases());
-    later.map(|phase| phase.rate).fold(link.rate, Rate::max).as_bps() as f64
+    let highest = later.map(|phase| phase.rate).fold(link.rate, Rate::max).as_bps();
+    let best = DVB_S2.last().map_or(0.0, |modcod| modcod.bits_per_symbol);
+    let rain = link.fade.map_or(0.0, |weather| weather.link.symbol_rate.as_baud() as f64 * best);
+    rain.max(highest as f64)
 }
 
 /// The shortest delay that a link ever has, in seconds.

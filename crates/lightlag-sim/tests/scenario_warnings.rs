@@ -123,3 +123,21 @@ fn a_rate_that_changes_leaves_open_how_long_a_transfer_takes() {
     assert_warns(&[transfer], "flows[0].transfer", &["at least 161 s", "unfinished"]);
     assert_eq!(warnings(&[transfer, ("links.0.changes", "[{ at = \"10 s\", rate = \"100 Mbit/s\" }]")]), []);
 }
+
+#[test]
+fn an_outage_without_an_end_stops_finite_flows() {
+    let down = |from: &str| format!("[{{ at = \"{from}\", down = true }}]");
+    let warn = |from: &str, transfer: &str, fragments: &[&str]| {
+        let down = down(from);
+        let set = [("links.0.changes", down.as_str()), ("flows.0.transfer", transfer)];
+        assert_warns(&set, "links[0].changes", fragments);
+    };
+    // 20 MB take 16 s at 10 Mbit/s, and a round trip.
+    warn("10 s", "20 MB", &["a->b that begins at 10 s never ends", "20 MB must cross", "16.6 s at the earliest"]);
+    warn("60 s", "20 MB", &["begins at 60 s", "if it has not finished by then"]);
+    // One that comes back, one after the end, and flows without an end have none.
+    let back = "[{ at = \"10 s\", down = true }, { at = \"20 s\", down = false }]";
+    assert_eq!(warnings(&[("links.0.changes", back), ("flows.0.transfer", "20 MB")]), []);
+    assert_eq!(warnings(&[("links.0.changes", &down("120 s")), ("flows.0.transfer", "20 MB")]), []);
+    assert_eq!(warnings(&[("links.0.changes", &down("10 s"))]), []);
+}

@@ -3,6 +3,8 @@
 //! Each rule compares a flow or a queue with the path it is on: its round trip without queueing, and its
 //! bandwidth-delay product at the slowest link. Flows that share a bottleneck are compared with their share.
 
+mod outage;
+
 use super::capture::IpVersion;
 use super::error::Warning;
 use super::link::Line;
@@ -123,6 +125,7 @@ impl Scenario {
             sack(flow, way, share, &path, &mut found);
             acks(network, flow, way, &path, &mut found);
         }
+        self.outages(network, &ways, &mut found);
         self.queues(network, &ways, &mut found);
         found.finish()
     }

@@ -1,0 +1,72 @@
+//! Outages without an end, and the flows that they stop.
+
+use super::{Found, Way, seconds};
+use crate::scenario::error::Warning;
+use crate::scenario::network::{Flow, LinkDirection, Network};
+use crate::scenario::{Scenario, Trace};
+use lightlag_core::Instant;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Scenario {
+    /// Finite flows that must cross a link which goes down within the run and does not come back.
+    pub(super) fn outages(&self, network: &Network, ways: &[Option<Way>], found: &mut Found) {
+        let end = Instant::ZERO + self.duration;
+        let mut down: BTreeMap<usize, (Instant, usize)> = BTreeMap::new();
+        for (direction, link) in network.links.iter().enumerate() {
+            if let Some(from) = last_outage(link).filter(|from| *from < end) {
+                let first = down.entry(direction / 2).or_insert((from, direction));
+                *first = (from, direction).min(*first);
+            }
+        }
+        if down.is_empty() {
+            return;
+        }
+        let mut stopped: BTreeMap<usize, (Warning, u64)> = BTreeMap::new();
+        for (flow, way) in network.flows.iter().zip(ways) {
+            let (Some(way), Some(transfer)) = (way, flow.transfer) else { continue };
+            let earliest = flow.start + way.rate.time_to_send(transfer) + way.round_trip;
+            for link in crossed(network, flow) {
+                let Some((from, direction)) = down.get(&link) else { continue };
+                let warning = || (self.outage(network, *direction, *from, flow, earliest), 0);
+                stopped.entry(link).and_modify(|(_, more)| *more += 1).or_insert_with(warning);
+            }
+        }
+        found.warnings.extend(stopped.into_values());
+    }
+
+    fn outage(&self, network: &Network, direction: usize, from: Instant, flow: &Flow, earliest: Instant) -> Warning {
+        let name = &network.links[direction].name;
+        let key = match self.line_of(direction / 2) {
+            Some((_, line)) if line.trace.forward != Trace::default() || line.trace.backward != Trace::default() => {
+                "trace"
+            }
+            _ => "changes",
+        };
+        let chance = if earliest > from {
+            format!("it cannot finish before, at {} at the earliest", seconds(earliest.since(Instant::ZERO)))
+        } else {
+            "if it has not finished by then it never will".to_owned()
+        };
+        let message = format!(
+            "the outage of {name} that begins at {} never ends, and {} of {} must cross it: {chance}; end the outage with \
+             down = false, or give the flow another way",
+            seconds(from.since(Instant::ZERO)),
+            flow.name,
+            flow.transfer.unwrap_or_default()
+        );
+        Warning { path: format!("{}.{key}", self.table_of(direction / 2)), message }
+    }
+}
+
+/// When the outage begins that does not end, if there is one.
+fn last_outage(link: &LinkDirection) -> Option<Instant> {
+    let phases = link.timetable.as_ref()?.phases();
+    let up = phases.iter().rposition(|phase| phase.is_up);
+    phases.get(up.map_or(0, |up| up + 1)).map(|phase| phase.from)
+}
+
+/// The links of a flow's data and ACKs.
+fn crossed(network: &Network, flow: &Flow) -> BTreeSet<usize> {
+    let way = |from, to| network.routes.path(from, to).unwrap_or_default();
+    way(flow.from, flow.to).into_iter().chain(way(flow.to, flow.from)).map(|link| link.0 as usize / 2).collect()
+}
