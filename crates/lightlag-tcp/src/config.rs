@@ -1,6 +1,7 @@
 //! What one end of a connection does: the resolved [`Config`], and the [`Options`] of a scenario that lead to it.
 
 use crate::congestion::Choice;
+use crate::congestion::careful_resume::Saved;
 use crate::ecn::{Ect, Mode};
 use crate::profile::Profile;
 pub use crate::timer::TimerGranularity;
@@ -133,6 +134,9 @@ pub struct Config {
     /// A token bucket for all that leaves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_control: Option<RateControl>,
+    /// What an earlier connection learned of the path (Careful Resume, RFC 9959); `None` begins without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub careful_resume: Option<Saved>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

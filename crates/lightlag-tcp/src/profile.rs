@@ -133,6 +133,7 @@ fn linux() -> Config {
         loss_assumption: LossAssumption::Congestion,
         ack_interval: None,
         rate_control: None,
+        careful_resume: None,
     }
 }
 
@@ -238,6 +239,7 @@ fn inet() -> Config {
         loss_assumption: LossAssumption::Congestion,
         ack_interval: None,
         rate_control: None,
+        careful_resume: None,
     }
 }
 

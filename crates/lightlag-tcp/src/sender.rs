@@ -2,6 +2,7 @@
 
 use crate::account::{Account, Limit};
 use crate::config::{Config, IdleRestart, PartialAcks, Scheme};
+use crate::congestion::careful_resume::CarefulResume;
 use crate::congestion::{self, CongestionControl, Needs, Phase, Probes};
 use crate::delivery_rate::RateSampler;
 use crate::recovery::{Recovery, Rules, Signs};
@@ -238,7 +239,11 @@ impl Sender {
             ecn: self.ecn,
             seed: self.seed,
         };
-        self.set_congestion(congestion::build(&config.congestion, &start));
+        let congestion = match config.careful_resume {
+            None => congestion::build(&config.congestion, &start),
+            Some(saved) => Box::new(CarefulResume::new(saved, &config.congestion, &start)),
+        };
+        self.set_congestion(congestion);
         self.cwnd = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
     }
 

@@ -4,7 +4,8 @@ use super::{
     ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, LossAssumption, PartialAcks, Probe, RateControl,
     ReceiveBuffer, RttSamples, Scheme, ScpsSwitch, TimerGranularity, Variance, VarianceGain, WindowRule, scps,
 };
-use crate::congestion::{Choice, wants_exact_marks};
+use crate::congestion::careful_resume::Saved;
+use crate::congestion::{Choice, is_window_based, wants_exact_marks};
 use crate::ecn::{Ect, Mode};
 use crate::profile::Profile;
 use lightlag_core::{Bytes, Duration};
@@ -175,6 +176,11 @@ pub struct Options {
     /// A token bucket for all that leaves: `{ rate = "1.5 Mbit/s", ack_rate = "20 kbit/s", bucket = "3 kB" }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_control: Option<RateControl>,
+    /// Careful Resume (RFC 9959): what an earlier connection learned of the path, `{ saved_cwnd = "2 MB",
+    /// saved_rtt = "600 ms" }`. After a first round trip like that one the window jumps to half of `saved_cwnd`, or to
+    /// `max_jump` if that is less. With algorithms that have no more than a window. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub careful_resume: Option<Saved>,
 }
 
 /// Delayed ACKs, or none.
@@ -338,6 +344,7 @@ impl Options {
             loss_assumption: over.loss_assumption.or(self.loss_assumption),
             ack_interval: over.ack_interval.or(self.ack_interval),
             rate_control: over.rate_control.or(self.rate_control),
+            careful_resume: over.careful_resume.or(self.careful_resume),
         }
     }
 
@@ -396,6 +403,8 @@ impl Options {
         config.fin_wait = self.fin_wait.or(config.fin_wait);
         config.challenge_acks = self.challenge_acks.or(config.challenge_acks);
         config.keep_alive = self.keep_alive.or(config.keep_alive);
+        config.careful_resume = self.careful_resume.or(config.careful_resume);
+        check_careful_resume(&config)?;
         if let Some(switch) = self.delayed_ack {
             config.delayed_ack = delayed_ack(switch, config.delayed_ack)?;
         }
@@ -495,6 +504,23 @@ fn ecn(mode: Option<Mode>, config: &Config) -> Result<Mode, OptionError> {
         None if exact => Ok(Mode::Classic),
         mode => Ok(mode.unwrap_or(config.ecn)),
     }
+}
+
+/// Whether what was saved can be, and whether there is a window that can jump.
+fn check_careful_resume(config: &Config) -> Result<(), OptionError> {
+    let Some(saved) = config.careful_resume else { return Ok(()) };
+    let most = 1 << 40;
+    in_range("careful_resume.saved_cwnd", saved.saved_cwnd.0, 1, most, " B")?;
+    in_range("careful_resume.max_jump", saved.max_jump.unwrap_or(Bytes(1)).0, 1, most, " B")?;
+    if saved.saved_rtt.is_zero() || saved.saved_rtt > Duration::from_secs(86_400) {
+        return error("careful_resume.saved_rtt", format!("{} is not above 0 s and at most a day", saved.saved_rtt));
+    }
+    if !is_window_based(&config.congestion) {
+        let name = config.congestion.name();
+        let message = format!("{name} has no window that could jump; take \"cubic\" or \"newreno\", or leave it out");
+        return error("careful_resume", message);
+    }
+    Ok(())
 }
 
 /// Waiting times and limits of challenges and keep-alive.

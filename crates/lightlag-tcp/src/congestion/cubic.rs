@@ -299,6 +299,10 @@ impl CongestionControl for Cubic {
         self.window.restart(window, threshold);
     }
 
+    fn leave_slow_start(&mut self) {
+        self.window.leave_slow_start();
+    }
+
     fn window(&self) -> u64 {
         self.window.bytes()
     }

@@ -9,6 +9,7 @@
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
+pub mod careful_resume;
 pub mod compound;
 pub mod copa;
 pub mod cubic;
@@ -45,7 +46,7 @@ mod window;
 pub mod yeah;
 
 pub use parameters::Parameter;
-pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, catalog, wants_exact_marks};
+pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, catalog, is_window_based, wants_exact_marks};
 pub use slow_start::SlowStart;
 pub use window::Window;
 
@@ -309,6 +310,14 @@ pub trait CongestionControl: Send {
     /// (RFC 5681 §4.1, RFC 2861, RFC 7661), with `threshold` as the new least threshold. An algorithm that paces
     /// by its own model ignores it.
     fn on_idle(&mut self, now: Instant, window: u64, threshold: u64);
+
+    /// Slow start ends here, at the present window. An algorithm that has none of its own ignores it.
+    fn leave_slow_start(&mut self) {}
+
+    /// Whether its window holds in the present episode: no proportional rate reduction takes its place.
+    fn refuses_prr(&self) -> bool {
+        false
+    }
 
     /// When the next segment of low priority leaves; asked whenever nothing else can leave. Only for an algorithm that
     /// [`Needs`] them, as the next two.

@@ -2,9 +2,9 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
-    CongestionControl, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois,
-    jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave, westwood,
-    westwood_br, westwood_plus, yeah,
+    CongestionControl, Needs, Probes, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp,
+    hybla, illinois, jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave,
+    westwood, westwood_br, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -165,6 +165,16 @@ algorithms! {
 pub fn wants_exact_marks(choice: &Choice) -> bool {
     let start = Start { segment_size: 1_460, initial_window: 10, rtt: None, abe: false, ecn: false, seed: 0 };
     build(choice, &start).needs().exact_marks
+}
+
+/// Whether the algorithm has a window that losses reduce and that begins where it is told to: no model of the path, no
+/// probes, no repair of its own.
+pub fn is_window_based(choice: &Choice) -> bool {
+    let start = Start { segment_size: 1_000, initial_window: 100, rtt: None, abe: false, ecn: false, seed: 0 };
+    let algorithm = build(choice, &start);
+    let Needs { rate, pacing, own_recovery, restart_on_loss, probes, bursts, .. } = algorithm.needs();
+    let is_plain = !(rate || pacing || own_recovery || restart_on_loss || bursts) && probes == Probes::None;
+    is_plain && algorithm.window() >= 100_000
 }
 
 fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {

@@ -276,6 +276,11 @@ impl Recovery {
         prr.on_ack(board.pipe(), delivered, news.newly_acked > 0 && !lost, u64::from(self.segment_size));
     }
 
+    /// The window of the congestion control counts again, whatever was to leave in its place.
+    pub fn end_reduction(&mut self) {
+        self.prr = None;
+    }
+
     /// Data left: new, or again.
     pub fn sent(&mut self, now: Instant, bytes: u32, again: bool) {
         if let Some(prr) = &mut self.prr {

@@ -194,6 +194,9 @@ impl Sender {
     /// Lets proportional rate reduction say what may leave.
     #[inline(never)]
     fn reduce(&mut self, news: &News<'_>, lost: bool) {
+        if self.congestion.as_ref().is_some_and(|congestion| congestion.refuses_prr()) {
+            return self.recovery.end_reduction();
+        }
         let ssthresh = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.ssthresh());
         self.recovery.reduce(&self.board, news, ssthresh, lost);
     }
@@ -282,7 +285,8 @@ impl Sender {
             self.paid_until = self.board.nxt();
         }
         let window = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.window());
-        if config.prr_marks && window < self.cwnd {
+        let reduces = self.congestion.as_ref().is_some_and(|congestion| !congestion.refuses_prr());
+        if config.prr_marks && window < self.cwnd && reduces {
             self.recovery.reduce_for_mark(&self.board, delivered, window);
         }
         self.settle_mark();

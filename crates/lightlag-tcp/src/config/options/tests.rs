@@ -35,6 +35,34 @@ fn delayed_acks_can_be_switched_off_and_on() {
 }
 
 #[test]
+fn careful_resume_wants_a_window_that_can_jump() {
+    let json = r#"{"careful_resume":{"saved_cwnd":"2 MB","saved_rtt":"600 ms"}}"#;
+    let saved = options(json).resolve().unwrap().careful_resume.unwrap();
+    assert_eq!(
+        (saved.saved_cwnd, saved.saved_rtt, saved.max_jump),
+        (Bytes(2_000_000), Duration::from_millis(600), None)
+    );
+    assert_eq!(serde_json::to_string(&options(json)).unwrap(), json);
+    assert!(refused(r#"{ "careful_resume": { "saved_cwnd": "2 MB" } }"#).contains("saved_rtt"));
+    let wrong = |keys: &str| options(&format!("{{ {keys} }}")).resolve().unwrap_err().to_string();
+    for (keys, parts) in [
+        (r#""careful_resume": { "saved_cwnd": "0 B", "saved_rtt": "1 s" }"#, ["careful_resume.saved_cwnd", "0 B"]),
+        (r#""careful_resume": { "saved_cwnd": "1 B", "saved_rtt": "0 s" }"#, ["careful_resume.saved_rtt", "0 s"]),
+        (
+            r#""careful_resume": { "saved_cwnd": "1 B", "saved_rtt": "1 s", "max_jump": "0 B" }"#,
+            ["careful_resume.max_jump", "0 B"],
+        ),
+        (
+            r#""congestion": "bbr", "careful_resume": { "saved_cwnd": "1 B", "saved_rtt": "1 s" }"#,
+            ["careful_resume: bbr", "\"cubic\""],
+        ),
+    ] {
+        let message = wrong(keys);
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    }
+}
+
+#[test]
 fn ecn_has_two_forms() {
     let ecn = |json| options(json).resolve().unwrap().ecn;
     assert_eq!((ecn("{}"), ecn(r#"{ "ecn": "classic" }"#)), (Mode::Off, Mode::Classic));

@@ -1,0 +1,320 @@
+//! Careful Resume: a window that a path carried before is tried again, at most half of it, paced, and with a way back.
+//!
+//! Kuhn, Stephan, Fairhurst, Secchi, Huitema, "Convergence of Congestion Control from Retained State", RFC 9959, as
+//! draft-ietf-tsvwg-careful-resume has it in its last versions (-23, -24; the sections below are theirs). The sender begins
+//! with its normal congestion control; once the initial data is acknowledged and the round-trip time is like the saved one,
+//! the window jumps:
+//!
+//! | phase | window | leaves it |
+//! |---|---|---|
+//! | Reconnaissance §3.2 | normal | all initial data acknowledged: Unvalidated; congestion, or another RTT: Normal |
+//! | Unvalidated §3.3 | min(max_jump, saved_cwnd/2), paced over an RTT | window filled, an RTT passed, or first unvalidated data acknowledged: Validating, or Normal with PipeSize if less than that is in flight; congestion, a shorter RTT: Safe Retreat |
+//! | Validating §3.4 | flight, then normal | last unvalidated data acknowledged: Normal; congestion: Safe Retreat |
+//! | Safe Retreat §3.5 | PipeSize/2, constant, without PRR | last unvalidated data acknowledged: Normal, ssthresh = β·PipeSize |
+//! | Normal §3.7 | normal | |
+//!
+//! A timeout ends it in every phase (§3.6). What "normal" is, another algorithm knows, which this one stands in front of: it
+//! is built anew with the window of each phase that has one of its own, so that nothing it measured before is left. β is
+//! that algorithm's (§3.5: 0.5, CUBIC's 0.7).
+
+use super::{Ack, Cause, Choice, Congestion, CongestionControl, Epoch, Lost, Needs, Sent, Start, build};
+use lightlag_core::{Bytes, Duration, Instant, Rate};
+use serde::{Deserialize, Serialize};
+
+/// What was saved of a path, and how much of it is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Saved {
+    /// The window that an earlier connection used on this path.
+    pub saved_cwnd: Bytes,
+    /// The smallest round-trip time that it saw.
+    pub saved_rtt: Duration,
+    /// The most that the window may jump to. Default: half of `saved_cwnd`, which bounds it in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_jump: Option<Bytes>,
+}
+
+impl Saved {
+    /// jump_cwnd (§3.3).
+    fn jump(&self) -> u64 {
+        let half = self.saved_cwnd.0 / 2;
+        self.max_jump.map_or(half, |most| most.0.min(half))
+    }
+
+    /// Whether this round-trip time is so short that the path must be another (§3.2, §4.2.1).
+    fn is_too_short(&self, rtt: Duration) -> bool {
+        rtt <= self.saved_rtt / 2
+    }
+
+    /// Whether it is so long (§4.2.1).
+    fn is_too_long(&self, rtt: Duration) -> bool {
+        rtt > self.saved_rtt * 10
+    }
+}
+
+/// Where a sender stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Reconnaissance,
+    /// Since when, for how long at most, and the offset of the first unvalidated data.
+    Unvalidated {
+        since: Instant,
+        rtt: Duration,
+        first: u64,
+    },
+    /// Until this is acknowledged.
+    Validating {
+        last: u64,
+    },
+    /// Until this is acknowledged; known with the next ACK.
+    SafeRetreat {
+        last: Option<u64>,
+    },
+    Normal,
+}
+
+/// An algorithm that resumes carefully.
+pub struct CarefulResume {
+    saved: Saved,
+    choice: Choice,
+    start: Start,
+    normal: Box<dyn CongestionControl>,
+    stage: Stage,
+    /// The window of the phases that have their own.
+    window: u64,
+    /// How fast unvalidated data leaves.
+    rate: Option<Rate>,
+    /// What was in flight before the jump, and what was delivered and lost since then.
+    flight: u64,
+    delivered: u64,
+    lost: u64,
+    /// The reaction that may turn out to be spurious was Safe Retreat's, which is not taken back.
+    retreated: bool,
+}
+
+impl CarefulResume {
+    /// In front of the chosen algorithm.
+    pub fn new(saved: Saved, choice: &Choice, start: &Start) -> Self {
+        Self {
+            saved,
+            choice: choice.clone(),
+            start: *start,
+            normal: build(choice, start),
+            stage: Stage::Reconnaissance,
+            window: 0,
+            rate: None,
+            flight: 0,
+            delivered: 0,
+            lost: 0,
+            retreated: false,
+        }
+    }
+
+    fn initial(&self) -> u64 {
+        self.start.initial_window * self.start.segment_size
+    }
+
+    /// PipeSize: what the path has carried. What was in flight before the jump counts once: the ACKs of that are no news
+    /// (appendix B.4: 29 before the jump and 34 unvalidated ones are 63).
+    fn pipe_size(&self) -> u64 {
+        self.delivered.max(self.flight)
+    }
+
+    /// The same after repairs: what was lost and arrived with its second copy was not carried.
+    fn repaired_pipe_size(&self) -> u64 {
+        self.delivered.saturating_sub(self.lost).max(self.flight)
+    }
+
+    /// The normal algorithm at a window of `bytes`.
+    fn rebuild(&mut self, now: Instant, bytes: u64, srtt: Duration) {
+        let rtt = Some(srtt).filter(|rtt| !rtt.is_zero());
+        let segments = bytes.div_ceil(self.start.segment_size);
+        self.normal = build(&self.choice, &Start { initial_window: segments, rtt, ..self.start });
+        // Whatever the algorithm makes of an initial window.
+        self.normal.on_idle(now, bytes, 0);
+    }
+
+    /// §3.2: the path is confirmed, and there is more data than the normal window lets leave.
+    fn reconnoitre(&mut self, ack: &Ack) {
+        if ack.snd_una < self.initial() || !ack.cwnd_limited {
+            return;
+        }
+        let differs = self.saved.is_too_short(ack.min_rtt) || self.saved.is_too_long(ack.min_rtt);
+        let jump = self.saved.jump();
+        if differs || jump <= self.normal.window() {
+            self.stage = Stage::Normal;
+            return;
+        }
+        let rtt = ack.rtt.unwrap_or(ack.srtt);
+        self.flight = ack.snd_nxt - ack.snd_una;
+        self.window = jump;
+        // §4.3.2: the window over the current round trip.
+        let bits = jump as f64 * 8.0 / rtt.as_secs_f64().max(1e-9);
+        self.rate = Rate::from_bps(bits as u64);
+        self.stage = Stage::Unvalidated { since: ack.now, rtt, first: ack.snd_nxt };
+    }
+
+    /// §3.3.
+    fn try_out(&mut self, ack: &Ack, since: Instant, rtt: Duration, first: u64) {
+        if ack.newly_lost > 0 || ack.ece {
+            // The episode that begins now leads to Safe Retreat.
+            return;
+        }
+        if ack.rtt.is_some_and(|rtt| self.saved.is_too_short(rtt)) {
+            return self.retreat();
+        }
+        let flight = ack.snd_nxt - ack.snd_una;
+        let filled = flight + ack.newly_acked + self.start.segment_size > self.window;
+        if !filled && ack.snd_una <= first && ack.now.since(since) <= rtt {
+            return;
+        }
+        let pipe_size = self.pipe_size();
+        if flight < self.initial() || flight <= pipe_size {
+            self.rebuild(ack.now, pipe_size.max(self.initial()), ack.srtt);
+            self.stage = Stage::Normal;
+        } else {
+            self.rebuild(ack.now, flight, ack.srtt);
+            self.stage = Stage::Validating { last: ack.snd_nxt };
+        }
+    }
+
+    /// §3.4: nothing was lost. The normal algorithm leaves slow start (§4.6).
+    fn validated(&mut self) {
+        self.normal.leave_slow_start();
+        self.stage = Stage::Normal;
+    }
+
+    /// §3.5.
+    fn retreat(&mut self) {
+        self.window = (self.pipe_size() / 2).max(2 * self.start.segment_size);
+        self.stage = Stage::SafeRetreat { last: None };
+        self.retreated = true;
+    }
+
+    /// §3.5: what was in flight without a proof is acknowledged.
+    fn end_retreat(&mut self, ack: &Ack) {
+        let pipe_size = self.repaired_pipe_size();
+        self.rebuild(ack.now, pipe_size, ack.srtt);
+        let (now, srtt, min_rtt) = (ack.now, ack.srtt, ack.min_rtt);
+        self.normal.on_congestion(&Congestion { now, cause: Cause::Loss, flight: pipe_size, srtt, min_rtt });
+        self.normal.on_recovered(now);
+        self.normal.on_idle(now, self.window, 0);
+        self.stage = Stage::Normal;
+    }
+
+    /// Whether the normal algorithm has the window.
+    fn is_normal(&self) -> bool {
+        matches!(self.stage, Stage::Reconnaissance | Stage::Validating { .. } | Stage::Normal)
+    }
+}
+
+impl CongestionControl for CarefulResume {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.delivered += ack.newly_delivered;
+        match self.stage {
+            Stage::Normal => self.normal.on_ack(ack),
+            Stage::Reconnaissance => {
+                self.normal.on_ack(ack);
+                (self.delivered, self.lost) = (0, 0);
+                self.reconnoitre(ack);
+            }
+            Stage::Unvalidated { since, rtt, first } => self.try_out(ack, since, rtt, first),
+            Stage::Validating { last } => {
+                self.normal.on_ack(ack);
+                if ack.snd_una >= last {
+                    self.validated();
+                }
+            }
+            Stage::SafeRetreat { last } => {
+                let last = last.unwrap_or(ack.snd_nxt);
+                self.stage = Stage::SafeRetreat { last: Some(last) };
+                if ack.snd_una >= last {
+                    self.end_retreat(ack);
+                }
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let timeout = matches!(event.cause, Cause::Timeout | Cause::RepeatedTimeout);
+        match self.stage {
+            Stage::Unvalidated { .. } | Stage::Validating { .. } if !timeout => self.retreat(),
+            Stage::SafeRetreat { .. } if !timeout => {}
+            Stage::Unvalidated { .. } | Stage::Validating { .. } | Stage::SafeRetreat { .. } => {
+                // §3.6. What was in flight without a proof is no measure of the path.
+                let flight = event.flight.min(self.repaired_pipe_size());
+                self.normal.on_congestion(&Congestion { flight, ..*event });
+                self.stage = Stage::Normal;
+            }
+            Stage::Reconnaissance | Stage::Normal => {
+                self.stage = Stage::Normal;
+                self.retreated = false;
+                self.normal.on_congestion(event);
+            }
+        }
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        self.normal.on_sent(sent);
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        self.lost += lost.bytes;
+        self.normal.on_lost(lost);
+    }
+
+    fn on_undo(&mut self, now: Instant) {
+        if !self.retreated {
+            self.normal.on_undo(now);
+        }
+    }
+
+    fn on_idle(&mut self, now: Instant, window: u64, threshold: u64) {
+        if !self.is_normal() {
+            // Nothing is in flight: what was delivered is what the path has carried.
+            self.rebuild(now, self.repaired_pipe_size(), Duration::ZERO);
+        }
+        self.stage = Stage::Normal;
+        self.normal.on_idle(now, window, threshold);
+    }
+
+    fn on_recovered(&mut self, now: Instant) {
+        if self.is_normal() {
+            self.normal.on_recovered(now);
+        }
+    }
+
+    fn window(&self) -> u64 {
+        if self.is_normal() { self.normal.window() } else { self.window }
+    }
+
+    fn ssthresh(&self) -> u64 {
+        match self.stage {
+            Stage::Unvalidated { .. } => u64::MAX,
+            Stage::SafeRetreat { .. } => self.window,
+            _ => self.normal.ssthresh(),
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        match self.stage {
+            Stage::Unvalidated { .. } => self.rate,
+            _ => self.normal.pacing_rate(),
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { rate: true, pacing: true, ..self.normal.needs() }
+    }
+
+    fn refuses_prr(&self) -> bool {
+        matches!(self.stage, Stage::SafeRetreat { .. })
+    }
+
+    fn epoch(&self) -> Option<Epoch> {
+        if self.is_normal() { self.normal.epoch() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests;
