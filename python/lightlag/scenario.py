@@ -146,10 +146,36 @@ class KeepAlive:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Scps:
+    """What is offered of SCPS-TP."""
+
+    snack: Literal["off", "short", "long"] | None = None
+    """Negative acknowledgements: one option for each hole, up to six (short), or a bit vector (long)."""
+    snack_delay: Time | None = None
+    """No hole is repaired again within this time or a round trip, whichever is longer."""
+    record_size: Size | None = None
+    """The application writes records of this size; each ends its segment and is marked."""
+    report_corruption: bool | None = None
+    """ACKs tell of packets that arrived damaged at the receiver's interface."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateControl:
+    """A token bucket in bytes of IP packets, shared by all connections that leave a node on the same link."""
+
+    rate: Rate
+    """What flows into it."""
+    ack_rate: Rate | None = None
+    """What the end that is connected to may send instead: its ACKs."""
+    bucket: Size | None = None
+    """What it holds; by default five packets of full size."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tcp:
     """What TCP does differently from its profile. Everywhere a mapping of the same keys serves as well."""
 
-    profile: Literal["linux", "rfc", "inet", "ns3", "ns2-linux"] | None = None
+    profile: Literal["linux", "rfc", "inet", "ns3", "ns2-linux", "scps"] | None = None
     """A complete set of behaviours, of which every other key changes one."""
     congestion: Congestion | None = None
     """The congestion control."""
@@ -196,7 +222,7 @@ class Tcp:
     """How exactly timers fire: exact, or with the ticks of a Linux kernel (4, 32, 256 ms)."""
     rtt_samples: Literal["send_time", "timestamp", "one_per_round"] | None = None
     """Which ACKs give a round-trip sample."""
-    recovery: Literal["reno", "newreno", "sack", "rack"] | None = None
+    recovery: Literal["reno", "newreno", "sack", "rack", "snack"] | None = None
     """How losses are repaired."""
     partial_acks: Literal["impatient", "slow_but_steady"] | None = None
     """With which partial ACKs newreno restarts the retransmission timer (RFC 6582 §4)."""
@@ -236,6 +262,14 @@ class Tcp:
     """How many challenge ACKs may leave, for each connection (RFC 5961 §7)."""
     keep_alive: KeepAlive | Mapping[str, Any] | None = None
     """Probes of an idle connection (RFC 9293 §3.8.4)."""
+    scps: Scps | Mapping[str, Any] | bool | None = None
+    """Offer SCPS-TP to the peer."""
+    loss_assumption: Literal["congestion", "corruption"] | None = None
+    """What a loss is blamed on where nothing tells the cause; corruption costs neither window nor back-off."""
+    ack_interval: Time | None = None
+    """One ACK in this time instead of delayed ACKs, whatever arrives; 0 s is off."""
+    rate_control: RateControl | Mapping[str, Any] | None = None
+    """A token bucket for all that leaves."""
 
 
 TcpLike: TypeAlias = Tcp | Mapping[str, Any]

@@ -14,7 +14,9 @@ use lightlag_core::{Duration, EventQueue, Probability, RandomStream};
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, QueuedLink, Timetable};
 use lightlag_tcp::Connection;
+use lightlag_tcp::bucket::Route;
 use lightlag_tcp::segment::SeqNumber;
+use std::collections::BTreeMap;
 
 /// Builds the world of a network that has been checked.
 pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
@@ -23,6 +25,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         hops.iter_mut().for_each(|hop: &mut Hop<_>| hop.link.measure_waits());
     }
     let mut endpoints: Vec<_> = ends(&network).enumerate().map(|(at, end)| endpoint(at, end, &network, seed)).collect();
+    share_buckets(&mut endpoints, network.ip.header());
     let Network { flows, proxies, splits, routes, ip, .. } = network;
     let dialogues = dialogues(&flows, &mut endpoints, seed);
     let relay = |(at, split): (usize, &Split)| {
@@ -154,6 +157,18 @@ fn endpoint(number: usize, end: End, network: &Network, seed: u64) -> Endpoint {
         }
     }
     endpoint
+}
+
+/// Connections that leave a node on the same link at the same rate share one bucket.
+fn share_buckets(endpoints: &mut [Endpoint], ip_header: u32) {
+    let mut routes = BTreeMap::new();
+    for endpoint in endpoints {
+        if let Some((rate, size)) = endpoint.connection.bucket() {
+            let key = (endpoint.out.0, rate, size);
+            let route = routes.entry(key).or_insert_with(|| Route::new(rate, size)).clone();
+            endpoint.connection.share(route, ip_header);
+        }
+    }
 }
 
 /// The initial sequence number of an endpoint.

@@ -184,6 +184,9 @@ impl World {
         }
         if packet.flags.is_corrupted() {
             self.recorder.drop_error(now, at, packet, &self.endpoints);
+            if packet.destination == node {
+                self.arrived_damaged(now, packet);
+            }
         } else if packet.destination == node {
             self.deliver::<CAPTURED>(now, packet);
         } else {
@@ -193,6 +196,15 @@ impl World {
                 self.recorder.captures().forwarded(now, &self.routes, node, next, packet);
             }
             self.transmit::<CAPTURED>(now, next, packet);
+        }
+    }
+
+    /// The interface of the receiver saw a packet that it could not use.
+    #[cold]
+    fn arrived_damaged(&mut self, now: Instant, packet: &Packet) {
+        let connection = &mut self.endpoints[packet.flow as usize].connection;
+        if connection.config().scps.is_some_and(|scps| scps.report_corruption) {
+            connection.corruption_experienced(now);
         }
     }
 

@@ -196,7 +196,7 @@ fn satellite() -> impl Strategy<Value = (String, String)> {
 
 /// The `tcp` table of a flow.
 fn tcp() -> impl Strategy<Value = String> {
-    let profile = prop::sample::select(vec!["linux", "rfc", "inet", "ns3", "ns2-linux"]);
+    let profile = prop::sample::select(vec!["linux", "rfc", "inet", "ns3", "ns2-linux", "scps"]);
     let variants = [
         r#"{ algorithm = "bic", variant = "linux" }"#,
         r#"{ algorithm = "cubic", variant = "rfc8312" }"#,

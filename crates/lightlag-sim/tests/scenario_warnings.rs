@@ -141,3 +141,33 @@ fn an_outage_without_an_end_stops_finite_flows() {
     assert_eq!(warnings(&[("links.0.changes", &down("120 s")), ("flows.0.transfer", "20 MB")]), []);
     assert_eq!(warnings(&[("links.0.changes", &down("10 s"))]), []);
 }
+
+#[test]
+fn an_ack_interval_beyond_the_timeout_is_told() {
+    let scps = [("defaults.tcp.profile", "\"scps\""), ("defaults.tcp.receive_buffer", "\"2 MB\"")];
+    assert_eq!(warnings(&scps), []);
+    // 600.46 ms and 0.03 ms of propagation and transmission; three times that.
+    let set = [scps[0], scps[1], ("defaults.tcp.ack_interval", "\"2 s\"")];
+    assert_warns(&set, "flows[0].tcp.ack_interval", &["2 s are longer", "timeout of 1.8 s", "of 600 ms", "2.6 s"]);
+}
+
+#[test]
+fn acks_by_the_clock_may_be_too_many_for_the_way_back() {
+    // 40 bytes in 1 ms are 320 kbit/s.
+    let set = [
+        ("defaults.tcp.profile", "\"scps\""),
+        ("defaults.tcp.receive_buffer", "\"2 MB\""),
+        ("defaults.tcp.ack_interval", "\"1 ms\""),
+        ("links[0].rate", "{ forward = \"10 Mbit/s\", backward = \"100 kbit/s\" }"),
+    ];
+    let path = "flows[0].tcp.ack_interval";
+    let found = warnings(&set);
+    let warning = found.iter().find(|warning| warning.path == path).expect("a warning");
+    assert!(warning.message.contains("320 kbit/s") && warning.message.contains("100 kbit/s"), "{warning}");
+}
+
+#[test]
+fn tokens_above_the_rate_of_the_link_are_told_with_both() {
+    let set = [("defaults.tcp.rate_control", "{ rate = \"12 Mbit/s\" }")];
+    assert_warns(&set, "flows[0].tcp.rate_control.rate", &["12 Mbit/s are above the 10 Mbit/s", "120 %"]);
+}

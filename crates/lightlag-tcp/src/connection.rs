@@ -203,13 +203,13 @@ impl Connection {
         self.receiver.read_later();
     }
 
-    /// The application reads up to `bytes`, where the peer marks records at most to the end of one; returns how many
-    /// there were. A window update may be due then.
+    /// The application reads up to `bytes`; returns how many there were. A window update may be due then.
     pub fn read(&mut self, bytes: u64) -> u64 {
+        let read = self.receiver.read(bytes);
         if self.scps.is_some() {
-            return self.read_within_record(bytes);
+            self.settle_records();
         }
-        self.receiver.read(bytes)
+        read
     }
 
     /// Bytes that arrived in order and were not read yet.

@@ -378,7 +378,7 @@ fn scps() -> Config {
         fin_wait: Some(seconds(60)),
         challenge_acks: None,
         require_timestamps: false,
-        scps: Some(Scps { snack: SnackForm::Short, snack_delay: Duration::ZERO, record_size: None }),
+        scps: Some(Scps { snack: SnackForm::Short, ..Scps::default() }),
         loss_assumption: LossAssumption::Congestion,
         ack_interval: Some(ms(100)),
         ..rfc()

@@ -150,7 +150,7 @@ fn reading_stops_at_the_end_of_a_record() {
     path.ends[SERVER].read_later();
     path.transfer(1_500);
     path.run_until(at(1_000));
-    let read: Vec<u64> = (0..5).map(|_| path.ends[SERVER].read(600)).collect();
+    let read: Vec<u64> = (0..5).map(|_| path.ends[SERVER].read_record(600)).collect();
     assert_eq!(read, [600, 100, 600, 100, 100]);
     assert_eq!(path.ends[SERVER].records(), 3);
 }

@@ -18,6 +18,8 @@ use lightlag_tcp::ecn::Mode;
 use lightlag_tcp::{Config, Scheme};
 use std::collections::{BTreeMap, BTreeSet};
 
+mod scps;
+
 /// Bytes of a TCP header without options.
 const TCP_HEADER: u64 = 20;
 /// Bytes of the timestamps option with its padding.
@@ -124,6 +126,7 @@ impl Scenario {
             timers(flow, way, &path, &mut found);
             sack(flow, way, share, &path, &mut found);
             acks(network, flow, way, &path, &mut found);
+            scps::warn(network, flow, way, &path, &mut found);
         }
         self.outages(network, &ways, &mut found);
         self.queues(network, &ways, &mut found);
@@ -412,7 +415,11 @@ fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
 
 /// No SACK where many segments are in flight.
 fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
-    let uses_sack = flow.tcp.sack && matches!(flow.tcp.recovery, Scheme::Sack | Scheme::Rack);
+    let uses_sack = match flow.tcp.recovery {
+        Scheme::Sack | Scheme::Rack => flow.tcp.sack,
+        Scheme::Snack => true,
+        Scheme::Reno | Scheme::NewReno => false,
+    };
     let window =
         if flow.tcp.window_scaling { flow.tcp.receive_buffer.0 } else { UNSCALED.min(flow.tcp.receive_buffer.0) };
     let segments = share.0.min(window) / payload(&flow.tcp);
@@ -434,6 +441,9 @@ fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
 
 /// A return path that carries fewer ACKs than the data asks for.
 fn acks(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+    if flow.tcp.ack_interval.is_some() {
+        return;
+    }
     let sizes = Sizes::of(&flow.tcp, network.ip);
     let header = network.links[way.return_bottleneck.0 as usize].header.0;
     let per_ack = flow.tcp.delayed_ack.map_or(1, |delayed| u64::from(delayed.segments));

@@ -162,7 +162,7 @@ pub struct Options {
     /// Probes of an idle connection (RFC 9293 §3.8.4): any of `idle`, `interval`, `probes`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<KeepAlive>,
-    /// Offer SCPS-TP to the peer: `true`, or a table with `snack`, `snack_delay` and `record_size`.
+    /// Offer SCPS-TP to the peer: `true`, or any of `snack`, `snack_delay`, `record_size`, `report_corruption`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scps: Option<ScpsSwitch>,
     /// What a loss is blamed on where nothing tells the cause: congestion, or corruption, which costs neither window nor

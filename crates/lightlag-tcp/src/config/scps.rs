@@ -28,6 +28,8 @@ pub struct Scps {
     /// The application writes records of this size; each ends its segment and is marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_size: Option<Bytes>,
+    /// ACKs tell of packets that arrived damaged at the receiver's interface.
+    pub report_corruption: bool,
 }
 
 /// How holes are reported.
@@ -104,6 +106,9 @@ pub struct ScpsOptions {
     /// The application writes records of this size; each ends its segment and is marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_size: Option<Bytes>,
+    /// ACKs tell of packets that arrived damaged at the receiver's interface: losses are then blamed on corruption.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report_corruption: Option<bool>,
 }
 
 impl ScpsSwitch {
@@ -114,6 +119,7 @@ impl ScpsSwitch {
                 snack: over.snack.or(base.snack),
                 snack_delay: over.snack_delay.or(base.snack_delay),
                 record_size: over.record_size.or(base.record_size),
+                report_corruption: over.report_corruption.or(base.report_corruption),
             }),
             (Self::On(base), Self::Switch(true)) => Self::On(base),
             (_, over) => over,
@@ -131,7 +137,8 @@ impl ScpsSwitch {
             in_range("scps.record_size", size.0, 1, MOST, " B")?;
         }
         let record_size = options.record_size.or(base.record_size);
-        Ok(Some(Scps { snack: options.snack.unwrap_or(base.snack), snack_delay, record_size }))
+        let report_corruption = options.report_corruption.unwrap_or(base.report_corruption);
+        Ok(Some(Scps { snack: options.snack.unwrap_or(base.snack), snack_delay, record_size, report_corruption }))
     }
 }
 

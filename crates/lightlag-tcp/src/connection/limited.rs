@@ -6,7 +6,7 @@ use super::{Connection, State};
 use crate::bucket::{Limiter, Route};
 use crate::config::Config;
 use crate::segment::{HEADER, Segment};
-use lightlag_core::{Bytes, Instant};
+use lightlag_core::{Bytes, Instant, Rate};
 
 /// Bytes of an IPv4 header.
 const IPV4: u32 = 20;
@@ -20,15 +20,19 @@ const BOUNDARY: u32 = 4;
 impl Connection {
     /// The bucket of an end with this configuration, which it shares with nobody.
     pub(super) fn limiter_of(config: &Config, passive: bool) -> Option<Box<Limiter>> {
-        let route = Self::route_of(config, passive)?;
-        Some(Box::new(Limiter::new(route, IPV4)))
+        let (rate, size) = Self::bucket_of(config, passive)?;
+        Some(Box::new(Limiter::new(Route::new(rate, size), IPV4)))
     }
 
-    /// A route as such an end wants it; `passive` is the one that is connected to.
-    pub fn route_of(config: &Config, passive: bool) -> Option<Route> {
+    fn bucket_of(config: &Config, passive: bool) -> Option<(Rate, Bytes)> {
         let control = config.rate_control?;
         let rate = control.ack_rate.filter(|_| passive).unwrap_or(control.rate);
-        Some(Route::new(rate, Bytes(control.size(config))))
+        Some((rate, Bytes(control.size(config))))
+    }
+
+    /// What flows into the bucket of this end, and what it holds; `None` where nothing limits it.
+    pub fn bucket(&self) -> Option<(Rate, Bytes)> {
+        Self::bucket_of(&self.config, self.passive)
     }
 
     /// Takes its tokens from this route, together with others. An IP header has so many bytes.

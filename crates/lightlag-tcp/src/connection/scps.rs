@@ -107,15 +107,12 @@ impl Connection {
         }
     }
 
-    /// Reads up to `bytes`, at most to the end of the record.
-    #[cold]
-    pub(super) fn read_within_record(&mut self, bytes: u64) -> u64 {
+    /// As [`Self::read`], but at most to the end of a record.
+    pub fn read_record(&mut self, bytes: u64) -> u64 {
         let read = self.receiver.read_so_far();
-        let Some(agreement) = &mut self.scps else { return 0 };
-        let left = agreement.records.ends.front().map_or(u64::MAX, |end| end - read);
-        let bytes = self.receiver.read(bytes.min(left));
-        agreement.records.settle(read + bytes);
-        bytes
+        let end = self.scps.as_ref().and_then(|agreement| agreement.records.ends.front());
+        let left = end.map_or(u64::MAX, |end| end - read);
+        self.read(bytes.min(left))
     }
 
     /// What the SYN offers.

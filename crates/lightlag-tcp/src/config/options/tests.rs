@@ -134,3 +134,39 @@ fn options_survive_a_round_trip() {
     let there = serde_json::to_string(&options(json)).unwrap();
     assert_eq!(options(&there), options(json));
 }
+
+#[test]
+fn switches_of_scps_contradict_each_other_in_words() {
+    for (options, key, fragment) in [
+        (r#"{ "recovery": "snack" }"#, "recovery", "set scps = true"),
+        (r#"{ "recovery": "snack", "scps": { "snack": "off" } }"#, "recovery", "nothing offers them"),
+        (r#"{ "ack_interval": "2 h" }"#, "ack_interval", "2 h"),
+        (r#"{ "scps": { "record_size": "0 B" } }"#, "scps.record_size", "0 B"),
+        (r#"{ "scps": { "snack_delay": "2 h" } }"#, "scps.snack_delay", "2 h"),
+        // 1460 + 20 + 20, and 512 + 40.
+        (r#"{ "rate_control": { "rate": "1 Mbit/s", "bucket": "1499 B" } }"#, "rate_control.bucket", "1500 B"),
+        (
+            r#"{ "profile": "scps", "rate_control": { "rate": "1 Mbit/s", "bucket": "551 B" } }"#,
+            "rate_control.bucket",
+            "552 B",
+        ),
+    ] {
+        let error = serde_json::from_str::<Options>(options).unwrap().resolve().unwrap_err();
+        assert_eq!(error.key, key, "{options}");
+        assert!(error.message.contains(fragment), "{options}: {}", error.message);
+    }
+}
+
+#[test]
+fn scps_can_be_switched_on_and_off_by_itself() {
+    let config = |options: &str| serde_json::from_str::<Options>(options).unwrap().resolve().unwrap();
+    assert_eq!(config(r#"{ "profile": "scps", "scps": false }"#).recovery, Scheme::NewReno);
+    assert_eq!(config(r#"{ "profile": "scps", "scps": false, "sack": true }"#).recovery, Scheme::Sack);
+    assert_eq!(config(r#"{ "profile": "scps", "ack_interval": "0 s" }"#).ack_interval, None);
+    let linux = config(r#"{ "scps": { "record_size": "10 kB" }, "recovery": "snack" }"#);
+    assert_eq!((linux.profile, linux.recovery), (Profile::Linux, Scheme::Snack));
+    // A timeout is at least SRTT and the interval.
+    assert_eq!(config(r#"{ "ack_interval": "400 ms" }"#).rto.variance_floor, Duration::from_millis(400));
+    let control = config(r#"{ "rate_control": { "rate": "1 Mbit/s" } }"#);
+    assert_eq!(control.rate_control.unwrap().size(&control), 5 * 1_500);
+}
