@@ -75,9 +75,10 @@ Jitter: TypeAlias = str | Mapping[str, Any]
 Traffic: TypeAlias = Mapping[str, Any]
 """``{"kind": "constant", "rate": "1 Mbit/s"}``, or bulk, on_off, periodic, poisson, burst with their keys. Sizes and
 times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``."""
-Trace: TypeAlias = str | Mapping[str, str]
+Trace: TypeAlias = str | Mapping[str, Any]
 """The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
-``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file."""
+``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file. ``"repeat": True`` begins a
+CSV file again after its last row."""
 Fade: TypeAlias = Mapping[str, Any]
 """``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of ln A, A the
 attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""

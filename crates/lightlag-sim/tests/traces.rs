@@ -57,6 +57,31 @@ fn rows_change_the_link_of_the_scenario() {
 }
 
 #[test]
+fn rows_begin_again_where_that_is_asked() {
+    let folder = folder("repeat", &[("cell.csv", "time_s,rate_bps\n0,8e6\n1,4e6\n4,2e6\n")]);
+    let text = scenario("trace = { file = \"cell.csv\", repeat = true }");
+    let network = expand(&folder, &text).unwrap();
+    let phases = network.links[0].timetable.as_ref().unwrap().phases();
+    let found: Vec<_> =
+        phases.iter().map(|phase| (phase.from.as_secs_f64(), phase.rate.as_bps() / 1_000_000)).collect();
+    // The last row is at the begin of the next round, where the first one takes its place.
+    assert_eq!(found, [(0.0, 8), (1.0, 4), (4.0, 8), (5.0, 4), (8.0, 8), (9.0, 4), (12.0, 2)]);
+    let scenario = parse_toml_in(&folder, &text, &[]).unwrap();
+    assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario));
+    for (trace, fragment) in [
+        ("{ file = \"zero.csv\", repeat = true }", "has a last time above 0"),
+        ("{ file = \"short.csv\", repeat = true }", "make the trace longer"),
+        ("{ file = \"cell.csv\", format = \"mahimahi\", repeat = true }", "always repeats"),
+    ] {
+        std::fs::write(format!("{folder}/zero.csv"), "time_s,loss\n0,0\n").unwrap();
+        std::fs::write(format!("{folder}/short.csv"), "time_s,loss\n0,0\n1e-8,0.1\n").unwrap();
+        let errors = expand(&folder, &self::scenario(&format!("trace = {trace}"))).unwrap_err();
+        assert!(errors.len() == 1 && errors[0].path.starts_with("links[0].trace"), "{errors:?}");
+        assert!(errors[0].message.contains(fragment), "{fragment}: {errors:?}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_told_with_file_and_line_and_once() {
     let files = [("cut.csv", "time_s,loss\n0,0\n1,0"), ("back.csv", "time_s,loss\n1,0\n0,0\n"), ("empty.down", "")];
     let folder = folder("wrong", &files);

@@ -277,7 +277,7 @@ fn links(
         for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
             let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
             side.fade.check_steps(until, || format!("{}.fade.step", table_of(index)), errors);
-            let (timetable, loss) = traces.direction(&side, side.loss.model(), || table_of(index), errors);
+            let (timetable, loss) = traces.direction(&side, side.loss.model(), until, || table_of(index), errors);
             links.push(LinkDirection {
                 name: format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to)),
                 from,

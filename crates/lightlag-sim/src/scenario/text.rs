@@ -114,7 +114,7 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
         let walked = || steps[..depth].join(".");
         let parent = depth.checked_sub(1).map_or("", |parent| steps[parent]);
         if matches!(*step, "forward" | "backward")
-            && matches!(parent, "rate" | "delay" | "queue" | "loss" | "reorder" | "duplicate")
+            && matches!(parent, "rate" | "delay" | "queue" | "loss" | "reorder" | "duplicate" | "fade" | "on_demand")
         {
             split_directions(at);
         } else if at.is_string() && is_queue_of_link(&steps[..depth]) {

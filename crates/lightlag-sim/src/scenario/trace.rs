@@ -4,7 +4,7 @@ use super::changes::Phases;
 use super::error::{Errors, Path, not_one_of};
 use super::link::{Omitted, Side};
 use super::reader::{FromValue, Table, shown};
-use crate::trace::{TraceError, TracedRate, read_csv, read_mahimahi};
+use crate::trace::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
 use lightlag_core::{Duration, Instant, Probability, Rate};
 use lightlag_net::{Deliveries, Loss, Phase, Timetable};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -26,6 +26,8 @@ pub struct TraceFile {
     pub file: String,
     /// How it is to be read.
     pub format: TraceFormat,
+    /// Whether rows begin again after the last one, with its time as zero.
+    pub repeats: bool,
 }
 
 /// The format of a trace.
@@ -38,6 +40,8 @@ pub enum TraceFormat {
 }
 
 const FORMATS: [&str; 2] = ["csv", "mahimahi"];
+/// The most rows of a trace that repeats, all rounds of a run together.
+const MOST_ROWS: u64 = 40_000_000;
 const WHAT: &str = "the path of a CSV file, such as \"cell.csv\", or { file = \"cell.down\", format = \"mahimahi\" }";
 
 /// Traces that have been read, each file once.
@@ -53,6 +57,8 @@ struct Asked {
     rate: Rate,
     delay: Duration,
     loss: Loss,
+    /// The end of the run.
+    until: Duration,
 }
 
 /// What a trace makes of a direction.
@@ -70,13 +76,14 @@ impl Traces {
         &mut self,
         side: &Side,
         loss: Loss,
+        until: Duration,
         table: impl FnOnce() -> String,
         errors: &mut Errors,
     ) -> (Option<Timetable>, Loss) {
         let Some(trace) = &side.trace.0 else {
             return (side.changes.timetable(side), side.changes.loss(loss));
         };
-        let asked = Asked { trace: trace.clone(), rate: side.rate, delay: side.delay, loss: loss.clone() };
+        let asked = Asked { trace: trace.clone(), rate: side.rate, delay: side.delay, loss: loss.clone(), until };
         let known = self.read.iter().find(|(other, _)| *other == asked).map(|(_, traced)| traced.clone());
         let traced = known.unwrap_or_else(|| {
             let traced = read(&asked);
@@ -93,7 +100,7 @@ impl Traces {
 }
 
 fn read(asked: &Asked) -> Result<Traced, String> {
-    let Asked { trace, rate, delay, loss } = asked;
+    let Asked { trace, rate, delay, loss, until } = asked;
     let first = Phase { from: Instant::ZERO, rate: *rate, delay: *delay, is_up: true, loses: false };
     let metadata = std::fs::metadata(&trace.file).map_err(|error| format!("cannot be read: {error}"))?;
     if !metadata.is_file() {
@@ -108,7 +115,7 @@ fn read(asked: &Asked) -> Result<Traced, String> {
     }
     let mut phases = Phases::new(first);
     let mut losses = vec![(Instant::ZERO, loss.clone())];
-    read_csv(text, |row| {
+    let mut take = |row: Row| {
         let (rate, down) = match row.rate {
             Some(TracedRate::Down) => (None, Some(true)),
             Some(TracedRate::Up(rate)) => (Some(rate), Some(false)),
@@ -123,9 +130,30 @@ fn read(asked: &Asked) -> Result<Traced, String> {
                 losses.push((from, loss));
             }
         }
-    })
-    .map_err(at_line)?;
+    };
+    if trace.repeats {
+        let mut rows = Vec::new();
+        read_csv(text, |row| rows.push(row)).map_err(at_line)?;
+        repeated(&rows, *until)?.for_each(take);
+    } else {
+        read_csv(text, &mut take).map_err(at_line)?;
+    }
     Ok(Traced { phases: phases.into(), loss: super::changes::in_turn(losses), deliveries: None })
+}
+
+/// The rows of all rounds up to the end of a run.
+fn repeated(rows: &[Row], until: Duration) -> Result<impl Iterator<Item = Row>, String> {
+    let period = rows.last().map_or(Duration::ZERO, |last| last.at);
+    if period.is_zero() {
+        return Err("a trace that repeats has a last time above 0".to_owned());
+    }
+    let rounds = until.as_nanos().div_ceil(period.as_nanos());
+    let most = MOST_ROWS / rows.len() as u64;
+    if rounds > most {
+        return Err(format!("{rounds} rounds of {period} in {until} are more than {most}; make the trace longer"));
+    }
+    let round = move |number| rows.iter().map(move |row| Row { at: row.at + period * number, ..*row });
+    Ok((0..rounds).flat_map(round))
 }
 
 /// The keys under which a scenario has links.
@@ -178,20 +206,25 @@ impl FromValue for Trace {
     const IS_TABLE: bool = true;
 
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let (file, format) = if let Value::String(file) = value {
-            (file.clone(), TraceFormat::Csv)
+        let (file, format, repeats) = if let Value::String(file) = value {
+            (file.clone(), TraceFormat::Csv, false)
         } else {
             let mut table = Table::open(value, at, WHAT, errors)?;
             let file = table.required("file", "write the path of the trace, such as \"cell.csv\"", errors);
             let format = table.optional("format", errors).unwrap_or(TraceFormat::Csv);
+            let repeats = table.optional("repeat", errors).unwrap_or_default();
             table.finish(errors);
-            (file?, format)
+            if repeats && format == TraceFormat::Mahimahi {
+                errors.push(Path::Key(at, "repeat"), "a trace of deliveries always repeats; leave the key out");
+                return None;
+            }
+            (file?, format, repeats)
         };
         if file.is_empty() {
             errors.push(at, "the path of the trace is empty");
             return None;
         }
-        Some(Self(Some(TraceFile { file, format })))
+        Some(Self(Some(TraceFile { file, format, repeats })))
     }
 }
 
@@ -222,8 +255,11 @@ impl Serialize for Trace {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             None => serializer.serialize_none(),
-            Some(TraceFile { file, format: TraceFormat::Csv }) => file.serialize(serializer),
-            Some(TraceFile { file, format: TraceFormat::Mahimahi }) => {
+            Some(TraceFile { file, format: TraceFormat::Csv, repeats: false }) => file.serialize(serializer),
+            Some(TraceFile { file, format: TraceFormat::Csv, repeats: true }) => {
+                json!({ "file": file, "repeat": true }).serialize(serializer)
+            }
+            Some(TraceFile { file, format: TraceFormat::Mahimahi, .. }) => {
                 json!({ "file": file, "format": FORMATS[1] }).serialize(serializer)
             }
         }
@@ -246,6 +282,10 @@ impl JsonSchema for Trace {
                         "format": {
                             "enum": FORMATS,
                             "description": "csv, or a time in milliseconds for each opportunity to deliver 1500 bytes"
+                        },
+                        "repeat": {
+                            "type": "boolean",
+                            "description": "begin again after the last row of a CSV file, with its time as zero"
                         }
                     },
                     "required": ["file"],
