@@ -186,7 +186,7 @@ fn links_without_losses_draw_nothing() {
 
 /// The scenarios of `scenarios/` whose hashes are kept in `tests/golden/hashes.txt`: a generated network and listed
 /// ones, asymmetric, congested and lossy, every algorithm, finite flows and endless ones.
-const GOLDEN: [&str; 3] = ["asymmetric", "dumbbell", "lossy"];
+const GOLDEN: [&str; 5] = ["asymmetric", "dumbbell", "lossy", "leo", "heterogeneous"];
 
 /// Another hash means other results, on this machine or since the last commit. Where they are meant to change,
 /// `LIGHTLAG_UPDATE_HASHES=1 cargo test -p lightlag-sim --test determinism` writes the file anew.
