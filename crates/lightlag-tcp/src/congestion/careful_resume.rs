@@ -307,6 +307,10 @@ impl CongestionControl for CarefulResume {
         Needs { rate: true, pacing: true, ..self.normal.needs() }
     }
 
+    fn bears_silence(&mut self) -> bool {
+        self.is_normal() && self.normal.bears_silence()
+    }
+
     fn refuses_prr(&self) -> bool {
         matches!(self.stage, Stage::SafeRetreat { .. })
     }

@@ -151,6 +151,10 @@ impl CongestionControl for Jersey {
         self.window.restart(window, threshold);
     }
 
+    fn leave_slow_start(&mut self) {
+        self.window.leave_slow_start();
+    }
+
     fn window(&self) -> u64 {
         self.window.bytes()
     }

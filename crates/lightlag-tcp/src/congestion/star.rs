@@ -97,6 +97,10 @@ impl CongestionControl for Star {
         !std::mem::replace(&mut self.waited, true)
     }
 
+    fn leave_slow_start(&mut self) {
+        self.window.leave_slow_start();
+    }
+
     fn window(&self) -> u64 {
         self.window.bytes()
     }

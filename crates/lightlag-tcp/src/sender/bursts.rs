@@ -39,6 +39,10 @@ impl Sender {
 
     /// Begins a burst into a window with so much room; returns whether it has to wait instead.
     pub(super) fn begin_burst(&mut self, now: Instant, room: u64) -> bool {
+        if self.needs.bursts {
+            // It makes its own.
+            return false;
+        }
         let (nxt, size) = (self.board.nxt(), u64::from(self.segment_size));
         let most = self.largest_burst();
         let allowed = room.min(self.peer_edge.saturating_sub(nxt));
