@@ -9,7 +9,7 @@ import pytest
 
 from lightlag.reproduce import PAPERS, Verdict
 from lightlag.reproduce.open_questions import contenders, fairness, losses, sizes, start_up
-from lightlag.reproduce.open_questions.contenders import Algorithm, algorithms, named
+from lightlag.reproduce.open_questions.contenders import Algorithm, algorithms, named, queue_for
 from lightlag.reproduce.open_questions.paths import GEO, LEO
 from lightlag.reproduce.paper import Effort
 from lightlag.scenario import congestion_names as known
@@ -21,8 +21,8 @@ FEW = ("newreno", "cubic", "hybla", "hybla, paced", "bbr")
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the algorithms that rows are judged by."""
     chosen = tuple(named(label) for label in FEW)
-    for module in (losses, sizes, fairness, start_up):
-        monkeypatch.setattr(module, "algorithms", lambda: chosen)
+    for module, name in ((losses, "alone"), (sizes, "alone"), (start_up, "alone"), (fairness, "algorithms")):
+        monkeypatch.setattr(module, name, lambda: chosen)
 
 
 def test_every_algorithm_of_the_list_exists_and_hybla_is_there_twice() -> None:
@@ -34,7 +34,11 @@ def test_every_algorithm_of_the_list_exists_and_hybla_is_there_twice() -> None:
 
 def test_a_change_names_its_place() -> None:
     paced = Algorithm("hybla, paced", "hybla", {"pacing": "true"})
-    assert paced.changes("flows.1.tcp") == {"flows.1.tcp.congestion": '"hybla"', "flows.1.tcp.pacing": "true"}
+    assert paced.changes(9, "flows.1.tcp") == {"flows.1.tcp.congestion": '"hybla"', "flows.1.tcp.pacing": "true"}
+    peach = Algorithm("peach", "peach", queue=contenders.PRIORITY, probes=True)
+    assert peach.changes(9) == {"defaults.tcp.congestion": '{ algorithm = "peach", sudden_window = 9 }'}
+    assert queue_for("1 bdp", paced, peach) == '{ discipline = "priority", limit = "1 bdp" }'
+    assert queue_for("1 bdp", paced) == '"1 bdp"'
 
 
 def test_slow_start_alone_counts_the_handshake_and_doublings() -> None:
@@ -123,6 +127,7 @@ def test_the_answers_leave_tables_and_figures(tmp_path: Path, monkeypatch: pytes
 
     chosen = tuple(named(label) for label in FEW)
     monkeypatch.setattr(figures, "algorithms", lambda: chosen)
+    monkeypatch.setattr(figures, "alone", lambda: chosen)
     PAPERS["open-questions"].reproduce(tmp_path / "out", seeds=1, jobs=2)
     names = {path.name for path in (tmp_path / "out").iterdir()}
     stems = ("start_up", "slow_starts", "errors", "sizes", "pairs", "round_trips")

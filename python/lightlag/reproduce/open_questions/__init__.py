@@ -12,12 +12,15 @@ NOTES = (
     "**Conditions.** Profile `linux`, an initial window of 10 segments, a receive window that does not limit. GEO: "
     "10 Mbit/s, 600 ms; LEO: 50 Mbit/s, 50 ms; queues of one bandwidth-delay product; errors in both directions. "
     "Without errors a run is repeated only where the starts of its flows differ. Hybla takes part twice, for its "
-    "authors demand pacing.",
+    "authors demand pacing. Peach has the queue of two priorities that it asks for and knows what path and queue hold, "
+    "which its papers take from the receiver's window; Jersey takes part alone with routers that warn, too.",
     "**Time to fill the link.** 90 % of the link's payload has arrived during one round trip; half a round trip to the "
     "receiver and the one over which the rate is taken are subtracted, and the handshake.",
     "**Westwood+ over GEO** stays at half of the link, even without errors: its bandwidth estimate takes one sample a "
     "round trip and smooths it twice. When slow start overshoots after six doublings the estimate is still a quarter "
     "of the link; that becomes ssthresh, and one segment a round trip is what remains.",
+    "**Jersey with warnings** has no losses, and half of the link over GEO: the first warning comes in slow start, from "
+    "an average queue of 50 packets, a tenth of the path, and leaves the window at what the estimate has seen by then.",
     "**BBR over GEO** stays below 90 %: every 10 s it lets its flight fall to 4 segments, to see the round-trip time "
     "without its own queue. That takes a round trip to fall and one to stay, 1.2 s instead of 0.2.",
 )

@@ -15,6 +15,11 @@ WANTED = (
 """In the order of the tables: by loss, by delay, by rate, and those made for satellites."""
 
 
+PLAIN = '"{limit}"'
+PRIORITY = '{{ discipline = "priority", limit = "{limit}" }}'
+WARNING = '{{ discipline = "step", limit = "{limit}", threshold = "50 packets", weight = 0.02 }}'
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """An algorithm as it takes part.
@@ -27,25 +32,27 @@ class Algorithm:
         As in a scenario.
     sets
         Changes to its TCP.
-    two_priorities
-        Whether it sends segments that a full queue has to drop first.
+    queue
+        The queue that it asks of routers, with the place of a limit.
+    probes
+        Whether it probes for a window that it has to be told.
     """
 
     label: str
     name: str
     sets: dict[str, str] = field(default_factory=dict, hash=False)
-    two_priorities: bool = False
+    queue: str = PLAIN
+    probes: bool = False
 
-    def changes(self, place: str = "defaults.tcp") -> dict[str, str]:
-        """What a scenario sets for it."""
-        return {f"{place}.congestion": f'"{self.name}"'} | {f"{place}.{key}": value for key, value in self.sets.items()}
+    def changes(self, window: int, place: str = "defaults.tcp") -> dict[str, str]:
+        """What a scenario sets for it; `window` is what path and queue hold, in segments."""
+        table = f'{{ algorithm = "{self.name}", sudden_window = {window} }}' if self.probes else f'"{self.name}"'
+        return {f"{place}.congestion": table} | {f"{place}.{key}": value for key, value in self.sets.items()}
 
 
 def queue_for(limit: str, *sharing: Algorithm) -> str:
-    """A drop-tail queue in a scenario, with two priorities if one of those who share it needs them."""
-    if any(one.two_priorities for one in sharing):
-        return f'{{ discipline = "priority", limit = "{limit}" }}'
-    return f'"{limit}"'
+    """A queue in a scenario: the one that one of those asks for who share it, else drop-tail."""
+    return next((one.queue for one in sharing if one.queue != PLAIN), PLAIN).format(limit=limit)
 
 
 @cache
@@ -56,12 +63,24 @@ def algorithms() -> tuple[Algorithm, ...]:
     for name in WANTED:
         if name in present:
             label = f"{name} (r)" if present[name] == "reconstructed" else name
-            found.append(Algorithm(label, name, two_priorities=name.startswith("peach")))
+            peach = name.startswith("peach")
+            found.append(Algorithm(label, name, queue=PRIORITY if peach else PLAIN, probes=peach))
         if name == "hybla":
             found.append(Algorithm("hybla, paced", name, {"pacing": "true"}))
     return tuple(found)
 
 
+@cache
+def alone() -> tuple[Algorithm, ...]:
+    """The same, and those that ask for a router which others do not get along with: Jersey with its warnings."""
+    warned = [
+        Algorithm(f"{one.label}, warned", one.name, {"ecn": '"classic"'}, WARNING)
+        for one in algorithms()
+        if one.name == "jersey"
+    ]
+    return (*algorithms(), *warned)
+
+
 def named(label: str) -> Algorithm:
     """The algorithm with this name or label."""
-    return next(one for one in algorithms() if label in (one.label, one.name))
+    return next(one for one in alone() if label in (one.label, one.name))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from lightlag import style
 from lightlag.reproduce.drawing import styled
-from lightlag.reproduce.open_questions.contenders import algorithms
+from lightlag.reproduce.open_questions.contenders import algorithms, alone
 from lightlag.reproduce.open_questions.fairness import QUEUES, TRIPS, Pairs, RoundTrips
 from lightlag.reproduce.open_questions.losses import ORBITS, PERS, Grid
 from lightlag.reproduce.open_questions.paths import GEO
@@ -21,12 +21,8 @@ from lightlag.reproduce.open_questions.start_up import JITTER, SECONDS, SLOW_STA
 MARKERS = ("o", "s", "D", "v")
 SHARES = LinearSegmentedColormap.from_list("shares", [style.COLOURS[1], "white", style.COLOURS[0]])
 """From less than half over an even share to more."""
-CHOSEN = ("newreno", "cubic", "hybla", "westwood", "copa", "bbr")
+CHOSEN = ("newreno", "cubic", "hybla", "bbr", "peach", "star", "wave")
 """Where lines of all would be a tangle."""
-
-
-def _names() -> list[str]:
-    return [one.label for one in algorithms()]
 
 
 def _by_name(axes: Axes, names: list[str]) -> None:
@@ -80,7 +76,7 @@ def slow_starts(found: SlowStarts) -> Figure:
 @styled
 def errors(grid: Grid) -> Figure:
     """Goodput of every algorithm at every error rate, over GEO and LEO."""
-    names = _names()
+    names = [one.label for one in alone()]
     figure, panels = style.chart(1, 2, size=(6.4, 1.15 + 0.25 * len(names)), sharey=True)
     for axes, orbit in zip(panels, ORBITS, strict=True):
         for at, per in enumerate(PERS):
@@ -106,7 +102,7 @@ def errors(grid: Grid) -> Figure:
 def sizes(found: Transfers) -> Figure:
     """The share of the link by the size of a transfer, without and with errors."""
     figure, panels = style.chart(1, 2, size=(6.4, 3.6), sharey=True)
-    shown = [one.label for one in algorithms() if one.label in CHOSEN]
+    shown = [one.label for one in algorithms() if one.label.removesuffix(" (r)") in CHOSEN]
     for axes, per in zip(panels, (0.0, 1e-3), strict=True):
         for at, name in enumerate(shown):
             shares = [100 * found.share(per, name, size) for size in SIZES]
@@ -131,7 +127,7 @@ def sizes(found: Transfers) -> Figure:
 @styled
 def pairs(found: Pairs) -> Figure:
     """The matrix of shares."""
-    names = _names()
+    names = [one.label for one in algorithms()]
     side = 1.6 + 0.36 * len(names)
     figure, axes = style.chart(size=(side + 0.5, side))
     shares = np.array([[found.share(one, other) for other in names] for one in names])
@@ -154,7 +150,7 @@ def pairs(found: Pairs) -> Figure:
 @styled
 def round_trips(found: RoundTrips) -> Figure:
     """How three flows with different round-trip times share a bottleneck."""
-    names = _names()
+    names = [one.label for one in algorithms()]
     figure, panels = style.chart(1, 2, size=(6.4, 1.15 + 0.25 * len(names)), sharey=True)
     for axes, queue in zip(panels, QUEUES, strict=True):
         for at, name in enumerate(names):

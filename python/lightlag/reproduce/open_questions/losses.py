@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lightlag.analyse import Interval, mean_interval
-from lightlag.reproduce.open_questions.contenders import Algorithm, algorithms, named
+from lightlag.reproduce.open_questions.contenders import Algorithm, alone, named
 from lightlag.reproduce.open_questions.paths import GEO, LEO, Orbit
 from lightlag.reproduce.paper import Effort
 from lightlag.reproduce.table import Layout, Row, Verdict
@@ -37,8 +37,8 @@ class Grid:
             (orbit, per, one, seed)
             for orbit in ORBITS
             for per in PERS
-            for one in algorithms()
-            for seed in (seeds if per else seeds[:1])
+            for one in alone()
+            for seed in (seeds[: orbit.runs] if per else seeds[:1])
         ]
         rates = effort.map(_goodput, points)
         found: dict[tuple[str, float, str], list[float]] = {}
@@ -132,12 +132,12 @@ def layout(grid: Grid, orbit: Orbit) -> Layout:
     """One path: a line for each algorithm."""
     header = ("algorithm", *(f"PER {per:g}" for per in PERS), "response functions")
     lines = []
-    for one in algorithms():
+    for one in alone():
         forms = [orbit.response(one.name, per) for per in PERS[1:]]
         known = ", ".join(f"{form / 1e6:.2f}" for form in forms if form is not None)
         lines.append((one.label, *(pm(grid.mean(orbit, per, one.label)) for per in PERS), known))
     about = f"{orbit.rate_bps / 1e6:g} Mbit/s, {orbit.rtt_s * 1e3:g} ms, queue of 1 BDP, {orbit.seconds:g} s"
-    title = f"Goodput over {orbit.name} in Mbit/s: {about}, {grid.seeds} seeds"
+    title = f"Goodput over {orbit.name} in Mbit/s: {about}, {len(grid.of(orbit, PERS[1], 'cubic'))} seeds"
     return Layout(f"errors_{orbit.name.lower()}", title, header, tuple(lines))
 
 

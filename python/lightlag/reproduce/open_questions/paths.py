@@ -22,8 +22,8 @@ class Orbit:
     ----------
     name, file
         As in tables, and the scenario.
-    rate_bps, rtt_s, seconds
-        The bottleneck, the round-trip time without queue, and how long a run lasts.
+    rate_bps, rtt_s, seconds, runs
+        The bottleneck, the round-trip time without queue, how long a run lasts, and how many there are at most.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Orbit:
     rate_bps: float
     rtt_s: float
     seconds: float
+    runs: int
 
     @property
     def most_bps(self) -> float:
@@ -45,7 +46,7 @@ class Orbit:
     def run(self, algorithm: Algorithm, seed: int, **more: str) -> ll.Result:
         """Run one flow; keys of `more` have two underscores for a dot."""
         changes = {key.replace("__", "."): value for key, value in more.items()}
-        sets = algorithm.changes() | {"links.1.queue": queue_for("1 bdp", algorithm)} | changes
+        sets = algorithm.changes(round(2 * self.bdp)) | {"links.1.queue": queue_for("1 bdp", algorithm)} | changes
         return ll.run(scenario(self.file), seed=seed, sets=sets)
 
     def rate_of(self, window: float) -> float:
@@ -83,5 +84,5 @@ class Orbit:
         return max(0, math.ceil(math.log2(share * self.bdp / initial_window)))
 
 
-GEO = Orbit("GEO", "geo", 10e6, 0.6, 120.0)
-LEO = Orbit("LEO", "leo", 50e6, 0.05, 40.0)
+GEO = Orbit("GEO", "geo", 10e6, 0.6, 120.0, 10)
+LEO = Orbit("LEO", "leo", 50e6, 0.05, 40.0, 5)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lightlag.analyse import Interval, mean_interval
-from lightlag.reproduce.open_questions.contenders import Algorithm, algorithms
+from lightlag.reproduce.open_questions.contenders import Algorithm, alone
 from lightlag.reproduce.open_questions.losses import pm
 from lightlag.reproduce.open_questions.paths import GEO
 from lightlag.reproduce.paper import Effort
 from lightlag.reproduce.table import Layout, Row, Verdict
 
-SEEDS = 5
+SEEDS = 3
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 PERS = (0.0, 1e-3)
 LONGEST_S = 4000.0
@@ -30,7 +30,7 @@ class Transfers:
         points = [
             (per, one, size, seed)
             for per in PERS
-            for one in algorithms()
+            for one in alone()
             for size in SIZES
             for seed in (seeds if per else seeds[:1])
         ]
@@ -105,7 +105,7 @@ def layout(found: Transfers, per: float) -> Layout:
             *(_time(found.mean(per, one.label, size)) for size in SIZES),
             f"{found.share(per, one.label, SIZES[-1]):.0%}",
         )
-        for one in algorithms()
+        for one in alone()
     )
     bare = ("slow start alone", *(f"{GEO.slow_start_s(size):.1f}" for size in SIZES), "")
     return Layout(

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lightlag.reproduce.open_questions.contenders import Algorithm, algorithms, named
+from lightlag.reproduce.open_questions.contenders import Algorithm, alone, named
 from lightlag.reproduce.open_questions.paths import GEO, INITIAL_WINDOW, LEO, Orbit
 from lightlag.reproduce.paper import Effort
 from lightlag.reproduce.table import Layout, Row, Verdict
@@ -80,7 +80,7 @@ def _full_s(grid: NDArray[np.float64], payload: NDArray[np.float64], orbit: Orbi
 
 def starts(effort: Effort) -> dict[str, Start]:
     """Every algorithm over GEO."""
-    every = algorithms()
+    every = alone()
     return dict(zip((one.label for one in every), effort.map(partial(start, orbit=GEO), every), strict=True))
 
 
