@@ -271,6 +271,8 @@ class Tcp:
     """One ACK in this time instead of delayed ACKs, whatever arrives; 0 s is off."""
     rate_control: RateControl | Mapping[str, Any] | None = None
     """A token bucket for all that leaves."""
+    outage_after: int | None = None
+    """So many timeouts in a row mean that a link is out: only probes leave then, and nothing is given up; 0 is off."""
 
 
 TcpLike: TypeAlias = Tcp | Mapping[str, Any]

@@ -134,6 +134,9 @@ pub struct Config {
     /// A token bucket for all that leaves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_control: Option<RateControl>,
+    /// So many timeouts in a row for the same data mean that a link is out; `None` never thinks so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outage_after: Option<u8>,
     /// What an earlier connection learned of the path (Careful Resume, RFC 9959); `None` begins without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub careful_resume: Option<Saved>,

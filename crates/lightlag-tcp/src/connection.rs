@@ -364,6 +364,9 @@ impl Connection {
         if self.keep_alive.is_some() {
             self.heard(now);
         }
+        if self.sender.in_outage() {
+            self.sender.end_outage(now, &self.config);
+        }
         if !segment.flags.has(Flags::ACK) {
             return;
         }

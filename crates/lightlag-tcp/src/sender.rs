@@ -19,6 +19,7 @@ mod bursts;
 mod handshake;
 mod idle;
 mod low_priority;
+mod outage;
 mod pacing;
 mod path;
 mod persist;
@@ -43,6 +44,8 @@ enum Timer {
     Retransmission,
     /// The peer's window is closed and nothing is in flight (RFC 9293 §3.8.6.1).
     Persist,
+    /// Nothing leaves but probes, for a link is out.
+    Outage,
 }
 
 /// What leaves next.
@@ -144,6 +147,7 @@ struct Extra {
     signals: attribution::Signals,
     /// The application writes records of so many bytes; 0 where that does not matter.
     record_size: u64,
+    outage: outage::Outage,
 }
 
 impl Sender {
@@ -403,7 +407,7 @@ impl Sender {
             // The usual case of an end that only receives.
             return None;
         }
-        if self.burst_left == 0 {
+        if self.burst_left == 0 || self.in_outage() {
             return None;
         }
         if self.tail.due

@@ -343,3 +343,77 @@ fn the_profile_is_the_parameter_set_of_the_reference() {
     assert_eq!((config.recovery, config.timestamps, config.window_scaling), (Scheme::Snack, false, true));
     assert_eq!(config.congestion, Choice::named("vegas"));
 }
+
+/// A transfer over a path that is out from 2 s on, for so long; what was under way then, or was sent into it, is lost.
+fn with_outage(config: Config, seconds: u64) -> Path {
+    let out = at(2_000)..at(2_000 + 1_000 * seconds);
+    let lost = move |sent: &Sent, delay| out.contains(&sent.at) || out.contains(&(sent.at + delay));
+    let mut path = Path::new(config, 250).bend(move |sent, delay| if lost(sent, delay) { vec![] } else { vec![delay] });
+    path.transfer(1_000_000);
+    path
+}
+
+/// Probes of an outage of so many seconds: after 1 s, 2 s more, 4, 8, 16, 32, and then every 60 s.
+fn probes_within(seconds: u64) -> u64 {
+    let (mut wait, mut at, mut count) = (1, 1, 0);
+    while at < seconds {
+        count += 1;
+        wait = (2 * wait).min(60);
+        at += wait;
+    }
+    count
+}
+
+#[test]
+fn a_told_outage_freezes_all_but_probes_and_ends_when_told() {
+    let mut path = with_outage(rated(1_500_000), 300);
+    path.run_until(at(2_000));
+    let before = path.ends[CLIENT].snapshot();
+    path.ends[CLIENT].link_lost(path.now);
+    path.run_until(at(301_999));
+    let silent: Vec<&Sent> = path.log.iter().filter(|sent| sent.from == CLIENT && sent.at > at(2_000)).collect();
+    assert!(silent.iter().all(|sent| sent.segment.len == 0), "nothing but probes");
+    assert_eq!(silent.len() as u64, probes_within(300));
+    path.now = at(302_000);
+    path.ends[CLIENT].link_restored(path.now);
+    path.flush(CLIENT);
+    let first = path.data(CLIENT).into_iter().find(|sent| sent.at >= at(302_000)).unwrap();
+    assert_eq!((first.at, u64::from(first.segment.seq.0 - 1_001)), (at(302_000), before.snd_una));
+    let after = path.ends[CLIENT].snapshot();
+    assert_eq!((after.cwnd, after.ssthresh), (before.cwnd, before.ssthresh));
+    path.run();
+    complete(&path, 1_000_000);
+    assert_eq!(path.ends[CLIENT].statistics().timeouts, 0);
+    // No sample spans the outage.
+    assert!(path.ends[CLIENT].snapshot().srtt < ms(1_500), "{}", path.ends[CLIENT].snapshot().srtt);
+}
+
+#[test]
+fn an_outage_that_nobody_told_ends_with_the_answer_to_a_probe() {
+    for seconds in [5, 60, 300, 600] {
+        let mut path = with_outage(Config { outage_after: Some(2), ..rated(1_500_000) }, seconds);
+        path.run();
+        complete(&path, 1_000_000);
+        let restored = at(2_000 + 1_000 * seconds);
+        let resumed = path.data(CLIENT).iter().map(|sent| sent.at).find(|sent| *sent >= restored).unwrap();
+        // At most an interval between probes, and a round trip.
+        let interval = Duration::from_secs(seconds.min(60) + 1);
+        assert!(resumed.since(restored) <= interval + ms(500), "{seconds} s: {}", resumed.since(restored));
+        let statistics = path.ends[CLIENT].statistics();
+        assert!(statistics.probes <= probes_within(seconds) + 1, "{seconds} s: {}", statistics.probes);
+        assert!(statistics.timeouts <= 2, "{seconds} s: {}", statistics.timeouts);
+    }
+}
+
+#[test]
+fn any_segment_of_the_peer_ends_an_outage() {
+    let mut path = Path::new(rated(1_500_000), 250);
+    path.transfer(1_000_000);
+    path.run_until(at(2_000));
+    path.ends[CLIENT].link_lost(path.now);
+    path.run_until(at(2_200));
+    // It was none: the next ACK comes within its interval.
+    assert!(path.data(CLIENT).last().unwrap().at > at(2_000));
+    path.run();
+    complete(&path, 1_000_000);
+}

@@ -176,6 +176,10 @@ pub struct Options {
     /// A token bucket for all that leaves: `{ rate = "1.5 Mbit/s", ack_rate = "20 kbit/s", bucket = "3 kB" }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_control: Option<RateControl>,
+    /// So many timeouts in a row for the same data mean that a link is out: only probes leave then, after 1, 2, 4 … 60 s,
+    /// and nothing is given up. 0 is off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outage_after: Option<u8>,
     /// Careful Resume (RFC 9959): what an earlier connection learned of the path, `{ saved_cwnd = "2 MB",
     /// saved_rtt = "600 ms" }`. After a first round trip like that one the window jumps to half of `saved_cwnd`, or to
     /// `max_jump` if that is less. With algorithms that have no more than a window. Default: none.
@@ -344,6 +348,7 @@ impl Options {
             loss_assumption: over.loss_assumption.or(self.loss_assumption),
             ack_interval: over.ack_interval.or(self.ack_interval),
             rate_control: over.rate_control.or(self.rate_control),
+            outage_after: over.outage_after.or(self.outage_after),
             careful_resume: over.careful_resume.or(self.careful_resume),
         }
     }
@@ -417,6 +422,7 @@ impl Options {
         set(&mut config.loss_assumption, &self.loss_assumption);
         config.ack_interval = self.ack_interval.or(config.ack_interval).filter(|interval| !interval.is_zero());
         config.rate_control = self.rate_control.or(config.rate_control);
+        config.outage_after = self.outage_after.or(config.outage_after).filter(|timeouts| *timeouts > 0);
         scps::check(&mut config, self.recovery.is_some())?;
         config.ecn = ecn(self.ecn, &config)?;
         check_closing(&config)?;

@@ -92,6 +92,9 @@ impl Connection {
     /// The probe of a closed window: an old number, which the peer must answer, or the next byte.
     #[cold]
     pub(super) fn probe(&mut self, now: Instant) -> Segment {
+        if self.sender.in_outage() {
+            return self.pure_ack(now, self.sender.board().flight() as u32 + 1);
+        }
         if self.sender.probed() == 0 {
             return self.pure_ack(now, 1);
         }

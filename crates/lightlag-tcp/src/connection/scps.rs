@@ -9,7 +9,7 @@
 //! is a unit that arrived whole, the highest bit of the first byte is the unit behind the hole, and what lies behind the
 //! last 1 is left open. These two readings are ours: the text of the standard was not available.
 
-use super::Connection;
+use super::{Connection, State};
 use crate::config::SnackForm;
 use crate::scoreboard::Range;
 use crate::segment::{Capabilities, MAX_SNACKS, MAX_VECTOR, Segment, Snack};
@@ -113,6 +113,29 @@ impl Connection {
         let end = self.scps.as_ref().and_then(|agreement| agreement.records.ends.front());
         let left = end.map_or(u64::MAX, |end| end - read);
         self.read(bytes.min(left))
+    }
+
+    /// Somebody on the way tells that a link is out: nothing leaves but probes until the peer is heard, or until
+    /// [`Self::link_restored`].
+    #[cold]
+    pub fn link_lost(&mut self, now: Instant) {
+        if self.carries_data() {
+            self.sender.begin_outage(now);
+        }
+    }
+
+    /// Somebody on the way tells that the link is there again.
+    #[cold]
+    pub fn link_restored(&mut self, now: Instant) {
+        self.sender.begin_event(&self.config);
+        self.sender.end_outage(now, &self.config);
+    }
+
+    fn carries_data(&self) -> bool {
+        !matches!(
+            self.state,
+            State::Closed | State::Listen | State::SynSent | State::SynReceived | State::FinWait2 | State::TimeWait
+        )
     }
 
     /// What the SYN offers.

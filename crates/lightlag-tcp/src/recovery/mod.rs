@@ -456,6 +456,12 @@ impl Recovery {
         self.episode = Episode::none();
     }
 
+    /// A link is there again after an outage: what left until `before` leaves again, a repair that costs no window.
+    pub fn on_outage_end(&mut self, board: &mut Scoreboard, before: Instant) {
+        self.on_smaller_path(board, self.segment_size);
+        board.mark_all_lost(before);
+    }
+
     /// Whether new data may not leave although the window allows it: repairs come first.
     pub fn next_lost(&self, board: &mut Scoreboard) -> Option<u64> {
         if self.phase == Phase::Open || self.wants_new_data() { None } else { board.next_lost() }

@@ -327,7 +327,7 @@ impl Sender {
         account: &mut Account,
     ) -> Option<Duration> {
         let echoed = || (newly_acked > 0).then_some(echo).flatten().map(|echo| ticks_since(now, echo));
-        let sent = delivery.sent.filter(|_| !delivery.retransmitted);
+        let sent = delivery.sent.filter(|(oldest, _)| !delivery.retransmitted && !self.waited_for_link(*oldest));
         let exact = sent.map(|(oldest, newest)| (now.since(oldest), now.since(newest)));
         let (oldest, newest) = match config.rtt_samples {
             RttSamples::Timestamp if echo.is_some() => echoed().map(|rtt| (rtt, rtt)),

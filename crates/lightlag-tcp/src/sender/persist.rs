@@ -38,7 +38,9 @@ impl Sender {
     /// Whether a probe must leave; it does with this call.
     pub(crate) fn take_probe(&mut self, now: Instant, config: &Config) -> bool {
         let probe = std::mem::take(&mut self.probe);
-        if probe {
+        if probe && self.in_outage() {
+            self.outage_probed(now);
+        } else if probe {
             self.persisting.sent = self.persisting.sent.saturating_add(1);
             self.persisting.unanswered = self.persisting.unanswered.saturating_add(1);
             self.persisting.byte = config.probe == Probe::Byte && self.written > self.board.nxt();

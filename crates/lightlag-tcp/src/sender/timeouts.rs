@@ -48,6 +48,7 @@ impl Sender {
             let wait = match self.timer {
                 Timer::Retransmission => self.rtt.rto(&config.rto),
                 Timer::Persist => self.persist_interval(config),
+                Timer::Outage => self.probe_interval(),
             };
             self.put_off_deadline(now, config, wait);
         }
@@ -64,6 +65,11 @@ impl Sender {
 
     #[cold]
     fn time_out(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
+        if self.in_outage() {
+            self.probe = true;
+            self.deadline = Instant::MAX;
+            return Expiry::Continue;
+        }
         let waited = self.rtt.rto(&config.rto);
         if self.needs.patience && self.is_patient() {
             // What RFC 6298 adds to SRTT, once more.
@@ -87,6 +93,10 @@ impl Sender {
         account.statistics.timeouts += 1;
         account.waited_for_timeout(self.limit, now, waited);
         self.limit = Limit::Timeout;
+        if config.outage_after.is_some_and(|timeouts| self.retries + 1 >= timeouts) {
+            self.begin_outage(now);
+            return Expiry::Continue;
+        }
         if self.retries >= config.retries {
             return Expiry::GiveUp;
         }

@@ -2,7 +2,6 @@ use super::*;
 use crate::Profile;
 use crate::config::{Config, LossAssumption, Scheme, Scps};
 use crate::congestion::Choice;
-use crate::connection::State;
 use crate::segment::{Flags, SackBlock, SeqNumber, SynOptions};
 use proptest::prelude::*;
 use std::sync::Arc;

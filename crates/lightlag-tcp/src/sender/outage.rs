@@ -1,0 +1,93 @@
+//! A link outage (SCPS-TP): neither congestion nor corruption. Nothing leaves but probes, the retransmission timer stands
+//! still, nothing is given up, and window and threshold stay.
+//!
+//! It begins when somebody tells of it, or with so many timeouts in a row for the same data (`outage_after`). Probes have
+//! the number before the first that is outstanding, so that the peer must answer: after 1 s and then twice as long each
+//! time, up to 60 s (the reference implementation's schedule; it gives up after 32, and we do not). The first segment of
+//! the peer ends it, or who told of it. What left a timeout ago or earlier leaves again then, from the first segment on.
+
+use super::{Sender, Tail, Timer};
+use crate::config::Config;
+use lightlag_core::{Duration, Instant};
+
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What an outage keeps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outage {
+    probes: u8,
+    /// What was left of the retransmission timer.
+    left: Duration,
+    /// When the last one ended: what left before gives no round-trip sample.
+    ended: Instant,
+}
+
+impl Sender {
+    /// Whether nothing but probes may leave.
+    #[inline]
+    pub(crate) fn in_outage(&self) -> bool {
+        self.timer == Timer::Outage
+    }
+
+    /// A link on the way is out.
+    #[cold]
+    pub(crate) fn begin_outage(&mut self, now: Instant) {
+        if self.in_outage() {
+            return;
+        }
+        let runs = self.timer == Timer::Retransmission && self.deadline != Instant::MAX;
+        let left = if runs { self.deadline.max(now).since(now) } else { Duration::ZERO };
+        let outage = &mut self.extra.get_or_insert_default().outage;
+        *outage = Outage { probes: 0, left, ended: outage.ended };
+        self.tail = Tail::new();
+        self.recovery.stop();
+        self.persisting = super::persist::Persisting::default();
+        self.probe = false;
+        self.timer = Timer::Outage;
+        self.deadline = now + FIRST;
+    }
+
+    /// Nobody has answered the last probe.
+    pub(super) fn probe_interval(&self) -> Duration {
+        let probes = self.extra.as_ref().map_or(0, |extra| extra.outage.probes);
+        (FIRST * (1 << probes.min(6))).min(LONGEST)
+    }
+
+    /// A probe leaves.
+    pub(super) fn outage_probed(&mut self, now: Instant) {
+        let extra = self.extra.get_or_insert_default();
+        extra.outage.probes = extra.outage.probes.saturating_add(1);
+        self.deadline = now + self.probe_interval();
+    }
+
+    /// The link is there again.
+    #[cold]
+    pub(crate) fn end_outage(&mut self, now: Instant, config: &Config) {
+        if !self.in_outage() {
+            return;
+        }
+        let outage = &mut self.extra.get_or_insert_default().outage;
+        outage.ended = now;
+        let left = outage.left;
+        let rto = self.rtt.plain_rto(&config.rto);
+        self.timer = Timer::Retransmission;
+        self.rtt.end_back_off();
+        self.retries = 0;
+        self.probe = false;
+        self.deadline = Instant::MAX;
+        if !self.board.is_empty() {
+            self.deadline = now + if left.is_zero() { rto } else { left };
+            let before = Instant::ZERO + now.since(Instant::ZERO + rto);
+            self.recovery.on_outage_end(&mut self.board, before);
+            self.excused = true;
+            self.note_lost(now);
+            self.resend_head = self.board.head_lost();
+        }
+    }
+
+    /// Whether a segment that left then may have waited for an outage to end.
+    pub(super) fn waited_for_link(&self, sent: Instant) -> bool {
+        self.extra.as_ref().is_some_and(|extra| sent < extra.outage.ended)
+    }
+}
