@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from lightlag import analyse
-from lightlag.comparison import MEASURES, bin_width, decimals
+from lightlag.comparison import MEASURES, decimals
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,8 @@ def test_goodput_of_no_rows_is_empty() -> None:
 
 
 def test_intervals_are_printed_with_two_digits_of_their_half_width() -> None:
-    goodput, completion, fairness, again = MEASURES
+    goodput, completion, fairness, again, queueing, _ = MEASURES
+    assert queueing.show(analyse.Interval(0.1234, 0.0023, 10)) == "123.4 ± 2.3 ms"
     assert goodput.show(analyse.Interval(9_412_345.0, 123_456.0, 10)) == "9.41 ± 0.12 Mbit/s"
     assert completion.show(analyse.Interval(123.456, 17.0, 10)) == "123 ± 17 s"
     assert fairness.show(analyse.Interval(1.0, 0.0, 10)) == "1.000 ± 0.000"
@@ -90,4 +91,4 @@ def test_intervals_are_printed_with_two_digits_of_their_half_width() -> None:
 
 @pytest.mark.parametrize(("seconds", "width"), [(0.5, 0.1), (10, 0.1), (120, 1.0), (300, 5.0), (3600, 50.0)])
 def test_bins_are_round(seconds: float, width: float) -> None:
-    assert bin_width(seconds) == pytest.approx(width)
+    assert analyse.bin_width(seconds) == pytest.approx(width)

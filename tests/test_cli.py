@@ -101,12 +101,41 @@ def test_warnings_go_to_stderr(call: CliRunner) -> None:
 def test_compare_prints_means_and_writes_figures(call: CliRunner, tmp_path: Path) -> None:
     done = call.invoke(app, ["compare", "pair.toml", "--congestion", "cubic,newreno", "-n", "2", "--jobs", "2"])
     assert done.exit_code == 0, done.stderr
-    for text in ("cubic", "newreno", "goodput", "completion time", "jain fairness", "resent", "±"):
+    for text in ("cubic", "newreno", "goodput", "completion time", "resent", "queueing p95", "±"):
         assert text in done.stdout
     folder = tmp_path / "results" / "pair-compare"
     assert (folder / "bars.pdf").read_bytes().startswith(b"%PDF")
-    assert len((folder / "summary.csv").read_text().splitlines()) == 1 + 2 * 4
+    assert len((folder / "summary.csv").read_text().splitlines()) == 1 + 2 * 6
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
     assert call.invoke(app, ["compare", "pair.toml", "-n", "1"]).exit_code == 2
+
+
+def test_compare_varies_keys_and_scenarios(call: CliRunner, tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text((tmp_path / "pair.toml").read_text().replace('"pair"', '"other"'))
+    arguments = ["compare", "pair.toml", "other.toml", "-c", "cubic, cubic/hybla", "-n", "2", "--seed", "5"]
+    arguments += ["--vary", "PER: links.0.loss=0,1e-3", "--set", "duration=10 s", "--figures", "png"]
+    done = call.invoke(app, arguments)
+    assert done.exit_code == 0, done.stderr
+    for text in ("PER", "scenario", "other", "cubic/hybla", "1e-3", "pair, other: mean"):
+        assert text in done.stdout
+    folder = tmp_path / "results" / "pair-other-compare"
+    assert ll.load_comparison(folder).design.seed == 5
+    assert (folder / "goodput-vs-PER.png").read_bytes().startswith(b"\x89PNG")
+    report = (folder / "report.html").read_text()
+    assert "links.0.loss = 0, 1e-3" in report
+    done = call.invoke(app, ["plot", str(folder), "-m", "goodput-vs-PER", "-o", "again.pdf"])
+    assert (tmp_path / "again.pdf").read_bytes().startswith(b"%PDF"), done.stderr
+    assert call.invoke(app, ["plot", str(folder), "-m", "pie"]).exit_code == 2
+
+
+def test_compare_writes_tables_alone(call: CliRunner, tmp_path: Path) -> None:
+    done = call.invoke(app, ["compare", "pair.toml", "-c", "cubic", "-n", "1", "--figures", "none", "-o", "tables"])
+    assert done.exit_code == 0, done.stderr
+    names = {path.name for path in (tmp_path / "tables").iterdir()}
+    assert names == {
+        *("run.json", "curves.jsonl", "runs.csv", "runs.parquet"),
+        *("summary.csv", "summary.parquet", "flows.parquet"),
+    }
 
 
 def test_plot_draws_what_was_written(call: CliRunner, tmp_path: Path) -> None:

@@ -58,6 +58,60 @@ def test_ctrl_c_of_a_json_run_still_prints_one_object(tmp_path: Path) -> None:
     assert not (tmp_path / "results").exists()
 
 
+def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> None:
+    arguments = ["compare", "dumbbell", "-c", "cubic,newreno", "-n", "40", "--figures", "none", "--jobs", "1"]
+    arguments += ["--set", "duration=100 s"]
+    process = interrupted([*arguments, "--quiet"], tmp_path)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "the same command goes on from there" in stderr
+    folder = tmp_path / "results" / "dumbbell-compare"
+    kept = ll.load_comparison(folder)
+    assert 0 < len(kept.outcomes) < 80
+    assert not kept.is_complete
+    assert [path.name for path in folder.parent.iterdir()] == ["dumbbell-compare"]
+
+    def again(*more: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "lightlag", *arguments, *more]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+
+    # Others may not take its place.
+    done = again("--set", "duration=99 s")
+    assert (done.returncode, folder.exists()) == (2, True)
+    assert "exists" in done.stderr
+    done = again()
+    assert done.returncode == 0, done.stderr
+    whole = ll.load_comparison(folder)
+    assert whole.is_complete
+    assert len(whole.outcomes) == 80
+    hashes = {(one.congestion, one.seed): one.result_hash for one in whole.outcomes}
+    assert all(hashes[one.congestion, one.seed] == one.result_hash for one in kept.outcomes)
+    # What is complete stays.
+    assert again().returncode == 2
+
+
+def test_what_a_killed_comparison_had_finished_is_not_repeated(tmp_path: Path) -> None:
+    arguments = ["compare", "dumbbell", "-c", "cubic", "-n", "60", "--figures", "none", "--quiet", "--jobs", "1"]
+    arguments += ["--set", "duration=100 s"]
+    process = subprocess.Popen([sys.executable, "-m", "lightlag", *arguments], cwd=tmp_path)
+    journal = tmp_path / "results" / ".dumbbell-compare.unfinished.jsonl"
+    while not (journal.exists() and journal.read_text().count("\n") >= 3):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait(timeout=60)
+    kept = journal.read_text().splitlines()
+    # Nobody would believe such a run: it is there at the end only if it was not repeated.
+    entry = json.loads(kept[0])
+    entry["outcome"]["goodput_bps"] = 1.0
+    journal.write_text("\n".join([json.dumps(entry), *kept[1:]]))
+    subprocess.run([sys.executable, "-m", "lightlag", *arguments], cwd=tmp_path, check=True, timeout=300)
+    whole = ll.load_comparison(tmp_path / "results" / "dumbbell-compare")
+    assert whole.is_complete
+    assert sorted(one.goodput_bps for one in whole.outcomes)[:2][0] == 1.0
+    assert not journal.exists()
+
+
 def test_ctrl_c_ends_a_comparison_in_threads(tmp_path: Path) -> None:
     process = interrupted(["compare", "dumbbell", "--quiet", "--jobs", "2", *LONG], tmp_path)
     _, stderr = process.communicate(timeout=60)

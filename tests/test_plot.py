@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import lightlag as ll
-from lightlag import plot, style
+from lightlag import comparison_plot, plot, style
 
 UNITS = {
     "cwnd": "(segments)",
@@ -104,11 +104,17 @@ def test_comparisons_are_drawn_and_written(net: ll.Network, tmp_path: Path) -> N
     comparison = ll.compare(net, ["newreno", "cubic"], replications=2, duration="60 s")
     folder = comparison.save(tmp_path / "compare")
     names = {path.name for path in folder.iterdir()}
-    assert names >= {"run.json", "runs.parquet", "summary.csv", "bars.pdf", "bars.png", "goodput.pdf", "cwnd.png"}
+    assert names >= {"run.json", "runs.parquet", "summary.csv", "bars.pdf", "bars.svg", "goodput.pdf", "cwnd.svg"}
     assert all(path.stat().st_size > 0 for path in folder.iterdir())
     # One flow: fairness would be a bar of 1.
     labels = [axes.get_xlabel() for axes in comparison.plot("bars").axes]
-    assert labels == ["goodput (Mbit/s)", "completion time (s)", "resent (%)"]
+    assert labels == [
+        "goodput (Mbit/s)",
+        "completion time (s)",
+        "resent (%)",
+        "queueing (ms)",
+        "queueing p95 (ms)",
+    ]
     with pytest.raises(ll.InputError, match="no comparison figure"):
         comparison.plot("pie")
 
@@ -126,13 +132,13 @@ def test_means_over_time_are_those_of_the_runs_still_going() -> None:
         times = np.linspace(0, end, 101)
         return times, times * rate / 8
 
-    times, mean, half = plot._mean_over_time([run(2.0, 100.0), run(4.0, 200.0)], 1.0)
+    times, mean, half = comparison_plot.mean_over_time([run(2.0, 100.0), run(4.0, 200.0)], 1.0)
     assert times.tolist() == [0.0, 0.5, 1.5, 2.5, 3.5]
     assert mean.tolist() == pytest.approx([0, 150, 150, 200, 200])
     assert half[1] == pytest.approx(12.7062 * 50, rel=1e-4)  # s / √2 = 50
     assert half[3] == 0
     # Two of three are over after 2 s: less than half is left.
-    assert plot._mean_over_time([run(2.0, 1.0), run(2.0, 1.0), run(4.0, 1.0)], 1.0)[0][-1] == 1.5
+    assert comparison_plot.mean_over_time([run(2.0, 1.0), run(2.0, 1.0), run(4.0, 1.0)], 1.0)[0][-1] == 1.5
 
 
 def test_a_lone_peak_is_cut_off_and_named() -> None:
@@ -143,7 +149,7 @@ def test_a_lone_peak_is_cut_off_and_named() -> None:
         axes = Figure().subplots()
         rows = pl.DataFrame({"time_s": [float(at) for at in range(len(windows))], "cwnd_segments": windows})
         axes.plot(rows["time_s"], rows["cwnd_segments"])
-        plot._leave_out_peak(axes, [rows])
+        style.leave_out_peak(axes, [(rows["time_s"].to_numpy(), rows["cwnd_segments"].to_numpy())])
         return axes.get_ylim()[1], [text.get_text() for text in axes.texts]
 
     limit, texts = top([10.0, 60_000.0, *[100.0] * 30])

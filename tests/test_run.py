@@ -140,7 +140,7 @@ def test_a_comparison_pairs_the_same_seeds(net: ll.Network) -> None:
         (name, seed) for name in ("newreno", "cubic") for seed in (1, 2, 3)
     ]
     assert seen == [(done, 6) for done in range(1, 7)]
-    by_hand = ll.run(net, duration="60 s", seed=2, sets={"defaults.tcp.congestion": "cubic"})
+    by_hand = ll.run(net, duration="60 s", seed=2, sets={"defaults.tcp.congestion": "cubic", "record.queueing": True})
     assert by_hand.result_hash == comparison.of("cubic")[1].result_hash
     assert by_hand.summary["flows"][0]["goodput_bps"] == pytest.approx(comparison.of("cubic")[1].goodput_bps)
 

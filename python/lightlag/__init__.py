@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightlag._engine import ScenarioError, __version__
 from lightlag.captures import Capture, inspect
-from lightlag.comparison import Comparison
+from lightlag.comparison import Comparison, load_comparison
 from lightlag.errors import InputError, Interrupted
 from lightlag.results import Result, load
 from lightlag.run import compare, run
@@ -86,6 +86,7 @@ __all__ = [
     "compare",
     "inspect",
     "load",
+    "load_comparison",
     "plot",
     "presets",
     "run",

@@ -11,9 +11,9 @@ from lightlag import _engine
 from lightlag.errors import InputError
 from lightlag.scenario import toml_value
 
-__all__ = ["algorithms", "explain", "first_sentences", "presets", "profiles", "queues"]
+__all__ = ["PROVENANCE", "algorithms", "explain", "first_sentences", "presets", "profiles", "queues"]
 
-_PROVENANCE = {
+PROVENANCE = {
     "established": "Established: rules and constants are those of the source.",
     "reconstructed": "Reconstructed: the public texts leave rules or constants open. What fills the gaps is "
     "lightlag's own and named in docs/models/congestion-control.md; read its results as those of such a design.",
@@ -81,7 +81,7 @@ def _algorithm(name: str) -> str:
     else:
         parts.append(f'In a scenario\n  congestion = "{name}"')
     parts.append(f"Source\n{_wrapped(entry['source'], '  ')}")
-    parts.append(f"Provenance\n{_wrapped(_PROVENANCE[entry['provenance']], '  ')}")
+    parts.append(f"Provenance\n{_wrapped(PROVENANCE[entry['provenance']], '  ')}")
     return "\n\n".join(parts)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = npt.NDArray[np.float64]
 
-__all__ = ["Interval", "delivered", "goodput", "jain", "mean_interval", "student_t"]
+__all__ = ["Interval", "bin_width", "delivered", "goodput", "jain", "mean_interval", "student_t", "thinned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,19 @@ def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval
     return Interval(mean, student_t(confidence, count - 1) * math.sqrt(variance / count), count)
 
 
+def bin_width(seconds: float) -> float:
+    """A round interval that cuts a time into 50 to 125 bins, at least 0.1 s.
+
+    Examples
+    --------
+    >>> bin_width(120.0), bin_width(10.0), bin_width(3600.0)
+    (1.0, 0.1, 50.0)
+    """
+    least = max(seconds / 125, 0.1)
+    power = 10.0 ** math.floor(math.log10(least) + 1e-9)
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least * (1 - 1e-9))
+
+
 def jain(values: Iterable[float]) -> float:
     """Jain's fairness index (Σx)² / (n Σx²): 1 if all are equal, 1/n if one has everything.
 
@@ -164,3 +177,30 @@ def delivered(trace: pl.DataFrame, times: Numbers) -> Iterator[tuple[pl.Series, 
         bytes_then = rows["delivered_bytes"].to_numpy()
         row = np.searchsorted(rows["time_s"].to_numpy(), times, side="right") - 1
         yield rows["flow"][:1], np.where(row >= 0, bytes_then[np.maximum(row, 0)], 0).astype(np.float64)
+
+
+def thinned(times: Numbers, values: Numbers, points: int) -> tuple[Numbers, Numbers]:
+    """The same curve to the eye with fewer points: first, least, greatest and last of each slice of time.
+
+    Parameters
+    ----------
+    times, values
+        The curve, by time.
+    points
+        About the most that are kept.
+    """
+    import numpy as np
+
+    if len(times) <= points:
+        return times, values
+    edges = np.linspace(times[0], times[-1], points // 4 + 1)
+    starts = np.searchsorted(times, edges[:-1])
+    keep: set[int] = set()
+    for start, stop in zip(starts, [*starts[1:], len(times)], strict=True):
+        part = values[start:stop]
+        if len(part):
+            keep.update((start, stop - 1))
+            if not np.isnan(part).all():
+                keep.update((start + int(np.nanargmin(part)), start + int(np.nanargmax(part))))
+    order = np.array(sorted(keep))
+    return times[order], values[order]

@@ -8,10 +8,9 @@ import matplotlib
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from lightlag import style
+from lightlag import analyse, style
 from lightlag.capture_comparison import CaptureComparison, Curve, Side
-from lightlag.comparison import bin_width
-from lightlag.plot import _thin, _unit
+from lightlag.plot import _thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,14 +27,14 @@ def connection(of: Connection) -> Chart:
         side = Side.of_capture(of)
         figure, (upper, lower) = style.chart(2, 1, size=(6.4, 5.2), sharex=True, height_ratios=(1.5, 1))
         end = _end(side)
-        factor, unit = _unit(float(np.max(side.sent.values, initial=0.0)), "B")
+        factor, unit = style.unit_of(float(np.max(side.sent.values, initial=0.0)), "B")
         _line(upper, side.sent, factor, "sent", 0)
         _line(upper, side.acked, factor, "acknowledged", 1)
         _dots(upper, side.resent, factor, "resent", style.BLACK, "x")
         sender, receiver = (of.client, of.server) if of.sender == "client" else (of.server, of.client)
         style.finish(upper, "Sequence", f"{side.title} · {sender} to {receiver}", end_s=end)
         upper.set_ylabel(f"data ({unit})")
-        factor, unit = _unit(float(np.max(side.in_flight.values, initial=0.0)), "B")
+        factor, unit = style.unit_of(float(np.max(side.in_flight.values, initial=0.0)), "B")
         _line(lower, side.in_flight, factor, "in flight", 0)
         style.finish(lower, "In flight", legend=False, end_s=end)
         lower.set_ylabel(f"in flight ({unit})")
@@ -51,7 +50,7 @@ def comparison(of: CaptureComparison) -> Chart:
         figure, panels = style.chart(3, 1, size=(6.4, 7.4), sharex=True, height_ratios=(1.3, 1, 1))
         end = max(_end(side) for side, _ in sides)
         highest = max(float(np.max(side.sent.values, initial=0.0)) for side, _ in sides)
-        factor, unit = _unit(highest, "B")
+        factor, unit = style.unit_of(highest, "B")
         for at, (side, label) in enumerate(sides):
             _line(panels[0], side.sent, factor, label, at)
             _dots(panels[0], side.resent, factor, f"resent, {label}", style.COLOURS[at], "x+"[at])
@@ -71,7 +70,7 @@ def _windows(axes: Axes, sides: Any, end: float) -> None:
     curves = [(side.in_flight, f"in flight, {label}", at) for at, (side, label) in enumerate(sides)]
     curves += [(side.cwnd, f"cwnd, {label}", 2 + at) for at, (side, label) in enumerate(sides) if side.cwnd is not None]
     flights = max(float(np.max(curve.values, initial=0.0)) for curve, _, at in curves if at < 2)
-    factor, unit = _unit(flights, "B")
+    factor, unit = style.unit_of(flights, "B")
     for curve, label, at in curves:
         _line(axes, curve, factor, label, at)
     style.finish(axes, "In flight", end_s=end)
@@ -82,7 +81,7 @@ def _windows(axes: Axes, sides: Any, end: float) -> None:
 def _goodputs(axes: Axes, sides: Any, end: float) -> None:
     # ACKs come in steps at a loss: an interval is no shorter than two round trips.
     rtts = [side.summary["mean_rtt_s"] or 0.0 for side, _ in sides]
-    width = bin_width(max(end, 250 * max(rtts)))
+    width = analyse.bin_width(max(end, 250 * max(rtts)))
     edges = np.arange(0.0, end + width, width)
     means = []
     for side, _ in sides:
@@ -93,7 +92,7 @@ def _goodputs(axes: Axes, sides: Any, end: float) -> None:
         before = np.searchsorted(curve.times, edges, side="right") - 1
         reached = np.where(before >= 0, curve.values[np.maximum(before, 0)], 0.0)
         means.append(np.diff(np.maximum.accumulate(reached)) * 8 / width)
-    factor, unit = _unit(max(float(np.max(mean, initial=0.0)) for mean in means), "bit/s")
+    factor, unit = style.unit_of(max(float(np.max(mean, initial=0.0)) for mean in means), "bit/s")
     for at, ((_, label), mean) in enumerate(zip(sides, means, strict=True)):
         # Up to the interval in which the connection ended.
         last = np.flatnonzero(mean)[-1] + 1 if mean.any() else 0

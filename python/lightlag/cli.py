@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import typer
 
 from lightlag import _engine
 from lightlag._table import print_rows
-from lightlag.commands import captures, compare_capture, emulate, inspect, replay, serve
+from lightlag.commands import captures, compare_capture, compared, emulate, inspect, replay, serve
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
 
@@ -35,6 +36,8 @@ Examples:
   lightlag run geo.toml --seed 7 --json        one JSON object on stdout
   lightlag run geo --pcap --pcap-comments      packets for Wireshark, in results/geo/captures
   lightlag compare geo -c cubic,hybla -n 10    the same seeds for both, 95 % intervals
+  lightlag compare geo leo -c cubic/bbr --vary links.1.loss=0,1e-4,1e-3
+                                               two that compete, at every point
   lightlag plot results/geo -m cwnd -o cwnd.pdf
   lightlag explain cubic                       equations, parameters, source
   lightlag explain geo > mine.toml             a scenario file to begin with
@@ -182,13 +185,14 @@ def run(
 @app.command(short_help="Run several algorithms side by side.")
 @_guarded
 def compare(
-    file: File,
-    congestion: Annotated[
-        str | None,
-        typer.Option("--congestion", "-c", metavar="NAMES", help="Algorithms, with commas between; default: all."),
-    ] = None,
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Scenarios in TOML or JSON, or names of presets.")
+    ],
+    congestion: compared.Congestion = None,
+    vary: compared.Vary = None,
     replications: Annotated[
-        int, typer.Option("--replications", "-n", min=1, help="Runs of each algorithm, with consecutive seeds.")
+        int,
+        typer.Option("--replications", "-n", min=1, help="Runs of each algorithm and point, with consecutive seeds."),
     ] = 10,
     sets: Set = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The first seed; replaces the scenario's own.")] = None,
@@ -197,41 +201,38 @@ def compare(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
     ] = None,
+    figures: compared.Figures = "pdf,svg",
     quiet: Quiet = False,
 ) -> None:
-    """Run a scenario with several algorithms, each with the same seeds.
+    """Run scenarios with several algorithms, each with the same seeds.
 
-    Prints the mean and the 95 % interval of goodput, completion time, fairness and the share of segments sent
-    again; writes these and figures to results/NAME-compare. Ctrl-C keeps the runs that have finished.
+    Prints mean and 95 % interval of goodput, completion time, fairness, segments sent again and queueing delay;
+    writes tables, figures and report.html to results/NAME-compare. Each finished run is kept: after Ctrl-C the same
+    command goes on where it ended.
     """
-    from lightlag import _progress
-    from lightlag.run import compare as compare_algorithms
-    from lightlag.scenario import load_scenario
-
     changes = _changes(sets, seed)
-    scenario = json.loads(load_scenario(file, changes))
-    folder = out if out is not None else Path("results") / f"{scenario['name']}-compare"
-    _engine.check_folder(folder, force)
-    names = None if congestion is None else [name.strip() for name in congestion.split(",") if name.strip()]
+    formats = compared.formats(figures)
+    plan = compared.plan(files, congestion, vary or [], replications, changes)
+    folder = out if out is not None else compared.folder(plan)
+    journal = compared.journal(plan, folder, force)
     if not quiet:
-        _warn(file, changes)
-    stopped = False
-    try:
-        with _progress.of_comparison(scenario["name"], shown=not quiet) as progress:
-            comparison = compare_algorithms(scenario, names, replications=replications, jobs=jobs, progress=progress)
-    except Interrupted as error:
-        stopped = True
-        comparison = error.result  # type: ignore[assignment]
+        for file in files:
+            _warn(file, changes)
+    comparison = compared.run(plan, jobs, journal, shown=not quiet)
     if not comparison.outcomes:
         raise CommandError(STOPPED, "interrupted before a run had finished; nothing to keep")
     if not quiet:
-        print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
-    comparison.save(folder, force=force)
+        print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
+    command = shlex.join(["lightlag", *sys.argv[1:]])
+    comparison.save(folder, force=True, formats=formats, report=bool(formats), command=command)
+    journal.unlink(missing_ok=True)
     if not quiet:
-        print(f"figures and tables in {folder}")
-    if stopped:
+        print(f"{'report, figures and tables' if formats else 'tables'} in {folder}")
+    if not comparison.is_complete:
         raise CommandError(
-            STOPPED, f"interrupted; the {len(comparison.outcomes)} runs that had finished are in {folder}"
+            STOPPED,
+            f"interrupted; the {len(comparison.outcomes)} of {plan.design.run_count} runs that had finished are in "
+            f"{folder}, the same command goes on from there",
         )
 
 
@@ -239,7 +240,14 @@ def compare(
 @_guarded
 def plot(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder.")],
-    metric: Annotated[str, typer.Option("--metric", "-m", help="cwnd, goodput, sequence, rtt or queue.")] = "cwnd",
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric",
+            "-m",
+            help="cwnd (default), goodput, sequence, rtt or queue; of a comparison any of its figures.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -248,10 +256,13 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a figure of a results folder."""
+    from lightlag.comparison import load_comparison
     from lightlag.results import load
 
+    compared = load_comparison(folder) if (folder / "curves.jsonl").exists() else None
+    metric = metric or (compared.figures[0] if compared else "cwnd")
     path = folder / f"{metric}.pdf" if out is None else out
-    load(folder).plot(metric, path)  # type: ignore[arg-type]
+    (compared or load(folder)).plot(metric, path)  # type: ignore[arg-type]
     print(path)
 
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag.analyse import Interval, delivered, jain, mean_interval
-from lightlag.results import Result, Row, rate
+from lightlag.analyse import Interval, mean_interval
+from lightlag.errors import InputError
+from lightlag.outcome import Outcome
+from lightlag.results import Row, rate
+from lightlag.variables import Competitor, Variable
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from lightlag.analyse import Numbers
     from lightlag.style import Chart
 
-__all__ = ["MEASURES", "Comparison", "Measure", "Outcome"]
+__all__ = ["MEASURES", "Comparison", "Design", "Measure", "Outcome", "load_comparison"]
+
+Point = tuple[str, ...]
+"""A value of each variable, as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +36,17 @@ class Measure:
     column: str
     title: str
     unit: str
-    """As printed; "bit/s" takes a decimal prefix, "%" multiplies by 100."""
+    """As printed; "bit/s" takes a decimal prefix, "%" multiplies by 100, "ms" by 1000."""
+    about: str
 
     def show(self, interval: Interval) -> str:
         """Mean ± half width with the unit, rounded to two digits of the half width."""
         if interval.count == 0:
             return "–"
         mean, half, unit = interval.mean, interval.half_width, self.unit
-        if unit == "%":
-            mean, half = mean * 100, half * 100
+        if unit in ("%", "ms"):
+            factor = {"%": 100.0, "ms": 1000.0}[unit]
+            mean, half = mean * factor, half * factor
         elif unit == "bit/s":
             text = rate(mean).split()[1]
             factor = 10.0 ** (3 * " kMGT".index((text[:-5] or " ")[0]))
@@ -66,200 +74,306 @@ def decimals(mean: float, half_width: float) -> int:
 
 
 MEASURES = (
-    Measure("goodput_bps", "Goodput", "bit/s"),
-    Measure("completion_s", "Completion time", "s"),
-    Measure("jain", "Jain fairness", ""),
-    Measure("retransmitted_share", "Resent", "%"),
+    Measure(
+        "goodput_bps",
+        "Goodput",
+        "bit/s",
+        "payload that all flows together had delivered, over the time from the first start to the last finish or the "
+        "end of the run",
+    ),
+    Measure("completion_s", "Completion time", "s", "from the first start to the last finish, where all flows finish"),
+    Measure("jain", "Jain fairness", "", "(Σx)² / (n Σx²) of the goodputs of the n flows of a run"),
+    Measure("retransmitted_share", "Resent", "%", "segments with payload sent again, of all that were sent"),
+    Measure(
+        "queueing_mean_s",
+        "Queueing",
+        "ms",
+        "how long the data packets of a run waited at the bottleneck for their transmission to begin, on average; the "
+        "bottleneck is the link direction at which they waited longest in all",
+    ),
+    Measure("queueing_p95_s", "Queueing p95", "ms", "what 95 % of these waits did not exceed, at most 1.6 % off"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a comparison keeps of one run."""
+class Design:
+    """What a comparison compares."""
 
-    congestion: str
-    seed: int
-    goodput_bps: float
-    """Payload delivered by all flows over the time from the first start to the last finish or the end."""
-    completion_s: float | None
-    """From the first start to the last finish; None if a transfer is unfinished or there is none."""
-    jain: float
-    retransmitted_share: float
-    timeouts: int
-    result_hash: str
-    delivered: tuple[Numbers, Numbers] | None
-    """Times in seconds and the bytes that all flows together had delivered; None if there is no trace."""
-    result: Result | None
-    """The run itself, for the first seed."""
+    scenario: dict[str, Any]
+    """The scenario, or the first of several, with every default."""
+    competitors: tuple[Competitor, ...]
+    variables: tuple[Variable, ...] = ()
+    seed: int = 1
+    """The first seed."""
+    replications: int = 1
+    """How many."""
+
+    def points(self) -> Iterable[Point]:
+        """Every combination of values."""
+        return itertools.product(*(variable.values for variable in self.variables))
+
+    @property
+    def run_count(self) -> int:
+        """How many runs there are in all."""
+        return self.replications * len(self.competitors) * math.prod(len(one.values) for one in self.variables)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return asdict(self)
 
     @classmethod
-    def of(cls, congestion: str, seed: int, result: Result, keep: bool) -> Outcome:
-        """Reduces a run to what a comparison needs."""
-        flows = result.summary["flows"]
-        start = min(flow["start_s"] for flow in flows)
-        finishes = [flow["finish_s"] for flow in flows]
-        ends = [result.simulated_s if finish is None else finish for finish in finishes]
-        seconds = max(ends) - start
-        sent = sum(flow["sent_segments"] for flow in flows)
-        again = sum(flow["retransmitted_segments"] for flow in flows)
+    def from_json(cls, plain: dict[str, Any]) -> Design:
+        """The design of which :meth:`to_json` gave these values."""
+
+        def tuples(table: dict[str, Any]) -> dict[str, Any]:
+            return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+
         return cls(
-            congestion=congestion,
-            seed=seed,
-            goodput_bps=sum(flow["delivered_bytes"] for flow in flows) * 8 / seconds if seconds > 0 else 0.0,
-            completion_s=None if None in finishes else seconds,
-            jain=jain(flow["goodput_bps"] for flow in flows),
-            retransmitted_share=again / sent if sent else 0.0,
-            timeouts=sum(flow["timeouts"] for flow in flows),
-            result_hash=result.result_hash,
-            delivered=_delivered(result),
-            result=result if keep else None,
+            plain["scenario"],
+            tuple(Competitor(**tuples(one)) for one in plain["competitors"]),
+            tuple(Variable(**tuples(one)) for one in plain["variables"]),
+            plain["seed"],
+            plain["replications"],
         )
 
 
-_POINTS = 5000
-
-
-def _delivered(result: Result) -> tuple[Numbers, Numbers] | None:
-    """The delivered bytes on a grid that is fine enough for any figure."""
-    import numpy as np
-
-    trace = result.trace("goodput")
-    if trace.is_empty():
-        return None
-    times = np.linspace(0.0, result.simulated_s, _POINTS + 1)
-    total = np.zeros_like(times)
-    for _, level in delivered(trace, times):
-        total += level
-    return times, total
-
-
-def bin_width(seconds: float) -> float:
-    """A round interval that cuts a time into 50 to 125 bins, at least 0.1 s.
-
-    Examples
-    --------
-    >>> bin_width(120.0), bin_width(10.0), bin_width(3600.0)
-    (1.0, 0.1, 50.0)
-    """
-    least = max(seconds / 125, 0.1)
-    power = 10.0 ** math.floor(math.log10(least) + 1e-9)
-    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least * (1 - 1e-9))
-
-
 class Comparison:
-    """Algorithms side by side, over the same seeds. Made by :func:`lightlag.compare`."""
+    """Algorithms side by side, over the same seeds and the same values of variables.
 
-    def __init__(self, algorithms: Sequence[str], scenario: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
-        self.scenario = scenario
+    Made by :func:`lightlag.compare`, read with :func:`lightlag.load_comparison`.
+    """
+
+    def __init__(self, design: Design, outcomes: Sequence[Outcome], keys: Sequence[str] = ()) -> None:
+        """`keys` tell the runs of a journal from others."""
+        self.design = design
         self.outcomes = tuple(outcomes)
-        self.algorithms = [name for name in algorithms if any(outcome.congestion == name for outcome in outcomes)]
+        self._keys = tuple(keys)
+        self.variables = design.variables
+        self.scenario = design.scenario
+        self._cells: dict[tuple[str, Point], list[Outcome]] = {}
+        for outcome in outcomes:
+            self._cells.setdefault((outcome.congestion, outcome.point), []).append(outcome)
+        there = {name for name, _ in self._cells}
+        self.algorithms = [one.label for one in design.competitors if one.label in there]
+        """The labels of those that have finished runs."""
+        points = {point for _, point in self._cells}
+        self.points = [point for point in design.points() if point in points]
+        """The combinations of values that have finished runs."""
 
     @property
     def name(self) -> str:
-        """The name of the scenario."""
-        return str(self.scenario["name"])
+        """The name of the scenario, or of several."""
+        scenarios = [variable.values for variable in self.variables if not variable.keys]
+        return ", ".join(scenarios[0]) if scenarios else str(self.scenario["name"])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every run has finished."""
+        return len(self.outcomes) == self.design.run_count
+
+    def describe(self, point: Point) -> str:
+        """The values of a point with their labels."""
+        pairs = zip(self.variables, point, strict=True)
+        return ", ".join(f"{variable.label} {value}" if variable.keys else value for variable, value in pairs)
+
+    def describe_but(self, variable: Variable, others: Point) -> str:
+        """The values of a point with their labels, without those of one variable."""
+        left = [one for one in self.variables if one is not variable]
+        pairs = zip(left, others, strict=True)
+        return ", ".join(f"{one.label} {value}" if one.keys else value for one, value in pairs)
+
+    def of(self, algorithm: str, point: Point | None = None) -> list[Outcome]:
+        """The runs of an algorithm, at one point or at all."""
+        if point is not None:
+            return self._cells.get((algorithm, point), [])
+        return [outcome for outcome in self.outcomes if outcome.congestion == algorithm]
+
+    def values(self, algorithm: str, measure: Measure, point: Point | None = None) -> list[float]:
+        """A measure of each run of an algorithm, where it has one."""
+        values = (getattr(outcome, measure.column) for outcome in self.of(algorithm, point))
+        return [value for value in values if value is not None and not math.isnan(value)]
+
+    def interval(self, algorithm: str, measure: Measure, point: Point | None = None) -> Interval:
+        """Mean and 95 % interval of a measure over an algorithm's runs."""
+        return mean_interval(self.values(algorithm, measure, point))
+
+    def cells(self) -> Iterable[tuple[str, Point]]:
+        """Every algorithm at every point that has finished runs, point by point."""
+        return ((name, point) for point in self.points for name in self.algorithms if (name, point) in self._cells)
 
     @property
     def runs(self) -> pl.DataFrame:
         """One row a run."""
         import polars as pl
 
-        columns = {
-            "congestion": pl.String,
-            "seed": pl.UInt64,
-            "goodput_bps": pl.Float64,
-            "completion_s": pl.Float64,
-            "jain": pl.Float64,
-            "retransmitted_share": pl.Float64,
-            "timeouts": pl.UInt64,
-            "result_hash": pl.String,
-        }
-        rows = [[getattr(outcome, column) for column in columns] for outcome in self.outcomes]
-        return pl.DataFrame(rows, schema=columns, orient="row")
+        plain = {"timeouts": pl.UInt64, "simulated_s": pl.Float64, "bottleneck": pl.String, "result_hash": pl.String}
+        measures = {measure.column: pl.Float64 for measure in MEASURES}
+        rows = [
+            [outcome.congestion, *self._point(outcome.point), outcome.seed]
+            + [getattr(outcome, column) for column in (*measures, *plain)]
+            for outcome in self.outcomes
+        ]
+        schema = {"congestion": pl.String, **self._columns(), "seed": pl.UInt64, **measures, **plain}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row a run and flow."""
+        import polars as pl
+
+        schema = {"congestion": pl.String, **self._columns(), "seed": pl.UInt64, "flow": pl.String}
+        schema |= {"algorithm": pl.String, "goodput_bps": pl.Float64, "completion_s": pl.Float64}
+        schema |= {"min_rtt_s": pl.Float64}
+        frames = []
+        for outcome in self.outcomes:
+            same = dict(zip(self._columns(), self._point(outcome.point), strict=True))
+            flows = outcome.flows
+            columns = {"flow": flows.name, "algorithm": flows.congestion, "goodput_bps": flows.goodput_bps}
+            columns |= {"completion_s": flows.completion_s, "min_rtt_s": flows.min_rtt_s}
+            frame = pl.DataFrame(columns, schema={name: schema[name] for name in columns})
+            same |= {"congestion": outcome.congestion, "seed": outcome.seed}
+            frames.append(frame.with_columns(pl.lit(value).alias(name) for name, value in same.items()))
+        return pl.concat(frames).select(pl.col(name).cast(kind) for name, kind in schema.items())
 
     @property
     def summary(self) -> pl.DataFrame:
-        """One row an algorithm and measure: mean, half width of the 95 % interval and number of runs."""
+        """One row an algorithm, point and measure: mean, half width of the 95 % interval and number of runs."""
         import polars as pl
 
         rows = []
-        for name in self.algorithms:
+        for name, point in self.cells():
             for measure in MEASURES:
-                interval = self.interval(name, measure)
-                rows.append((name, measure.column, interval.mean, interval.half_width, interval.count))
-        schema = {
-            "congestion": pl.String,
-            "measure": pl.String,
-            "mean": pl.Float64,
-            "half_width": pl.Float64,
-            "runs": pl.UInt32,
-        }
+                interval = self.interval(name, measure, point)
+                numbers = (interval.mean, interval.half_width, interval.count)
+                rows.append((name, *self._point(point), measure.column, *numbers))
+        schema = {"congestion": pl.String, **self._columns(), "measure": pl.String}
+        schema |= {"mean": pl.Float64, "half_width": pl.Float64, "runs": pl.UInt32}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
-    def of(self, algorithm: str) -> list[Outcome]:
-        """The runs of an algorithm."""
-        return [outcome for outcome in self.outcomes if outcome.congestion == algorithm]
+    def _columns(self) -> dict[str, Any]:
+        """The columns of the variables."""
+        import polars as pl
 
-    def values(self, algorithm: str, measure: Measure) -> list[float]:
-        """A measure of each run of an algorithm, where it has one."""
-        values = (getattr(outcome, measure.column) for outcome in self.of(algorithm))
-        return [value for value in values if value is not None and not math.isnan(value)]
+        return {one.label: pl.Float64 if one.is_number else pl.String for one in self.variables}
 
-    def interval(self, algorithm: str, measure: Measure) -> Interval:
-        """Mean and 95 % interval of a measure over an algorithm's runs."""
-        return mean_interval(self.values(algorithm, measure))
+    def _point(self, point: Point) -> list[float | str]:
+        return [variable.number(value) for variable, value in zip(self.variables, point, strict=True)]
 
     def rows(self) -> list[Row]:
         """The comparison as text, for people."""
-        return [{"congestion": name, **self._row(name)} for name in self.algorithms]
+        labels = [variable.label for variable in self.variables]
+        return [
+            {"congestion": name, **dict(zip(labels, point, strict=True)), **self._row(name, point)}
+            for name, point in self.cells()
+        ]
 
-    def _row(self, name: str) -> Row:
-        runs = len(self.of(name))
+    def _row(self, name: str, point: Point) -> Row:
+        runs = len(self.of(name, point))
         row = {}
         for measure in MEASURES:
-            interval = self.interval(name, measure)
+            interval = self.interval(name, measure, point)
             some = f" ({interval.count} of {runs})" if 0 < interval.count < runs else ""
             row[measure.title.lower()] = measure.show(interval) + some
         return row | {"runs": str(runs)}
 
-    def plot(self, kind: str = "bars", path: str | os.PathLike[str] | None = None) -> Chart:
-        """A figure: ``"bars"`` of every measure, ``"goodput"`` or ``"cwnd"`` over time.
+    def shares(self) -> list[tuple[str, Point, str, Interval]]:
+        """What each algorithm gets where several compete: competitors, point, algorithm, mean goodput of its flows."""
+        found = []
+        for name, point in self.cells():
+            runs = [outcome.flows for outcome in self.of(name, point)]
+            algorithms = list(dict.fromkeys(runs[0].congestion))
+            if len(algorithms) < 2:
+                continue
+            for algorithm in algorithms:
+                own = [[rate for rate, other in _of(run) if other == algorithm] for run in runs]
+                found.append((name, point, algorithm, mean_interval(sum(rates) / len(rates) for rates in own if rates)))
+        return found
+
+    def plot(self, kind: str | None = None, path: str | os.PathLike[str] | None = None) -> Chart:
+        """A figure; :attr:`figures` names those there are.
 
         Parameters
         ----------
+        kind
+            By default the first: ``"bars"``, or the goodput against the first variable.
         path
             Where to write it; the suffix decides the format (.pdf, .svg, .png).
         """
-        from lightlag import plot
-        from lightlag.errors import InputError
+        from lightlag import comparison_plot, plot
 
-        if kind not in plot.COMPARISONS:
-            raise InputError(f'no comparison figure "{kind}"; there are {", ".join(plot.COMPARISONS)}')
-        figure = plot.COMPARISONS[kind](self)
+        kind = self.figures[0] if kind is None else kind
+        if kind not in self.figures:
+            raise InputError(f'no comparison figure "{kind}"; there are {", ".join(self.figures)}')
+        figure = comparison_plot.draw(self, kind)
         if path is not None:
             plot.save(figure, path)
         return figure
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Writes ``run.json``, ``runs.parquet``, ``summary.csv`` and the figures, as a whole or not at all."""
-        from lightlag import plot
-        from lightlag._writing import new_folder
+    @property
+    def figures(self) -> list[str]:
+        """The figures that this comparison has, in the order of a report."""
+        from lightlag import comparison_plot
 
-        with new_folder(folder, force=force) as partial:
-            about = {"comparison": self.algorithms, "version": _engine.__version__, "scenario": self.scenario}
-            (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
-            self.runs.write_parquet(partial / "runs.parquet")
-            self.summary.write_csv(partial / "summary.csv")
-            for kind in plot.COMPARISONS:
-                if kind == "bars" or self.has_traces:
-                    for suffix in ("pdf", "png"):
-                        self.plot(kind, partial / f"{kind}.{suffix}")
-        return Path(folder)
+        return comparison_plot.kinds(self)
+
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        formats: Sequence[str] = ("pdf", "svg"),
+        report: bool = True,
+        command: str = "",
+    ) -> Path:
+        """Writes tables, figures and a report, as a whole or not at all.
+
+        ``run.json``, ``runs`` and ``summary`` as Parquet and CSV, ``flows.parquet``, ``curves.jsonl``, from which
+        :func:`lightlag.load_comparison` draws again, ``report.html`` and the figures.
+
+        Parameters
+        ----------
+        force
+            Replace a results folder that exists.
+        formats
+            Of the figures: pdf, svg and png; none writes no figures beside the report's.
+        report
+            Write ``report.html``, one file with every figure in it.
+        command
+            What was typed, for the report.
+        """
+        from lightlag import comparison_report
+
+        return comparison_report.save(self, Path(folder), force, tuple(formats), report, command)
+
+    def about(self) -> dict[str, Any]:
+        """What ``run.json`` says."""
+        return {
+            "comparison": self.algorithms,
+            "version": _engine.__version__,
+            "finished": len(self.outcomes),
+            "complete": self.is_complete,
+            "design": self.design.to_json(),
+        }
+
+    def keyed(self) -> Iterable[tuple[str, Outcome]]:
+        """The runs with their keys in a journal."""
+        return zip(self._keys or [""] * len(self.outcomes), self.outcomes, strict=True)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """Those that some run has; fairness only among several flows."""
+        alone = all(len(outcome.flows.name) == 1 for outcome in self.outcomes)
+        return [
+            measure
+            for measure in MEASURES
+            if not (measure.column == "jain" and alone)
+            and any(getattr(outcome, measure.column) is not None for outcome in self.outcomes)
+        ]
 
     @property
     def has_traces(self) -> bool:
         """Whether the scenario recorded what figures over time need."""
-        return any(outcome.delivered is not None for outcome in self.outcomes)
+        return any(outcome.delivered_bytes is not None for outcome in self.outcomes)
 
     def __repr__(self) -> str:
         return f"<Comparison {self.name!r}: {', '.join(self.algorithms)}; {len(self.outcomes)} runs>"
@@ -268,3 +382,26 @@ class Comparison:
         from lightlag.results import html_table
 
         return f"<b>{self.name}</b>" + html_table(self.rows())
+
+
+def _of(flows: Any) -> Iterable[tuple[float, str]]:
+    return zip(flows.goodput_bps, flows.congestion, strict=True)
+
+
+def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
+    """Reads the results folder of a comparison.
+
+    Raises
+    ------
+    InputError
+        If the folder does not hold what a comparison writes.
+    """
+    from lightlag import journal
+
+    folder = Path(folder)
+    try:
+        design = Design.from_json(json.loads((folder / "run.json").read_text("utf-8"))["design"])
+        found = journal.read_all(folder / "curves.jsonl")
+        return Comparison(design, [one for _, one in found], [key for key, _ in found])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder}: does not hold a comparison that this version wrote: {error}") from None

@@ -297,7 +297,9 @@ class _Folder:
         except (OSError, ValueError) as error:
             raise InputError(f"{folder / 'run.json'}: cannot be read: {error}") from None
         if "result_hash" not in self._head:
-            raise InputError(f"{folder}: does not hold a single run; name a folder that lightlag run wrote")
+            raise InputError(
+                f"{folder}: does not hold a single run; name a folder that lightlag run wrote, or load_comparison"
+            )
 
     def head(self) -> dict[str, Any]:
         return self._head

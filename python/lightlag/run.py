@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
 from lightlag import _engine
-from lightlag.comparison import Comparison, Outcome
+from lightlag.comparison import Comparison
 from lightlag.errors import InputError, Interrupted
+from lightlag.journal import Journal
+from lightlag.outcome import Outcome
+from lightlag.plan import Plan, Run, make
 from lightlag.results import Result, _Live
-from lightlag.scenario import ScenarioLike, Sets, congestion_names, load_scenario, toml_value
+from lightlag.scenario import ScenarioLike, Sets, load_scenario
+from lightlag.variables import Competitors, Vary, text_of
 
-__all__ = ["Progress", "compare", "run"]
+__all__ = ["Progress", "carry_out", "changes_of", "compare", "processors", "run"]
 
 Progress = Callable[[float, float, int], object]
 """Called with simulated seconds, the scenario's duration in seconds and events so far; False ends the run."""
@@ -67,7 +72,7 @@ def run(
     >>> first.result_hash == second.result_hash
     True
     """
-    text = load_scenario(scenario, _with(sets, duration=duration, seed=seed))
+    text = load_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
     call = None if progress is None else lambda *now: progress(*now) is not False
     stopped = False
 
@@ -91,15 +96,17 @@ def run(
 
 
 def compare(
-    scenario: ScenarioLike,
-    congestion: Sequence[str] | None = None,
+    scenario: ScenarioLike | Sequence[ScenarioLike],
+    congestion: Competitors | None = None,
     *,
+    vary: Vary = (),
     replications: int = 10,
     duration: str | None = None,
     seed: int | None = None,
     sets: Sets = (),
     jobs: int | None = None,
     progress: Callable[[int, int], object] | None = None,
+    journal: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """Runs a scenario with several congestion-control algorithms, each with the same seeds.
 
@@ -107,21 +114,33 @@ def compare(
 
     Parameters
     ----------
-    scenario, duration, sets
-        As for :func:`run`.
+    scenario
+        As for :func:`run`; or a list of scenarios, which then vary like a key.
     congestion
-        Names of algorithms; by default every one there is.
+        Names of algorithms or their tables; by default every one there is. ``"cubic/bbr"`` lets the two compete: the
+        flows of a run take them in turn. A mapping gives labels: ``{"no HyStart": {"algorithm": "cubic",
+        "slow_start": "standard"}}``. Where every flow names its own and something varies, None leaves them as they are.
+    vary
+        Keys of the scenario with values, ``{"links.1.loss": [0, 1e-3], "links.1.rate": ["5 Mbit/s", "20 Mbit/s"]}``:
+        every combination is run. Keys with ``+`` between them take the same value; a label of one's own stands in
+        front, ``"PER: links.1.loss+links.2.loss"``.
     replications
-        Runs of each algorithm, with seeds `seed`, `seed` + 1, ...
+        Runs of each algorithm at each point, with seeds `seed`, `seed` + 1, ...
+    duration, sets
+        As for :func:`run`, for every run.
     seed
         The first seed; by default the scenario's own.
     jobs
         Runs at the same time; by default one for each processor. The results do not depend on it.
     progress
         Called with the number of finished runs and of all runs after each run.
+    journal
+        A file to which each run is written as it finishes. Runs that it holds already are not repeated.
 
     Raises
     ------
+    ScenarioError
+        If a scenario cannot be run, with the point at which it cannot; nothing has run then.
     Interrupted
         On Ctrl-C; ``result`` is a comparison of the runs that had finished.
 
@@ -134,18 +153,35 @@ def compare(
     >>> comparison = ll.compare(net, ["newreno", "cubic"], replications=2, duration="60 s")
     >>> comparison.runs.select("congestion", "seed").rows()
     [('newreno', 1), ('newreno', 2), ('cubic', 1), ('cubic', 2)]
+    >>> vary = {"links.0.delay": ["10 ms", "100 ms"]}
+    >>> comparison = ll.compare(net, ["cubic"], vary=vary, replications=2, duration="60 s")
+    >>> comparison.summary.filter(measure="goodput_bps").select("delay", "runs").rows()
+    [('10 ms', 2), ('100 ms', 2)]
     """
-    names = list(congestion_names() if congestion is None else congestion)
     jobs = processors() if jobs is None else jobs
-    for value, what in ((replications, "replications"), (jobs, "jobs"), (len(names), "algorithms")):
+    for value, what in ((replications, "replications"), (jobs, "jobs")):
         if value < 1:
             raise InputError(f"{value} {what} compare nothing; ask for at least 1")
-    if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
-        raise InputError(f'"{repeated[0]}" is named twice; name each algorithm once')
-    first, texts = _plan(scenario, names, replications, _with(sets, duration=duration, seed=seed))
-    outcomes: dict[tuple[str, int], Outcome] = {}
-    finished = _run_all(texts, jobs, outcomes, progress)
-    comparison = Comparison(names, first, [outcomes[key] for key in _in_order(names, outcomes)])
+    plan = make(scenario, congestion, vary, replications, changes_of(sets, duration=duration, seed=seed))
+    return carry_out(plan, jobs, progress, journal)
+
+
+def carry_out(
+    plan: Plan,
+    jobs: int,
+    progress: Callable[[int, int], object] | None = None,
+    journal: str | os.PathLike[str] | None = None,
+) -> Comparison:
+    """The comparison of a plan; as :func:`compare`, which makes the plan."""
+    outcomes: dict[Run, Outcome] = {}
+    if journal is None:
+        finished = _run_all(plan, jobs, outcomes, progress, None)
+    else:
+        with Journal(journal) as written:
+            outcomes |= {run: written.finished[run.key] for run in plan.runs if run.key in written.finished}
+            finished = _run_all(plan, jobs, outcomes, progress, written)
+    ordered = plan.ordered(outcomes)
+    comparison = Comparison(plan.design, [outcome for _, outcome in ordered], [run.key for run, _ in ordered])
     if not finished:
         raise Interrupted(comparison)
     return comparison
@@ -156,88 +192,58 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _with(sets: Sets, **values: object) -> list[tuple[str, str]]:
+def changes_of(sets: Sets, **values: object) -> list[tuple[str, str]]:
     """Changes as text, with those that have an argument of their own at the end."""
     pairs = sets.items() if isinstance(sets, Mapping) else sets
     given = [(key, value) for key, value in values.items() if value is not None]
-    return [(key, _text(value)) for key, value in [*pairs, *given]]
-
-
-def _text(value: object) -> str:
-    """A value as `--set` takes it: text as it is, everything else as TOML."""
-    return value if isinstance(value, str) else toml_value(value)
-
-
-def _in_order(names: list[str], keys: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    return sorted(keys, key=lambda key: (names.index(key[0]), key[1]))
-
-
-def _plan(
-    scenario: ScenarioLike, names: list[str], replications: int, sets: list[tuple[str, str]]
-) -> tuple[dict[str, Any], dict[tuple[str, int], str]]:
-    """The scenario itself and the JSON of each run. Seeds come first, so that an early end leaves pairs."""
-    base = json.loads(load_scenario(scenario, sets))
-    text = json.dumps(base)
-    seed = int(base["seed"])
-    plan = {}
-    for number in range(seed, seed + replications):
-        for name in names:
-            changes = [("defaults.tcp.congestion", name), ("seed", str(number))]
-            plan[name, number] = _engine.parse(text, "json", changes)
-    if _all_flows_choose(base):
-        raise InputError("every flow names its own congestion control, so there is nothing to compare; leave it out")
-    return base, plan
-
-
-def _all_flows_choose(scenario: dict[str, Any]) -> bool:
-    """Whether no flow takes its congestion control from the defaults."""
-    flows = list(scenario.get("flows", []))
-    topology = scenario.get("topology") or {}
-    if "flow" in topology or not flows:
-        flows.append(topology.get("flow", {}))
-    return all("congestion" in flow.get("tcp", {}) for flow in flows)
+    return [(key, text_of(value)) for key, value in [*pairs, *given]]
 
 
 def _run_all(
-    texts: dict[tuple[str, int], str],
+    plan: Plan,
     jobs: int,
-    outcomes: dict[tuple[str, int], Outcome],
+    outcomes: dict[Run, Outcome],
     progress: Callable[[int, int], object] | None,
+    journal: Journal | None,
 ) -> bool:
-    """Runs everything and files the outcomes; whether it came to its end. Threads suffice: the engine holds no lock."""
+    """Runs what is left and files the outcomes; whether it came to its end. Threads do: the engine holds no lock."""
     stop = threading.Event()
-    first = min(number for _, number in texts)
 
-    def work(key: tuple[str, int], text: str) -> Outcome | None:
-        name, seed = key
-        outcome = None if stop.is_set() else _engine.run(text, lambda *_: not stop.is_set(), 0.05)
-        if outcome is None or outcome.interrupted:
+    def work(run: Run) -> Outcome | None:
+        result = None if stop.is_set() else _engine.run(run.text, lambda *_: not stop.is_set(), 0.05)
+        if result is None or result.interrupted:
             return None
-        return Outcome.of(name, seed, Result(_Live(outcome)), keep=seed == first)
+        first = run.seed == plan.design.seed
+        return Outcome.of(run.congestion, run.point, run.seed, Result(_Live(result)), first=first)
+
+    def file(run: Run, outcome: Outcome | None) -> None:
+        if outcome is not None:
+            outcomes[run] = outcome
+            if journal is not None:
+                journal.add(run.key, outcome)
 
     with ThreadPoolExecutor(jobs) as pool:
-        pending: dict[Future[Outcome | None], tuple[str, int]] = {}
+        pending: dict[Future[Outcome | None], Run] = {}
+        left = iter([run for run in plan.runs if run not in outcomes])
         try:
-            for key, text in texts.items():
-                pending[pool.submit(work, key, text)] = key
-            while pending:
+            while True:
+                # A few ahead of the threads: whoever waits looks at all that are pending.
+                for run in itertools.islice(left, 4 * jobs - len(pending)):
+                    pending[pool.submit(work, run)] = run
+                if not pending:
+                    break
                 done, _ = wait(pending, return_when=FIRST_COMPLETED)
                 for future in done:
-                    _file(outcomes, pending.pop(future), future.result())
+                    file(pending.pop(future), future.result())
                     if progress is not None:
-                        progress(len(outcomes), len(texts))
+                        progress(len(outcomes), len(plan.runs))
             return True
         except KeyboardInterrupt:
             stop.set()
             wait(pending)
-            for future, key in pending.items():
-                _file(outcomes, key, future.result())
+            for future, run in pending.items():
+                file(run, future.result())
             return False
         except BaseException:
             stop.set()
             raise
-
-
-def _file(outcomes: dict[tuple[str, int], Outcome], key: tuple[str, int], outcome: Outcome | None) -> None:
-    if outcome is not None:
-        outcomes[key] = outcome

@@ -6,19 +6,27 @@ pattern of its own too, so that no figure depends on colour alone.
 
 from __future__ import annotations
 
+import functools
 import io
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import matplotlib
+import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lightlag._writing import new_file
 from lightlag.errors import InputError
+from lightlag.results import scaled
 
-__all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "Chart", "chart", "finish", "line_style", "save"]
+__all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "Chart", "chart", "finish", "leave_out_peak", "line_style", "save"]
+__all__ += ["save_as", "settle", "styled", "unit_of"]
+
+P = ParamSpec("P")
 
 BLACK = "#1a1a1a"
 GREY = "#6b6b6b"
@@ -47,7 +55,6 @@ RC: dict[Any, Any] = {
     "axes.titlecolor": BLACK,
     "axes.titlesize": 10.5,
     "figure.constrained_layout.h_pad": 0.06,
-    "figure.constrained_layout.use": True,
     "figure.constrained_layout.w_pad": 0.08,
     "figure.dpi": 110,
     "figure.facecolor": "white",
@@ -102,9 +109,47 @@ def chart(rows: int = 1, columns: int = 1, *, size: tuple[float, float] = (6.4, 
     return figure, figure.subplots(rows, columns, **axes)
 
 
+def styled(draw: Callable[P, Chart]) -> Callable[P, Chart]:
+    """Draws in this style."""
+
+    @functools.wraps(draw)
+    def wrapper(*args: P.args, **options: P.kwargs) -> Chart:
+        with matplotlib.rc_context(RC):
+            return draw(*args, **options)
+
+    return wrapper
+
+
 def line_style(at: int) -> dict[str, Any]:
-    """Colour and dash pattern of the line with this number."""
-    return {"color": COLOURS[at % len(COLOURS)], "linestyle": DASHES[at % len(DASHES)]}
+    """Colour and dash pattern of the line with this number; when all colours are used up, others of their pairs."""
+    again, colour = divmod(at, len(COLOURS))
+    return {"color": COLOURS[colour], "linestyle": DASHES[(colour + again) % len(DASHES)]}
+
+
+def unit_of(largest: float, unit: str) -> tuple[float, str]:
+    """What to divide by, and the unit then: with a prefix for bit/s and B."""
+    if unit in ("%", "ms"):
+        return {"%": 0.01, "ms": 1e-3}[unit], unit
+    if unit not in ("bit/s", "B"):
+        return 1.0, unit
+    value, prefix = scaled(largest)
+    return (largest / value if value else 1.0), f"{prefix}{unit}"
+
+
+def leave_out_peak(axes: Axes, curves: Sequence[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]) -> None:
+    """Cuts off a peak that lies far above where curves are nine tenths of the time, and says how high it is."""
+    usual, peak = 0.0, (0.0, 0.0)
+    for times, window in curves:
+        order = np.argsort(window[:-1])
+        share = np.cumsum(np.diff(times)[order])
+        if len(share):
+            usual = max(usual, float(window[order[np.searchsorted(share, 0.9 * share[-1])]]))
+            peak = max(peak, (float(window.max()), float(times[window.argmax()])))
+    if peak[0] > 4 * usual > 0:
+        axes.set_ylim(top=1.6 * usual)
+        about: dict[str, Any] = {"xytext": (4, -2), "textcoords": "offset points", "va": "top", "color": GREY}
+        about |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.0}, "zorder": 5}
+        axes.annotate(f"up to {peak[0]:,.0f}", (peak[1], 1.6 * usual), fontsize=8, **about)
 
 
 def finish(axes: Axes, title: str, note: str = "", *, legend: bool = True, end_s: float | None = None) -> None:
@@ -140,16 +185,30 @@ def _columns(axes: Axes, labels: list[str]) -> int:
     return 1
 
 
+def settle(figure: Figure) -> None:
+    """Lays a figure out for good: each time that it is written then takes a third of the time."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)
+
+
 def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Writes a figure; the suffix decides the format. The same figure gives the same bytes."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f'{path}: "{suffix}" is not a format of figures; end the name in {", ".join(SUFFIXES)}')
-    undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(suffix)
+    drawing = save_as(figure, suffix[1:])
+    with new_file(path) as partial:
+        partial.write_bytes(drawing)
+    return path
+
+
+def save_as(figure: Figure, kind: str) -> bytes:
+    """A figure as the bytes of a file: pdf, svg or png."""
+    undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
     drawing = io.BytesIO()
     with matplotlib.rc_context(RC):
-        figure.savefig(drawing, format=suffix[1:], metadata=undated)
-    with new_file(path) as partial:
-        partial.write_bytes(drawing.getvalue())
-    return path
+        figure.savefig(drawing, format=kind, metadata=undated)
+    return drawing.getvalue()

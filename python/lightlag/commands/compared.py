@@ -1,0 +1,129 @@
+"""The parts of ``lightlag compare``: its options, what it runs, and where a comparison goes on that was interrupted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lightlag import _engine
+from lightlag.errors import InputError, Interrupted
+
+if TYPE_CHECKING:
+    from lightlag.comparison import Comparison
+    from lightlag.plan import Plan
+    from lightlag.results import Row
+
+__all__ = ["Congestion", "Figures", "Vary", "folder", "formats", "journal", "plan", "run", "shown"]
+
+Congestion = Annotated[
+    str | None,
+    typer.Option(
+        "--congestion",
+        "-c",
+        metavar="NAMES",
+        help='Algorithms, with commas between; default: all. "cubic/bbr" lets two compete: flows take them in turn. '
+        "A table sets parameters: \"{ algorithm = 'cubic', beta = 0.8 }\".",
+    ),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        "-v",
+        metavar="KEY=V1,V2,...",
+        help="Run every algorithm with each value of a key, as --set takes it: links.1.loss=0,1e-4,1e-3. May be "
+        'repeated: every combination. "PER: links.1.loss+links.2.loss=0,1e-3" gives a label, and two keys one value.',
+    ),
+]
+Figures = Annotated[
+    str,
+    typer.Option(metavar="FORMATS", help='Formats of the figures: pdf, svg, png; "none" leaves out the report, too.'),
+]
+
+
+def formats(text: str) -> tuple[str, ...]:
+    """The formats of figures that ``--figures`` names."""
+    from lightlag.comparison_report import FORMATS
+
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if names in ((), ("none",)):
+        return ()
+    for name in names:
+        if name not in FORMATS:
+            raise InputError(f'--figures {text}: "{name}" is not one of {", ".join(FORMATS)} and none')
+    return names
+
+
+def plan(
+    files: list[str], congestion: str | None, vary: list[str], replications: int, changes: list[tuple[str, str]]
+) -> Plan:
+    """What is to be run."""
+    from lightlag.plan import make
+    from lightlag.variables import split
+
+    names = None if congestion is None else [name for name in split(congestion, ",", "--congestion") if name]
+    return make(files, names, vary, replications, changes)
+
+
+def folder(of: Plan) -> Path:
+    """Where the results go unless somebody says where."""
+    scenarios = [one.values for one in of.design.variables if not one.keys]
+    names = scenarios[0] if scenarios else (str(of.design.scenario["name"]),)
+    return Path("results") / f"{'-'.join(names[:3])}-compare"
+
+
+def journal(of: Plan, folder: Path, force: bool) -> Path:
+    """The file to which runs are written as they finish, with those that an interrupted comparison has left.
+
+    Raises
+    ------
+    FileExistsError
+        If other results stand in the folder and may not be replaced.
+    """
+    path = folder.with_name(f".{folder.name}.unfinished.jsonl")
+    if force:
+        _engine.check_folder(folder, True)
+        path.unlink(missing_ok=True)
+    elif not _goes_on(of, folder):
+        _engine.check_folder(folder, False)
+    elif not path.exists():
+        shutil.copyfile(folder / "curves.jsonl", path)
+    return path
+
+
+def _goes_on(of: Plan, folder: Path) -> bool:
+    """Whether the folder holds an interrupted comparison all of whose runs this one needs, too."""
+    from lightlag import journal
+
+    try:
+        if json.loads((folder / "run.json").read_text("utf-8"))["complete"]:
+            return False
+        keys = {key for key, _ in journal.read_all(folder / "curves.jsonl")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return keys <= {run.key for run in of.runs}
+
+
+def shown(comparison: Comparison) -> list[Row]:
+    """The rows of a comparison without the measures that it does not have."""
+    from lightlag.comparison import MEASURES
+
+    absent = {one.title.lower() for one in MEASURES if one not in comparison.measures}
+    return [{key: value for key, value in row.items() if key not in absent} for row in comparison.rows()]
+
+
+def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool) -> Comparison:
+    """Runs what is left of a plan, with a bar; after Ctrl-C what has finished."""
+    from lightlag import _progress
+    from lightlag.run import carry_out, processors
+
+    name = str(of.design.scenario["name"])
+    try:
+        with _progress.of_comparison(name, shown=shown) as progress:
+            return carry_out(of, processors() if jobs is None else jobs, progress, journal)
+    except Interrupted as error:
+        return error.result  # type: ignore[return-value]

@@ -1,0 +1,93 @@
+"""The finished runs of a comparison, a line each, written as they finish: nothing is lost, and nothing runs twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+from lightlag import _engine
+from lightlag.outcome import Outcome
+
+__all__ = ["Journal", "key_of", "lines", "read", "read_all"]
+
+
+def key_of(scenario: str, files: Iterable[Path] = ()) -> str:
+    """What identifies a run: the scenario as JSON, the files that it reads, and this very engine."""
+    described = hashlib.blake2b(scenario.encode(), digest_size=12)
+    for path in (Path(_engine.__file__), *files):
+        status = path.stat()
+        described.update(f"{path}:{status.st_size}:{status.st_mtime_ns}".encode())
+    return described.hexdigest()
+
+
+def lines(outcomes: Iterable[tuple[str, Outcome]]) -> Iterator[str]:
+    """Keys and outcomes as the lines of a journal."""
+    for key, outcome in outcomes:
+        yield json.dumps({"key": key, "outcome": outcome.to_json()}, separators=(",", ":")) + "\n"
+
+
+def read_all(path: Path) -> list[tuple[str, Outcome]]:
+    """The keys and outcomes of a file that is whole.
+
+    Raises
+    ------
+    OSError, ValueError, KeyError, TypeError
+        If it is not.
+    """
+    entries = map(json.loads, path.read_text("utf-8").splitlines())
+    return [(entry["key"], Outcome.from_json(entry["outcome"])) for entry in entries]
+
+
+def read(path: Path) -> dict[str, Outcome]:
+    """The outcomes of a journal by key. A line that breaks off, as after a power cut, is left out."""
+    found: dict[str, Outcome] = {}
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return found
+    for line in text.splitlines():
+        try:
+            entry: dict[str, Any] = json.loads(line)
+            found[entry["key"]] = Outcome.from_json(entry["outcome"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+class Journal:
+    """A file to which finished runs are added."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.finished = read(self.path)
+        """What an earlier comparison left, by key."""
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def add(self, key: str, outcome: Outcome) -> None:
+        """Writes a finished run; the first one makes the file."""
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("a+", encoding="utf-8")
+            # A line that broke off stays alone.
+            self._file.write("\n" * (self._file.tell() > 0))
+        self.finished[key] = outcome
+        self._file.write("".join(lines([(key, outcome)])))
+        self._file.flush()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def remove(self) -> None:
+        """Removes the file: its runs stand elsewhere."""
+        self.path.unlink(missing_ok=True)

@@ -1,0 +1,179 @@
+"""What a comparison keeps of one run: numbers, and curves that are fine enough for any figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lightlag.analyse import jain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from lightlag.analyse import Numbers
+    from lightlag.results import Result
+
+__all__ = ["Flows", "Outcome"]
+
+_STEPS = 1200
+_WINDOW_POINTS = 1600
+_WINDOWS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """What each flow of a run achieved, as columns."""
+
+    name: list[str]
+    congestion: list[str]
+    goodput_bps: list[float]
+    completion_s: list[float | None]
+    """From the flow's start to its last byte; None if it did not finish."""
+    min_rtt_s: list[float | None]
+    """Its smallest round-trip sample."""
+
+    @classmethod
+    def of(cls, summary: list[dict[str, Any]]) -> Flows:
+        """The flows of a run's summary. Names repeat in every run, so they are stored once."""
+        return cls(
+            name=[sys.intern(flow["name"]) for flow in summary],
+            congestion=[sys.intern(flow["congestion"]) for flow in summary],
+            goodput_bps=[flow["goodput_bps"] for flow in summary],
+            completion_s=[None if flow["finish_s"] is None else flow["finish_s"] - flow["start_s"] for flow in summary],
+            min_rtt_s=[flow["min_rtt_s"] for flow in summary],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a comparison keeps of one run."""
+
+    congestion: str
+    """The label of the algorithm, or of those that the flows took in turn."""
+    point: tuple[str, ...]
+    """The value of each variable, as text."""
+    seed: int
+    goodput_bps: float
+    """Payload delivered by all flows over the time from the first start to the last finish or the end."""
+    completion_s: float | None
+    """From the first start to the last finish; None if a transfer is unfinished or there is none."""
+    jain: float
+    """Jain's index of the flows' goodputs."""
+    retransmitted_share: float
+    """Segments sent again, of all that were sent."""
+    queueing_mean_s: float | None
+    """How long data packets waited at the bottleneck, the link direction at which they waited longest in all."""
+    queueing_p95_s: float | None
+    """What 95 % of them did not exceed."""
+    bottleneck: str | None
+    """Its name."""
+    timeouts: int
+    simulated_s: float
+    result_hash: str
+    """Of the run with ``record.queueing = true``, which every run of a comparison has."""
+    flows: Flows
+    delivered_bytes: Numbers | None
+    """What all flows together had delivered, at equal steps from 0 to the end; None if there is no trace."""
+    windows: dict[str, tuple[Numbers, Numbers]] | None
+    """Times and congestion windows in segments of the first flows, for the first seed."""
+
+    @classmethod
+    def of(cls, congestion: str, point: tuple[str, ...], seed: int, result: Result, *, first: bool) -> Outcome:
+        """Reduces a run to what a comparison needs."""
+        flows = result.summary["flows"]
+        start = min(flow["start_s"] for flow in flows)
+        finishes = [flow["finish_s"] for flow in flows]
+        ends = [result.simulated_s if finish is None else finish for finish in finishes]
+        seconds = max(ends) - start
+        sent = sum(flow["sent_segments"] for flow in flows)
+        again = sum(flow["retransmitted_segments"] for flow in flows)
+        waits = [link for link in result.summary["links"] if link.get("data_packets")]
+        bottleneck = max(waits, key=lambda link: link["mean_wait_s"] * link["data_packets"], default=None)
+        trace = result.trace() if result.scenario["record"]["trace"] != "off" else None
+        return cls(
+            congestion=congestion,
+            point=point,
+            seed=seed,
+            goodput_bps=sum(flow["delivered_bytes"] for flow in flows) * 8 / seconds if seconds > 0 else 0.0,
+            completion_s=None if None in finishes else seconds,
+            jain=jain(flow["goodput_bps"] for flow in flows),
+            retransmitted_share=again / sent if sent else 0.0,
+            queueing_mean_s=bottleneck and bottleneck["mean_wait_s"],
+            queueing_p95_s=bottleneck and bottleneck["p95_wait_s"],
+            bottleneck=bottleneck and bottleneck["name"],
+            timeouts=sum(flow["timeouts"] for flow in flows),
+            simulated_s=result.simulated_s,
+            result_hash=result.result_hash,
+            flows=Flows.of(flows),
+            delivered_bytes=None if trace is None or trace.is_empty() else _delivered(trace, result.simulated_s),
+            windows=_windows(trace) if first and trace is not None else None,
+        )
+
+    @property
+    def delivered(self) -> tuple[Numbers, Numbers] | None:
+        """Times in seconds and the bytes that all flows together had delivered; None if there is no trace."""
+        import numpy as np
+
+        if self.delivered_bytes is None:
+            return None
+        return np.linspace(0.0, self.simulated_s, len(self.delivered_bytes)), self.delivered_bytes
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        plain["flows"] = dataclasses.asdict(self.flows)
+        if self.delivered_bytes is not None:
+            plain["delivered_bytes"] = self.delivered_bytes.astype(int).tolist()
+        if self.windows is not None:
+            plain["windows"] = {name: [part.tolist() for part in curve] for name, curve in self.windows.items()}
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> Outcome:
+        """The outcome of which :meth:`to_json` gave these values.
+
+        Raises
+        ------
+        KeyError, TypeError
+            If it gave others.
+        """
+        import numpy as np
+
+        values = {field.name: plain[field.name] for field in dataclasses.fields(cls)}
+        values["point"] = tuple(plain["point"])
+        values["flows"] = Flows(**plain["flows"])
+        if plain["delivered_bytes"] is not None:
+            values["delivered_bytes"] = np.array(plain["delivered_bytes"], dtype=np.float64)
+        if plain["windows"] is not None:
+            values["windows"] = {
+                name: (np.array(times), np.array(values)) for name, (times, values) in plain["windows"].items()
+            }
+        return cls(**values)
+
+
+def _delivered(trace: pl.DataFrame, seconds: float) -> Numbers:
+    import numpy as np
+
+    from lightlag.analyse import delivered
+
+    times = np.linspace(0.0, seconds, _STEPS + 1)
+    total = np.zeros_like(times)
+    for _, level in delivered(trace, times):
+        total += level
+    return total
+
+
+def _windows(trace: pl.DataFrame) -> dict[str, tuple[Numbers, Numbers]]:
+    """Rounded to what a file of curves keeps."""
+    from lightlag.analyse import thinned
+
+    flows = trace.partition_by("flow", maintain_order=True)
+    points = max(200, math.ceil(_WINDOW_POINTS / max(len(flows), 1)))
+    curves = {}
+    for rows in flows[:_WINDOWS]:
+        times, windows = thinned(rows["time_s"].to_numpy(), rows["cwnd_segments"].to_numpy(), points)
+        curves[str(rows["flow"][0])] = (times.round(6), windows.round(3))
+    return curves

@@ -1,0 +1,312 @@
+"""What a comparison varies: algorithms, keys of the scenario, whole scenarios; as text and in Python.
+
+A variable is written ``KEY=V1,V2,...``, as ``links.1.loss=0,1e-4,1e-3``. Several keys take the same value with ``+``
+between them, and a label of its own stands in front: ``PER: links.1.loss+links.2.loss=0,1e-3``. A competitor is the
+name of an algorithm, its table, ``{ algorithm = "cubic", slow_start = "standard" }``, or several with ``/`` between
+them, which the flows of a run take in turn: ``cubic/bbr`` lets the two compete.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from lightlag.errors import InputError
+from lightlag.scenario import Congestion, toml_value
+
+__all__ = ["Axis", "Competitor", "Competitors", "Variable", "Vary", "competitors", "split", "text_of", "variables"]
+
+Vary: TypeAlias = Mapping[str, Iterable[Any]] | Iterable[str]
+"""What varies: ``{"links.1.loss": [0, 1e-3]}``, or texts as ``"links.1.loss=0,1e-3"``."""
+Competitors: TypeAlias = Sequence[Congestion] | Mapping[str, Congestion | Sequence[Congestion]]
+"""Algorithms by name or table; a mapping gives them labels. A sequence below a label is taken by the flows in turn."""
+
+_TAKEN = {"congestion", "seed", "measure", "mean", "half_width", "runs", "flow", "timeouts", "result_hash"}
+_LAST_WORDS_ALONE_SAY_LITTLE = {
+    "forward",
+    "backward",
+    "limit",
+    "target",
+    "interval",
+    "mean",
+    "burst",
+    "at",
+    "min",
+    "max",
+}
+_BRACKETS = {"{": "}", "[": "]", "(": ")"}
+
+
+def text_of(value: object) -> str:
+    """A value as ``--set`` takes it: text as it is, everything else as TOML."""
+    return value if isinstance(value, str) else toml_value(value)
+
+
+def split(text: str, at: str, what: str) -> list[str]:
+    """Parts of a text between separators that stand in no quotes and no brackets.
+
+    Examples
+    --------
+    >>> split('cubic, { algorithm = "hybla", count = "acks" }', ",", "--congestion")
+    ['cubic', '{ algorithm = "hybla", count = "acks" }']
+    """
+    parts, open_, quote = [""], [], ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in _BRACKETS:
+            open_.append(_BRACKETS[character])
+        elif open_ and character == open_[-1]:
+            open_.pop()
+        elif character == at and not open_:
+            parts.append("")
+            continue
+        parts[-1] += character
+    if quote or open_:
+        raise InputError(f"{what}: {(quote or open_[-1])!r} is missing at the end of {text!r}")
+    return [part.strip() for part in parts]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The values of a variable as places on an axis."""
+
+    places: tuple[float, ...]
+    """One for each value."""
+    unit: str
+    scale: str
+    """``"linear"``, ``"log"``, or ``"equal"``: equal steps from 0 on, which are labelled with the values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """Something that a comparison varies beside the algorithm."""
+
+    label: str
+    keys: tuple[str, ...]
+    """Keys of the scenario; none for whole scenarios."""
+    values: tuple[str, ...]
+    """As text; of scenarios their names."""
+
+    def changes(self, value: str) -> list[tuple[str, str]]:
+        """What a value changes in the scenario."""
+        return [(key, value) for key in self.keys]
+
+    def number(self, value: str) -> float | str:
+        """A value as a number where all of them are plain numbers, otherwise its text."""
+        return float(value) if self.is_number else value
+
+    @property
+    def is_number(self) -> bool:
+        """Whether every value is a plain number."""
+        return all(unit == "" for _, unit in map(_quantity, self.values))
+
+    @property
+    def axis(self) -> Axis:
+        """Where the values stand: a line for numbers, a logarithmic one if they span more than a decade."""
+        numbers = [_quantity(value) for value in self.values]
+        units = {unit for _, unit in numbers}
+        if not units <= _FACTORS.keys() or len({_FACTORS[unit][0] for unit in units}) != 1:
+            return Axis(tuple(map(float, range(len(self.values)))), "", "equal")
+        unit = max(units, key=lambda unit: _FACTORS[unit][1])
+        places = tuple(number * _FACTORS[own][1] / _FACTORS[unit][1] for number, own in numbers)
+        least, most = min(places), max(places)
+        if least > 0 and most / least >= 10:
+            return Axis(places, unit, "log")
+        # From 0 to values of several decades: steps of the axis would hide all but the largest.
+        above = [place for place in places if place > 0]
+        if least == 0 and len(above) > 1 and most / min(above) >= 10:
+            return Axis(tuple(map(float, range(len(self.values)))), "", "equal")
+        return Axis(places, unit, "linear")
+
+
+_FACTORS: dict[str, tuple[str, float]] = {
+    "": ("", 1.0),
+    **{unit: ("time", 10.0**power) for unit, power in (("ns", -9), ("us", -6), ("µs", -6), ("ms", -3), ("s", 0))},
+    "min": ("time", 60.0),
+    "h": ("time", 3600.0),
+    **{f"{prefix}bit/s": ("rate", 1000.0**at) for at, prefix in enumerate(("", "k", "M", "G", "T"))},
+    **{f"{prefix}B": ("size", 1000.0**at) for at, prefix in enumerate(("", "k", "M", "G", "T"))},
+    **{f"{prefix}B": ("size", 1024.0**at) for at, prefix in enumerate(("Ki", "Mi", "Gi"), start=1)},
+    "packets": ("packets", 1.0),
+    "bdp": ("bdp", 1.0),
+    "km": ("length", 1.0),
+    "deg": ("angle", 1.0),
+    "dB": ("level", 1.0),
+}
+"""What a unit measures, and how much of it it is."""
+
+
+def _quantity(value: str) -> tuple[float, str]:
+    """A number and its unit; of other values the unit is the text itself, which no table knows."""
+    found = re.fullmatch(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s]\S*)?", value.strip("\"'"))
+    return (float(found[1]), found[2] or "") if found else (0.0, f"text {value}")
+
+
+def variables(vary: Vary) -> list[Variable]:
+    """The variables of ``vary``, each with a short label.
+
+    Raises
+    ------
+    InputError
+        If one has no key or no value, names a value or a key twice, or names what the other arguments give.
+
+    Examples
+    --------
+    >>> [variable.label for variable in variables(["links.1.loss=0,1e-3", "links.1.queue.limit=1 bdp,2 bdp"])]
+    ['loss', 'queue limit']
+    """
+    given = (
+        [(key, [text_of(value) for value in values]) for key, values in vary.items()]
+        if isinstance(vary, Mapping)
+        else [_parsed(text) for text in ([vary] if isinstance(vary, str) else vary)]
+    )
+    found = []
+    for text, values in given:
+        label, keys = _labelled(text)
+        _check(text, keys, values)
+        found.append((label, keys, tuple(values)))
+    names = [key for _, keys, _ in found for key in keys]
+    if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
+        raise InputError(f'"{repeated[0]}" varies twice; name each key once')
+    labels = _labels([(label, keys) for label, keys, _ in found])
+    return [Variable(label, keys, values) for label, (_, keys, values) in zip(labels, found, strict=True)]
+
+
+def _parsed(text: str) -> tuple[str, list[str]]:
+    key, separator, values = text.partition("=")
+    if not separator or not key.strip():
+        raise InputError(f'--vary "{text}": is not KEY=V1,V2,...; write for example --vary links.1.loss=0,1e-4,1e-3')
+    return key.strip(), [value for value in split(values, ",", f"--vary {key.strip()}") if value]
+
+
+def _labelled(text: str) -> tuple[str | None, tuple[str, ...]]:
+    label, separator, keys = text.rpartition(":")
+    return (label.strip() or None if separator else None), tuple(key.strip() for key in keys.split("+"))
+
+
+def _check(text: str, keys: tuple[str, ...], values: list[str]) -> None:
+    if not all(keys):
+        raise InputError(f'"{text}": names no key to vary; write for example links.1.loss')
+    if not values:
+        raise InputError(f"{text}: has no value; give at least one, as {text}=1,2")
+    if repeated := [value for at, value in enumerate(values) if value in values[:at]]:
+        raise InputError(f"{text}: {repeated[0]} is there twice; give each value once")
+    for key in keys:
+        if key == "seed":
+            raise InputError("the seed varies by itself: say how often with replications (-n), and the first with seed")
+        if key in ("defaults.tcp.congestion", "defaults.congestion"):
+            raise InputError(f"{key}: name the algorithms to compare with congestion (-c), not as a variable")
+
+
+def _labels(given: list[tuple[str | None, tuple[str, ...]]]) -> list[str]:
+    """The label given, or as many of a key's last words as tell it from the others."""
+
+    def short(label: str | None, keys: tuple[str, ...], words: int) -> str:
+        if label is not None:
+            return label
+        path = keys[0].replace("[", ".").replace("]", "").split(".")
+        extra = path[-1] in _LAST_WORDS_ALONE_SAY_LITTLE or path[-1] in _TAKEN
+        return " ".join(path[-(words + extra) :])
+
+    labels = [short(label, keys, 1) for label, keys in given]
+    for words in (2, 3, 99):
+        labels = [
+            short(*own, words) if labels.count(label) > 1 or label in _TAKEN else label
+            for own, label in zip(given, labels, strict=True)
+        ]
+    for label in labels:
+        if label in _TAKEN or labels.count(label) > 1:
+            raise InputError(f'"{label}" cannot be the label of a variable here; write another one, as NAME: KEY=V1,V2')
+    return labels
+
+
+@dataclass(frozen=True, slots=True)
+class Competitor:
+    """An algorithm of a comparison, or several that the flows of a run take in turn."""
+
+    label: str
+    choices: tuple[str, ...]
+    """As TOML; none leaves the scenario as it is."""
+    algorithms: tuple[str, ...]
+    """Their names."""
+
+    def changes(self, *, in_turn: bool) -> list[tuple[str, str]]:
+        """What sets the scenario's defaults to it.
+
+        Parameters
+        ----------
+        in_turn
+            The scenario has defaults that flows take in turn, which go before the others.
+        """
+        if not self.choices:
+            return []
+        if len(self.choices) == 1 and not in_turn:
+            return [("defaults.tcp.congestion", self.choices[0])]
+        return [("defaults.congestion", f"[{', '.join(self.choices)}]")]
+
+
+def competitors(given: Competitors) -> list[Competitor]:
+    """The competitors of a comparison.
+
+    Raises
+    ------
+    InputError
+        If two have the same label.
+
+    Examples
+    --------
+    >>> [competitor.label for competitor in competitors(["cubic", {"algorithm": "cubic", "beta": 0.8}, "cubic/bbr"])]
+    ['cubic', 'cubic (beta=0.8)', 'cubic/bbr']
+    """
+    if isinstance(given, Mapping):
+        found = [
+            _competitor(label, [choice] if isinstance(choice, (str, Mapping)) else choice)
+            for label, choice in given.items()
+        ]
+    else:
+        found = [_competitor(None, [choice]) for choice in ([given] if isinstance(given, str) else given)]
+    labels = [one.label for one in found]
+    if repeated := [label for at, label in enumerate(labels) if label in labels[:at]]:
+        raise InputError(f'"{repeated[0]}" is named twice; name each algorithm once')
+    return found
+
+
+def _competitor(label: str | None, given: Sequence[Congestion]) -> Competitor:
+    choices: list[tuple[str, dict[str, Any]]] = []
+    for choice in given:
+        if isinstance(choice, Mapping):
+            choices.append(_table(toml_value(choice)))
+            continue
+        own, text = _label_of_choice(choice)
+        label = own if label is None else label
+        choices += [_table(part) for part in split(text, "/", "--congestion")]
+    names = tuple(str(table.get("algorithm", "")) for _, table in choices)
+    shown = "/".join(map(_described, (table for _, table in choices)))
+    return Competitor(shown if label is None else label, tuple(text for text, _ in choices), names)
+
+
+def _label_of_choice(text: str) -> tuple[str | None, str]:
+    found = re.match(r"([^{}\[\]\"'/=:]+):\s*(?=\S)", text)
+    return (found[1].strip(), text[found.end() :]) if found else (None, text)
+
+
+def _table(text: str) -> tuple[str, dict[str, Any]]:
+    """A choice as TOML and as a table."""
+    if not text.startswith("{"):
+        return toml_value(text.strip("\"'")), {"algorithm": text.strip("\"'")}
+    try:
+        table = tomllib.loads(f"choice = {text}")["choice"]
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"--congestion {text}: is not a table of TOML: {error}") from None
+    return text, table
+
+
+def _described(table: dict[str, Any]) -> str:
+    parameters = ", ".join(f"{key}={value}" for key, value in table.items() if key != "algorithm")
+    return f"{table.get('algorithm', '')} ({parameters})" if parameters else str(table.get("algorithm", ""))

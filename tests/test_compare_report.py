@@ -1,0 +1,139 @@
+"""The report of a comparison: one file that needs nothing else, with every figure and what it takes to repeat it."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+from pathlib import Path
+
+import pytest
+
+import lightlag as ll
+from lightlag import comparison_report
+
+
+class Page(html.parser.HTMLParser):
+    """The tags of a page and the text of its elements."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br", "use"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.open:
+            assert self.open.pop() == tag, f"</{tag}> closes what is open"
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "script"} & set(self.open):
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def comparison() -> ll.Comparison:
+    net = ll.Network("pair <& friends>")
+    net.link("client", "server", rate="5 Mbit/s", delay="20 ms", queue="50 packets", loss=1e-3)
+    net.flow("client", "server", transfer="1 MB")
+    net.flow("client", "server", transfer="1 MB")
+    vary = {"links.0.loss": [0, 1e-2]}
+    return ll.compare(net, ["cubic", "hybla", "cubic/bbr"], vary=vary, duration="20 s", replications=2)
+
+
+@pytest.fixture(scope="module")
+def text(comparison: ll.Comparison) -> str:
+    return comparison_report.report(comparison, "lightlag compare pair --vary 'links.0.loss=0,1e-2'")
+
+
+def test_a_report_asks_no_network_for_anything(text: str) -> None:
+    page = Page(text)
+    assert page.open == []
+    loading = {"src", "srcset", "href", "xlink:href", "data", "action", "poster", "background", "cite", "manifest"}
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base", "image", "audio", "video")
+        for name, value in attributes.items():
+            if name in loading:
+                assert (value or "").startswith("#"), f"<{tag} {name}={value}>"
+            assert "://" not in (value or ""), f"<{tag} {name}={value}>"
+            assert all(place.startswith("#") for place in re.findall(r"url\(([^)]*)\)", value or ""))
+    (style,) = re.findall(r"<style>(.*?)</style>", text, flags=re.DOTALL)
+    (script,) = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    for code in (style, script):
+        assert not re.search(r"://|@import|url\(|fetch|XMLHttp|import\s*\(|new Image", code)
+
+
+def test_every_reference_of_a_figure_leads_to_its_own_part(text: str) -> None:
+    page = Page(text)
+    names = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(names) == len(set(names))
+    meant = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    assert meant <= set(names)
+    assert meant
+
+
+def test_a_report_says_everything(comparison: ll.Comparison, text: str) -> None:
+    page = Page(text)
+    assert "pair <& friends>" in page.text
+    assert "3 algorithms × 2 values of loss × 2 seeds: 12 runs." in page.text
+    assert "lightlag compare pair --vary 'links.0.loss=0,1e-2'" in page.text
+    for needed in (ll.__version__, "established", "RFC 9438", "reconstructed", "Competing algorithms", "1 to 2"):
+        assert needed.lower() in page.text.lower()
+    for outcome in comparison.outcomes:
+        assert outcome.result_hash in page.text
+    for row in comparison.rows():
+        assert row["goodput"] in page.text
+    figures = [attributes.get("id") for tag, attributes in page.tags if tag == "figure"]
+    assert figures == comparison.figures
+    assert sum(tag == "svg" for tag, _ in page.tags) == len(comparison.figures)
+    assert '"rate": "5 Mbit/s"' in page.text
+
+
+def test_colours_are_those_of_the_page(text: str) -> None:
+    drawn = re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL)
+    for vector in drawn:
+        assert not re.findall(r"#[0-9a-fA-F]{6}", vector), "a colour that stays as it is on a dark screen"
+        assert "var(--ink)" in vector
+    defined = set(re.findall(r"(--\w+):", text))
+    assert set(re.findall(r"var\((--\w+)\)", text)) <= defined
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_numbers_can_be_sorted(comparison: ll.Comparison, text: str) -> None:
+    page = Page(text)
+    keys = [attributes["data-at"] for tag, attributes in page.tags if tag == "td" and "data-at" in attributes]
+    assert len([key for key in keys if float(key or "nan") > 1e5]) >= len(comparison.rows())
+    assert any(attributes.get("class") == "sortable" for tag, attributes in page.tags if tag == "table")
+
+
+def test_the_same_comparison_gives_the_same_bytes(comparison: ll.Comparison, tmp_path: Path) -> None:
+    one, two = (comparison.save(tmp_path / name, command="x") for name in ("one", "two"))
+    names = sorted(path.name for path in one.iterdir())
+    assert names == sorted(path.name for path in two.iterdir())
+    for name in names:
+        assert (one / name).read_bytes() == (two / name).read_bytes(), name
+    assert {"report.html", "goodput-vs-loss.pdf", "goodput-vs-loss.svg", "summary.parquet"} <= set(names)
+
+
+def test_an_interrupted_comparison_says_so(comparison: ll.Comparison) -> None:
+    part = ll.Comparison(comparison.design, comparison.outcomes[:5])
+    assert "interrupted after 5 of 12 runs" in Page(comparison_report.report(part)).text
+
+
+def test_formats_are_checked(comparison: ll.Comparison, tmp_path: Path) -> None:
+    with pytest.raises(ll.InputError, match='"gif" is not a format'):
+        comparison.save(tmp_path / "out", formats=("gif",))
+    assert not (tmp_path / "out").exists()
