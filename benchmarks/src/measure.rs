@@ -72,6 +72,15 @@ pub fn cpu_of(command: &mut Command) -> Result<f64, String> {
     if output.status.success() { Ok(children() - before) } else { Err(output.status.to_string()) }
 }
 
+/// Seconds on the clock of the wall that a program takes from its start to its end.
+#[allow(clippy::disallowed_methods, reason = "how long something takes is measured here")]
+pub fn wall_of(command: &mut Command) -> Result<f64, String> {
+    let start = std::time::Instant::now();
+    let output = command.output().map_err(|error| error.to_string())?;
+    let seconds = start.elapsed().as_secs_f64();
+    if output.status.success() { Ok(seconds) } else { Err(output.status.to_string()) }
+}
+
 /// The sample with the least time a packet-hop: load on the machine only ever adds.
 pub fn best(samples: impl IntoIterator<Item = Sample>) -> Sample {
     samples.into_iter().min_by(|a, b| a.nanos().total_cmp(&b.nanos())).expect("at least one sample")
