@@ -120,7 +120,8 @@ def test_numbers_can_be_sorted(comparison: ll.Comparison, text: str) -> None:
 
 
 def test_the_same_comparison_gives_the_same_bytes(comparison: ll.Comparison, tmp_path: Path) -> None:
-    one, two = (comparison.save(tmp_path / name, command="x") for name in ("one", "two"))
+    assert len(comparison.figures) >= 8, "enough for two processes"
+    one, two = (comparison.save(tmp_path / str(jobs), command="x", jobs=jobs) for jobs in (1, 2))
     names = sorted(path.name for path in one.iterdir())
     assert names == sorted(path.name for path in two.iterdir())
     for name in names:

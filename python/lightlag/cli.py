@@ -224,7 +224,7 @@ def compare(
     if not quiet:
         print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
     command = shlex.join(["lightlag", *sys.argv[1:]])
-    comparison.save(folder, force=True, formats=formats, report=bool(formats), command=command)
+    comparison.save(folder, force=True, formats=formats, report=bool(formats), command=command, jobs=jobs)
     journal.unlink(missing_ok=True)
     if not quiet:
         print(f"{'report, figures and tables' if formats else 'tables'} in {folder}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lightlag import _engine
 from lightlag.analyse import Interval, mean_interval
 from lightlag.errors import InputError
-from lightlag.outcome import Outcome
+from lightlag.outcome import UDP, Outcome
 from lightlag.results import Row, rate
 from lightlag.variables import Competitor, Variable
 
@@ -78,11 +78,11 @@ MEASURES = (
         "goodput_bps",
         "Goodput",
         "bit/s",
-        "payload that all flows together had delivered, over the time from the first start to the last finish or the "
-        "end of the run",
+        "payload that all flows of TCP together had delivered, over the time from the first start to the last finish "
+        "or the end of the run",
     ),
     Measure("completion_s", "Completion time", "s", "from the first start to the last finish, where all flows finish"),
-    Measure("jain", "Jain fairness", "", "(Σx)² / (n Σx²) of the goodputs of the n flows of a run"),
+    Measure("jain", "Jain fairness", "", "(Σx)² / (n Σx²) of the goodputs of the n flows of TCP of a run"),
     Measure("retransmitted_share", "Resent", "%", "segments with payload sent again, of all that were sent"),
     Measure(
         "queueing_mean_s",
@@ -281,7 +281,7 @@ class Comparison:
         found = []
         for name, point in self.cells():
             runs = [outcome.flows for outcome in self.of(name, point)]
-            algorithms = list(dict.fromkeys(runs[0].congestion))
+            algorithms = [one for one in dict.fromkeys(runs[0].congestion) if one != UDP]
             if len(algorithms) < 2:
                 continue
             for algorithm in algorithms:
@@ -324,6 +324,7 @@ class Comparison:
         formats: Sequence[str] = ("pdf", "svg"),
         report: bool = True,
         command: str = "",
+        jobs: int | None = None,
     ) -> Path:
         """Writes tables, figures and a report, as a whole or not at all.
 
@@ -340,10 +341,21 @@ class Comparison:
             Write ``report.html``, one file with every figure in it.
         command
             What was typed, for the report.
+        jobs
+            The most processes that draw at the same time; by default one for each processor.
         """
         from lightlag import comparison_report
+        from lightlag.run import processors
 
-        return comparison_report.save(self, Path(folder), force, tuple(formats), report, command)
+        return comparison_report.save(
+            self,
+            Path(folder),
+            force=force,
+            formats=formats,
+            with_report=report,
+            command=command,
+            jobs=processors() if jobs is None else jobs,
+        )
 
     def about(self) -> dict[str, Any]:
         """What ``run.json`` says."""

@@ -22,7 +22,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from lightlag import analyse, style
 from lightlag.comparison import MEASURES, Comparison, Measure, Point
-from lightlag.outcome import Outcome
+from lightlag.outcome import UDP, Outcome
 from lightlag.style import Chart
 from lightlag.variables import Axis, Variable
 
@@ -443,7 +443,7 @@ def _goodput_by_rtt(comparison: Comparison, point: Point) -> dict[str, list[tupl
     for name in comparison.algorithms:
         for outcome in comparison.of(name, point):
             flows = outcome.flows
-            compete = len(set(flows.congestion)) > 1
+            compete = len(set(flows.congestion) - {UDP}) > 1
             columns = zip(flows.name, flows.congestion, flows.goodput_bps, flows.min_rtt_s, strict=True)
             for flow, algorithm, goodput, rtt in columns:
                 if rtt:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lightlag import _engine
+from lightlag import _drawing, _engine
 from lightlag._writing import new_folder
 from lightlag.comparison import MEASURES, Comparison
 from lightlag.errors import InputError
@@ -24,9 +24,16 @@ FORMATS = ("pdf", "svg", "png")
 
 
 def save(
-    comparison: Comparison, folder: Path, force: bool, formats: tuple[str, ...], with_report: bool, command: str
+    comparison: Comparison,
+    folder: Path,
+    *,
+    force: bool,
+    formats: Sequence[str],
+    with_report: bool,
+    command: str,
+    jobs: int,
 ) -> Path:
-    """Writes a results folder, as a whole or not at all."""
+    """Writes a results folder, as a whole or not at all; see :meth:`Comparison.save`."""
     from lightlag import journal
 
     for kind in formats:
@@ -41,7 +48,8 @@ def save(
         summary.write_parquet(partial / "summary.parquet")
         summary.write_csv(partial / "summary.csv")
         comparison.flows.write_parquet(partial / "flows.parquet")
-        drawn = _draw(comparison, formats, with_report)
+        wanted = list(dict.fromkeys([*formats, *(["svg"] if with_report else [])]))
+        drawn = _drawing.draw(comparison, wanted, jobs) if wanted else {}
         for (kind, suffix), data in drawn.items():
             if suffix in formats:
                 (partial / f"{kind}.{suffix}").write_bytes(data)
@@ -49,20 +57,6 @@ def save(
             vectors = {kind: data.decode() for (kind, suffix), data in drawn.items() if suffix == "svg"}
             (partial / "report.html").write_text(_page(comparison, vectors, command), "utf-8")
     return folder
-
-
-def _draw(comparison: Comparison, formats: Sequence[str], with_report: bool) -> dict[tuple[str, str], bytes]:
-    """Every figure in every format, and as SVG for the report."""
-    from lightlag import style
-
-    wanted = dict.fromkeys([*formats, *(["svg"] if with_report else [])])
-    drawn: dict[tuple[str, str], bytes] = {}
-    if wanted:
-        for kind in comparison.figures:
-            figure = comparison.plot(kind)
-            style.settle(figure)
-            drawn |= {(kind, suffix): style.save_as(figure, suffix) for suffix in wanted}
-    return drawn
 
 
 def report(comparison: Comparison, command: str = "") -> str:
@@ -73,7 +67,7 @@ def report(comparison: Comparison, command: str = "") -> str:
     command
         What was typed.
     """
-    drawn = _draw(comparison, (), True)
+    drawn = _drawing.draw(comparison, ["svg"], 1)
     return _page(comparison, {kind: data.decode() for (kind, _), data in drawn.items()}, command)
 
 

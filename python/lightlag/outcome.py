@@ -1,4 +1,8 @@
-"""What a comparison keeps of one run: numbers, and curves that are fine enough for any figure."""
+"""What a comparison keeps of one run: numbers, and curves that are fine enough for any figure.
+
+Flows of UDP are the traffic that the others meet: they have no part in the measures of a run, unless there is nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,10 @@ if TYPE_CHECKING:
     from lightlag.analyse import Numbers
     from lightlag.results import Result
 
-__all__ = ["Flows", "Outcome"]
+__all__ = ["UDP", "Flows", "Outcome"]
 
+UDP = "udp"
+"""What stands in the place of a congestion control where there is none."""
 _STEPS = 1200
 _WINDOW_POINTS = 1600
 _WINDOWS = 12
@@ -83,7 +89,8 @@ class Outcome:
     @classmethod
     def of(cls, congestion: str, point: tuple[str, ...], seed: int, result: Result, *, first: bool) -> Outcome:
         """Reduces a run to what a comparison needs."""
-        flows = result.summary["flows"]
+        every = result.summary["flows"]
+        flows = [flow for flow in every if flow["congestion"] != UDP] or every
         start = min(flow["start_s"] for flow in flows)
         finishes = [flow["finish_s"] for flow in flows]
         ends = [result.simulated_s if finish is None else finish for finish in finishes]
@@ -107,7 +114,7 @@ class Outcome:
             timeouts=sum(flow["timeouts"] for flow in flows),
             simulated_s=result.simulated_s,
             result_hash=result.result_hash,
-            flows=Flows.of(flows),
+            flows=Flows.of(every),
             delivered_bytes=None if trace is None or trace.is_empty() else _delivered(trace, result.simulated_s),
             windows=_windows(trace) if first and trace is not None else None,
         )

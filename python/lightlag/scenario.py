@@ -457,6 +457,8 @@ class Defaults:
     """What holds where a flow says nothing."""
 
     tcp: TcpLike | None = None
+    congestion: Sequence[Congestion] | None = None
+    """Congestion controls of the flows that name none, in turn, in the place of ``tcp.congestion``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -516,6 +518,8 @@ class Record:
     """Time between samples."""
     acks: bool | None = None
     """Each ACK that a sender takes; off by default."""
+    queueing: bool | None = None
+    """How long data packets wait at each link direction; off by default."""
     pcap: Pcap | None = None
     """Packets as files that other tools read; by default none are written."""
 
