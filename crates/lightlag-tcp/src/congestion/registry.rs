@@ -2,8 +2,8 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
-    CongestionControl, Needs, Probes, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp,
-    hybla, illinois, jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave,
+    CongestionControl, Needs, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla,
+    illinois, jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave,
     westwood, westwood_br, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -172,9 +172,8 @@ pub fn wants_exact_marks(choice: &Choice) -> bool {
 pub fn is_window_based(choice: &Choice) -> bool {
     let start = Start { segment_size: 1_000, initial_window: 100, rtt: None, abe: false, ecn: false, seed: 0 };
     let algorithm = build(choice, &start);
-    let Needs { rate, pacing, own_recovery, restart_on_loss, probes, bursts, .. } = algorithm.needs();
-    let is_plain = !(rate || pacing || own_recovery || restart_on_loss || bursts) && probes == Probes::None;
-    is_plain && algorithm.window() >= 100_000
+    let plain = Needs { exact_marks: algorithm.needs().exact_marks, ..Needs::default() };
+    algorithm.needs() == plain && (100_000..200_000).contains(&algorithm.window())
 }
 
 fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {

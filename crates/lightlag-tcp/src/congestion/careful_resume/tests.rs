@@ -432,7 +432,7 @@ fn every_algorithm_with_a_window_resumes() {
         assert!(window <= 15.01 && threshold <= 150.0, "{name}: {window} to {threshold}");
         assert_eq!(sender.resume.stage, Stage::Normal, "{name}");
     }
-    for name in ["bbr", "bbr3", "copa", "ledbat", "peach", "peach+", "tahoe"] {
+    for name in ["bbr", "bbr3", "copa", "ledbat", "none", "noordwijk", "peach", "peach+", "tahoe", "wave"] {
         assert!(!is_window_based(&Choice::named(name)), "{name}");
     }
     for name in ["newreno", "cubic", "hybla", "westwood+", "vegas", "dctcp"] {
