@@ -80,8 +80,6 @@ pub struct Connection {
     passive: bool,
     /// Whether the application is gone.
     orphan: bool,
-    /// Segments of low priority that arrived and are not acknowledged yet.
-    low_priority_due: u8,
     /// Whether the last ACK without data says nothing but how far, and more than the one before.
     supersedes: bool,
     /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
@@ -145,7 +143,6 @@ impl Connection {
             syn_sent: Instant::MAX,
             passive: state == State::Listen,
             orphan: false,
-            low_priority_due: 0,
             supersedes: false,
             answer: None,
             early: None,

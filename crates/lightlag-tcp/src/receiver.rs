@@ -84,6 +84,8 @@ pub struct Receiver {
     window: Option<u16>,
     /// Whether duplicates are reported (RFC 2883).
     dsack: bool,
+    /// Segments of low priority that are not acknowledged yet.
+    copies: u8,
     /// An ACK leaves once in [`Self::timeout`], whatever arrives.
     fixed: bool,
 }
@@ -119,6 +121,7 @@ impl Receiver {
             rule: WindowRule::Stevens,
             mss,
             dsack: false,
+            copies: 0,
             fixed: false,
             scale: None,
         }
@@ -312,7 +315,23 @@ impl Receiver {
         old + known
     }
 
-    /// The same, of data that left once more to probe the path: what was there before is no news to report.
+    /// An ACK of its own is due for a segment of low priority.
+    #[cold]
+    pub fn owe_copy(&mut self) {
+        self.copies = self.copies.saturating_add(1);
+    }
+
+    /// Whether such an ACK is due; then it leaves now.
+    #[inline]
+    pub fn take_copy(&mut self) -> bool {
+        if self.copies == 0 {
+            return false;
+        }
+        self.copies -= 1;
+        true
+    }
+
+    /// Data that left once more to probe the path: what was there before is no news to report.
     #[cold]
     pub fn receive_copy(&mut self, now: Instant, start: u64, len: u64) {
         let end = start + len;

@@ -99,6 +99,7 @@ pub(crate) struct Sender {
     ecn: bool,
     /// The last episode is blamed on corruption: the congestion control does not hear of it.
     excused: bool,
+    initial_window: u32,
     /// First offset beyond the peer's window.
     peer_edge: u64,
     /// End of the data that the application wrote.
@@ -127,7 +128,6 @@ pub(crate) struct Sender {
     burst_end: u64,
     /// When [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
     coarse: Instant,
-    initial_window: u32,
     /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
     marked_until: u64,
     /// A loss below this costs nothing: a mark in the same window of data did (RFC 3168 §6.1.2).

@@ -25,7 +25,6 @@ impl Connection {
     /// The ACK of one that arrived.
     #[cold]
     pub(super) fn low_priority_ack(&mut self, now: Instant) -> Segment {
-        self.low_priority_due -= 1;
         let mut segment = self.pure_ack(now, 0);
         segment.flags = segment.flags.with(Flags::LOW);
         segment
@@ -58,6 +57,6 @@ impl Connection {
                 self.peer_fin(now);
             }
         }
-        self.low_priority_due = self.low_priority_due.saturating_add(1);
+        self.receiver.owe_copy();
     }
 }

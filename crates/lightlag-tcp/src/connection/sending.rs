@@ -12,7 +12,7 @@ impl Connection {
         if std::mem::take(&mut self.handshake_due) {
             return Some(self.pure_ack(now, 0));
         }
-        if self.low_priority_due > 0 {
+        if self.receiver.take_copy() {
             return Some(self.low_priority_ack(now));
         }
         if self.ecn.is_some()
