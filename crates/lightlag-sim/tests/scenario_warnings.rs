@@ -171,3 +171,21 @@ fn tokens_above_the_rate_of_the_link_are_told_with_both() {
     let set = [("defaults.tcp.rate_control", "{ rate = \"12 Mbit/s\" }")];
     assert_warns(&set, "flows[0].tcp.rate_control.rate", &["12 Mbit/s are above the 10 Mbit/s", "120 %"]);
 }
+
+#[test]
+fn jersey_wants_routers_that_warn() {
+    let jersey = ("defaults.tcp.congestion", "jersey");
+    let ecn = ("defaults.tcp.ecn", "classic");
+    let at = "flows[0].tcp.congestion";
+    assert_warns(&[jersey], at, &["without ecn", "as westwood", "discipline = \"step\"", "weight = 0.02"]);
+    assert_warns(&[jersey, ecn], at, &["the queue of a->b marks nothing", "keeps it full"]);
+    for queue in [
+        r#"{ discipline = "step", threshold = "50 packets", weight = 0.02, limit = "500 packets" }"#,
+        r#"{ discipline = "red", min_threshold = "100 packets", max_threshold = "300 packets", ecn = true }"#,
+    ] {
+        assert_eq!(warnings(&[jersey, ecn, ("links.0.queue", queue)]), []);
+    }
+    let deaf = r#"{ discipline = "red", min_threshold = "100 packets", max_threshold = "300 packets" }"#;
+    assert_warns(&[jersey, ecn, ("links.0.queue", deaf)], at, &["marks nothing"]);
+    assert_eq!(warnings(&[("defaults.tcp.congestion", "star")]), []);
+}

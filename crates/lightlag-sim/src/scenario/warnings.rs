@@ -4,6 +4,7 @@
 //! bandwidth-delay product at the slowest link. Flows that share a bottleneck are compared with their share.
 
 mod outage;
+mod routers;
 
 use super::capture::IpVersion;
 use super::error::Warning;
@@ -126,6 +127,7 @@ impl Scenario {
             timers(flow, way, &path, &mut found);
             sack(flow, way, share, &path, &mut found);
             acks(network, flow, way, &path, &mut found);
+            routers::warn(network, flow, way, &path, &mut found);
             scps::warn(network, flow, way, &path, &mut found);
         }
         self.outages(network, &ways, &mut found);

@@ -1,0 +1,40 @@
+//! What an algorithm asks of the routers, and these do not do.
+
+use super::{Flow, Found, Network, Way};
+use lightlag_net::queue::{CoDelConfig, DisciplineConfig, FqCoDelConfig, PieConfig, RedConfig};
+use lightlag_tcp::ecn::Mode;
+
+/// What makes routers warn.
+const REMEDY: &str = "take queue = { discipline = \"step\", threshold = \"50 packets\", weight = 0.02 } there and tcp = { ecn = \"classic\" }";
+
+/// Jersey where nothing warns of congestion.
+pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+    if flow.tcp.congestion.name() != "jersey" {
+        return;
+    }
+    let link = &network.links[way.bottleneck.0 as usize];
+    let slowest = &link.name;
+    if flow.tcp.ecn == Mode::Off {
+        found.flow("jersey", path, ".tcp.congestion", || {
+            format!(
+                "without ecn nobody can warn jersey of congestion, and it takes each loss as westwood does; {REMEDY}"
+            )
+        });
+    } else if !marks(&link.discipline) {
+        found.flow("jersey", path, ".tcp.congestion", || {
+            format!("the queue of {slowest} marks nothing, so jersey takes each loss for an error and keeps it full; {REMEDY}")
+        });
+    }
+}
+
+/// Whether a queue marks before it is full.
+fn marks(discipline: &DisciplineConfig) -> bool {
+    match discipline {
+        DisciplineConfig::DropTail | DisciplineConfig::Priority(_) | DisciplineConfig::AckFilter(_) => false,
+        DisciplineConfig::Red(RedConfig { ecn, .. })
+        | DisciplineConfig::CoDel(CoDelConfig { ecn, .. })
+        | DisciplineConfig::FqCoDel(FqCoDelConfig { codel: CoDelConfig { ecn, .. }, .. })
+        | DisciplineConfig::Pie(PieConfig { ecn, .. }) => *ecn,
+        DisciplineConfig::DualPi2(_) | DisciplineConfig::Step(_) => true,
+    }
+}
