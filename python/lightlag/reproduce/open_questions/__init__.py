@@ -19,8 +19,9 @@ NOTES = (
     "**Westwood+ over GEO** stays at half of the link, even without errors: its bandwidth estimate takes one sample a "
     "round trip and smooths it twice. When slow start overshoots after six doublings the estimate is still a quarter "
     "of the link; that becomes ssthresh, and one segment a round trip is what remains.",
-    "**Jersey with warnings** has no losses, and half of the link over GEO: the first warning comes in slow start, from "
-    "an average queue of 50 packets, a tenth of the path, and leaves the window at what the estimate has seen by then.",
+    "**Jersey with warnings** has no losses, and half of the link over GEO: the first warning comes in slow start, "
+    "from an average queue of 50 packets, a tenth of the path, and leaves the window at what the "
+    "estimate has seen by then.",
     "**BBR over GEO** stays below 90 %: every 10 s it lets its flight fall to 4 segments, to see the round-trip time "
     "without its own queue. That takes a round trip to fall and one to stay, 1.2 s instead of 0.2.",
 )
