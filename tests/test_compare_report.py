@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lightlag as ll
-from lightlag import comparison_report
+from lightlag import _drawing, comparison_report
 
 
 class Page(html.parser.HTMLParser):
@@ -138,3 +138,12 @@ def test_formats_are_checked(comparison: ll.Comparison, tmp_path: Path) -> None:
     with pytest.raises(ll.InputError, match='"gif" is not a format'):
         comparison.save(tmp_path / "out", formats=("gif",))
     assert not (tmp_path / "out").exists()
+
+
+def test_a_painter_that_ends_leaves_no_gap(comparison: ll.Comparison) -> None:
+    with _drawing.painters(2) as helpers:
+        helpers[0].end()
+        drawn = _drawing.draw(comparison, ["svg"], helpers)
+    assert [kind for kind, _ in drawn] == comparison.figures
+    assert all(data.lstrip().startswith(b"<?xml") for data in drawn.values())
+    assert helpers[1]._process.poll() is not None

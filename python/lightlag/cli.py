@@ -218,13 +218,15 @@ def compare(
     if not quiet:
         for file in files:
             _warn(file, changes)
-    comparison = compared.run(plan, jobs, journal, shown=not quiet)
-    if not comparison.outcomes:
-        raise CommandError(STOPPED, "interrupted before a run had finished; nothing to keep")
-    if not quiet:
-        print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
-    command = shlex.join(["lightlag", *sys.argv[1:]])
-    comparison.save(folder, force=True, formats=formats, report=bool(formats), command=command, jobs=jobs)
+    # Those who draw start now: they are ready when the runs are.
+    with compared.helpers(jobs, formats) as helpers:
+        comparison = compared.run(plan, jobs, journal, shown=not quiet)
+        if not comparison.outcomes:
+            raise CommandError(STOPPED, "interrupted before a run had finished; nothing to keep")
+        if not quiet:
+            print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
+        command = shlex.join(["lightlag", *sys.argv[1:]])
+        comparison.save_with(helpers, folder, force=True, formats=formats, report=bool(formats), command=command)
     journal.unlink(missing_ok=True)
     if not quiet:
         print(f"{'report, figures and tables' if formats else 'tables'} in {folder}")

@@ -21,6 +21,7 @@ from lightlag.variables import Competitor, Variable
 if TYPE_CHECKING:
     import polars as pl
 
+    from lightlag._drawing import Painter
     from lightlag.style import Chart
 
 __all__ = ["MEASURES", "Comparison", "Design", "Measure", "Outcome", "load_comparison"]
@@ -344,18 +345,30 @@ class Comparison:
         jobs
             The most processes that draw at the same time; by default one for each processor.
         """
-        from lightlag import comparison_report
+        from lightlag._drawing import painters
         from lightlag.run import processors
 
-        return comparison_report.save(
-            self,
-            Path(folder),
-            force=force,
-            formats=formats,
-            with_report=report,
-            command=command,
-            jobs=processors() if jobs is None else jobs,
-        )
+        jobs = processors() if jobs is None else jobs
+        # A process takes as long to start as four figures take to draw.
+        with painters(min(jobs - 1, len(self.figures) // 4) if formats or report else 0) as helpers:
+            self.save_with(helpers, folder, force=force, formats=formats, report=report, command=command)
+        return Path(folder)
+
+    def save_with(
+        self,
+        helpers: Sequence[Painter],
+        folder: str | os.PathLike[str],
+        *,
+        force: bool,
+        formats: Sequence[str],
+        report: bool,
+        command: str,
+    ) -> None:
+        """As :meth:`save`, with processes that draw."""
+        from lightlag import comparison_report
+
+        about: dict[str, Any] = {"force": force, "formats": formats, "with_report": report, "command": command}
+        comparison_report.save(self, Path(folder), helpers=helpers, **about)
 
     def about(self) -> dict[str, Any]:
         """What ``run.json`` says."""

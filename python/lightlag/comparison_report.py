@@ -31,7 +31,7 @@ def save(
     formats: Sequence[str],
     with_report: bool,
     command: str,
-    jobs: int,
+    helpers: Sequence[_drawing.Painter],
 ) -> Path:
     """Writes a results folder, as a whole or not at all; see :meth:`Comparison.save`."""
     from lightlag import journal
@@ -49,7 +49,7 @@ def save(
         summary.write_csv(partial / "summary.csv")
         comparison.flows.write_parquet(partial / "flows.parquet")
         wanted = list(dict.fromkeys([*formats, *(["svg"] if with_report else [])]))
-        drawn = _drawing.draw(comparison, wanted, jobs) if wanted else {}
+        drawn = _drawing.draw(comparison, wanted, helpers) if wanted else {}
         for (kind, suffix), data in drawn.items():
             if suffix in formats:
                 (partial / f"{kind}.{suffix}").write_bytes(data)
@@ -67,7 +67,7 @@ def report(comparison: Comparison, command: str = "") -> str:
     command
         What was typed.
     """
-    drawn = _drawing.draw(comparison, ["svg"], 1)
+    drawn = _drawing.draw(comparison, ["svg"])
     return _page(comparison, {kind: data.decode() for (kind, _), data in drawn.items()}, command)
 
 

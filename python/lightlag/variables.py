@@ -9,7 +9,6 @@ them, which the flows of a run take in turn: ``cubic/bbr`` lets the two compete.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -300,6 +299,8 @@ def _table(text: str) -> tuple[str, dict[str, Any]]:
     """A choice as TOML and as a table."""
     if not text.startswith("{"):
         return toml_value(text.strip("\"'")), {"algorithm": text.strip("\"'")}
+    import tomllib
+
     try:
         table = tomllib.loads(f"choice = {text}")["choice"]
     except tomllib.TOMLDecodeError as error:

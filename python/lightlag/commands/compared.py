@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +14,12 @@ from lightlag import _engine
 from lightlag.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
+    from lightlag._drawing import Painter
     from lightlag.comparison import Comparison
     from lightlag.plan import Plan
     from lightlag.results import Row
 
-__all__ = ["Congestion", "Figures", "Vary", "folder", "formats", "journal", "plan", "run", "shown"]
+__all__ = ["Congestion", "Figures", "Vary", "folder", "formats", "helpers", "journal", "plan", "run", "shown"]
 
 Congestion = Annotated[
     str | None,
@@ -114,6 +116,14 @@ def shown(comparison: Comparison) -> list[Row]:
 
     absent = {one.title.lower() for one in MEASURES if one not in comparison.measures}
     return [{key: value for key, value in row.items() if key not in absent} for row in comparison.rows()]
+
+
+def helpers(jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManager[list[Painter]]:
+    """Processes that draw the figures, one less than runs go on at the same time."""
+    from lightlag._drawing import painters
+    from lightlag.run import processors
+
+    return painters((processors() if jobs is None else jobs) - 1 if formats else 0)
 
 
 def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool) -> Comparison:
