@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn packets_are_lost_at_the_configured_rate() {
-        let n = 400_000_u32;
+        let n = 1_000_000_u32;
         for (loss, per) in [(Loss::Packet(probability(5e-4)), 5e-4), (Loss::Bit(probability(2e-6)), 0.023_714)] {
             let mut process = process(&loss);
             let lost = (0..n).filter(|_| process.loses(Instant::ZERO, 1500, data())).count() as f64;

@@ -3,6 +3,7 @@
 mod text;
 
 use lightlag_core::Duration;
+use lightlag_net::QueueLimit;
 use lightlag_sim::RunResult;
 use lightlag_sim::scenario::{parse_json, parse_toml};
 use text::run;
@@ -102,7 +103,7 @@ fn what_is_left_out_has_a_default() {
     assert_eq!((demand.frame, demand.most.as_bps()), (Duration::from_micros(26_500), 2_000_000));
     assert_eq!(network.links[1].on_demand, None);
     let weather = network.links[1].fade.unwrap();
-    assert_eq!((weather.link.loop_delay, weather.until), (Duration::from_millis(560), Duration::from_secs(300)));
+    assert_eq!((weather.link.loop_delay, weather.until), (Duration::from_millis(1_120), Duration::from_secs(300)));
     assert_eq!((weather.link.margin.value(), weather.link.hysteresis.value()), (1.0, 0.3));
 }
 
@@ -167,4 +168,21 @@ fn wrong_assignments_are_refused() {
     let errors = parse_toml(&text, &[]).unwrap().expand().unwrap_err();
     assert_eq!(errors[0].path, "links[0].fade.step");
     assert!(errors[0].message.contains("take a longer step"), "{errors:?}");
+}
+
+#[test]
+fn round_trips_include_what_a_request_takes() {
+    // 560 ms of propagation and as much for requests; 500 kbit/s · 1.12 s = 70 kB.
+    let keys = REQUESTS.replace("\"560 ms\"", "\"560 ms\", most = \"500 kbit/s\"");
+    let text = scenario(1, &keys, "").replace("\"1000 packets\"", "\"1 bdp\"");
+    let scenario = parse_toml(&text, &[]).unwrap();
+    let network = scenario.expand().unwrap();
+    assert_eq!(network.links[0].queue, QueueLimit::Bytes(70_000));
+    // The first timeout of 1 s is too short for that.
+    let warnings = scenario.warnings(&network);
+    assert!(warnings.iter().any(|warning| warning.path.contains("rto")), "{warnings:#?}");
+    // A constant assignment needs no request.
+    let keys = keys.replace("latency", "constant = \"16 kbit/s\", latency");
+    let text = self::scenario(1, &keys, "").replace("\"1000 packets\"", "\"1 bdp\"");
+    assert_eq!(parse_toml(&text, &[]).unwrap().expand().unwrap().links[0].queue, QueueLimit::Bytes(35_000));
 }

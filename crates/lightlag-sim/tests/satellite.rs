@@ -213,6 +213,27 @@ fn a_bent_pipe_loses_on_both_hops() {
     }
 }
 
+#[test]
+fn a_bent_pipe_loses_what_comes_during_an_outage_of_its_way_down() {
+    let keys = r#"pairs = 1
+        uplink = { rate = "10 Mbit/s", delay = "5 ms" }
+        access = { rate = "1 Gbit/s", delay = "1 ms" }
+        flow = { transfer = "5 MB" }
+        [topology.downlink]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        changes.forward = [{ at = "1 s", down = true, rate = "1 kbit/s" }, { at = "1500 ms", down = false }]"#;
+    let network = network(&satellite(keys));
+    let down = named(&network, "satellite->gateway-right").timetable.as_ref().unwrap();
+    assert!(down.phases().iter().all(|phase| phase.rate.as_bps() > 1_000_000_000_000), "it has no rate of its own");
+    let result = run(&satellite(keys));
+    let links = &result.summary.links;
+    let [relay, access] = ["satellite->gateway-right", "gateway-right->server1"]
+        .map(|name| links.iter().find(|link| link.name == name).unwrap());
+    assert!(relay.dropped_error > 0 && relay.max_queue_packets <= 1, "nothing waits at the satellite: {relay:?}");
+    assert_eq!((access.dropped_error, result.summary.flows[0].delivered_bytes), (0, 5_000_000));
+}
+
 /// Where a handover makes the path shorter by more than three packets take, later packets overtake earlier ones: SACK
 /// reports three segments above one that is only late. Packets that stay in order disturb nobody, and RACK waits.
 #[test]

@@ -60,6 +60,11 @@ pub(super) struct Assignment<B> {
 }
 
 impl Demand {
+    /// How long a packet waits at least for its grant, where nothing is assigned without a request.
+    pub fn least_wait(&self) -> Duration {
+        if self.constant.is_none() && self.free.is_none() { self.latency } else { Duration::ZERO }
+    }
+
     /// The frames between a request and its grant.
     fn frames(&self) -> u64 {
         self.latency.as_nanos() / self.frame.as_nanos()

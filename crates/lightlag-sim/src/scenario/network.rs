@@ -6,6 +6,7 @@ use super::arrivals::Arrivals;
 use super::capture::{CapturePlan, IpVersion};
 use super::error::{Errors, ScenarioError};
 use super::layout::{Layout, Stream};
+use super::link::Side;
 use super::proxy::splits;
 use super::trace::Traces;
 use super::traffic::{Traffic, Transport};
@@ -235,11 +236,18 @@ fn edges(layout: &Layout) -> Vec<Edge> {
     layout.wires.iter().flat_map(both).collect()
 }
 
-/// For each link direction, the longest round trip (propagation only) of the flows whose data or ACKs cross it;
+/// For each link direction, how long a bit takes at least: propagation, and what a request takes to be granted.
+fn least_delays(layout: &Layout) -> Vec<Duration> {
+    let wait = |side: &Side| side.on_demand.demand(side.rate).map_or(Duration::ZERO, |demand| demand.least_wait());
+    let least = |side: Side<'_>| side.delay + wait(&side);
+    layout.wires.iter().flat_map(|wire| [least(wire.line.forward()), least(wire.line.backward())]).collect()
+}
+
+/// For each link direction, the longest round trip (propagation and requests) of the flows whose data or ACKs cross it;
 /// zero where no flow passes.
 fn round_trips(layout: &Layout, routes: &Routes, errors: &mut Errors) -> Vec<Duration> {
-    let edges = edges(layout);
-    let mut longest = vec![Duration::ZERO; edges.len()];
+    let least = least_delays(layout);
+    let mut longest = vec![Duration::ZERO; least.len()];
     let mut steps = 0;
     let pairs: BTreeSet<(u32, u32)> = layout.streams.iter().map(|stream| (stream.from.0, stream.to.0)).collect();
     for (from, to) in pairs {
@@ -251,7 +259,7 @@ fn round_trips(layout: &Layout, routes: &Routes, errors: &mut Errors) -> Vec<Dur
                 .push("flows", format!("their ways have more than {MOST_STEPS} links in all; use fewer flows or hops"));
             break;
         }
-        let delay = |total: Duration, link: &LinkId| total + edges[link.0 as usize].delay;
+        let delay = |total: Duration, link: &LinkId| total + least[link.0 as usize];
         let round_trip = way.iter().fold(Duration::ZERO, delay);
         for link in way {
             let longest = &mut longest[link.0 as usize];
@@ -276,6 +284,8 @@ fn links(
         let directions = [(a, b, line.forward()), (b, a, line.backward())];
         for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
             let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
+            let on_demand = side.on_demand.demand(side.rate);
+            let served = on_demand.map_or(side.rate, |demand| demand.most);
             side.fade.check_steps(until, || format!("{}.fade.step", table_of(index)), errors);
             let (timetable, loss) = traces.direction(&side, side.loss.model(), until, || table_of(index), errors);
             links.push(LinkDirection {
@@ -284,8 +294,8 @@ fn links(
                 to,
                 rate: side.rate,
                 delay: side.delay,
-                queue: side.queue.limit(side.rate, round_trip),
-                discipline: side.queue.discipline(side.rate, round_trip),
+                queue: side.queue.limit(served, round_trip),
+                discipline: side.queue.discipline(served, round_trip),
                 loss,
                 loss_place: side.loss.place,
                 reorder: side.reorder.reordering(),
@@ -298,7 +308,7 @@ fn links(
                     outage: side.outage.0,
                     overtaking: side.reorder.overtakes,
                 }),
-                on_demand: side.on_demand.demand(side.rate),
+                on_demand,
                 header: line.header,
             });
         }

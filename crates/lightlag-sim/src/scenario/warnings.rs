@@ -330,19 +330,21 @@ fn way(network: &Network, flow: &Flow, sizes: Sizes) -> Option<Way> {
     let data = network.routes.path(flow.from, flow.to)?;
     let acks = network.routes.path(flow.to, flow.from)?;
     let link = |id: &LinkId| &network.links[id.0 as usize];
+    let rate = |id: &LinkId| link(id).on_demand.map_or(link(id).rate, |demand| demand.most);
+    let wait = |link: &LinkDirection| link.on_demand.map_or(Duration::ZERO, |demand| demand.least_wait());
     let time = |ids: &[LinkId], size: Bytes| {
-        ids.iter()
-            .map(link)
-            .fold(Duration::ZERO, |sum, link| sum + link.delay + link.rate.time_to_send(Bytes(size.0 + link.header.0)))
+        let one =
+            |link: &LinkDirection| link.delay + link.rate.time_to_send(Bytes(size.0 + link.header.0)) + wait(link);
+        ids.iter().map(link).fold(Duration::ZERO, |sum, link| sum + one(link))
     };
-    let slowest = |ids: &[LinkId]| ids.iter().copied().min_by_key(|id| (link(id).rate, *id));
+    let slowest = |ids: &[LinkId]| ids.iter().copied().min_by_key(|id| (rate(id), *id));
     let (bottleneck, return_bottleneck) = (slowest(&data)?, slowest(&acks)?);
     Some(Way {
         round_trip: time(&data, sizes.segment) + time(&acks, sizes.ack),
         bottleneck,
-        rate: link(&bottleneck).rate,
+        rate: rate(&bottleneck),
         return_bottleneck,
-        return_rate: link(&return_bottleneck).rate,
+        return_rate: rate(&return_bottleneck),
     })
 }
 
