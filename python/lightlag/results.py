@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "Metric", "Result", "TableName", "load"]
 
 Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue"]
-TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "proxies"]
+TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies"]
 
 METRICS: dict[str, tuple[str, ...]] = {
     "cwnd": ("cwnd_segments", "ssthresh_segments", "w_max_segments", "k_s", "phase"),
@@ -34,6 +34,13 @@ METRICS: dict[str, tuple[str, ...]] = {
 """The columns of a trace that belong to a metric."""
 
 _LIMITS = ("cwnd", "rwnd", "application", "pacing", "recovery", "timeout")
+_PAGE_KEYS = ("count", "mean_s", "p95_s", "request_bytes")
+_OPTIONAL = {
+    "datagrams": ("received", "lost", "mean_delay_s", "p95_delay_s"),
+    "responses": _PAGE_KEYS,
+    "pages": _PAGE_KEYS,
+}
+"""What only some flows have. In tables these are columns of their own, null where there is no such thing."""
 _SHOWN = 20
 _SHOWN_LINKS = 8
 
@@ -155,6 +162,15 @@ class Result:
         return self.table("acks")
 
     @property
+    def responses(self) -> pl.DataFrame:
+        """Each response to a request, and each page: ``time_s`` when it was asked for, ``flow``, ``duration_s`` until
+        its last byte was there, and ``bytes``; for scenarios with requests or web traffic.
+        """
+        if not any("responses" in flow or "pages" in flow for flow in self.summary["flows"]):
+            raise InputError('nobody asks for anything; write traffic = { kind = "requests", response = "10 kB" }')
+        return self.table("responses")
+
+    @property
     def proxies(self) -> pl.DataFrame:
         """One row for each flow at each proxy, in the order of the flows and of the hops; for scenarios with proxies.
 
@@ -186,7 +202,7 @@ class Result:
         return analyse.goodput(self.trace("goodput"), interval_s, self.simulated_s)
 
     def table(self, name: TableName) -> pl.DataFrame:
-        """A table by name: flows, links, trace, queue, drops, acks or proxies."""
+        """A table by name: flows, links, trace, queue, drops, acks, responses or proxies."""
         if name not in self._tables:
             self._tables[name] = self._source.table(name)
         return self._tables[name]
@@ -309,6 +325,10 @@ class _Folder:
         flows = self.table("flows").to_dicts()
         for flow in flows:
             flow["limited_s"] = {limit: flow.pop(f"limited_{limit}_s") for limit in _LIMITS}
+            for group, (count, *others) in _OPTIONAL.items():
+                parts = {key: flow.pop(f"{group}_{key}", None) for key in (count, *others)}
+                if parts[count] is not None:
+                    flow[group] = parts
             if flow["failure"] is None:
                 del flow["failure"]
         summary |= {"flows": flows, "links": self.table("links").to_dicts()}
@@ -346,7 +366,13 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
     """The flows of a summary as text, for people: at most the first 20."""
     shown = summary["flows"][:_SHOWN]
     has_datagrams = any("datagrams" in flow for flow in shown)
-    return [_flow_row(flow) | (_datagram_cells(flow) if has_datagrams else {}) for flow in shown]
+    has_pages = any("responses" in flow or "pages" in flow for flow in shown)
+    return [
+        _flow_row(flow)
+        | (_datagram_cells(flow) if has_datagrams else {})
+        | (_page_cells(flow) if has_pages else {})
+        for flow in shown
+    ]
 
 
 def _flow_row(flow: dict[str, Any]) -> Row:
@@ -374,6 +400,18 @@ def _datagram_cells(flow: dict[str, Any]) -> Row:
         "lost": share(datagrams["lost"], flow["sent_segments"]),
         "mean delay": _milliseconds(datagrams["mean_delay_s"]),
         "95 % delay": _milliseconds(datagrams["p95_delay_s"]),
+    }
+
+
+def _page_cells(flow: dict[str, Any]) -> Row:
+    """The responses or the pages of a flow, if it has some."""
+    pages = flow.get("responses") or flow.get("pages")
+    if pages is None:
+        return {"responses": "–", "mean time": "–", "95 % time": "–"}
+    return {
+        "responses": str(pages["count"]),
+        "mean time": _milliseconds(pages["mean_s"]),
+        "95 % time": _milliseconds(pages["p95_s"]),
     }
 
 

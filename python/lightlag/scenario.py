@@ -73,8 +73,8 @@ Changes: TypeAlias = Sequence[Mapping[str, Any]]
 Jitter: TypeAlias = str | Mapping[str, Any]
 """``"5 ms"``, or ``{"distribution": "normal", "deviation": "2 ms", "most": "6 ms", "correlation": 0.9}``."""
 Traffic: TypeAlias = Mapping[str, Any]
-"""``{"kind": "constant", "rate": "1 Mbit/s"}``, or bulk, on_off, periodic, poisson, burst with their keys. Sizes and
-times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``."""
+"""``{"kind": "constant", "rate": "1 Mbit/s"}``, or bulk, on_off, periodic, poisson, burst, transfers, requests, web with
+their keys. Sizes and times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``."""
 Trace: TypeAlias = str | Mapping[str, Any]
 """The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
 ``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file. ``"repeat": True`` begins a

@@ -6,14 +6,14 @@ use arrow_array::{
     UInt64Array,
 };
 use lightlag_sim::results::{
-    Acks, DatagramSummary, DropCause, Drops, FlowSummary, LinkSummary, ProxySummary, QueueSamples, Queueing, RunResult,
-    Trace,
+    Acks, DatagramSummary, DropCause, Drops, FlowSummary, LinkSummary, PageSummary, ProxySummary, QueueSamples,
+    Queueing, Responses, RunResult, Trace,
 };
 use std::sync::Arc;
 
 /// The tables of a run, in the order in which a results folder lists them. There are no ACKs where none were recorded, and
-/// no proxies where there is none.
-pub(crate) const TABLES: [&str; 7] = ["flows", "links", "trace", "queue", "drops", "acks", "proxies"];
+/// no responses or proxies where there are none.
+pub(crate) const TABLES: [&str; 8] = ["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies"];
 
 /// Names of [`lightlag_tcp::congestion::Phase`], by its number.
 const PHASES: [&str; 3] = ["open", "recovery", "loss"];
@@ -42,13 +42,16 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     if acks {
         tables.push(("acks", ack_table(std::mem::take(&mut result.acks), &flows)));
     }
+    if result.summary.flows.iter().any(|flow| flow.responses.is_some() || flow.pages.is_some()) {
+        tables.push(("responses", response_table(std::mem::take(&mut result.responses), &flows)));
+    }
     if !result.summary.proxies.is_empty() {
         tables.push(("proxies", proxy_table(&result.summary.proxies)));
     }
     tables
 }
 
-/// The flows; what only datagrams have is there if a flow has some.
+/// The flows; what only datagrams, responses or pages have is there if a flow has some.
 fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
     let mut columns = flow_columns(flows);
     if flows.iter().any(|flow| flow.datagrams.is_some()) {
@@ -66,7 +69,43 @@ fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
             ("datagrams_p95_delay_s", delays(|datagrams| datagrams.p95_delay_s)),
         ]);
     }
+    let of_responses = |flow: &FlowSummary| flow.responses;
+    let of_pages = |flow: &FlowSummary| flow.pages;
+    columns.extend(page_columns(flows, of_responses, RESPONSES));
+    columns.extend(page_columns(flows, of_pages, PAGES));
     batch(columns)
+}
+
+/// Columns of responses and of pages: how many, times, and bytes of requests.
+const RESPONSES: [&str; 4] = ["responses_count", "responses_mean_s", "responses_p95_s", "responses_request_bytes"];
+const PAGES: [&str; 4] = ["pages_count", "pages_mean_s", "pages_p95_s", "pages_request_bytes"];
+
+fn page_columns(
+    flows: &[FlowSummary],
+    of: fn(&FlowSummary) -> Option<PageSummary>,
+    [count, mean, p95, request]: [&'static str; 4],
+) -> Vec<Column> {
+    if flows.iter().all(|flow| of(flow).is_none()) {
+        return Vec::new();
+    }
+    let counts = |value: fn(PageSummary) -> u64| -> ArrayRef {
+        Arc::new(UInt64Array::from_iter(flows.iter().map(|flow| of(flow).map(value))))
+    };
+    vec![
+        (count, counts(|pages| pages.count)),
+        (mean, optionals(flows, |flow| of(flow)?.mean_s)),
+        (p95, optionals(flows, |flow| of(flow)?.p95_s)),
+        (request, counts(|pages| pages.request_bytes)),
+    ]
+}
+
+fn response_table(responses: Responses, flows: &Arc<StringArray>) -> RecordBatch {
+    table([
+        ("time_s", Arc::new(Float64Array::from(responses.time_s))),
+        ("flow", named::<UInt32Type>(responses.flow, flows)),
+        ("duration_s", Arc::new(Float64Array::from(responses.duration_s))),
+        ("bytes", Arc::new(UInt64Array::from(responses.bytes))),
+    ])
 }
 
 fn flow_columns(flows: &[FlowSummary]) -> Vec<Column> {

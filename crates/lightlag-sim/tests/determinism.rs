@@ -185,8 +185,8 @@ fn links_without_losses_draw_nothing() {
 }
 
 /// The scenarios of `scenarios/` whose hashes are kept in `tests/golden/hashes.txt`: a generated network and listed
-/// ones, asymmetric, congested and lossy, every algorithm, finite flows and endless ones.
-const GOLDEN: [&str; 5] = ["asymmetric", "dumbbell", "lossy", "leo", "heterogeneous"];
+/// ones, asymmetric, congested and lossy, every algorithm, finite flows and endless ones, every kind of traffic.
+const GOLDEN: [&str; 6] = ["asymmetric", "dumbbell", "lossy", "leo", "heterogeneous", "traffic"];
 
 /// Another hash means other results, on this machine or since the last commit. Where they are meant to change,
 /// `LIGHTLAG_UPDATE_HASHES=1 cargo test -p lightlag-sim --test determinism` writes the file anew.

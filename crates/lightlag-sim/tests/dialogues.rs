@@ -117,7 +117,7 @@ fn later_pages_find_their_connections_open() {
     }
     assert_eq!(result.responses.bytes, [35_000; 3]);
     let names: Vec<&str> = result.summary.flows.iter().map(|flow| flow.name.as_str()).collect();
-    assert_eq!(names, ["f", "f #2", "f #3", "f #4", "f #5", "f #6"]);
+    assert_eq!(names, ["f", "f.2", "f.3", "f.4", "f.5", "f.6"]);
     assert!(result.summary.flows.iter().all(|flow| flow.finish_s.is_some() && flow.failure.is_none()));
 }
 
@@ -169,7 +169,7 @@ fn transfers_arrive_as_poisson_and_load_the_link() {
     // A sum of so many exponential sizes: relative deviation √(2/15,000).
     let load = bytes as f64 * 8.0 / 8e6 / 600.0;
     assert!((load - 0.5).abs() < 2.576 * 0.5 * (2.0_f64 / 15_000.0).sqrt(), "{load}");
-    assert_eq!(flows[0].name, "f #1");
+    assert_eq!(flows[0].name, "f.1");
     let starts: Vec<f64> = flows.iter().map(|flow| flow.start_s).collect();
     assert!(starts.is_sorted());
     let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();

@@ -141,6 +141,20 @@ fn kinds_of_traffic() -> Vec<(&'static str, Value)> {
                 "first": { "distribution": "uniform", "min": "0 s", "max": "1 s" }
             }),
         ),
+        ("tcp", json!({ "kind": "transfers", "load": 0.5, "size": "10 kB", "count": 3 })),
+        (
+            "tcp",
+            json!({ "kind": "transfers", "every": "1 s", "size": { "distribution": "exponential", "mean": "1 kB" } }),
+        ),
+        ("tcp", json!({ "kind": "requests", "response": "10 kB", "think": every, "server_time": "5 ms", "count": 3 })),
+        ("tcp", json!({ "kind": "web", "html": "10 kB", "objects": 20, "object": "5 kB", "connections": 3 })),
+        (
+            "tcp",
+            json!({
+                "kind": "web", "html": "10 kB", "object": "5 kB", "http": "2", "request": "500 B",
+                "objects": { "distribution": "uniform", "min": 1, "max": 20 }
+            }),
+        ),
         (
             "udp",
             json!({
@@ -204,6 +218,9 @@ fn the_schema_refuses_what_the_parser_refuses() {
         ("/flows/0/transport", json!("sctp")),
         ("/flows/0/traffic", json!({ "kind": "bursty" })),
         ("/flows/0/traffic", json!({ "kind": "constant" })),
+        ("/flows/0/traffic", json!({ "kind": "requests", "response": "1 kB", "transfer": "1 MB" })),
+        ("/flows/0/traffic", json!({ "kind": "web", "html": "1 kB", "object": "1 kB" })),
+        ("/flows/0/traffic", json!({ "kind": "web", "html": "1 kB", "object": "1 kB", "objects": 1, "http": "3" })),
         ("/flows/0/traffic", json!({ "kind": "constant", "rate": "1 Mbit/s", "every": "1 s" })),
         ("/flows/0/traffic", json!({ "kind": "poisson", "every": "1 s", "size": { "distribution": "normal" } })),
         ("/flows/0/traffic", json!({ "kind": "poisson", "every": "1 s", "size": { "distribution": "uniform" } })),

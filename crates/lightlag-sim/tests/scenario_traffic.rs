@@ -107,6 +107,28 @@ fn what_does_not_go_together_is_refused() {
             "traffic.size",
             "10 MB",
         ),
+        (
+            "transport = \"udp\"\ntraffic = { kind = \"requests\", response = \"1 kB\" }",
+            "traffic.kind",
+            "needs connections",
+        ),
+        ("transfer = \"1 kB\"\ntraffic = { kind = \"requests\", response = \"1 kB\" }", "transfer", "sizes of its own"),
+        (
+            "transfer = \"1 kB\"\ntraffic = { kind = \"transfers\", every = \"1 s\", size = \"1 kB\" }",
+            "transfer",
+            "of its own",
+        ),
+        (
+            "reader = { rate = \"1 kB/s\" }\ntraffic = { kind = \"requests\", response = \"1 kB\" }",
+            "reader",
+            "reads at once",
+        ),
+        ("traffic = { kind = \"transfers\", every = \"1 us\", size = \"1 kB\" }", "traffic", "more than 2000000 flows"),
+        (
+            "start = \"20 s\"\ntraffic = { kind = \"transfers\", every = \"1 s\", size = \"1 kB\" }",
+            "traffic",
+            "draws no",
+        ),
     ] {
         assert_refused(keys, path, &fragment.replace("\\\"", "\""));
     }
@@ -134,6 +156,27 @@ fn wrong_traffic_is_refused() {
         ("kind = \"burst\", size = \"1 kB\"", "messages", "is missing"),
         ("kind = \"burst\", size = \"1 kB\", messages = 2000000", "messages", "from 1 to 1000000"),
         ("kind = \"burst\", size = \"1 kB\", messages = 2, count = 2", "every", "is missing"),
+        ("kind = \"transfers\", size = \"1 kB\"", "every", "with every or load"),
+        ("kind = \"transfers\", size = \"1 kB\", every = \"0 s\"", "every", "never ends"),
+        ("kind = \"transfers\", size = \"1 kB\", every = \"1 s\", load = 0.1", "load", "beside every"),
+        ("kind = \"transfers\", size = \"1 kB\", load = -0.1", "load", "-0.1 is not a share"),
+        ("kind = \"transfers\", size = \"1 kB\", load = 1000", "load", "up to 100"),
+        ("kind = \"requests\"", "response", "is missing"),
+        ("kind = \"requests\", response = \"1 kB\", think = \"-1 s\"", "think", "is not a time"),
+        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\"", "objects", "is missing; say how many objects"),
+        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 0", "objects", "is nothing"),
+        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 3000000", "objects", "the largest there is"),
+        (
+            "kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, connections = 0",
+            "connections",
+            "from 1 to 64",
+        ),
+        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, http = \"3\"", "http", "1.1, 2"),
+        (
+            "kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, http = \"2\", connections = 6",
+            "connections",
+            "all that HTTP/2 uses",
+        ),
     ] {
         assert_refused(&format!("traffic = {{ {keys} }}"), &format!("traffic.{path}"), fragment);
     }
@@ -168,5 +211,58 @@ fn wrong_distributions_are_refused() {
     ] {
         let keys = format!("traffic = {{ kind = \"poisson\", every = \"1 s\", size = {{ {keys} }} }}");
         assert_refused(&keys, &format!("traffic.size.{path}"), fragment);
+    }
+}
+
+#[test]
+fn a_name_that_an_arrival_takes_is_refused() {
+    let other = "[[flows]]\nname = \"f.2\"\nfrom = \"b\"\nto = \"a\"\n";
+    let keys = "name = \"f\"\ntraffic = { kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1 }\n";
+    let errors = parse_toml(&format!("{}{other}", text(keys)), &[]).and_then(|s| s.expand().map(drop)).unwrap_err();
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    assert_eq!(errors[0].path, "flows[0].name");
+    assert!(errors[0].message.contains("\"f.2\" names another flow already"), "{}", errors[0]);
+}
+
+#[test]
+fn flows_that_are_several_are_captured_and_warned_of_as_one() {
+    let keys = "name = \"f\"\ntraffic = { kind = \"transfers\", every = \"1 s\", size = \"1 kB\" }\n\
+                [[flows]]\nname = \"g\"\nfrom = \"b\"\nto = \"a\"\nstart = \"1 h\"\n\
+                [record]\npcap = { flows = [\"f\"] }\n";
+    let scenario = scenario(&text(keys));
+    let network = scenario.expand().unwrap();
+    let captured = &network.captures.as_ref().unwrap().flows;
+    assert_eq!(captured.len(), network.flows.len());
+    assert!(network.flows.len() > 3, "{}", network.flows.len());
+    let names: Vec<&str> = network.flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!((names[0], names[1], *names.last().unwrap()), ("f.1", "f.2", "g"));
+    assert!(captured[..captured.len() - 1].iter().all(|is_captured| *is_captured) && !captured.last().unwrap());
+    let warnings = scenario.warnings(&network);
+    assert!(warnings.iter().any(|warning| warning.path == "flows[1].start"), "{warnings:#?}");
+}
+
+#[test]
+fn proxies_split_connections_that_carry_data_one_way() {
+    let path = "duration = \"5 s\"\n[[links]]\nbetween = [\"a\", \"p\"]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
+                [[links]]\nbetween = [\"p\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
+                [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n";
+    let proxy = "[[proxies]]\nnode = \"p\"\nbuffer = \"100 kB\"\n";
+    let expand = |traffic: &str, more: &str| {
+        parse_toml(&format!("{path}{traffic}\n{proxy}{more}"), &[]).and_then(|scenario| scenario.expand())
+    };
+    let transfers = "traffic = { kind = \"transfers\", every = \"100 ms\", size = \"1 kB\" }";
+    let network = expand(transfers, "flows = [\"f\"]").unwrap();
+    assert!(network.splits.len() == network.flows.len() && network.flows.len() > 10);
+    let udp = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"1 Mbit/s\" }";
+    assert!(expand(udp, "").unwrap().splits.is_empty(), "datagrams pass by");
+    let requests = "traffic = { kind = \"requests\", response = \"1 kB\" }";
+    for (traffic, more, reason) in [
+        (udp, "flows = [\"f\"]", "is of datagrams"),
+        (requests, "", "in one direction only"),
+        (requests, "flows = [\"f\"]", "in one direction only"),
+    ] {
+        let errors = expand(traffic, more).unwrap_err();
+        assert!(errors.len() == 1 && errors[0].path == "proxies[0].flows", "{errors:#?}");
+        assert!(errors[0].message.contains(reason), "{}", errors[0]);
     }
 }

@@ -84,7 +84,7 @@ impl Arrivals<'_> {
             }
             let size = transfers.size.draw(&mut random);
             whole.push(Stream {
-                name: format!("{} #{number}", stream.name),
+                name: format!("{}.{number}", stream.name),
                 part: Part::Arrival(number),
                 transfer: Some(size),
                 traffic: traffic.clone(),
@@ -111,7 +111,7 @@ fn connections(stream: Stream, whole: &mut Vec<Stream>) {
         return whole.push(stream);
     }
     for number in 0..count {
-        let name = if number == 0 { stream.name.clone() } else { format!("{} #{}", stream.name, number + 1) };
+        let name = if number == 0 { stream.name.clone() } else { format!("{}.{}", stream.name, number + 1) };
         whole.push(Stream { name, part: Part::Connection(number), ..stream.clone() });
     }
 }

@@ -89,6 +89,16 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// Whether it is the flow of this name, or one of those that a flow of this name stands for.
+    pub(super) fn is_of(&self, name: &str) -> bool {
+        let number = match self.part {
+            Part::Whole | Part::Connection(0) => return self.name == name,
+            Part::Arrival(number) => number,
+            Part::Connection(number) => number + 1,
+        };
+        self.name == name || self.name.strip_prefix(name).is_some_and(|rest| rest == format!(".{number}"))
+    }
+
     /// Whether it stands for more than one connection.
     pub(super) fn is_several(&self) -> bool {
         matches!(*self.traffic, Traffic::Transfers(_)) || self.traffic.connections() > 1

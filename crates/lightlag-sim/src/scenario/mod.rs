@@ -52,7 +52,9 @@ pub use satellite::{Hop, Payload, PlainLink, Satellite, Terrestrial};
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
 pub use trace::{Trace, TraceFile, TraceFormat};
 pub(crate) use traffic::LARGEST_MESSAGE;
-pub use traffic::{Burst, Constant, Http, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Transport, Web};
+pub use traffic::{
+    Burst, Constant, Http, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Transport, Web,
+};
 pub use varied::{Quantity, Varied};
 
 use error::{Errors, Path};

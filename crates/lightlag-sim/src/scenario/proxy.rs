@@ -6,6 +6,7 @@ use super::layout::{Nodes, Stream};
 use super::link::{LARGEST, NodeName};
 use super::network::{Proxy, Split};
 use super::reader::{FromValue, Table};
+use super::traffic::Transport;
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_net::{Edge, LinkId, NodeId, Routes};
 use lightlag_tcp::Options;
@@ -169,7 +170,19 @@ pub(super) fn splits(
                 errors.push(format_args!("proxies[{second}].flows"), message);
             }
         }
-        for (index, spec) in specs.iter().enumerate().filter(|(index, _)| named[*index].is_some() && wanted(index)) {
+        let are_named = |index: &usize| named[*index].is_some() && wanted(index);
+        if let Some(reason) = unsplit(stream) {
+            // Datagrams pass by as at any router, unless a proxy was told to split them.
+            let refused = (0..specs.len()).find(are_named);
+            let crossed = splits[before..].first().map(|split| split.proxy as usize);
+            if let Some(index) = refused.or(crossed.filter(|_| stream.transport == Transport::Tcp)) {
+                let message = format!("the flow {:?} {reason}", shortened(&stream.name));
+                errors.push(format_args!("proxies[{index}].flows"), message);
+            }
+            splits.truncate(before);
+            continue;
+        }
+        for (index, spec) in specs.iter().enumerate().filter(|(index, _)| are_named(index)) {
             if !splits[before..].iter().any(|split| proxies[split.proxy as usize].node == proxies[index].node) {
                 let message = format!(
                     "{:?} does not cross {:?} in both directions; name a node on its way, or leave the flow out",
@@ -181,6 +194,16 @@ pub(super) fn splits(
         }
     }
     splits
+}
+
+/// Why a proxy does not split a flow, if it does not.
+fn unsplit(stream: &Stream) -> Option<&'static str> {
+    if stream.transport == Transport::Udp {
+        return Some("is of datagrams, and a proxy splits connections; leave it out");
+    }
+    let both =
+        "asks one way and answers the other, and a proxy passes data on in one direction only; name the other flows";
+    stream.traffic.is_dialogue().then_some(both)
 }
 
 /// The nodes of a way without its ends, in its order.
@@ -195,9 +218,11 @@ impl ProxySpec {
     fn named_flows(&self, index: usize, streams: &[Stream], errors: &mut Errors) -> Option<Vec<usize>> {
         let mut flows = Vec::new();
         for (place, name) in self.flows.as_ref()?.iter().enumerate() {
-            match streams.iter().position(|stream| stream.name == *name) {
-                Some(flow) => flows.push(flow),
-                None => {
+            let before = flows.len();
+            flows.extend((0..streams.len()).filter(|flow| streams[*flow].is_of(name)));
+            match flows.len() - before {
+                1.. => {}
+                0 => {
                     let names: Vec<&str> = streams.iter().take(1_000).map(|stream| stream.name.as_str()).collect();
                     let guess = nearest(name, &names).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
                     let message = format!("{:?} is not a flow{guess}", shortened(name));

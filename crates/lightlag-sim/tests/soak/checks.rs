@@ -2,7 +2,7 @@
 
 use lightlag_core::Duration;
 use lightlag_sim::results::FlowSummary;
-use lightlag_sim::scenario::{Flow, Network, Reader};
+use lightlag_sim::scenario::{Flow, Network, Periodic, Poisson, Reader, Traffic, Transport};
 use lightlag_sim::{RunResult, Scenario};
 
 /// No scenario needs so many events.
@@ -19,8 +19,12 @@ pub fn all(result: &RunResult, finite: bool) {
     if finite {
         // A run ends before its duration when every flow has finished or was given up.
         let (end, duration) = (result.summary.simulated_s, scenario.duration.as_secs_f64());
-        let says = |flow: &FlowSummary| flow.finish_s.is_some() != flow.failure.is_some();
-        let ended = end < duration && result.summary.flows.iter().all(says);
+        let says = |(flow, asked): (&FlowSummary, &Flow)| {
+            // Nobody waits for datagrams, nor for a connection that a browser did not need.
+            !asked.is_finite() || flow.finish_s.is_some() != flow.failure.is_some()
+        };
+        let is_finite = network.flows.iter().any(Flow::is_finite);
+        let ended = (end < duration || !is_finite) && result.summary.flows.iter().zip(&network.flows).all(says);
         assert!(ended, "neither finished nor given up: {:#?}", result.summary.flows);
     }
     trace(result, &network);
@@ -30,6 +34,13 @@ pub fn all(result: &RunResult, finite: bool) {
 
 /// Each byte once and in order: what the receiver passes on is counted by its place in the stream.
 fn arrived(flow: &FlowSummary, asked: &Flow) {
+    if flow.datagrams.is_some() {
+        return datagrams(flow, asked);
+    }
+    if !asked.traffic.is_bulk() {
+        assert!(asked.transfer.is_none_or(|all| flow.delivered_bytes <= all.0), "more than was sent: {flow:#?}");
+        return;
+    }
     let transfer = asked.transfer.map(|bytes| bytes.0);
     match flow.finish_s {
         Some(_) => assert_eq!(Some(flow.delivered_bytes), transfer, "finished with all its bytes: {flow:#?}"),
@@ -72,9 +83,30 @@ pub fn expected_events(result: &RunResult) -> u64 {
         };
         // While data is in flight an end looks again after each idle time, without a probe.
         let idle = flow.tcp.keep_alive.map_or(0, |keep| 2 * times(keep.idle));
-        reads + idle
+        reads + idle + writes(&flow.traffic)
     };
     let opening_and_closing = 10;
     let flows: u64 = network.flows.iter().map(|flow| by_time(flow) + opening_and_closing).sum();
     packets + flows + times(scenario.record.interval)
+}
+
+/// What was sent was as much as was asked for, and no more arrived or was lost than there were.
+fn datagrams(flow: &FlowSummary, asked: &Flow) {
+    let found = flow.datagrams.unwrap();
+    assert!(asked.transport == Transport::Udp && flow.finish_s.is_none() && flow.retransmitted_segments == 0);
+    assert_eq!(found.mean_delay_s.is_some(), found.received > 0, "{flow:#?}");
+    assert!(flow.delivered_bytes >= found.received, "each has a byte: {flow:#?}");
+}
+
+/// How often an application wakes to write.
+fn writes(traffic: &Traffic) -> u64 {
+    match traffic {
+        Traffic::Constant(_) | Traffic::OnOff(_) => 200_000 / 20 + 1,
+        Traffic::Periodic(Periodic { count, .. }) | Traffic::Poisson(Poisson { count, .. }) => count.unwrap_or(0) + 1,
+        Traffic::Burst(burst) => burst.count.unwrap_or(0) + 1,
+        // Thinking, and the time of the server, for each object.
+        Traffic::Requests(requests) => 2 * requests.count.unwrap_or(0) + 2,
+        Traffic::Web(web) => 2 * web.count.unwrap_or(0) * 21 + 2,
+        Traffic::Bulk | Traffic::Transfers(_) => 0,
+    }
 }

@@ -171,6 +171,11 @@ fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
         writeln!(text, "start = \"{} ms\"", draw.magnitude(1, 3_000)).unwrap();
     }
     let options = tcp::options(draw);
+    if !endless && draw.percent(35) {
+        let traffic = traffic(draw);
+        writeln!(text, "{traffic}tcp = {{ {} }}", if traffic.contains("udp") { "" } else { &options.text }).unwrap();
+        return text;
+    }
     if !endless {
         // At most so many segments: losses make each of them cost more.
         let segments = draw.magnitude(1, if lossy { 400 } else { 2_000 });
@@ -187,4 +192,75 @@ fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
     }
     writeln!(text, "tcp = {{ {} }}", options.text).unwrap();
     text
+}
+
+/// The keys of what an application sends. It has an end.
+fn traffic(draw: &mut Draw) -> String {
+    let transport = if draw.flag() { "transport = \"udp\"\n" } else { "" };
+    let transfer = format!("transfer = \"{} B\"\n", draw.magnitude(1, 200_000));
+    let (rate, size) = (draw.magnitude(10, 5_000), draw.magnitude(20, 5_000));
+    let rate = format!("rate = \"{rate} kbit/s\", size = \"{size} B\"");
+    let (every, count) = (draw.magnitude(1, 2_000), draw.magnitude(1, 100));
+    let first = if draw.flag() { ", first = \"100 ms\"" } else { "" };
+    let messages = format!("every = \"{every} ms\", count = {count}{first}, size = {}", sizes(draw));
+    match draw.between(0, 7) {
+        0 => format!("{transport}{transfer}traffic = {{ kind = \"constant\", {rate} }}\n"),
+        1 => {
+            let [on, off] = [0; 2].map(|_| times(draw));
+            format!("{transport}{transfer}traffic = {{ kind = \"on_off\", {rate}, on = {on}, off = {off} }}\n")
+        }
+        2 => format!("{transport}traffic = {{ kind = \"periodic\", {messages} }}\n"),
+        3 => format!("{transport}traffic = {{ kind = \"poisson\", {messages} }}\n"),
+        4 => format!("{transport}traffic = {{ kind = \"burst\", messages = {}, {messages} }}\n", draw.between(1, 5)),
+        5 => {
+            let size = sizes(draw);
+            format!(
+                "traffic = {{ kind = \"transfers\", every = \"{every} ms\", size = {size}, count = {} }}\n",
+                draw.between(1, 20)
+            )
+        }
+        6 => {
+            let (response, think) = (sizes(draw), times(draw));
+            let server_time = if draw.flag() { "server_time = \"30 ms\", " } else { "" };
+            let count = draw.between(1, 20);
+            format!(
+                "traffic = {{ kind = \"requests\", response = {response}, {server_time}think = {think}, count = {count} }}\n"
+            )
+        }
+        _ => {
+            let (html, object, pages) = (sizes(draw), sizes(draw), draw.between(1, 4));
+            let objects = draw.between(1, 20);
+            let http = if draw.percent(30) {
+                "http = \"2\"".to_owned()
+            } else {
+                format!("connections = {}", draw.between(1, 8))
+            };
+            format!(
+                "traffic = {{ kind = \"web\", html = {html}, object = {object}, objects = {objects}, {http}, \
+                 count = {pages} }}\n"
+            )
+        }
+    }
+}
+
+/// A size, or a law of sizes.
+fn sizes(draw: &mut Draw) -> String {
+    let mean = draw.magnitude(1, 20_000);
+    match draw.between(0, 5) {
+        0 => format!("{{ distribution = \"exponential\", mean = \"{mean} B\" }}"),
+        1 => format!("{{ distribution = \"uniform\", min = \"1 B\", max = \"{} B\" }}", mean + 1),
+        2 => format!("{{ distribution = \"pareto\", mean = \"{mean} B\", shape = 1.2, max = \"{} B\" }}", 20 * mean),
+        3 => format!("{{ distribution = \"lognormal\", median = \"{mean} B\", sigma = 0.8 }}"),
+        4 => format!("{{ distribution = \"empirical\", values = [\"{mean} B\", \"7 B\"], weights = [1, 3] }}"),
+        _ => format!("\"{mean} B\""),
+    }
+}
+
+/// A time, or a law of times.
+fn times(draw: &mut Draw) -> String {
+    let mean = draw.magnitude(1, 2_000);
+    if draw.flag() {
+        return format!("\"{mean} ms\"");
+    }
+    format!("{{ distribution = \"exponential\", mean = \"{mean} ms\" }}")
 }
