@@ -2,6 +2,7 @@
 
 use crate::application::{Application, Reading, Talk};
 use crate::body::UDP_HEADER;
+use crate::collector::Collector;
 use crate::datagrams;
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role, ends};
@@ -12,7 +13,9 @@ use crate::source::Source;
 use crate::world::{Crash, Endpoint, Hop, Outcome, Task, World};
 use lightlag_core::{Duration, EventQueue, Probability, RandomStream};
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, QueuedLink, Timetable};
+use lightlag_net::{
+    ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, NodeId, QueuedLink, Timetable,
+};
 use lightlag_tcp::Connection;
 use lightlag_tcp::bucket::Route;
 use lightlag_tcp::segment::SeqNumber;
@@ -28,6 +31,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     share_buckets(&mut endpoints, network.ip.header());
     let Network { flows, proxies, splits, routes, ip, .. } = network;
     let dialogues = dialogues(&flows, &mut endpoints, seed);
+    let collectors = collectors(&flows, &mut endpoints);
     let relay = |(at, split): (usize, &Split)| {
         let ends = [ends::entry(flows.len(), at), ends::exit(flows.len(), at)].map(|end| end as u32);
         Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0)
@@ -41,6 +45,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         queue: EventQueue::new(hops.len() + endpoints.len() + 2),
         outcomes: vec![Outcome::Unfinished; flows.len()],
         relays,
+        collectors,
         crashes,
         open_transfers: flows.iter().filter(|flow| flow.is_finite()).count(),
         sent: 0,
@@ -203,12 +208,38 @@ fn dialogues(flows: &[Flow], endpoints: &mut [Endpoint], seed: u64) -> Vec<Dialo
     dialogues
 }
 
+/// Who collects the messages of whom; the ends are told.
+fn collectors(flows: &[Flow], endpoints: &mut [Endpoint]) -> Vec<Collector> {
+    let mut sources: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
+    if flows.iter().any(|flow| flow.traffic.collects().is_some()) {
+        for (index, flow) in (0..).zip(flows).filter(|(_, flow)| flow.transport == Transport::Udp) {
+            sources.entry(flow.to).or_default().push(index);
+        }
+    }
+    let mut collectors = Vec::new();
+    for (index, flow) in (0..).zip(flows) {
+        let Some(buffer) = flow.traffic.collects() else { continue };
+        let sources = sources.remove(&flow.from).unwrap_or_default();
+        let at = collectors.len() as u32;
+        for source in &sources {
+            endpoints[ends::receiver(*source as usize)].task = Task::Collect(at);
+        }
+        endpoints[ends::receiver(index as usize)].task = Task::Collected(at);
+        collectors.push(Collector::new(index, sources, buffer.0));
+    }
+    collectors
+}
+
 /// The end of a connection from which data comes.
 fn sender(mut endpoint: Endpoint, flow: &Flow, seed: u64) -> Endpoint {
     if flow.traffic.is_dialogue() {
         return endpoint;
     }
     let (start, transfer) = (flow.start, flow.transfer.map(|bytes| bytes.0));
+    if flow.traffic.collects().is_some() {
+        endpoint.task = Task::Begin { start };
+        return endpoint;
+    }
     match Source::new(flow, seed) {
         None => endpoint.task = Task::Open { start, transfer },
         Some(source) => {

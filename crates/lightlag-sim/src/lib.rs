@@ -15,6 +15,7 @@
 //! - [`path`]: the links of a scenario for packets from outside.
 //! - `record`: samples as columns, while it runs.
 //! - `relay`: a flow at a proxy.
+//! - `collector`: a sink of messages.
 //! - `capture`: packets as files for other tools, while it runs.
 //! - [`trace`]: files that say how a link changes.
 //! - [`results`]: what a run leaves: summary, columns, hash.
@@ -23,6 +24,7 @@ mod application;
 mod body;
 mod builder;
 mod capture;
+mod collector;
 mod datagrams;
 mod delays;
 mod dialogue;

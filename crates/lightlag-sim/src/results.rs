@@ -1,5 +1,6 @@
 //! What a run leaves: a summary, columns, and a hash over every recorded number.
 
+mod messages;
 mod proxies;
 mod traffic;
 
@@ -10,6 +11,7 @@ use crate::world::{Outcome, World};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{NodeId, Waits};
 use lightlag_tcp::Limited;
+pub use messages::MessageSummary;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
 use serde::Serialize;
@@ -113,6 +115,9 @@ pub struct FlowSummary {
     /// The pages of a browser; only of flows with pages, in the row of the first connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageSummary>,
+    /// What became of messages; only of flows that collect them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageSummary>,
 }
 
 /// Where a sender's time went. The parts add up to the time from its start to the end of its connection or run.
@@ -325,6 +330,9 @@ impl RunResult {
             if let Some(d) = flow.datagrams {
                 hash.numbers([d.received, d.lost, optional(d.mean_delay_s), optional(d.p95_delay_s)]);
             }
+            if let Some(messages) = flow.messages {
+                messages.hash(&mut hash);
+            }
             if let Some(p) = flow.responses.or(flow.pages) {
                 hash.numbers([p.count, p.request_bytes, optional(p.mean_s), optional(p.p95_s)]);
             }
@@ -440,6 +448,7 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
         datagrams: None,
         responses: pages.filter(|_| !identity.is_web),
         pages: pages.filter(|_| identity.is_web),
+        messages: MessageSummary::of(world, flow),
     }
 }
 

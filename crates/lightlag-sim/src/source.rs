@@ -62,7 +62,9 @@ impl Source {
             Pattern::Stream { rate, size: size.0, sent: 0, since: flow.start, served: Duration::ZERO, end, on_off }
         };
         let (pattern, first, stop) = match &*flow.traffic {
-            Traffic::Bulk | Traffic::Transfers(_) | Traffic::Requests(_) | Traffic::Web(_) => return None,
+            Traffic::Collect(_) | Traffic::Bulk | Traffic::Transfers(_) | Traffic::Requests(_) | Traffic::Web(_) => {
+                return None;
+            }
             Traffic::Constant(constant) => (stream(constant.rate, constant.size, None), None, constant.stop),
             Traffic::OnOff(traffic) => {
                 let on_off = OnOff { on: traffic.on.clone(), off: traffic.off.clone() };

@@ -5,6 +5,7 @@
 
 use crate::application::Application;
 use crate::body::{Body, Packet};
+use crate::collector::Collector;
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role};
 use crate::record::Recorder;
@@ -78,6 +79,10 @@ pub(crate) enum Task {
     Receive { transfer: u64 },
     /// Pass on what arrives to the other end of this relay.
     Relay(u32),
+    /// Hand what arrives, messages, to this collector.
+    Collect(u32),
+    /// Tell this collector what has arrived of its messages.
+    Collected(u32),
     /// Nothing.
     Idle,
 }
@@ -102,6 +107,8 @@ pub(crate) struct World {
     pub(crate) endpoints: Vec<Endpoint>,
     /// Flows at proxies.
     pub(crate) relays: Vec<Relay>,
+    /// Sinks of messages, in the order of their flows.
+    pub(crate) collectors: Vec<Collector>,
     /// Crashes to come, the next one last.
     pub(crate) crashes: Vec<Crash>,
     pub(crate) dialogues: Vec<Dialogue>,
@@ -265,6 +272,7 @@ impl World {
                 self.open_transfers -= 1;
             }
             Task::Relay(relay) => return self.relay::<CAPTURED>(now, relay),
+            Task::Collected(at) => self.collectors[at as usize].arrived(now, endpoint.connection.received()),
             _ => {}
         }
         if endpoint.connection.state() == State::CloseWait {

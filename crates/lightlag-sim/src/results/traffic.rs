@@ -115,5 +115,6 @@ pub(super) fn datagrams_of(
         }),
         responses: None,
         pages: None,
+        messages: None,
     })
 }

@@ -13,6 +13,7 @@ use super::traffic::{Traffic, Transport};
 use lightlag_core::{Bytes, Duration};
 use lightlag_net::NodeId;
 use lightlag_tcp::Config;
+use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::fmt::Display;
 use std::sync::{Arc, LazyLock};
@@ -255,6 +256,37 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// Flows that a generator makes.
+struct Generated<'a> {
+    /// Where they stand in the file.
+    place: &'static str,
+    template: &'a FlowTemplate,
+    pairs: Box<dyn Iterator<Item = [String; 2]> + 'a>,
+}
+
+/// Refuses sinks to which nothing comes, and a second one at a node.
+fn check_collectors(streams: &[Stream], nodes: &Nodes, errors: &mut Errors) {
+    let is_sink = |stream: &&Stream| stream.traffic.collects().is_some();
+    if !streams.iter().any(|stream| is_sink(&stream)) {
+        return;
+    }
+    let ends = streams.iter().filter(|stream| stream.transport == Transport::Udp).map(|stream| stream.to);
+    let ends: BTreeSet<NodeId> = ends.collect();
+    let mut sinks = BTreeSet::new();
+    for sink in streams.iter().filter(is_sink) {
+        let at = sink.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
+        let node = nodes.name(sink.from);
+        if !ends.contains(&sink.from) {
+            let message =
+                format!("collects messages at {node:?}, where none arrives; add a flow to it with transport = \"udp\"");
+            errors.push(format_args!("{at}.traffic"), message);
+        } else if !sinks.insert(sink.from) {
+            let message = format!("collects at {node:?}, where another flow does already; one of a node can");
+            errors.push(format_args!("{at}.traffic"), message);
+        }
+    }
+}
+
 /// All flows, listed and generated.
 fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Stream> {
     let mut streams = Vec::with_capacity(scenario.flow_count() as usize);
@@ -291,13 +323,13 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
             tcp,
         });
     }
-    if let Some((topology, template)) = scenario.generated_flows() {
+    for Generated { place, template, pairs } in scenario.generated_flows() {
         let traffic = Arc::new(template.traffic.clone());
         let mut start = template.start;
-        for [from, to] in topology.pairs() {
+        for [from, to] in pairs {
             for _ in 0..template.count {
-                let tcp = resolver.resolve(&turns.next(&template.tcp), "topology.flow", errors);
-                let ends = joins.ends(&from, &to, "topology.flow", errors);
+                let tcp = resolver.resolve(&turns.next(&template.tcp), place, errors);
+                let ends = joins.ends(&from, &to, place, errors);
                 let (Some((from_id, to_id)), Some(tcp)) = (ends, tcp) else { return streams };
                 let name = names.by_nodes(&from, &to);
                 streams.push(Stream {
@@ -316,9 +348,11 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
                 start += template.stagger;
             }
         }
-    } else if scenario.flows.is_empty() {
+    }
+    if streams.is_empty() && scenario.flows.is_empty() {
         errors.push("flows", "there is no flow; write [[flows]] with from and to");
     }
+    check_collectors(&streams, &joins.nodes, errors);
     streams
 }
 
@@ -330,16 +364,30 @@ impl Scenario {
 
     /// How many flows it describes.
     pub fn flow_count(&self) -> u64 {
-        let generated =
-            |(topology, template): (&Topology, &FlowTemplate)| topology.pair_count().saturating_mul(template.count);
-        self.generated_flows().map_or(0, generated).saturating_add(self.flows.len() as u64)
+        let generated = match (&self.topology, self.template()) {
+            (Some(Topology::Iot(iot)), _) => iot.flow_count(),
+            (Some(topology), Some(template)) => topology.pair_count().saturating_mul(template.count),
+            _ => 0,
+        };
+        generated.saturating_add(self.flows.len() as u64)
     }
 
-    /// The generator and the flows that it makes: those it is told to, or one a pair if nobody lists any flow.
-    pub(super) fn generated_flows(&self) -> Option<(&Topology, &FlowTemplate)> {
+    /// The flows of a generator: those it is told to make, or one a pair if nobody lists any flow.
+    pub(super) fn template(&self) -> Option<&FlowTemplate> {
         let topology = self.topology.as_ref()?;
-        let default = || self.flows.is_empty().then_some(&*ONE_FLOW);
-        topology.template().or_else(default).map(|template| (topology, template))
+        topology.template().or_else(|| self.flows.is_empty().then_some(&*ONE_FLOW))
+    }
+
+    /// The flows that a generator makes.
+    fn generated_flows(&self) -> Vec<Generated<'_>> {
+        let Some((topology, template)) = self.topology.as_ref().zip(self.template()) else { return Vec::new() };
+        let mut generated = Vec::new();
+        if let Topology::Iot(iot) = topology {
+            let pairs = Box::new(iot.sensor_pairs());
+            generated.push(Generated { place: "topology.sensor", template: &iot.sensor, pairs });
+        }
+        generated.push(Generated { place: "topology.flow", template, pairs: topology.pairs() });
+        generated
     }
 
     /// Whether the network can be held in memory at all, and its samples too.

@@ -13,6 +13,7 @@ mod disturbance;
 mod error;
 mod fade;
 mod flow;
+mod iot;
 mod jitter;
 mod layout;
 mod link;
@@ -40,6 +41,7 @@ pub use disturbance::{Duplication, Reorder};
 pub use error::{ScenarioError, Warning};
 pub use fade::{Fade, Rain};
 pub use flow::{FlowSpec, FlowTemplate};
+pub use iot::Iot;
 pub use jitter::JitterSpec;
 pub use link::{Line, LinkSpec, PerDirection};
 pub use loss::{Bursts, ChannelState, LossLaw, LossModel};
@@ -53,7 +55,7 @@ pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
 pub use trace::{Trace, TraceFile, TraceFormat};
 pub(crate) use traffic::LARGEST_MESSAGE;
 pub use traffic::{
-    Burst, Constant, Http, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Transport, Web,
+    Burst, Collect, Constant, Http, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Transport, Web,
 };
 pub use varied::{Quantity, Varied};
 

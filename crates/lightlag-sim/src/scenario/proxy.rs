@@ -154,13 +154,15 @@ pub(super) fn splits(
     let named: Vec<Option<Vec<usize>>> =
         specs.iter().enumerate().map(|(index, spec)| spec.named_flows(index, streams, errors)).collect();
     let mut splits = Vec::new();
+    // Datagrams are no connection, and a dialogue goes both ways.
+    let can_be_split = |stream: &Stream| stream.transport == Transport::Tcp && !stream.traffic.is_dialogue();
     for (flow, stream) in streams.iter().enumerate() {
         let wanted = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
         let back = nodes_between(routes.path(stream.to, stream.from), edges);
         let before = splits.len();
         for node in nodes_between(routes.path(stream.from, stream.to), edges) {
             let mut here = (0..proxies.len()).filter(wanted).filter(|index| proxies[*index].node == node);
-            let Some(proxy) = here.next().filter(|_| back.contains(&node)) else { continue };
+            let Some(proxy) = here.next().filter(|_| back.contains(&node) && can_be_split(stream)) else { continue };
             splits.push(Split { flow: flow as u32, proxy: proxy as u32 });
             if let Some(second) = here.next() {
                 let message = format!(
@@ -185,7 +187,8 @@ pub(super) fn splits(
         for (index, spec) in specs.iter().enumerate().filter(|(index, _)| are_named(index)) {
             if !splits[before..].iter().any(|split| proxies[split.proxy as usize].node == proxies[index].node) {
                 let message = format!(
-                    "{:?} does not cross {:?} in both directions; name a node on its way, or leave the flow out",
+                    "{:?} does not cross {:?} in both directions, or is no connection for data one way; name a node on its \
+                     way, or leave the flow out",
                     shortened(&stream.name),
                     spec.node
                 );

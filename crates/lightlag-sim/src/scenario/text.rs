@@ -174,7 +174,9 @@ pub(super) fn expand_shorthands(tree: &mut Value) {
     if let Some(Value::Array(flows)) = tree.get_mut("flows") {
         flows.iter_mut().for_each(move_in);
     }
-    if let Some(flow) = tree.pointer_mut("/topology/flow") {
-        move_in(flow);
+    for place in ["/topology/flow", "/topology/sensor"] {
+        if let Some(flow) = tree.pointer_mut(place) {
+            move_in(flow);
+        }
     }
 }

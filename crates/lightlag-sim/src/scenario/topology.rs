@@ -2,6 +2,7 @@
 
 use super::error::{Errors, Path, not_one_of};
 use super::flow::FlowTemplate;
+use super::iot::Iot;
 use super::link::{FASTEST, Line, PerDirection};
 use super::reader::{FromValue, Table, shown};
 use super::satellite::Satellite;
@@ -28,6 +29,8 @@ pub enum Topology {
     Star(Star),
     /// `client1`, `client2`, … behind `gateway-left`, a satellite, and `gateway-right` with `server1`, `server2`, ….
     Satellite(Box<Satellite>),
+    /// Sensors behind sinks, whose connections share a satellite.
+    Iot(Box<Iot>),
 }
 
 /// `client` and `server`, joined by one link.
@@ -117,14 +120,14 @@ fn default_access(bottleneck: &Line) -> Line {
     }
 }
 
-const KINDS: [&str; 5] = ["point-to-point", "chain", "dumbbell", "star", "satellite"];
+const KINDS: [&str; 6] = ["point-to-point", "chain", "dumbbell", "star", "satellite", "iot"];
 
 impl FromValue for Topology {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         let mut table = Table::open(value, at, "a table such as { kind = \"dumbbell\", … }", errors)?;
         let before = errors.len();
         let kind: String =
-            table.required("kind", "write point-to-point, chain, dumbbell, star or satellite", errors)?;
+            table.required("kind", "write point-to-point, chain, dumbbell, star, satellite or iot", errors)?;
         let topology = match kind.as_str() {
             "point-to-point" => {
                 let (line, flow) = line_and_flow(&mut table, errors);
@@ -152,6 +155,7 @@ impl FromValue for Topology {
                 let flow = table.optional("flow", errors);
                 Satellite::read_from(&mut table, at, flow, errors).map(|satellite| Self::Satellite(Box::new(satellite)))
             }
+            "iot" => Iot::read_from(&mut table, at, errors).map(|iot| Self::Iot(Box::new(iot))),
             other => {
                 errors.push(Path::Key(at, "kind"), not_one_of(other, "a topology", &KINDS));
                 return None;
@@ -203,13 +207,18 @@ fn line_and_flow(table: &mut Table, errors: &mut Errors) -> (Option<Line>, Optio
 pub(super) fn access(table: &mut Table, at: &Path, bottleneck: Option<&Line>, errors: &mut Errors) -> Option<Line> {
     let default = bottleneck.map(default_access);
     let Some(value) = table.value("access") else { return default };
-    let at = Path::Key(at, "access");
+    let default = default.and_then(|line| serde_json::to_value(line).ok());
+    access_at(value, &Path::Key(at, "access"), default, errors)
+}
+
+/// Links at the edge; what is not given comes from the default, if that is known.
+pub(super) fn access_at(value: &Value, at: &Path, default: Option<Value>, errors: &mut Errors) -> Option<Line> {
     let Value::Object(given) = value else {
         errors.push(at, format!("{} is not a table with rate, delay and queue", shown(value)));
         return None;
     };
     let mut whole = given.clone();
-    if let Some(Ok(Value::Object(default))) = default.map(serde_json::to_value) {
+    if let Some(Value::Object(default)) = default {
         for (key, value) in default {
             let place = whole.entry(key).or_insert(Value::Null);
             if place.is_null() {
@@ -222,7 +231,7 @@ pub(super) fn access(table: &mut Table, at: &Path, bottleneck: Option<&Line>, er
             whole.entry(key).or_insert_with(|| stand_in.into());
         }
     }
-    line_of(&Value::Object(whole), &at, errors)
+    line_of(&Value::Object(whole), at, errors)
 }
 
 /// In the file, `access` may be left out.
@@ -247,6 +256,7 @@ impl Topology {
             | Self::Star(Star { flow, .. }) => flow.as_ref(),
             Self::Dumbbell(dumbbell) => dumbbell.flow.as_ref(),
             Self::Satellite(satellite) => satellite.flow.as_ref(),
+            Self::Iot(iot) => Some(&iot.flow),
         }
     }
 
@@ -258,6 +268,7 @@ impl Topology {
             Self::Dumbbell(dumbbell) => dumbbell.pairs.saturating_mul(2).saturating_add(1),
             Self::Star(star) => star.leaves,
             Self::Satellite(satellite) => satellite.link_count(),
+            Self::Iot(iot) => iot.link_count(),
         }
     }
 
@@ -268,6 +279,7 @@ impl Topology {
             Self::Dumbbell(dumbbell) => dumbbell.pairs,
             Self::Star(star) => star.leaves,
             Self::Satellite(satellite) => satellite.pair_count(),
+            Self::Iot(iot) => iot.sinks,
         }
     }
 
@@ -296,6 +308,7 @@ impl Topology {
                 Box::new((1..=star.leaves).map(|leaf| ([format!("leaf{leaf}"), "hub".to_owned()], &star.line)))
             }
             Self::Satellite(satellite) => satellite.links(),
+            Self::Iot(iot) => iot.links(),
         }
     }
 
@@ -308,6 +321,7 @@ impl Topology {
             }
             Self::Star(star) => Box::new((1..=star.leaves).map(|leaf| [format!("leaf{leaf}"), "hub".to_owned()])),
             Self::Satellite(satellite) => satellite.pairs(),
+            Self::Iot(iot) => Box::new(iot.sink_pairs()),
         }
     }
 }

@@ -50,6 +50,8 @@ pub enum Traffic {
     Poisson(Poisson),
     /// Many messages at once.
     Burst(Burst),
+    /// The messages that come to the node by UDP.
+    Collect(Collect),
     /// Transfers that arrive at random times, each a flow of its own.
     Transfers(Transfers),
     /// Request and response, again and again, over one connection.
@@ -150,6 +152,15 @@ pub struct Burst {
     pub stop: Option<Duration>,
 }
 
+/// A sink: it writes every message into the connection that comes to its node by UDP.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Collect {
+    /// How much it keeps at most, until the far end has acknowledged it. A message that does not fit is dropped.
+    #[schemars(default = "default_buffer")]
+    pub buffer: Bytes,
+}
+
 /// Transfers that arrive independently of each other and of what the network does (an open loop): a Poisson process.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -248,6 +259,10 @@ fn default_size() -> Bytes {
     Bytes(1000)
 }
 
+fn default_buffer() -> Bytes {
+    Bytes(65_536)
+}
+
 fn default_request() -> Varied<Bytes> {
     Varied::constant(Bytes(300))
 }
@@ -268,7 +283,7 @@ impl Traffic {
     /// Whether the application has an end of its own, beside a transfer.
     pub(crate) fn ends(&self) -> bool {
         match self {
-            Self::Bulk | Self::Transfers(_) => false,
+            Self::Bulk | Self::Transfers(_) | Self::Collect(_) => false,
             Self::Requests(Requests { count, stop, .. }) | Self::Web(Web { count, stop, .. }) => {
                 count.is_some() || stop.is_some()
             }
@@ -284,8 +299,13 @@ impl Traffic {
     pub(crate) fn has_messages(&self) -> bool {
         match self {
             Self::Constant(_) | Self::OnOff(_) | Self::Periodic(_) | Self::Poisson(_) | Self::Burst(_) => true,
-            Self::Bulk | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) => false,
+            Self::Bulk | Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) => false,
         }
+    }
+
+    /// How much a sink keeps, if it is one.
+    pub(crate) fn collects(&self) -> Option<Bytes> {
+        if let Self::Collect(Collect { buffer }) = self { Some(*buffer) } else { None }
     }
 
     /// Whether a client asks and a server answers. Then the client opens the connection.
@@ -300,7 +320,7 @@ impl Traffic {
 
     /// Refuses keys of a connection that stand beside it in vain.
     fn check_beside(&self, at: &Path, beside: Beside, errors: &mut Errors) {
-        if beside.transfer && matches!(self, Self::Transfers(_) | Self::Requests(_) | Self::Web(_)) {
+        if beside.transfer && matches!(self, Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_)) {
             let message = "stands beside traffic that has sizes of its own; leave it out";
             errors.push(Path::Key(at, "transfer"), message);
         }
@@ -317,7 +337,7 @@ impl Traffic {
             Self::Periodic(Periodic { size, .. })
             | Self::Poisson(Poisson { size, .. })
             | Self::Burst(Burst { size, .. }) => size.largest(),
-            Self::Bulk | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) => Bytes::ZERO,
+            Self::Bulk | Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) => Bytes::ZERO,
         }
     }
 

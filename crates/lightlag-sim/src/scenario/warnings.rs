@@ -150,6 +150,10 @@ impl Scenario {
                 let (table, line) = satellite.place(link - self.links.len());
                 (table.to_owned(), line)
             }
+            (None, Some(Topology::Iot(iot))) => {
+                let (table, line) = iot.place(link - self.links.len());
+                (table.to_owned(), line)
+            }
             (None, None) => return None,
         })
     }

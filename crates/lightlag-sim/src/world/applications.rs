@@ -73,6 +73,18 @@ impl World {
         self.transmit::<CAPTURED>(now, out, &packet);
     }
 
+    /// A message comes to a sink.
+    fn collect<const CAPTURED: bool>(&mut self, now: Instant, at: u32, message: &Datagram) {
+        let collector = &mut self.collectors[at as usize];
+        let sender = ends::sender(collector.flow());
+        if collector.collect(message, &mut self.endpoints[sender].connection) {
+            self.flush::<CAPTURED>(now, sender, false);
+            if let Some(deadline) = self.endpoints[sender].deadline() {
+                self.queue.arm(self.endpoint_entity(sender), deadline);
+            }
+        }
+    }
+
     /// A datagram arrives at its destination.
     #[cold]
     pub(super) fn datagram_arrives<const CAPTURED: bool>(
@@ -86,6 +98,9 @@ impl World {
         }
         if let Some(Application::Receives(receiver)) = self.endpoints[packet.flow as usize].application.as_deref_mut() {
             receiver.receive(now, datagram);
+        }
+        if let Task::Collect(at) = self.endpoints[packet.flow as usize].task {
+            self.collect::<CAPTURED>(now, at, datagram);
         }
     }
 

@@ -107,6 +107,7 @@ fn writes(traffic: &Traffic) -> u64 {
         // Thinking, and the time of the server, for each object.
         Traffic::Requests(requests) => 2 * requests.count.unwrap_or(0) + 2,
         Traffic::Web(web) => 2 * web.count.unwrap_or(0) * 21 + 2,
-        Traffic::Bulk | Traffic::Transfers(_) => 0,
+        // A sink writes when a message comes, which is an event of its own.
+        Traffic::Bulk | Traffic::Transfers(_) | Traffic::Collect(_) => 0,
     }
 }

@@ -1,11 +1,12 @@
 //! How traffic is read, kind by kind.
 
 use super::super::error::{Errors, Path, not_one_of};
+use super::super::link::LARGEST;
 use super::super::reader::{FromValue, Table, shown};
 use super::super::varied::Varied;
 use super::{
-    Burst, Constant, Http, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Web, default_connections,
-    default_request, default_size,
+    Burst, Collect, Constant, Http, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Web, default_buffer,
+    default_connections, default_request, default_size,
 };
 use lightlag_core::{Bytes, Duration, Rate};
 use serde_json::Value;
@@ -18,7 +19,8 @@ const MOST_LOAD: f64 = 100.0;
 /// The most messages of one burst: they all leave in one moment.
 const MOST_TOGETHER: u64 = 1_000_000;
 
-const KINDS: [&str; 9] = ["bulk", "constant", "on_off", "periodic", "poisson", "burst", "transfers", "requests", "web"];
+const KINDS: [&str; 10] =
+    ["bulk", "constant", "on_off", "periodic", "poisson", "burst", "collect", "transfers", "requests", "web"];
 
 impl FromValue for Traffic {
     const IS_TABLE: bool = true;
@@ -36,6 +38,7 @@ impl FromValue for Traffic {
             "periodic" => periodic(&mut table, errors).map(Self::Periodic),
             "poisson" => poisson(&mut table, errors).map(Self::Poisson),
             "burst" => burst(&mut table, errors).map(Self::Burst),
+            "collect" => collect(&mut table, errors).map(Self::Collect),
             "transfers" => transfers(&mut table, errors).map(Self::Transfers),
             "requests" => requests(&mut table, errors).map(Self::Requests),
             "web" => web(&mut table, errors).map(Self::Web),
@@ -61,6 +64,15 @@ fn rate_and_size(table: &mut Table, errors: &mut Errors) -> (Option<Rate>, Optio
         Some(value) => Varied::read(value, &table.path("size"), errors),
     };
     (rate, size.map(|size| size.largest()))
+}
+
+fn collect(table: &mut Table, errors: &mut Errors) -> Option<Collect> {
+    let buffer = table.optional("buffer", errors).unwrap_or_else(default_buffer);
+    if !(Bytes(1)..=LARGEST).contains(&buffer) {
+        errors.push(table.path("buffer"), format!("{buffer} is not a buffer from 1 B to {LARGEST}"));
+        return None;
+    }
+    Some(Collect { buffer })
 }
 
 fn constant(table: &mut Table, errors: &mut Errors) -> Option<Constant> {
