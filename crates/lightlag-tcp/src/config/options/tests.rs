@@ -140,9 +140,9 @@ fn switches_of_scps_contradict_each_other_in_words() {
     for (options, key, fragment) in [
         (r#"{ "recovery": "snack" }"#, "recovery", "set scps = true"),
         (r#"{ "recovery": "snack", "scps": { "snack": "off" } }"#, "recovery", "nothing offers them"),
-        (r#"{ "ack_interval": "2 h" }"#, "ack_interval", "2 h"),
+        (r#"{ "ack_interval": "2 h" }"#, "ack_interval", "7200 s"),
         (r#"{ "scps": { "record_size": "0 B" } }"#, "scps.record_size", "0 B"),
-        (r#"{ "scps": { "snack_delay": "2 h" } }"#, "scps.snack_delay", "2 h"),
+        (r#"{ "scps": { "snack_delay": "2 h" } }"#, "scps.snack_delay", "7200 s"),
         // 1460 + 20 + 20, and 512 + 40.
         (r#"{ "rate_control": { "rate": "1 Mbit/s", "bucket": "1499 B" } }"#, "rate_control.bucket", "1500 B"),
         (
