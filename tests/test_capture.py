@@ -45,7 +45,10 @@ ALGORITHMS = ("newreno", "cubic", "bbr", "bbr3", "hybla", "vegas", "westwood", "
 
 CASES: dict[str, Case] = {
     **{name: Case(LOSSY, {"congestion": name}) for name in ALGORITHMS},
-    **{f"profile {name}": Case(LOSSY, {"profile": name}) for name in ("linux", "rfc", "inet", "ns3", "ns2-linux")},
+    **{
+        f"profile {name}": Case(LOSSY, {"profile": name})
+        for name in ("linux", "rfc", "inet", "ns3", "ns2-linux", "scps")
+    },
     **{f"recovery {name}": Case(LOSSY, {"recovery": name}) for name in ("reno", "newreno", "sack", "rack")},
     "no loss": Case({**LINE, "queue": "1000 packets"}),
     "one byte": Case(transfer="1 B"),
@@ -87,6 +90,17 @@ CASES: dict[str, Case] = {
     "probes without data": Case(LINE, CLOSING, "40 kB", {"burst": "14480 B", "every": "3 s"}),
     "probes with a byte": Case(LINE, {**CLOSING, "probe": "byte"}, "40 kB", {"burst": "14480 B", "every": "7 s"}),
     "long path": Case({**LOSSY, "delay": "300 ms"}),
+    "SCPS": Case(
+        {**LOSSY, "loss": 0.04},
+        {
+            "profile": "scps",
+            "scps": {"record_size": "5 kB", "report_corruption": True},
+            "rate_control": {"rate": "4 Mbit/s"},
+        },
+    ),
+    "SCPS with bit vectors": Case(
+        {**LOSSY, "loss": 0.04}, {"profile": "scps", "scps": {"snack": "long"}, "timestamps": True}
+    ),
 }
 
 LABELS = (
@@ -115,6 +129,9 @@ MEANT = {
     "D-SACK Sequence",
 }
 """Warnings of tshark about what TCP is meant to do."""
+SNACK = 21
+"""The kind of option of which tshark 4.0 shows offset and size right, and which it then calls malformed: it looks for
+two bytes more than the six that it asks for itself. What stands behind such an option it does not show."""
 WARNING = 6_291_456
 """Severity of an expert message from which on it says that something is wrong."""
 
@@ -131,6 +148,24 @@ class Packet:
     checks: tuple[str, str]
     severity: int
     messages: str
+    options: bytes
+    """As they stand in the header."""
+
+    @property
+    def has_snack(self) -> bool:
+        return any(kind == SNACK for kind, _ in parsed(self.options))
+
+
+def parsed(options: bytes) -> Iterator[tuple[int, bytes]]:
+    """Kinds and values of TCP options."""
+    at = 0
+    while at < len(options) and options[at] != 0:
+        if options[at] == 1:
+            at += 1
+            continue
+        length = options[at + 1]
+        yield options[at], options[at + 2 : at + length]
+        at += length
 
 
 def fields(capture: Path) -> Iterator[list[str]]:
@@ -146,6 +181,7 @@ def fields(capture: Path) -> Iterator[list[str]]:
         "_ws.malformed",
         "_ws.expert.severity",
         "_ws.expert.message",
+        "tcp.options",
         *(f"tcp.analysis.{label}" for label in LABELS),
     ]
     command = [TSHARK, "-r", str(capture), "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
@@ -157,12 +193,16 @@ def fields(capture: Path) -> Iterator[list[str]]:
 
 
 def packets(capture: Path) -> Iterator[Packet]:
-    for v4, v6, length, flags, ip, tcp, malformed, severities, messages, *labels in fields(capture):
-        assert not malformed, messages
+    for v4, v6, length, flags, ip, tcp, malformed, severities, messages, options, *labels in fields(capture):
         severity = max((int(severity) for severity in severities.split(",") if severity), default=0)
         seen = {label for label, value in zip(LABELS, labels, strict=True) if value}
         low = bool(int(flags, 16) & 0x200)
-        yield Packet(v4 or v6, int(length), low, seen, (ip, tcp), severity, messages)
+        packet = Packet(v4 or v6, int(length), low, seen, (ip, tcp), severity, messages, bytes.fromhex(options))
+        if malformed:
+            assert packet.has_snack, messages
+            assert messages == "Malformed Packet (Exception occurred)"
+            packet.severity = 0
+        yield packet
 
 
 def scenario(version: str) -> dict[str, Any]:
@@ -256,11 +296,62 @@ def test_tshark_counts_our_duplicate_acks_and_closed_windows(judged: Judged, nam
     for packet in judged.packets[name]:
         side = "forward" if packet.source == judged.sender[name] else "backward"
         theirs.update((side, label) for label in packet.labels)
+    unseen = any(packet.messages.startswith("Malformed") for packet in judged.packets[name])
     for side in ("forward", "backward"):
         ours = judged.ours[name][side]
-        assert (side, ours["duplicate_acks"]) == (side, theirs[side, "duplicate_ack"])
+        if not unseen:
+            assert (side, ours["duplicate_acks"]) == (side, theirs[side, "duplicate_ack"])
         assert (side, ours["zero_windows"]) == (side, theirs[side, "zero_window"])
     assert judged.ours[name]["forward"]["retransmitted_segments"] >= judged.flows[name]["retransmitted_segments"]
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", ["profile scps", "SCPS", "SCPS with bit vectors"])
+def test_options_of_scps_are_counted_as_they_stand_there(judged: Judged, name: str) -> None:
+    counts: Counter[int] = Counter()
+    for packet in judged.packets[name]:
+        if packet.source != judged.sender[name]:
+            counts.update(kind for kind, _ in parsed(packet.options))
+    ours = judged.ours[name]["backward"]
+    assert counts[20] == 1
+    assert counts[SNACK] == ours["snack_options"] > 5
+    assert counts[23] == ours["corruption_options"]
+    assert (counts[23] > 0) == (name == "SCPS")
+    vectors = "bit vectors" in name
+    offer = {"bets": False, "snack_short": True, "snack_long": vectors, "compression": False}
+    assert judged.ours[name]["forward"]["handshake"]["scps"].items() >= offer.items()
+    assert (judged.ours[name]["forward"]["record_boundaries"] >= 40) == (name == "SCPS")
+    assert all(judged.ours[name][side]["malformed_options"] == 0 for side in ("forward", "backward"))
+
+
+@needs_tshark
+def test_tshark_names_the_options_of_scps() -> None:
+    assert TSHARK
+    asked = scenario("v4")
+    asked["flows"] = [flow for flow in asked["flows"] if flow["name"] == "SCPS"]
+    asked["record"]["pcap"] = {"at": [asked["flows"][0]["to"]]}
+    result = ll.run(asked)
+    [capture] = result.captures.values()
+    shown = subprocess.run([TSHARK, "-V", "-r", str(capture)], capture_output=True, text=True, check=True).stdout
+    for text in (
+        "TCP Option - SCPS capabilities",
+        "TCP SCPS Capabilities Vector: 0x40 (SNACK1)",
+        "Connection ID: 0",
+        "TCP Option - Selective Negative Acknowledgment",
+        "TCP SNACK Offset: 0",
+        "TCP SNACK Size: 1",
+        "TCP Option - SCPS record boundary",
+        "TCP Option - SCPS corruption experienced",
+    ):
+        assert text in shown, text
+    # Offset and size as our own reader has them: every first SNACK begins at the ACK.
+    columns = ["-T", "fields", "-e", "tcp.options.snack.offset", "-e", "tcp.options.snack.size", "-e", "tcp.options"]
+    rows = subprocess.run([TSHARK, "-r", str(capture), *columns], capture_output=True, text=True, check=True).stdout
+    for row in rows.splitlines():
+        offset, size, options = row.split("\t")
+        values = [value for kind, value in parsed(bytes.fromhex(options)) if kind == SNACK]
+        if values:
+            assert (int(offset), int(size)) == (0, int.from_bytes(values[0][2:4]))
 
 
 @needs_tshark
