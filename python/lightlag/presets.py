@@ -40,7 +40,8 @@ def geo(
     """A download over a geostationary satellite: a long round trip and a few corrupted packets.
 
     Up to the satellite at 40 degrees above the horizon, down at 25 degrees, and 40 ms of processing: a round trip of
-    595 ms, unless `rtt` says another. The receive buffer is the payload that the default path and its queue hold together.
+    595 ms, unless `rtt` says another. The receive buffer is the payload that the default path and its queue hold
+    together.
 
     Examples
     --------
@@ -67,8 +68,8 @@ def meo(
 ) -> Scenario:
     """A download over a satellite in medium orbit (8062 km): a quarter of the round trip of a geostationary one.
 
-    Up at 40 degrees above the horizon, down at 25 degrees, and 10 ms of processing: a round trip of 156 ms, unless `rtt`
-    says another. The receive buffer is the payload that the default path and its queue hold together.
+    Up at 40 degrees above the horizon, down at 25 degrees, and 10 ms of processing: a round trip of 156 ms, unless
+    `rtt` says another. The receive buffer is the payload that the default path and its queue hold together.
     """
     delay: Delay = {"orbit": "meo", "elevation": ["40 deg", "25 deg"], "processing": "10 ms"}
     tcp = _tcp(congestion, receive_buffer)
@@ -139,8 +140,8 @@ def mars(
 ) -> Scenario:
     """To Mars when it is near: light takes 4 minutes, and TCP starts only with timeouts made for that.
 
-    Initial timeouts of 15 min and a bound of 1 h stand in the place of 1 s and 120 s, with which every segment would time
-    out before its ACK can arrive. A round of slow start takes 8 minutes all the same.
+    Initial timeouts of 15 min and a bound of 1 h stand in the place of 1 s and 120 s, with which every segment would
+    time out before its ACK can arrive. A round of slow start takes 8 minutes all the same.
     """
     tcp = _tcp(congestion, receive_buffer, Rto(initial="15 min", syn="15 min", max="1 h"))
     return _path("mars", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)

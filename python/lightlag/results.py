@@ -368,9 +368,7 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
     has_datagrams = any("datagrams" in flow for flow in shown)
     has_pages = any("responses" in flow or "pages" in flow for flow in shown)
     return [
-        _flow_row(flow)
-        | (_datagram_cells(flow) if has_datagrams else {})
-        | (_page_cells(flow) if has_pages else {})
+        _flow_row(flow) | (_datagram_cells(flow) if has_datagrams else {}) | (_page_cells(flow) if has_pages else {})
         for flow in shown
     ]
 

@@ -56,8 +56,8 @@ Size: TypeAlias = str
 Time: TypeAlias = str
 Rate: TypeAlias = str
 Delay: TypeAlias = Time | Mapping[str, Any]
-"""A time, or a way that light travels: ``{"distance": "384400 km"}``; ``{"orbit": "geo", "elevation": "40 deg"}`` from the
-ground to a satellite, and with two elevations up to it and down; ``{"height": "550 km", "satellites": 22}`` between
+"""A time, or a way that light travels: ``{"distance": "384400 km"}``; ``{"orbit": "geo", "elevation": "40 deg"}`` from
+the ground to a satellite, and with two elevations up to it and down; ``{"height": "550 km", "satellites": 22}`` between
 neighbours in a plane. ``"processing": "5 ms"`` adds to either."""
 Loss: TypeAlias = float | Mapping[str, Any]
 """A packet error rate, ``{"bit_error_rate": 1e-6}``, ``{"at": ["2.9 s"]}``, or packets by number,
@@ -73,15 +73,15 @@ Changes: TypeAlias = Sequence[Mapping[str, Any]]
 Jitter: TypeAlias = str | Mapping[str, Any]
 """``"5 ms"``, or ``{"distribution": "normal", "deviation": "2 ms", "most": "6 ms", "correlation": 0.9}``."""
 Traffic: TypeAlias = Mapping[str, Any]
-"""``{"kind": "constant", "rate": "1 Mbit/s"}``, or bulk, on_off, periodic, poisson, burst, transfers, requests, web with
-their keys. Sizes and times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``."""
+"""``{"kind": "constant", "rate": "1 Mbit/s"}``, or bulk, on_off, periodic, poisson, burst, transfers, requests, web
+with their keys. Sizes and times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``."""
 Trace: TypeAlias = str | Mapping[str, Any]
 """The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
-``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file. ``"repeat": True`` begins a
-CSV file again after its last row."""
+``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file. ``"repeat": True`` begins
+a CSV file again after its last row."""
 Fade: TypeAlias = Mapping[str, Any]
-"""``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of ln A, A the
-attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
+"""``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of ln A, A
+the attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
 OnDemand: TypeAlias = Mapping[str, str]
 """``{"frame": "26.5 ms", "latency": "560 ms"}``; also constant and free, which need no request, and most."""
 Congestion: TypeAlias = str | Mapping[str, Any]
