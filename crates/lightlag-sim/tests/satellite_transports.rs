@@ -322,3 +322,11 @@ fn the_bulk_that_westwoodbr_repeats_is_a_window_a_loss() {
     let window = 150_000 / 1448;
     assert!((window - 5..=window).contains(&flow.retransmitted_segments), "{}", flow.retransmitted_segments);
 }
+
+#[test]
+fn star_has_no_margin_to_wait_for_where_the_longest_timeout_is_below_the_round_trip_time() {
+    let tcp = "profile = \"linux\"\nrto = { initial = \"1 s\", max = \"1 s\" }";
+    let transfer = r#"transfer = "100 kB""#;
+    let flow = Geo { congestion: r#""star""#, rtt_ms: 1600, tcp, transfer, ..Geo::default() }.flow();
+    assert!(flow.finish_s.is_some() && flow.timeouts > 0, "{flow:?}");
+}

@@ -71,9 +71,10 @@ impl Sender {
             return Expiry::Continue;
         }
         let waited = self.rtt.rto(&config.rto);
-        if self.needs.patience && self.is_patient() {
-            // What RFC 6298 adds to SRTT, once more.
-            self.deadline = now + self.rtt.plain_rto(&config.rto).saturating_sub(self.rtt.srtt());
+        // What RFC 6298 adds to SRTT; nothing where SRTT is above the longest timeout.
+        let margin = self.rtt.plain_rto(&config.rto).saturating_sub(self.rtt.srtt());
+        if self.needs.patience && !margin.is_zero() && self.is_patient() {
+            self.deadline = now + margin;
             return Expiry::Continue;
         }
         let excused =
