@@ -220,6 +220,12 @@ def test_cubic_is_explained_with_equations_and_source(call: CliRunner) -> None:
         assert part in text
 
 
+def test_a_reconstruction_is_called_so(call: CliRunner) -> None:
+    for name in ("peach", "peach+"):
+        text = call.invoke(app, ["explain", name]).stdout
+        assert "Reconstructed" in text and "congestion-control.md" in text.replace("\n", "")
+
+
 @pytest.mark.parametrize("name", presets.PRESETS)
 def test_the_explanation_of_a_preset_is_a_scenario_file(call: CliRunner, tmp_path: Path, name: str) -> None:
     (tmp_path / "mine.toml").write_text(call.invoke(app, ["explain", name]).stdout)
