@@ -43,8 +43,12 @@ impl Connection {
         self.answer = Some(Box::new(if self.timestamps { reset.with_timestamps(stamps) } else { reset }));
     }
 
-    /// The segment belongs to nothing here: a reset answers it, unless it is one itself (RFC 9293 §3.10.7.1).
+    /// The segment belongs to nothing here: a reset answers it, unless it is one itself (RFC 9293 §3.10.7.1). A copy of low
+    /// priority may come after the end of all that it copies.
     pub(super) fn refuse(&mut self, segment: &Segment) {
+        if segment.is_low_priority() {
+            return;
+        }
         if let Some(reset) = reset_for(segment) {
             self.answer = Some(Box::new(reset));
         }

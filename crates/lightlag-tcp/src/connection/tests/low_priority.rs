@@ -147,3 +147,14 @@ fn nothing_is_copied_once_all_is_acknowledged() {
     drain(&mut client, at(110));
     assert_eq!(run_until(&mut client, at(400)), []);
 }
+
+#[test]
+fn a_copy_that_comes_after_the_end_is_not_answered_by_a_reset() {
+    let mut client = established(config());
+    client.abort();
+    assert_eq!((drain(&mut client, at(200)).len(), client.state()), (1, State::Closed));
+    client.handle_segment(at(300), &segment(1, 1, 1_000, LOW, 600));
+    assert_eq!(drain(&mut client, at(300)), []);
+    client.handle_segment(at(300), &segment(1, 1, 1_000, Flags::ACK, 600));
+    assert!(drain(&mut client, at(300))[0].flags.has(Flags::RST));
+}
