@@ -146,7 +146,7 @@ def test_plot_draws_what_was_written(call: CliRunner, tmp_path: Path) -> None:
     assert call.invoke(app, ["plot", "results/pair"]).stdout == "results/pair/cwnd.pdf\n"
 
 
-QUEUES = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "step", "priority"]
+QUEUES = ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "step", "priority", "ack_filter"]
 
 
 def test_list_prints_a_name_a_line(call: CliRunner) -> None:

@@ -172,7 +172,7 @@ impl CongestionControl for Jersey {
 impl Algorithm for Config {
     const PROVENANCE: Provenance = Provenance::Reconstructed;
     const ABOUT: About = About {
-        about: "Reconstructed. The rate of the ACKs says what the path holds, and routers say whether a loss is congestion: \
+        about: "The rate of the ACKs says what the path holds, and routers say whether a loss is congestion: \
                 they mark all packets while their average queue is long (discipline step with a weight, ecn = \"classic\"). \
                 Loss with a warning: the window becomes what the path holds. Loss without: it stays. Established are the \
                 estimator and the two kinds of loss. Where the ends have no ECN each loss takes the window down to what the \

@@ -157,7 +157,7 @@ impl CongestionControl for Noordwijk {
 impl Algorithm for Config {
     const PROVENANCE: Provenance = Provenance::Reconstructed;
     const ABOUT: About = About {
-        about: "Reconstructed. Bursts on a timer instead of a window, for short transfers over satellites that assign \
+        about: "Bursts on a timer instead of a window, for short transfers over satellites that assign \
                 capacity on demand: the first 20 segments leave at once, the spacing of their ACKs sets the timer to the \
                 rate of the bottleneck, and a queue of more than beta makes the bursts smaller. A loss is repaired within \
                 the next bursts and changes nothing else. Established are bursts, timer, tracking, adjustment and their \

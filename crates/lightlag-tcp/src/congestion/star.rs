@@ -117,7 +117,7 @@ impl CongestionControl for Star {
 impl Algorithm for Config {
     const PROVENANCE: Provenance = Provenance::Reconstructed;
     const ABOUT: About = About {
-        about: "Reconstructed. For satellite links with errors: a loss leaves what the ACKs say the path holds (CWS), growth \
+        about: "For satellite links with errors: a loss leaves what the ACKs say the path holds (CWS), growth \
                 lifts the window quickly to that (LWC), and a timeout waits once more while nothing but silence says that \
                 something is lost (AEN). Established are the three mechanisms and what each is for; their rules are ours. \
                 What AEN takes back after a timeout depends on the connection: eifel, dsack_undo, frto.",

@@ -158,7 +158,7 @@ impl CongestionControl for WestwoodBr {
 impl Algorithm for Config {
     const PROVENANCE: Provenance = Provenance::Reconstructed;
     const ABOUT: About = About {
-        about: "Reconstructed. Westwood that tells errors of the path from congestion: by whether the rate of the ACKs fills \
+        about: "Westwood that tells errors of the path from congestion: by whether the rate of the ACKs fills \
                 the window, and whether the round-trip time is near its largest. After an error the window stays (IWA), \
                 everything outstanding leaves again at once (BR), and a timeout is not doubled (FRTO). Established are the \
                 four mechanisms; their rules and constants are ours. It pays for heavy losses with copies that nobody needs.",
