@@ -227,6 +227,17 @@ def test_satellites_in_low_orbit_hand_over_every_15_s() -> None:
     assert presets.leo(rtt="40 ms").links[1].changes is None
 
 
+def test_links_take_rain_and_requests() -> None:
+    rain = {"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "1 MBd"}
+    requests: scenario.Directions[Any] = scenario.Directions(forward={"latency": "560 ms"}, backward=None)
+    delay = {"orbit": "geo", "elevation": "30 deg"}
+    one = scenario.Link(between=("a", "b"), rate="2 Mbit/s", delay=delay, fade=rain, on_demand=requests)
+    flows = (scenario.Flow(from_="a", to="b"),)
+    read = json.loads(load_scenario(scenario.Scenario(name="wet", duration="10 s", links=(one,), flows=flows)))
+    assert read["links"][0]["fade"]["correlation_time"] == "5000 s"
+    assert read["links"][0]["on_demand"]["forward"]["frame"] == "26.5 ms"
+
+
 def test_presets_take_what_people_vary() -> None:
     geo = presets.geo(rtt="500 ms", congestion="hybla", transfer=None)
     assert geo.links[1].delay == "249 ms"

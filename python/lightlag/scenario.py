@@ -82,7 +82,7 @@ a CSV file again after its last row."""
 Fade: TypeAlias = Mapping[str, Any]
 """``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of ln A, A
 the attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
-OnDemand: TypeAlias = Mapping[str, str]
+OnDemand: TypeAlias = Mapping[str, Any]
 """``{"frame": "26.5 ms", "latency": "560 ms"}``; also constant and free, which need no request, and most."""
 Congestion: TypeAlias = str | Mapping[str, Any]
 """The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
