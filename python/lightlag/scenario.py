@@ -416,6 +416,8 @@ class Terrestrial(Line):
     """Clients, and servers."""
     last_delay: Time | None = None
     """The delay of the last client: from the first to the last it rises evenly."""
+    flow: FlowTemplate | None = None
+    """Flows from each client to its server; by default those of the satellite's `flow`."""
 
 
 @dataclass(frozen=True, kw_only=True)

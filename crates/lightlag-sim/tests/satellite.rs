@@ -149,6 +149,37 @@ fn flows_on_the_ground_share_the_bottleneck() {
 }
 
 #[test]
+fn pairs_on_the_ground_may_have_flows_of_their_own() {
+    let ground = r#"bottleneck = { rate = "10 Mbit/s", delay = "7.5 ms" }
+        flow = { congestion = "hybla" }
+        [topology.terrestrial]
+        pairs = 2
+        rate = "100 Mbit/s"
+        delay = "2.5 ms"
+        flow = { congestion = "newreno", start = "1 s", count = 2 }"#;
+    let text = satellite(&format!("{GEO}\n{ground}"));
+    let flows = |text: &str, sets: &[(String, String)]| -> Vec<(String, f64, String)> {
+        let scenario = parse_toml(text, sets).unwrap();
+        let network = scenario.expand().unwrap();
+        assert_eq!(scenario.flow_count(), network.flows.len() as u64);
+        assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario));
+        let flow = |flow: &lightlag_sim::scenario::Flow| {
+            (flow.name.clone(), flow.start.as_secs_f64(), flow.tcp.congestion.name().to_owned())
+        };
+        network.flows.iter().map(flow).collect()
+    };
+    let four = flows(&text, &[]);
+    assert_eq!(four.len(), 6);
+    assert!(four[..2].iter().all(|(name, start, law)| name.starts_with("client") && *start == 0.0 && law == "hybla"));
+    let (ground, law) = (&four[2..], "newreno");
+    assert!(ground.iter().all(|(name, start, own)| name.starts_with("terrestrial") && *start == 1.0 && own == law));
+    // A change of the one leaves the other.
+    let set = [("topology.terrestrial.flow.congestion".to_owned(), "cubic".to_owned())];
+    let laws: Vec<String> = flows(&text, &set).into_iter().map(|(.., law)| law).collect();
+    assert_eq!(laws, ["hybla", "hybla", "cubic", "cubic", "cubic", "cubic"]);
+}
+
+#[test]
 fn the_complete_form_of_a_satellite_reads_back() {
     let isl = "isl = { rate = \"1 Gbit/s\", delay = \"7 ms\" }\nsatellites = 2\npayload = \"regenerative\"";
     let ground = r#"bottleneck = { rate = "10 Mbit/s", delay = "7.5 ms" }

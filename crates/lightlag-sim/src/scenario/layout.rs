@@ -366,6 +366,13 @@ impl Scenario {
     pub fn flow_count(&self) -> u64 {
         let generated = match (&self.topology, self.template()) {
             (Some(Topology::Iot(iot)), _) => iot.flow_count(),
+            (Some(Topology::Satellite(satellite)), template) => {
+                let flows = |pairs: u64, template: Option<&FlowTemplate>| {
+                    pairs.saturating_mul(template.map_or(0, |template| template.count))
+                };
+                let ground = flows(satellite.ground_count(), satellite.ground_template().or(template));
+                flows(satellite.pairs, template).saturating_add(ground)
+            }
             (Some(topology), Some(template)) => topology.pair_count().saturating_mul(template.count),
             _ => 0,
         };
@@ -380,13 +387,28 @@ impl Scenario {
 
     /// The flows that a generator makes.
     fn generated_flows(&self) -> Vec<Generated<'_>> {
-        let Some((topology, template)) = self.topology.as_ref().zip(self.template()) else { return Vec::new() };
         let mut generated = Vec::new();
+        let ground = match &self.topology {
+            Some(Topology::Satellite(satellite)) => {
+                let own = satellite.ground_template().map(|template| ("topology.terrestrial.flow", template));
+                let of_ground = own.or(self.template().map(|template| ("topology.flow", template)));
+                of_ground.map(|(place, template)| Generated {
+                    place,
+                    template,
+                    pairs: Box::new(satellite.ground_pairs()),
+                })
+            }
+            _ => None,
+        };
+        let Some((topology, template)) = self.topology.as_ref().zip(self.template()) else {
+            return ground.into_iter().collect();
+        };
         if let Topology::Iot(iot) = topology {
             let pairs = Box::new(iot.sensor_pairs());
             generated.push(Generated { place: "topology.sensor", template: &iot.sensor, pairs });
         }
         generated.push(Generated { place: "topology.flow", template, pairs: topology.pairs() });
+        generated.extend(ground);
         generated
     }
 

@@ -106,6 +106,9 @@ pub struct Terrestrial {
     /// The delay of the last client: from the first to the last it rises evenly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_delay: Option<Duration>,
+    /// Flows from each client to its server; by default those of the satellite's `flow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<FlowTemplate>,
 }
 
 impl Satellite {
@@ -234,13 +237,17 @@ impl Satellite {
 
     /// How many links it has.
     pub(super) fn link_count(&self) -> u64 {
-        let ground = self.terrestrial.as_ref().map_or(0, |ground| ground.pairs);
-        (self.pairs + ground) * 2 + self.satellites + 1 + u64::from(self.bottleneck.is_some())
+        (self.pairs + self.ground_count()) * 2 + self.satellites + 1 + u64::from(self.bottleneck.is_some())
     }
 
-    /// How many pairs of nodes exchange flows.
-    pub(super) fn pair_count(&self) -> u64 {
-        self.pairs + self.terrestrial.as_ref().map_or(0, |ground| ground.pairs)
+    /// How many pairs on the ground exchange flows.
+    pub(super) fn ground_count(&self) -> u64 {
+        self.terrestrial.as_ref().map_or(0, |ground| ground.pairs)
+    }
+
+    /// The flows of pairs on the ground that differ from those over the satellite.
+    pub(super) fn ground_template(&self) -> Option<&FlowTemplate> {
+        self.terrestrial.as_ref().and_then(|ground| ground.flow.as_ref())
     }
 
     fn satellite(&self, number: u64) -> String {
@@ -267,8 +274,7 @@ impl Satellite {
             let right = [self.last_router().to_owned(), format!("server{pair}")];
             [left, right].map(|ends| (ends, &self.access.line))
         });
-        let pairs = self.terrestrial.as_ref().map_or(0, |ground| ground.pairs);
-        let ground = (1..=pairs).flat_map(move |pair| {
+        let ground = (1..=self.ground_count()).flat_map(move |pair| {
             let line = &self.ground[(pair as usize - 1).min(self.ground.len() - 1)];
             let left = ([format!("terrestrial{pair}"), "gateway-right".to_owned()], line);
             let right = ([self.last_router().to_owned(), format!("terrestrial-server{pair}")], &self.access.line);
@@ -277,12 +283,14 @@ impl Satellite {
         Box::new(space.chain(bottleneck).chain(edges).chain(ground))
     }
 
-    /// Who sends to whom.
-    pub(super) fn pairs(&self) -> Box<dyn Iterator<Item = [String; 2]> + '_> {
-        let ground = self.terrestrial.as_ref().map_or(0, |ground| ground.pairs);
-        let space = (1..=self.pairs).map(|pair| [format!("client{pair}"), format!("server{pair}")]);
-        let ground = (1..=ground).map(|pair| [format!("terrestrial{pair}"), format!("terrestrial-server{pair}")]);
-        Box::new(space.chain(ground))
+    /// Who sends to whom over the satellite.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = [String; 2]> + use<> {
+        (1..=self.pairs).map(|pair| [format!("client{pair}"), format!("server{pair}")])
+    }
+
+    /// Who sends to whom on the ground.
+    pub(super) fn ground_pairs(&self) -> impl Iterator<Item = [String; 2]> + use<> {
+        (1..=self.ground_count()).map(|pair| [format!("terrestrial{pair}"), format!("terrestrial-server{pair}")])
     }
 
     /// The key of a link of this number, and what it is like.
@@ -388,12 +396,13 @@ impl FromValue for Terrestrial {
         let pairs = many(&mut table, at, "pairs", 500_000, errors);
         let line = Line::read_from(&mut table, errors);
         let last_delay = table.optional("last_delay", errors);
+        let flow = table.optional("flow", errors);
         table.finish(errors);
         if let Some(pairs) = pairs.filter(|pairs| last_delay.is_some() && *pairs > MOST_SPREAD) {
             let message = format!("{pairs} pairs with delays of their own are more than {MOST_SPREAD}; use fewer");
             errors.push(Path::Key(at, "pairs"), message);
         }
-        let ground = Self { pairs: pairs?, line: line?, last_delay };
+        let ground = Self { pairs: pairs?, line: line?, last_delay, flow };
         (errors.len() == before).then_some(ground)
     }
 }

@@ -97,9 +97,10 @@ pub(super) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut
         return;
     }
     // The shorthand goes where the value lives, so that it replaces what is there.
-    let is_flow = matches!(steps.as_slice(), ["flows", _, "congestion", ..] | ["topology", "flow", "congestion", ..]);
-    if is_flow {
-        steps.insert(2, "tcp");
+    match steps.as_slice() {
+        ["flows", _, "congestion", ..] | ["topology", "flow", "congestion", ..] => steps.insert(2, "tcp"),
+        ["topology", "terrestrial", "flow", "congestion", ..] => steps.insert(3, "tcp"),
+        _ => {}
     }
     match place(tree, &steps) {
         Ok(place) => *place = value,
@@ -174,7 +175,7 @@ pub(super) fn expand_shorthands(tree: &mut Value) {
     if let Some(Value::Array(flows)) = tree.get_mut("flows") {
         flows.iter_mut().for_each(move_in);
     }
-    for place in ["/topology/flow", "/topology/sensor"] {
+    for place in ["/topology/flow", "/topology/sensor", "/topology/terrestrial/flow"] {
         if let Some(flow) = tree.pointer_mut(place) {
             move_in(flow);
         }

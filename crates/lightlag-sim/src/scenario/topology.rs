@@ -278,7 +278,7 @@ impl Topology {
             Self::PointToPoint(_) | Self::Chain(_) => 1,
             Self::Dumbbell(dumbbell) => dumbbell.pairs,
             Self::Star(star) => star.leaves,
-            Self::Satellite(satellite) => satellite.pair_count(),
+            Self::Satellite(satellite) => satellite.pairs,
             Self::Iot(iot) => iot.sinks,
         }
     }
@@ -320,7 +320,7 @@ impl Topology {
                 Box::new((1..=dumbbell.pairs).map(|pair| [format!("client{pair}"), format!("server{pair}")]))
             }
             Self::Star(star) => Box::new((1..=star.leaves).map(|leaf| [format!("leaf{leaf}"), "hub".to_owned()])),
-            Self::Satellite(satellite) => satellite.pairs(),
+            Self::Satellite(satellite) => Box::new(satellite.pairs()),
             Self::Iot(iot) => Box::new(iot.sink_pairs()),
         }
     }
