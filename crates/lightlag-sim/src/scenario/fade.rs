@@ -42,8 +42,8 @@ pub struct Rain {
 const CORRELATION_TIME: Duration = Duration::from_secs(5_000);
 const STEP: Duration = Duration::from_millis(100);
 const SHORTEST_STEP: Duration = Duration::from_millis(1);
-/// The most measurements of a run: some seconds of work.
-const MOST_STEPS: u64 = 100_000_000;
+/// The most measurements of a run: a second of work, and as many phases at worst.
+const MOST_STEPS: u64 = 20_000_000;
 
 impl Fade {
     /// What a direction with this longest round trip runs.
