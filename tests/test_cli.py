@@ -116,6 +116,7 @@ def test_compare_varies_keys_and_scenarios(call: CliRunner, tmp_path: Path) -> N
     arguments += ["--vary", "PER: links.0.loss=0,1e-3", "--set", "duration=10 s", "--figures", "png"]
     done = call.invoke(app, arguments)
     assert done.exit_code == 0, done.stderr
+    assert "warning: cubic/hybla: a run has 1 flow, so that not all" in done.stderr
     for text in ("PER", "scenario", "other", "cubic/hybla", "1e-3", "pair, other: mean"):
         assert text in done.stdout
     folder = tmp_path / "results" / "pair-other-compare"

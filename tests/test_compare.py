@@ -67,6 +67,8 @@ def test_scenarios_vary_like_a_key(net: ll.Network) -> None:
     )
     assert comparison.points == [("pair", "5 s"), ("dumbbell", "5 s")]
     assert comparison.name == "pair, dumbbell"
+    dots = comparison.plot("goodput-vs-scenario").axes[0]
+    assert [line.get_linestyle() for line in dots.lines[:1]] == ["None"]
     assert comparison.runs["scenario"].unique(maintain_order=True).to_list() == ["pair", "dumbbell"]
 
 
@@ -109,6 +111,7 @@ def test_values_may_be_tables() -> None:
 def test_values_stand_on_an_axis(values: tuple[str, ...], scale: str, unit: str, places: tuple[float, ...]) -> None:
     axis = Variable("x", ("x",), values).axis
     assert (axis.scale, axis.unit) == (scale, unit)
+    assert axis.is_ordered == (values not in (("1 bdp", "100 packets"), ("linux", "rfc")))
     assert axis.places == pytest.approx(places)
 
 

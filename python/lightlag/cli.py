@@ -224,6 +224,8 @@ def compare(
         if not comparison.outcomes:
             raise CommandError(STOPPED, "interrupted before a run had finished; nothing to keep")
         if not quiet:
+            for note in compared.notes(comparison):
+                print(f"warning: {note}", file=sys.stderr)
             print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
         command = shlex.join(["lightlag", *sys.argv[1:]])
         comparison.save_with(helpers, folder, force=True, formats=formats, report=bool(formats), command=command)

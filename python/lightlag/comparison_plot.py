@@ -32,6 +32,7 @@ Numbers = npt.NDArray[np.float64]
 
 _MOST_PANELS = 6
 _MOST_COLUMNS = 4
+_MOST_BANDS = 5
 _AGAINST = {
     "goodput": ("goodput_bps",),
     "completion": ("completion_s",),
@@ -119,7 +120,10 @@ def _head(figure: Chart, title: str, note: str, axes: Axes) -> None:
     figure.suptitle(f"{title} · {note}" if note else title, x=0.01, ha="left", fontweight="bold", fontsize=10)
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) > 1:
-        figure.legend(handles, labels, loc="outside lower left", ncols=min(len(labels), 6), handlelength=3.4)
+        columns = style.legend_columns(figure.get_figwidth() - 0.2, labels, 0.85)
+        order = style.in_rows(len(labels), columns)
+        handles, labels = [handles[at] for at in order], [labels[at] for at in order]
+        figure.legend(handles, labels, loc="outside lower left", ncols=columns, handlelength=3.4)
 
 
 def _chosen(points: Sequence[Point], most: int) -> list[Point]:
@@ -149,7 +153,7 @@ def _against(comparison: Comparison, variable: Variable, measures: list[Measure]
             _means(comparison, measure, [(*other[:at], variable.values[index], *other[at:]) for index in order])
             for other in shown
         ]
-        _lines_of_means([own[row] for own in panels], measure, lines, np.array(axis.places)[order])
+        _lines_of_means([own[row] for own in panels], measure, lines, axis)
     for axes in (axes for own in panels for axes in own):
         _place_values(axes, variable, axis)
     title = measures[0].title if len(measures) == 1 else "Queueing delay of data packets"
@@ -172,8 +176,9 @@ def _means(comparison: Comparison, measure: Measure, points: Sequence[Point]) ->
     return found
 
 
-def _lines_of_means(panels: Sequence[Axes], measure: Measure, lines: Sequence[Means], places: Numbers) -> None:
+def _lines_of_means(panels: Sequence[Axes], measure: Measure, lines: Sequence[Means], axis: Axis) -> None:
     """A measure in panels with one scale: lines with bands, which do not stretch the scale without end."""
+    places = np.sort(np.array(axis.places), kind="stable")
     largest = max((float(np.nanmax(mean, initial=0.0)) for own in lines for mean, _ in own.values()), default=0.0)
     highest = max(
         (float(np.nanmax(mean + half, initial=0.0)) for own in lines for mean, half in own.values()), default=0.0
@@ -182,9 +187,18 @@ def _lines_of_means(panels: Sequence[Axes], measure: Measure, lines: Sequence[Me
     top = 1.02 if measure.column == "jain" else 1.05 * min(highest, 1.4 * largest) / factor or 1.0
     for axes, own in zip(panels, lines, strict=True):
         for at, (name, (mean, half)) in enumerate(own.items()):
-            look = style.line_style(at)
-            axes.plot(places, mean / factor, label=name, marker="o", markersize=3, **look)
-            if len(places) > 1 and (half > 0).any():
+            look = style.line_style(at) | {"label": name, "marker": "o", "markersize": 3}
+            if not axis.is_ordered:
+                # Nothing lies between two names: dots with their intervals, side by side.
+                beside = places + (at - (len(own) - 1) / 2) * min(0.1, 0.6 / len(own))
+                axes.errorbar(beside, mean / factor, half / factor, **look | {"linestyle": "none", "capsize": 2})
+                continue
+            axes.plot(places, mean / factor, **look)
+            if len(own) > _MOST_BANDS:
+                # Bands on top of each other have no colours.
+                error = {"color": look["color"], "elinewidth": 0.8, "alpha": 0.6}
+                axes.errorbar(places, mean / factor, half / factor, fmt="none", **error)
+            elif len(places) > 1 and (half > 0).any():
                 low, high = np.maximum(mean - half, 0) / factor, (mean + half) / factor
                 axes.fill_between(places, low, high, color=look["color"], alpha=0.13, linewidth=0)
         axes.set_ylim(0, top)

@@ -24,7 +24,7 @@ from lightlag.errors import InputError
 from lightlag.results import scaled
 
 __all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "Chart", "chart", "finish", "leave_out_peak", "line_style", "save"]
-__all__ += ["save_as", "settle", "styled", "unit_of"]
+__all__ += ["in_rows", "legend_columns", "save_as", "settle", "styled", "unit_of"]
 
 P = ParamSpec("P")
 
@@ -161,8 +161,7 @@ def finish(axes: Axes, title: str, note: str = "", *, legend: bool = True, end_s
     axes.set_title(title, loc="left", pad=pad, fontweight="bold")
     axes.set_title(note, loc="right", pad=pad, fontsize=8.5, color=GREY)
     if rows:
-        # A legend fills its columns one by one; people read rows.
-        order = [at for column in range(columns) for at in range(column, len(labels), columns)]
+        order = in_rows(len(labels), columns)
         axes.legend(
             [handles[at] for at in order],
             [labels[at] for at in order],
@@ -175,12 +174,21 @@ def finish(axes: Axes, title: str, note: str = "", *, legend: bool = True, end_s
 
 
 def _columns(axes: Axes, labels: list[str]) -> int:
-    """The most columns of a legend that fit the axes: a character takes about 0.07 inches, its line 0.6."""
+    """The most columns of a legend that fit the axes."""
     figure = axes.figure.get_figure(root=True)
-    room = (figure.get_figwidth() if figure else 6.4) - 0.8
+    return legend_columns((figure.get_figwidth() if figure else 6.4) - 0.8, labels)
+
+
+def in_rows(count: int, columns: int) -> list[int]:
+    """The order of a legend's entries: it fills its columns one by one, people read rows."""
+    return [at for column in range(columns) for at in range(column, count, columns)]
+
+
+def legend_columns(room: float, labels: Sequence[str], line: float = 0.6) -> int:
+    """The most columns of a legend in so many inches: a character takes about 0.07, its line `line`."""
     for columns in range(len(labels), 1, -1):
         longest = [max(map(len, labels[column::columns])) for column in range(columns)]
-        if sum(0.6 + 0.07 * width for width in longest) <= room:
+        if sum(line + 0.07 * width for width in longest) <= room:
             return columns
     return 1
 

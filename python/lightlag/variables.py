@@ -80,6 +80,8 @@ class Axis:
     unit: str
     scale: str
     """``"linear"``, ``"log"``, or ``"equal"``: equal steps from 0 on, which are labelled with the values."""
+    is_ordered: bool = True
+    """Whether the values are quantities, so that something lies between two of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class Variable:
         numbers = [_quantity(value) for value in self.values]
         units = {unit for _, unit in numbers}
         if not units <= _FACTORS.keys() or len({_FACTORS[unit][0] for unit in units}) != 1:
-            return Axis(tuple(map(float, range(len(self.values)))), "", "equal")
+            return Axis(tuple(map(float, range(len(self.values)))), "", "equal", is_ordered=False)
         unit = max(units, key=lambda unit: _FACTORS[unit][1])
         places = tuple(number * _FACTORS[own][1] / _FACTORS[unit][1] for number, own in numbers)
         least, most = min(places), max(places)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lightlag.plan import Plan
     from lightlag.results import Row
 
-__all__ = ["Congestion", "Figures", "Vary", "folder", "formats", "helpers", "journal", "plan", "run", "shown"]
+__all__ = ["Congestion", "Figures", "Vary", "folder", "formats", "helpers", "journal", "notes", "plan", "run", "shown"]
 
 Congestion = Annotated[
     str | None,
@@ -108,6 +108,17 @@ def _goes_on(of: Plan, folder: Path) -> bool:
     except (OSError, ValueError, KeyError, TypeError):
         return False
     return keys <= {run.key for run in of.runs}
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """What somebody may have meant otherwise."""
+    said = []
+    for one in comparison.design.competitors:
+        runs = {len(outcome.flows.name) for outcome in comparison.of(one.label)}
+        if len(one.choices) > 1 and runs and min(runs) < len(one.choices):
+            flows = f"{min(runs)} flow{'s' * (min(runs) != 1)}"
+            said.append(f"{one.label}: a run has {flows}, so that not all of these algorithms take part")
+    return said
 
 
 def shown(comparison: Comparison) -> list[Row]:
