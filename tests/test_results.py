@@ -214,7 +214,7 @@ def test_a_comparison_and_a_figure_on_a_full_disk_leave_nothing(
         drawn = lightlag("plot", "kept", "-o", "cwnd.png")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    for done, name in ((compared, "full"), (drawn, "cwnd.png")):
+    for done, name in ((compared, ".full.unfinished.jsonl"), (drawn, "cwnd.png")):
         assert done.returncode == 1
         assert done.stderr.startswith(f"error: {name}")
         assert os.strerror(errno.EFBIG) in done.stderr

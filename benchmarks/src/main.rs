@@ -6,6 +6,7 @@
 //! lightlag-bench once NAME [KEY=VALUE ...]  one scenario of benchmarks/scenarios, as JSON
 //! lightlag-bench engine SIDE                the engine alone: SIDE links with SIDE packets each, as JSON
 //! lightlag-bench floor ENTITIES             the event queue alone, as JSON
+//! lightlag-bench comparison                 a comparison beside one run of ns-3, alone
 //! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
 //! ```
 //!
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
             Ok(entities) => return print(engine::floor(entities)),
             Err(_) => return usage(),
         },
+        ["comparison"] => report::print_comparison(),
         ["instructions"] => return instructions::check(false),
         ["instructions", "--keep"] => return instructions::check(true),
         _ => return usage(),
@@ -56,7 +58,7 @@ fn print(sample: Sample) -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | instructions [--keep]]"
+        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | comparison | instructions [--keep]]"
     );
     ExitCode::from(2)
 }

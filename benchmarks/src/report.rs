@@ -116,6 +116,13 @@ fn start_up(verdicts: &mut Verdicts) {
     }
 }
 
+/// Measures a comparison alone.
+pub fn print_comparison() {
+    let mut verdicts = Verdicts::default();
+    comparison(&mut verdicts);
+    verdicts.print();
+}
+
 /// A comparison of six algorithms with ten seeds each, its tables, figures and report included, beside one run of one of
 /// them in ns-3: on the wall, because a comparison uses every processor. The two take turns.
 fn comparison(verdicts: &mut Verdicts) {

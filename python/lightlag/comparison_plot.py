@@ -48,7 +48,7 @@ CAPTIONS = {
     "goodput": "Goodput of all flows over time: the mean of the runs still going, its 95 % interval as a band.",
     "cwnd": "Congestion windows over time with the first seed.",
     "completion": "Share of the flows of all runs that had finished, against the time since their start.",
-    "rtt": "Goodput of each flow against its smallest round-trip time; means over the seeds with 95 % intervals.",
+    "rtt": "Goodput of each flow against its smallest round-trip time in any run; means with 95 % intervals.",
 }
 
 
@@ -72,7 +72,7 @@ def kinds(comparison: Comparison) -> list[str]:
         found += ["goodput", "cwnd"]
     if any(time is not None for outcome in comparison.outcomes for time in outcome.flows.completion_s):
         found.append("completion")
-    if any(_rtts_differ(outcome) for outcome in comparison.outcomes):
+    if _rtts_differ(comparison):
         found.append("rtt")
     return found
 
@@ -81,9 +81,20 @@ def _kind(name: str, variable: Variable) -> str:
     return f"{name}-vs-{re.sub(r'[^A-Za-z0-9._]+', '-', variable.label)}"
 
 
-def _rtts_differ(outcome: Outcome) -> bool:
-    known = [rtt for rtt in outcome.flows.min_rtt_s if rtt]
-    return len(known) > 1 and max(known) > 1.1 * min(known)
+def _rtts_differ(comparison: Comparison) -> bool:
+    bases = [_base_rtts(comparison, point) for point in comparison.points]
+    return any(max(base.values()) > 1.2 * min(base.values()) for base in bases if len(base) > 1)
+
+
+def _base_rtts(comparison: Comparison, point: Point) -> dict[str, float]:
+    """The smallest sample of each flow in any run: some run finds the queues empty, not every one."""
+    base: dict[str, float] = {}
+    for name in comparison.algorithms:
+        for outcome in comparison.of(name, point):
+            for flow, rtt in zip(outcome.flows.name, outcome.flows.min_rtt_s, strict=True):
+                if rtt:
+                    base[flow] = min(base.get(flow, rtt), rtt)
+    return base
 
 
 def draw(comparison: Comparison, kind: str) -> Chart:
@@ -428,7 +439,7 @@ def _completions(outcome: Outcome) -> list[tuple[str, float | None]]:
 
 @style.styled
 def _rtt(comparison: Comparison) -> Chart:
-    """Goodput of each flow against its smallest round-trip time."""
+    """Goodput of each flow against its base round-trip time."""
     points = _chosen(comparison.points, _MOST_PANELS)
     figure, panels = _panels(
         [comparison.describe(point) for point in points], columns=2, height=2.3 if len(points) > 1 else 2.9
@@ -445,7 +456,7 @@ def _rtt(comparison: Comparison) -> Chart:
             axes.errorbar(rtts, means, yerr=halves, label=name, marker="o", markersize=3, capsize=2, **look)
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
-        axes.set_xlabel("smallest round-trip time of the flow (ms)")
+        axes.set_xlabel("base round-trip time of the flow (ms)")
         axes.set_ylabel(f"goodput ({unit})")
     _head(figure, "Goodput against round-trip time", _of_points(comparison, points), panels[0][0])
     return figure
@@ -453,22 +464,19 @@ def _rtt(comparison: Comparison) -> Chart:
 
 def _goodput_by_rtt(comparison: Comparison, point: Point) -> dict[str, list[tuple[float, analyse.Interval]]]:
     """Of each algorithm, or each algorithm of those that compete: flows by round-trip time."""
-    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    base = _base_rtts(comparison, point)
+    found: dict[str, dict[str, list[float]]] = {}
     for name in comparison.algorithms:
         for outcome in comparison.of(name, point):
             flows = outcome.flows
             compete = len(set(flows.congestion) - {UDP}) > 1
-            columns = zip(flows.name, flows.congestion, flows.goodput_bps, flows.min_rtt_s, strict=True)
-            for flow, algorithm, goodput, rtt in columns:
-                if rtt:
+            for flow, algorithm, goodput in zip(flows.name, flows.congestion, flows.goodput_bps, strict=True):
+                if flow in base:
                     label = f"{algorithm} in {name}" if compete else name
-                    found.setdefault(label, {}).setdefault(flow, []).append((rtt, goodput))
+                    found.setdefault(label, {}).setdefault(flow, []).append(goodput)
     return {
         label: sorted(
-            (
-                (sum(rtt for rtt, _ in runs) / len(runs), analyse.mean_interval(goodput for _, goodput in runs))
-                for runs in flows.values()
-            ),
+            ((base[flow], analyse.mean_interval(goodputs)) for flow, goodputs in flows.items()),
             key=lambda row: row[0],
         )
         for label, flows in found.items()

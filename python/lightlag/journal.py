@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
 from lightlag import _engine
 from lightlag.outcome import Outcome
@@ -66,21 +67,38 @@ class Journal:
         self.path = Path(path)
         self.finished = read(self.path)
         """What an earlier comparison left, by key."""
-        self._file: TextIO | None = None
+        self._file: FileIO | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def add(self, key: str, outcome: Outcome) -> None:
-        """Writes a finished run; the first one makes the file."""
-        if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("a+", encoding="utf-8")
-            # A line that broke off stays alone.
-            self._file.write("\n" * (self._file.tell() > 0))
+        """Writes a finished run; the first one makes the file.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written. The file keeps the runs before it.
+        """
+        try:
+            if self._file is None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = self.path.open("ab", buffering=0)
+                if self._file.tell() > 0:
+                    # A line that broke off stays alone.
+                    self._write(b"\n")
+            self._write("".join(lines([(key, outcome)])).encode())
+        except OSError as error:
+            if not read(self.path):
+                self.path.unlink(missing_ok=True)
+            raise OSError(f"{self.path}: cannot write: {error.strerror or error}") from error
         self.finished[key] = outcome
-        self._file.write("".join(lines([(key, outcome)])))
-        self._file.flush()
+
+    def _write(self, data: bytes) -> None:
+        assert self._file is not None, "opened before"
+        left = memoryview(data)
+        while left:
+            left = left[self._file.write(left) :]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
