@@ -168,8 +168,8 @@ def heterogeneous(
     hop = {"rate": satellite_rate, "loss": loss, "queue": queue}
     flows = [Flow(name="satellite", from_="client1", to="server1")]
     for pair in range(1, terrestrial + 1):
-        name, server = f"terrestrial{pair}", f"terrestrial-server{pair}"
-        flows.append(Flow(name=name, from_=name, to=server, congestion=terrestrial_congestion))
+        source, sink = f"terrestrial{pair}", f"terrestrial-server{pair}"
+        flows.append(Flow(name=source, from_=source, to=sink, congestion=terrestrial_congestion))
     wired = Terrestrial(pairs=terrestrial, rate="100 Mbit/s", delay="2.5 ms", last_delay="7.5 ms")
     return Scenario(
         name="heterogeneous",
