@@ -5,6 +5,12 @@ use proptest::prelude::*;
 
 const VALID: &str = include_str!("../../../scenarios/siot.toml");
 const GENERATED: &str = include_str!("../../../scenarios/dumbbell.toml");
+const TRAFFIC: &str = include_str!("../../../scenarios/traffic.toml");
+
+/// What texts begin with.
+fn good() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![VALID, GENERATED, TRAFFIC])
+}
 
 /// Everything that may be done with a text.
 fn exercise(text: &str) {
@@ -55,7 +61,7 @@ fn value() -> impl Strategy<Value = String> {
     prop_oneof![number, quantity, word.prop_map(str::to_owned), "\\PC{0,12}"]
 }
 
-const KEYS: [&str; 37] = [
+const KEYS: [&str; 47] = [
     "name",
     "duration",
     "seed",
@@ -86,6 +92,16 @@ const KEYS: [&str; 37] = [
     "flows.0.tcp",
     "flows.1.congestion",
     "flows.0.tcp.delayed_ack",
+    "flows.0.transport",
+    "flows.4.transport",
+    "flows.0.traffic",
+    "flows.0.traffic.html",
+    "flows.0.traffic.object.shape",
+    "flows.2.traffic.response.weights",
+    "flows.3.traffic.size.max",
+    "flows.3.traffic.load",
+    "flows.4.traffic.on.mean",
+    "flows.9.traffic.messages",
     "topology.kind",
     "topology.pairs",
     "topology.access.rate",
@@ -105,10 +121,10 @@ proptest! {
 
     #[test]
     fn a_damaged_scenario_is_read_or_refused(
-        generated in any::<bool>(),
+        good in good(),
         cuts in prop::collection::vec((any::<prop::sample::Index>(), 0usize..20, "\\PC{0,6}"), 1..6),
     ) {
-        let mut text: Vec<char> = if generated { GENERATED } else { VALID }.chars().collect();
+        let mut text: Vec<char> = good.chars().collect();
         for (place, length, instead) in cuts {
             let start = place.index(text.len());
             let end = (start + length).min(text.len());
@@ -119,11 +135,11 @@ proptest! {
 
     #[test]
     fn changed_values_are_taken_or_refused(
-        generated in any::<bool>(),
+        good in good(),
         changes in prop::collection::vec((prop::sample::select(KEYS.to_vec()), value()), 1..4),
     ) {
         let sets: Vec<(String, String)> = changes.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-        if let Ok(scenario) = parse_toml(if generated { GENERATED } else { VALID }, &sets) {
+        if let Ok(scenario) = parse_toml(good, &sets) {
             let json = scenario.to_json().to_string();
             let again = parse_json(&json, &[]);
             prop_assert_eq!(again.as_ref(), Ok(&scenario), "{}", json);
