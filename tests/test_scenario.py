@@ -53,6 +53,7 @@ MIRRORS = [
     (ll.Dumbbell, topology("dumbbell")),
     (ll.Star, topology("star")),
     (ll.Satellite, topology("satellite")),
+    (ll.Iot, topology("iot")),
     (ll.Terrestrial, definition("Terrestrial")),
 ]
 

@@ -80,7 +80,7 @@ pub fn measure(side: u32) -> Sample {
     world.run(OPERATIONS);
     let cpu_s = cpu_seconds() - begin;
     black_box(world.links.iter().map(ComputedLink::in_flight).sum::<usize>());
-    Sample { packet_hops: OPERATIONS, cpu_s, entities: u64::from(side), max_rss_kib: max_rss_kib() }
+    Sample { packet_hops: OPERATIONS, events: OPERATIONS, cpu_s, entities: u64::from(side), max_rss_kib: max_rss_kib() }
 }
 
 /// Measures a queue of so many entities alone: take the earliest entry out, put it back.
@@ -101,5 +101,6 @@ pub fn floor(entities: u64) -> Sample {
     turn();
     let begin = cpu_seconds();
     turn();
-    Sample { packet_hops: OPERATIONS, cpu_s: cpu_seconds() - begin, entities, max_rss_kib: max_rss_kib() }
+    let cpu_s = cpu_seconds() - begin;
+    Sample { packet_hops: OPERATIONS, events: OPERATIONS, cpu_s, entities, max_rss_kib: max_rss_kib() }
 }

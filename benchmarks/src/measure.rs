@@ -11,6 +11,9 @@ use std::process::{Command, Stdio};
 pub struct Sample {
     /// Packets through links, dropped ones included.
     pub packet_hops: u64,
+    /// Events of the simulator; none in another one.
+    #[serde(default)]
+    pub events: u64,
     /// Seconds of CPU time for them.
     pub cpu_s: f64,
     /// Entities of the event queue; none in another simulator.

@@ -47,6 +47,7 @@ pub fn print_all() {
 
     long_fat(summary, &mut verdicts);
     many(&mut verdicts);
+    sensors(&mut verdicts);
     peers(summary, &mut verdicts);
     start_up(&mut verdicts);
     comparison(&mut verdicts);
@@ -84,6 +85,23 @@ fn many(verdicts: &mut Verdicts) {
     verdicts.at_least("many-100k", many, 1.0);
     let gib = many.max_rss_kib as f64 / 1_048_576.0;
     verdicts.add(gib < 2.0, format!("many-100k: {gib:.2} GiB (under 2)"));
+}
+
+/// Sensors behind sinks. With fewer sensors each sends more often: as many packets, in a world that fits any cache.
+fn sensors(verdicts: &mut Verdicts) {
+    let few = ["topology.sinks=1", "topology.sensors=10", "topology.sensor.traffic.every=10 ms"];
+    let few = repeated(3, &[&["once", "iot-10k"], &few[..]].concat());
+    print_row("iot-10k, but 10 sensors", few);
+    let many = repeated(3, &["once", "iot-10k"]);
+    print_row("iot-10k", many);
+    let nothing = in_child(&["once", "iot-10k", "topology.sinks=1", "topology.sensors=1", "duration=1 ms"]);
+    let bytes = (many.max_rss_kib - nothing.max_rss_kib) * 1024 / 10_000;
+    let events = many.events as f64 / many.cpu_s / 1e6;
+    println!("\niot-10k: {events:.2} million events a CPU second, {bytes} bytes a sensor\n");
+    let gib = many.max_rss_kib as f64 / 1_048_576.0;
+    verdicts.add(gib < 1.0, format!("iot-10k: {gib:.2} GiB (under 1)"));
+    let ratio = many.nanos() / few.nanos();
+    verdicts.add(ratio < 1.5, format!("iot-10k: a packet costs {ratio:.2} × that with 10 sensors (under 1.5 ×)"));
 }
 
 fn peers(ours: Sample, verdicts: &mut Verdicts) {

@@ -1,6 +1,7 @@
 //! The scenarios under `benchmarks/scenarios`, as measured runs.
 
 use crate::measure::{Sample, cpu_seconds, max_rss_kib};
+use lightlag_sim::results::Summary;
 use lightlag_sim::{Control, Simulation, scenario};
 use std::path::Path;
 
@@ -16,5 +17,6 @@ pub fn measure(name: &str, sets: &[(String, String)]) -> Sample {
     let begin = cpu_seconds();
     let result = simulation.run(&mut |_| Control::Continue);
     let cpu_s = cpu_seconds() - begin;
-    Sample { packet_hops: result.summary.packet_hops, cpu_s, entities, max_rss_kib: max_rss_kib() }
+    let Summary { packet_hops, events, .. } = result.summary;
+    Sample { packet_hops, events, cpu_s, entities, max_rss_kib: max_rss_kib() }
 }

@@ -331,6 +331,10 @@ class _Folder:
                     flow[group] = parts
             if flow["failure"] is None:
                 del flow["failure"]
+            for group in ("datagrams", "messages"):
+                values = {key: flow.pop(key) for key in list(flow) if key.startswith(f"{group}_")}
+                if any(value is not None for value in values.values()):
+                    flow[group] = {key.removeprefix(f"{group}_"): value for key, value in values.items()}
         summary |= {"flows": flows, "links": self.table("links").to_dicts()}
         if (self._folder / "proxies.parquet").exists():
             failures = ("client_failure", "server_failure")

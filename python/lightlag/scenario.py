@@ -26,6 +26,7 @@ __all__ = [
     "Dumbbell",
     "Flow",
     "FlowTemplate",
+    "Iot",
     "Line",
     "Link",
     "Network",
@@ -455,6 +456,25 @@ class Satellite:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Iot(Line):
+    """Sensors behind sinks, whose connections share this line, a satellite, from ``gateway`` to ``server``."""
+
+    kind: Literal["iot"] = "iot"
+    sinks: int
+    """Sinks."""
+    sensors: int
+    """Sensors of each sink."""
+    access: Line | Mapping[str, Any] | None = None
+    """The link of every sink to the gateway; by default ten times the rate of the satellite and 1 ms."""
+    radio: Line | Mapping[str, Any] | None = None
+    """The link of every sensor to its sink; by default 250 kbit/s and 5 ms."""
+    sensor: FlowTemplate | Mapping[str, Any] | None = None
+    """What each sensor sends; by default 100 B by UDP at random times, once a minute."""
+    flow: FlowTemplate | None = None
+    """The connection of each sink; by default its traffic is ``{"kind": "collect"}``."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Defaults:
     """What holds where a flow says nothing."""
 
@@ -551,7 +571,7 @@ class Scenario:
     """The version of IP: headers of 20 or 40 bytes, and addresses in captures. By default v4."""
     defaults: Defaults | None = None
     """What holds where a flow says nothing."""
-    topology: PointToPoint | Chain | Dumbbell | Star | Satellite | None = None
+    topology: PointToPoint | Chain | Dumbbell | Star | Satellite | Iot | None = None
     """A generated network, beside or instead of listed links."""
     links: tuple[Link, ...] = ()
     flows: tuple[Flow, ...] = ()

@@ -6,8 +6,8 @@ use arrow_array::{
     UInt64Array,
 };
 use lightlag_sim::results::{
-    Acks, DatagramSummary, DropCause, Drops, FlowSummary, LinkSummary, PageSummary, ProxySummary, QueueSamples,
-    Queueing, Responses, RunResult, Trace,
+    Acks, DatagramSummary, DropCause, Drops, FlowSummary, LinkSummary, MessageSummary, PageSummary, ProxySummary,
+    QueueSamples, Queueing, Responses, RunResult, Trace,
 };
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     tables
 }
 
-/// The flows; what only datagrams, responses or pages have is there if a flow has some.
+/// The flows; what only datagrams, responses, pages or sinks have is there if a flow has some.
 fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
     let mut columns = flow_columns(flows);
     if flows.iter().any(|flow| flow.datagrams.is_some()) {
@@ -73,6 +73,23 @@ fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
     let of_pages = |flow: &FlowSummary| flow.pages;
     columns.extend(page_columns(flows, of_responses, RESPONSES));
     columns.extend(page_columns(flows, of_pages, PAGES));
+    if flows.iter().any(|flow| flow.messages.is_some()) {
+        let of = |value: fn(&MessageSummary) -> u64| {
+            let values = flows.iter().map(|flow| flow.messages.as_ref().map(value));
+            Arc::new(UInt64Array::from_iter(values)) as ArrayRef
+        };
+        let delays = |value: fn(&MessageSummary) -> Option<f64>| {
+            optionals(flows, move |flow| flow.messages.as_ref().and_then(value))
+        };
+        columns.extend([
+            ("messages_sent", of(|messages| messages.sent)),
+            ("messages_lost", of(|messages| messages.lost)),
+            ("messages_dropped", of(|messages| messages.dropped)),
+            ("messages_delivered", of(|messages| messages.delivered)),
+            ("messages_mean_delay_s", delays(|messages| messages.mean_delay_s)),
+            ("messages_p95_delay_s", delays(|messages| messages.p95_delay_s)),
+        ]);
+    }
     batch(columns)
 }
 

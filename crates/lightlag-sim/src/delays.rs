@@ -1,7 +1,6 @@
 //! Many times, summed up: their mean exactly, their quantiles to 0.2 %.
 
 use lightlag_core::Duration;
-use std::collections::BTreeMap;
 
 /// Steps of one doubling: 2^8.
 const STEPS: u32 = 8;
@@ -9,7 +8,8 @@ const STEPS: u32 = 8;
 /// Counts of times in steps whose width grows with the time: 256 a doubling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
-    steps: BTreeMap<u32, u64>,
+    /// Steps with their counts, in order: there are few, and they lie together.
+    steps: Vec<(u32, u32)>,
     count: u64,
     sum: u128,
     least: Duration,
@@ -19,7 +19,11 @@ pub(crate) struct Delays {
 impl Delays {
     /// Adds one.
     pub(crate) fn add(&mut self, delay: Duration) {
-        *self.steps.entry(step(delay.as_nanos())).or_default() += 1;
+        let step = step(delay.as_nanos());
+        match self.steps.binary_search_by_key(&step, |(step, _)| *step) {
+            Ok(at) => self.steps[at].1 += 1,
+            Err(at) => self.steps.insert(at, (step, 1)),
+        }
         self.least = if self.count == 0 { delay } else { self.least.min(delay) };
         self.most = self.most.max(delay);
         self.count += 1;
@@ -41,7 +45,7 @@ impl Delays {
         let rank = (libm::ceil(quantile * self.count as f64) as u64).max(1);
         let mut below = 0;
         let (step, _) = self.steps.iter().find(|(_, count)| {
-            below += **count;
+            below += u64::from(*count);
             below >= rank
         })?;
         let middle = middle(*step).clamp(self.least.as_nanos() as f64, self.most.as_nanos() as f64);

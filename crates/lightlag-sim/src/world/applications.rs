@@ -46,13 +46,16 @@ impl World {
     /// The sender of datagrams has a message.
     #[cold]
     pub(super) fn datagrams_leave<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
-        while let Some(Application::Sends(sender)) = self.endpoints[at].application.as_deref_mut()
-            && let Some(datagram) = sender.poll(now)
-        {
+        let mut next = None;
+        while let Some(Application::Sends(sender)) = self.endpoints[at].application.as_deref_mut() {
+            let Some(datagram) = sender.poll(now) else {
+                // Its connection is none: whoever sends little is not found in any cache, so that every line counts.
+                next = sender.next();
+                break;
+            };
             self.send_datagram::<CAPTURED>(now, at, datagram);
         }
-        let deadline = self.endpoints[at].deadline();
-        self.queue.settle(self.endpoint_entity(at), deadline);
+        self.queue.settle(self.endpoint_entity(at), next);
     }
 
     fn send_datagram<const CAPTURED: bool>(&mut self, now: Instant, at: usize, datagram: Datagram) {
