@@ -67,6 +67,18 @@ def test_flows_at_proxies_have_a_table(result: ll.Result, tmp_path: Path) -> Non
     assert "gateway" in split._repr_html_()
 
 
+def test_what_a_sink_collects_is_in_its_row(tmp_path: Path) -> None:
+    text = "kind = 'iot'\nsinks = 2\nsensors = 3\nrate = '1 Mbit/s'\ndelay = '270 ms'\n"
+    file = tmp_path / "iot.toml"
+    file.write_text(f"duration = '300 s'\n[topology]\n{text}")
+    run = ll.run(file)
+    sinks = [flow["messages"] for flow in run.summary["flows"] if "messages" in flow]
+    assert len(sinks) == 2
+    assert all(0 <= sink["sent"] - sink["delivered"] <= 1 for sink in sinks)
+    assert run.flows["messages_sent"].drop_nulls().to_list() == [sink["sent"] for sink in sinks]
+    assert ll.load(run.save(tmp_path / "iot")).summary == run.summary
+
+
 def test_a_flow_that_gave_up_says_why(result: ll.Result) -> None:
     assert result.flows["failure"].to_list() == [None]
     net = ll.Network("deaf")

@@ -36,6 +36,7 @@ METRICS: dict[str, tuple[str, ...]] = {
 _LIMITS = ("cwnd", "rwnd", "application", "pacing", "recovery", "timeout")
 _PAGE_KEYS = ("count", "mean_s", "p95_s", "request_bytes")
 _OPTIONAL = {
+    "messages": ("sent", "lost", "dropped", "delivered", "mean_delay_s", "p95_delay_s"),
     "datagrams": ("received", "lost", "mean_delay_s", "p95_delay_s"),
     "responses": _PAGE_KEYS,
     "pages": _PAGE_KEYS,
@@ -331,10 +332,6 @@ class _Folder:
                     flow[group] = parts
             if flow["failure"] is None:
                 del flow["failure"]
-            for group in ("datagrams", "messages"):
-                values = {key: flow.pop(key) for key in list(flow) if key.startswith(f"{group}_")}
-                if any(value is not None for value in values.values()):
-                    flow[group] = {key.removeprefix(f"{group}_"): value for key, value in values.items()}
         summary |= {"flows": flows, "links": self.table("links").to_dicts()}
         if (self._folder / "proxies.parquet").exists():
             failures = ("client_failure", "server_failure")
@@ -394,7 +391,13 @@ def _flow_row(flow: dict[str, Any]) -> Row:
 
 
 def _datagram_cells(flow: dict[str, Any]) -> Row:
-    """What became of the datagrams of a flow, if it has some."""
+    """What became of the datagrams of a flow, or of the messages of a sink, if it has some."""
+    if messages := flow.get("messages"):
+        return {
+            "lost": share(messages["lost"] + messages["dropped"], messages["sent"]),
+            "mean delay": _milliseconds(messages["mean_delay_s"]),
+            "95 % delay": _milliseconds(messages["p95_delay_s"]),
+        }
     datagrams = flow.get("datagrams")
     if datagrams is None:
         return {"lost": "–", "mean delay": "–", "95 % delay": "–"}
