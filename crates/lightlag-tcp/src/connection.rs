@@ -481,12 +481,8 @@ impl Connection {
         let reports = !segment.sack().is_empty() && self.sender.uses_sack();
         let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
         let (dsack, sacked) = split_dsack(ack, sacked);
-        let (missing, received) = if self.scps.is_some() && !overtaken && !segment.reports_nothing() {
-            self.take_scps(now, segment, ack)
-        } else {
-            Default::default()
-        };
-        let sacked = if received.is_empty() { sacked } else { &received };
+        let report = if self.scps.is_some() && !overtaken { self.take_scps(now, segment, ack) } else { None };
+        let sacked = report.as_ref().map_or(sacked, |report| &report.received);
         self.account.statistics.dsacks += u64::from(dsack.is_some());
         let one_way = segment.timestamps().filter(|_| echo.is_some()).map(|stamps| {
             // Both clocks tick in milliseconds; their offset is a constant.
@@ -505,11 +501,11 @@ impl Connection {
             marks,
             one_way,
             low_priority: segment.is_low_priority(),
-            missing: &missing,
+            snack: report.as_deref(),
         };
         self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
-        if self.scps.is_some() {
-            self.keep_lists(missing, received);
+        if report.is_some() {
+            self.keep_report(report);
         }
         if self.sender.fin_acknowledged() {
             self.fin_acknowledged(now);

@@ -11,6 +11,7 @@
 
 use super::{Connection, State};
 use crate::config::SnackForm;
+use crate::recovery::Report;
 use crate::scoreboard::Range;
 use crate::segment::{Capabilities, MAX_SNACKS, MAX_VECTOR, Segment, Snack};
 use lightlag_core::{Duration, Instant};
@@ -37,8 +38,7 @@ pub(super) struct Agreement {
     /// Until when our ACKs tell of corruption.
     corrupted_until: Instant,
     /// What the last SNACK options said; kept for its memory.
-    missing: Vec<Range>,
-    received: Vec<Range>,
+    report: Option<Box<Report>>,
     records: Records,
 }
 
@@ -170,8 +170,7 @@ impl Connection {
             own_unit: unit(self.config.mss),
             peer_unit: unit(peer_mss),
             corrupted_until: Instant::ZERO,
-            missing: Vec::new(),
-            received: Vec::new(),
+            report: None,
             records: Records::default(),
         }));
     }
@@ -237,17 +236,20 @@ impl Connection {
         segment.with_snack_vector(first, &vector)
     }
 
-    /// What the options of an ACK up to `ack` say: what is missing, and what was received.
+    /// What the options of an ACK up to `ack` say: what is missing, and what was received. `None` if they report nothing.
     #[cold]
-    pub(super) fn take_scps(&mut self, now: Instant, segment: &Segment, ack: u64) -> (Vec<Range>, Vec<Range>) {
-        let Some(agreement) = &mut self.scps else { return Default::default() };
-        let (mut missing, mut received) =
-            (std::mem::take(&mut agreement.missing), std::mem::take(&mut agreement.received));
-        missing.clear();
-        received.clear();
+    pub(super) fn take_scps(&mut self, now: Instant, segment: &Segment, ack: u64) -> Option<Box<Report>> {
         if segment.experienced_corruption() {
             self.sender.corruption_told(now);
         }
+        segment.snack()?;
+        let agreement = self.scps.as_mut()?;
+        let mut report = agreement.report.take().unwrap_or_default();
+        let Report { missing, received, guard } = &mut *report;
+        missing.clear();
+        received.clear();
+        let (rtt, delay) = (self.sender.rtt(), self.config.scps.map_or(Duration::ZERO, |scps| scps.snack_delay));
+        *guard = rtt.srtt().max(rtt.latest()).max(delay);
         let (unit, uses_snack) = (agreement.peer_unit, self.sender.uses_snack());
         let board = self.sender.board();
         let (una, nxt) = (board.una(), board.nxt());
@@ -272,17 +274,17 @@ impl Connection {
         }
         if let (Some(hole), true) = (segment.snack().filter(|_| segment.snacks().count() == 1), uses_snack) {
             let base = ack + (u64::from(hole.offset) + u64::from(hole.size)) * unit;
-            read_vector(&segment.snack_vector(), base, unit, nxt, &mut missing, &mut received);
+            read_vector(&segment.snack_vector(), base, unit, nxt, missing, received);
         }
         self.account.statistics.snacks_ignored += ignored;
-        (missing, received)
+        Some(report)
     }
 
-    /// The lists are no longer needed.
+    /// The report is no longer needed.
     #[cold]
-    pub(super) fn keep_lists(&mut self, missing: Vec<Range>, received: Vec<Range>) {
+    pub(super) fn keep_report(&mut self, report: Option<Box<Report>>) {
         if let Some(agreement) = &mut self.scps {
-            (agreement.missing, agreement.received) = (missing, received);
+            agreement.report = report;
         }
     }
 }

@@ -72,12 +72,19 @@ pub struct News<'a> {
     pub srtt: Duration,
     /// The smallest sample.
     pub min_rtt: Duration,
-    /// The last sample.
-    pub round_trip: Duration,
-    /// What it reports as missing (SNACK).
-    pub missing: &'a [Range],
-    /// How long such a report of the same hole says nothing new, at least.
-    pub snack_delay: Duration,
+    /// What it reports with SNACK.
+    pub snack: Option<&'a Report>,
+}
+
+/// What SNACK options say.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// What is missing.
+    pub missing: Vec<Range>,
+    /// What was received.
+    pub received: Vec<Range>,
+    /// How long a report of the same hole says nothing new.
+    pub guard: Duration,
 }
 
 /// What follows from an ACK.

@@ -10,7 +10,7 @@ use crate::scoreboard::{Range, Scoreboard};
 use lightlag_core::{Duration, Instant};
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
-    let guard = news.srtt.max(news.round_trip).max(news.snack_delay);
+    let guard = news.snack.map_or(news.srtt, |report| report.guard);
     let lost = find_losses(recovery, board, news, guard);
     let ended = recovery.end_if_repaired(board);
     if recovery.phase != Phase::Open || !lost {
@@ -24,7 +24,7 @@ fn find_losses(recovery: &Recovery, board: &mut Scoreboard, news: &News<'_>, gua
         return false;
     };
     let mut lost = false;
-    for hole in news.missing {
+    for hole in news.snack.map_or(&[][..], |report| &report.missing) {
         lost |= board.report_missing(*hole, before);
     }
     if recovery.duplicates >= DUP_THRESHOLD && board.head().is_some() {

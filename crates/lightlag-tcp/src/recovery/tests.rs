@@ -14,9 +14,7 @@ fn news(delivery: &Delivery, newly_acked: u64, duplicate: bool) -> News<'_> {
         echoed: None,
         srtt: Duration::ZERO,
         min_rtt: Duration::MAX,
-        round_trip: Duration::ZERO,
-        missing: &[],
-        snack_delay: Duration::ZERO,
+        snack: None,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::account::Account;
 use crate::config::{Config, Growth, RttSamples};
 use crate::congestion::{Ack, Cause, Congestion, Phase};
 use crate::ecn::Marks;
-use crate::recovery::{News, Verdict};
+use crate::recovery::{News, Report, Verdict};
 use crate::rtt::Progress;
 use crate::scoreboard::{Delivery, Range};
 use crate::timestamps::{end_of_tick, ticks_since};
@@ -34,8 +34,8 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) one_way: Option<Duration>,
     /// Whether it acknowledges a segment of low priority, which may have filled a hole by itself.
     pub(crate) low_priority: bool,
-    /// What it reports as missing (SNACK).
-    pub(crate) missing: &'a [Range],
+    /// What it reports with SNACK.
+    pub(crate) snack: Option<&'a Report>,
 }
 
 impl Sender {
@@ -85,9 +85,7 @@ impl Sender {
             echoed,
             srtt,
             min_rtt,
-            round_trip: self.rtt.latest(),
-            missing: arrived.missing,
-            snack_delay: config.scps.map_or(Duration::ZERO, |scps| scps.snack_delay),
+            snack: arrived.snack,
         };
         let duplicates = self.recovery.duplicates();
         let verdict = self.recovery.on_ack(&mut self.board, &news);
@@ -174,9 +172,7 @@ impl Sender {
             echoed: None,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
-            round_trip: self.rtt.latest(),
-            missing: &[],
-            snack_delay: Duration::ZERO,
+            snack: None,
         };
         let verdict = self.recovery.on_timer(&mut self.board, &news);
         if verdict.began.is_some() {
