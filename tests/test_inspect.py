@@ -20,7 +20,7 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag, pair
-from test_capture import CASES, scenario
+from test_capture import CASES, Case, scenario
 
 REAL = Path(__file__).parent / "data/captures"
 FILES = sorted(path.stem for path in REAL.glob("*.pcap"))
@@ -80,10 +80,16 @@ def cases(request: pytest.FixtureRequest) -> ll.Result:
     return ll.run(scenario(request.param))
 
 
+def reports_holes(case: Case) -> bool:
+    return case.tcp.get("profile") == "scps" and case.tcp.get("scps", {}).get("snack") != "long"
+
+
 @needs_tshark
 def test_counts_of_runs_are_those_of_tshark_and_of_the_run(cases: ll.Result, tmp_path: Path) -> None:
     merged = tmp_path / "all.pcapng"
-    files = [str(cases.captures[f"s{number}"]) for number in range(len(CASES))]
+    # After a SNACK of six bytes tshark 4.0 shows nothing more of the packet, not even that it is a duplicate ACK.
+    whole = [number for number, case in enumerate(CASES.values()) if not reports_holes(case)]
+    files = [str(cases.captures[f"s{number}"]) for number in whole]
     subprocess.run(["mergecap", "-w", str(merged), *files], check=True)
     assert ours(merged) == judged_by_tshark(merged)
 

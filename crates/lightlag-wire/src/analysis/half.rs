@@ -20,8 +20,10 @@ pub(super) struct Half {
     /// The highest cumulative ACK of this direction's data, and when it came.
     pub acked: Option<i64>,
     pub acked_at: u64,
-    /// When the other end last reported a range above that.
+    /// When the other end last reported a range above that, or a hole.
     pub reported_at: u64,
+    /// Whether its last ACK told of a hole in a SNACK option.
+    pub lacks: bool,
     /// Header fields of the last packet of this direction.
     pub last: Option<Last>,
     /// Duplicates of the present ACK that this direction sent.

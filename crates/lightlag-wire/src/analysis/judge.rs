@@ -227,6 +227,10 @@ fn acknowledge(own: &mut Half, other: &mut Half, placed: &Placed, late: bool) ->
     let segment = &placed.packet.segment;
     let offset = other.offset(segment.ack.0);
     other.acknowledge(offset, placed.at, late);
+    other.lacks = segment.snack().is_some();
+    if other.lacks {
+        other.reported_at = placed.at;
+    }
     let blocks = segment.sack();
     own.counts.sack_blocks += blocks.len() as u64;
     let ranges: Vec<(i64, i64)> =
@@ -363,7 +367,7 @@ fn cause(own: &mut Half, other: &Half, placed: &Placed, left: Option<u64>, twice
         return Cause::Timeout;
     }
     let next = own.next.unwrap_or(end);
-    let reported = own.flight.sacked().highest().is_some_and(|highest| highest > start);
+    let reported = own.lacks || own.flight.sacked().highest().is_some_and(|highest| highest > start);
     let waited = left.map(|left| at.saturating_sub(left.max(own.acked_at)));
     let srtt = own.smoothed.srtt().unwrap_or(0);
     let least_timeout = own.smoothed.least_timeout();

@@ -4,7 +4,7 @@ use super::*;
 use crate::{Addresses, IpFields, encode};
 use lightlag_tcp::Segment;
 use lightlag_tcp::ecn::Codepoint;
-use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
+use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, Snack, SynOptions, Timestamps};
 use proptest::prelude::*;
 
 mod properties;
@@ -96,6 +96,19 @@ fn a_handshake_gives_options_and_the_first_round_trip_time() {
     // 8000 bit in the 0.1 s from the segment to its ACK.
     assert_eq!(report.forward.goodput_bps, Some(80_000.0));
     assert_eq!(report.duration_s, 0.21);
+}
+
+#[test]
+fn a_segment_that_snack_asks_for_is_a_fast_retransmission() {
+    let mut dialogue = Dialogue::begun();
+    for n in 0..5 {
+        assert_eq!(dialogue.out(100 + u64::from(n), data(1 + 1000 * n, 1000)), Kind::New);
+    }
+    dialogue.back(205, ack(1, 900).with_snacks(&[Snack { offset: 0, size: 1 }]));
+    assert_eq!(dialogue.out(205, data(1, 1000)), Kind::Retransmission(Cause::Fast));
+    dialogue.back(310, ack(5001, 1000));
+    let report = dialogue.report();
+    assert_eq!((report.forward.counts.fast_retransmissions, report.backward.counts.snack_options), (1, 1));
 }
 
 #[test]
