@@ -264,6 +264,8 @@ class Tcp:
     """How many challenge ACKs may leave, for each connection (RFC 5961 §7)."""
     keep_alive: KeepAlive | Mapping[str, Any] | None = None
     """Probes of an idle connection (RFC 9293 §3.8.4)."""
+    careful_resume: Mapping[str, Size | Time] | None = None
+    """What an earlier connection learned of the path (RFC 9959): ``{"saved_cwnd": "2 MB", "saved_rtt": "600 ms"}``."""
     scps: Scps | Mapping[str, Any] | bool | None = None
     """Offer SCPS-TP to the peer."""
     loss_assumption: Literal["congestion", "corruption"] | None = None
