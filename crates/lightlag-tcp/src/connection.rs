@@ -408,7 +408,9 @@ impl Connection {
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.linger = now + self.config.time_wait;
         }
-        let closed = start == self.receiver.nxt() && start == self.receiver.edge();
+        // Two ends that have filled each other's windows would not hear each other's ACKs (Linux takes such segments, too).
+        let empty = segment.len == 0 && !segment.flags.has(Flags::FIN);
+        let closed = start == self.receiver.edge() && (empty || start == self.receiver.nxt());
         if closed && segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN) {
             // RFC 9293 §3.10.7.4: a closed window takes no data, but the ACK that comes with it.
             let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
