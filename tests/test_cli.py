@@ -155,7 +155,7 @@ def test_list_prints_a_name_a_line(call: CliRunner) -> None:
     assert [line.split()[0] for line in lines] == congestion_names()
     assert all(len(line.split()) > 3 for line in lines)
     profiles = call.invoke(app, ["list", "profiles"]).stdout.splitlines()
-    assert [line.split()[0] for line in profiles] == ["linux", "rfc", "inet", "ns3", "ns2-linux"]
+    assert [line.split()[0] for line in profiles] == ["linux", "rfc", "inet", "ns3", "ns2-linux", "scps"]
     queues = call.invoke(app, ["list", "queues"]).stdout.splitlines()
     assert [line.split()[0] for line in queues] == QUEUES
     scenarios = call.invoke(app, ["list", "scenarios"]).stdout.splitlines()
@@ -206,7 +206,7 @@ def test_a_closed_pipe_is_no_error(lightlag: Lightlag) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*congestion_names(), *QUEUES, "linux", "rfc", "inet", "ns3", "ns2-linux", *presets.PRESETS]
+    "name", [*congestion_names(), *QUEUES, "linux", "rfc", "inet", "ns3", "ns2-linux", "scps", *presets.PRESETS]
 )
 def test_everything_with_a_name_is_explained(call: CliRunner, name: str) -> None:
     done = call.invoke(app, ["explain", name])
@@ -224,7 +224,8 @@ def test_cubic_is_explained_with_equations_and_source(call: CliRunner) -> None:
 def test_a_reconstruction_is_called_so(call: CliRunner) -> None:
     for name in ("peach", "peach+"):
         text = call.invoke(app, ["explain", name]).stdout
-        assert "Reconstructed" in text and "congestion-control.md" in text.replace("\n", "")
+        assert "Reconstructed" in text
+        assert "congestion-control.md" in text.replace("\n", "")
 
 
 @pytest.mark.parametrize("name", presets.PRESETS)

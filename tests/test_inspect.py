@@ -100,6 +100,10 @@ def test_runs_and_their_captures_agree(cases: ll.Result) -> None:
         capture = ll.inspect(cases.captures[f"s{number}"])
         (connection,) = capture.connections
         flow, found = flows[name], connection.summary["forward"]
+        if name.startswith("TCP Peach"):
+            # Copies of low priority look like retransmissions to everybody but their own ends.
+            assert found["data_segments"] > flow["sent_segments"], name
+            continue
         assert found["data_segments"] - found["window_probes"] == flow["sent_segments"], name
         again = found["retransmitted_segments"] - found["retransmitted_controls"]
         assert again == flow["retransmitted_segments"], name

@@ -154,15 +154,13 @@ pub(super) fn splits(
     let named: Vec<Option<Vec<usize>>> =
         specs.iter().enumerate().map(|(index, spec)| spec.named_flows(index, streams, errors)).collect();
     let mut splits = Vec::new();
-    // Datagrams are no connection, and a dialogue goes both ways.
-    let can_be_split = |stream: &Stream| stream.transport == Transport::Tcp && !stream.traffic.is_dialogue();
     for (flow, stream) in streams.iter().enumerate() {
         let wanted = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
         let back = nodes_between(routes.path(stream.to, stream.from), edges);
         let before = splits.len();
         for node in nodes_between(routes.path(stream.from, stream.to), edges) {
             let mut here = (0..proxies.len()).filter(wanted).filter(|index| proxies[*index].node == node);
-            let Some(proxy) = here.next().filter(|_| back.contains(&node) && can_be_split(stream)) else { continue };
+            let Some(proxy) = here.next().filter(|_| back.contains(&node)) else { continue };
             splits.push(Split { flow: flow as u32, proxy: proxy as u32 });
             if let Some(second) = here.next() {
                 let message = format!(
