@@ -245,6 +245,22 @@ fn nobody_waits_for_an_update_with_nothing_to_read() {
 }
 
 #[test]
+fn nobody_waits_for_an_update_that_leaves_with_an_ack_of_fixed_frequency() {
+    let mut receiver = Receiver::new(1_000, 100, None);
+    receiver.set_interval(Duration::from_millis(100));
+    receiver.read_later();
+    receiver.acknowledged(false);
+    receiver.receive(NOW, 0, 900, Flags::ACK);
+    // A whole segment still fits: the timer tells of the wider window.
+    assert_eq!((receiver.until_update(), receiver.read(300), receiver.ack_due()), (None, 300, false));
+    receiver.receive(NOW, 900, 50, Flags::ACK);
+    // None fits any more, and the update is worth more than its two segments.
+    assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (Some(0), 1, true));
+    assert_eq!(receiver.acknowledged(false), 351);
+    assert_eq!((receiver.until_update(), receiver.read(600), receiver.ack_due()), (None, 600, false));
+}
+
+#[test]
 fn a_buffer_below_the_unit_of_the_window_still_opens() {
     let mut receiver = Receiver::new(100, 50, None);
     receiver.read_later();
@@ -395,6 +411,40 @@ proptest! {
         }
     }
 
+    /// Whoever reads as much as is waited for sends something: a reader is not woken for nothing.
+    #[test]
+    fn what_a_reader_is_woken_for_sends_an_update(
+        operations in proptest::collection::vec((0u8..10, 0u64..20), 1..200),
+        fixed in any::<bool>(),
+    ) {
+        for (rule, policy) in window_rules() {
+            let mut receiver = Receiver::new(3_000, 100, Some(policy));
+            receiver.set_rule(rule);
+            if fixed {
+                receiver.set_interval(Duration::from_millis(40));
+            }
+            receiver.acknowledged(true);
+            receiver.read_later();
+            for (at, (operation, number)) in operations.iter().enumerate() {
+                let (now, nxt) = (NOW + Duration::from_millis(at as u64), receiver.nxt());
+                match operation {
+                    0..=3 => _ = receiver.receive(now, nxt, 5 * number, Flags::ACK),
+                    4 => _ = receiver.receive(now, nxt + 100 * number, 100, Flags::ACK),
+                    5 => _ = receiver.read(number * 50),
+                    6 => {
+                        if let Some(bytes) = receiver.until_update() {
+                            receiver.read(bytes.max(1));
+                            prop_assert!(receiver.ack_due(), "{bytes} bytes of {}", receiver.unread());
+                        }
+                    }
+                    7 if *number == 0 => receiver.set_buffer(6_000),
+                    7 => _ = receiver.acknowledged(false),
+                    _ if receiver.ack_due() || receiver.deadline() <= now => _ = receiver.acknowledged(false),
+                    _ => {}
+                }
+            }
+        }
+    }
 
     /// Any order, with duplicates and overlaps: what is received is the prefix that arrived, what is reported
     /// arrived, and the edge never moves back.

@@ -49,11 +49,18 @@ impl Receiver {
     pub fn read(&mut self, bytes: u64) -> u64 {
         let bytes = bytes.min(self.unread());
         self.consumed += bytes;
-        let waits = self.fixed && self.edge >= self.nxt + u64::from(self.mss);
-        if bytes > 0 && !waits && (self.missing() == Some(0) || self.held_back() || self.marked_and_read()) {
+        if bytes > 0
+            && !self.leaves_updates_to_acks()
+            && (self.missing() == Some(0) || self.held_back() || self.marked_and_read())
+        {
             self.ack_now = true;
         }
         bytes
+    }
+
+    /// Whether a wider window waits for the next ACK: ACKs have a fixed frequency, and a whole segment still fits.
+    fn leaves_updates_to_acks(&self) -> bool {
+        self.fixed && self.edge >= self.nxt + u64::from(self.mss)
     }
 
     /// Whether an ACK waits that any reading sends: of more than a segment, while the window got narrower.
@@ -73,6 +80,9 @@ impl Receiver {
 
     /// How many bytes must be read until a window update leaves; `None` if none follows before more arrives.
     pub fn until_update(&self) -> Option<u64> {
+        if self.leaves_updates_to_acks() {
+            return None;
+        }
         if self.unread() > 0 && self.held_back() {
             return Some(1);
         }
