@@ -43,7 +43,7 @@ help: ## list the targets
 demo: $(BIN)/.engine ## build, compare four algorithms over a satellite, print the table and draw the figures
 	$(BIN)/lightlag compare scenarios/geo.toml --congestion newreno,cubic,hybla,bbr --replications 10 --out results/demo --force
 	@echo
-	@echo "10 Mbit/s, 600 ms, one packet in 10,000 lost. Look at:"
+	@echo "20 Mbit/s, 595 ms, one packet in 10,000 lost. Look at:"
 	@find results/demo -type f | sort | sed 's/^/  /'
 	@echo "Next: source $(BIN)/activate; lightlag --help"
 
