@@ -261,6 +261,35 @@ fn nobody_waits_for_an_update_that_leaves_with_an_ack_of_fixed_frequency() {
 }
 
 #[test]
+fn nobody_waits_for_an_update_that_is_due() {
+    for (rule, policy) in window_rules() {
+        let mut receiver = Receiver::new(1_000, 100, Some(policy));
+        receiver.set_rule(rule);
+        receiver.acknowledged(true);
+        receiver.read_later();
+        receiver.receive(NOW, 0, 800, Flags::ACK);
+        receiver.acknowledged(false);
+        receiver.read(700);
+        // It waits for tokens, perhaps, and then tells of all that was read meanwhile.
+        assert_eq!((receiver.ack_due(), receiver.unread(), receiver.until_update()), (true, 100, None), "{rule:?}");
+    }
+}
+
+#[test]
+fn what_the_unit_of_the_window_promises_has_room() {
+    for (rule, policy) in window_rules() {
+        let mut receiver = Receiver::new(999, 100, Some(policy));
+        receiver.set_rule(rule);
+        receiver.read_later();
+        receiver.set_scale(10);
+        assert_eq!((receiver.acknowledged(false), receiver.edge()), (1, 1_024), "{rule:?}");
+        assert!(receiver.has_room(1_024) && !receiver.has_room(999 + 1_024));
+        receiver.receive(NOW, 0, 1_000, Flags::ACK);
+        assert!(receiver.has_room(24), "{rule:?}");
+    }
+}
+
+#[test]
 fn a_buffer_below_the_unit_of_the_window_still_opens() {
     let mut receiver = Receiver::new(100, 50, None);
     receiver.read_later();

@@ -80,7 +80,8 @@ impl Receiver {
 
     /// How many bytes must be read until a window update leaves; `None` if none follows before more arrives.
     pub fn until_update(&self) -> Option<u64> {
-        if self.leaves_updates_to_acks() {
+        // An ACK that waits for tokens tells of all that is read until it leaves.
+        if self.ack_now || self.leaves_updates_to_acks() {
             return None;
         }
         if self.unread() > 0 && self.held_back() {
@@ -193,9 +194,9 @@ impl Receiver {
         self.buffer.saturating_sub(self.held())
     }
 
-    /// Whether data of this length fits, out of order or not.
+    /// Whether data of this length fits, out of order or not. A window is rounded up to its unit: what it promises fits.
     pub fn has_room(&self, len: u64) -> bool {
-        len <= self.free()
+        len < self.free() + (1 << self.scale.unwrap_or(0))
     }
 
     /// The window field (Stevens). Rounded so that the right edge never moves back (RFC 9293 §3.8.6.2.2).
