@@ -432,8 +432,10 @@ impl Sender {
         };
         match self.choose(now, room, config) {
             Ok(Choice::Wait) => {
-                // As if the window were full.
-                self.rest(now, Limit::Cwnd, 0, config, account);
+                // As if the window were full that leaves less room.
+                let of_peer = self.peer_edge.saturating_sub(self.board.nxt());
+                let (limit, room) = if of_peer < room { (Limit::Rwnd, room) } else { (Limit::Cwnd, 0) };
+                self.rest(now, limit, room, config, account);
                 None
             }
             Ok(_) if self.pacer.holds(now) && !self.in_burst() => {

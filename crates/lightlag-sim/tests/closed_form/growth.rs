@@ -168,3 +168,26 @@ fn slow_start_loses_what_the_path_holds_unless_it_ends_early() {
     let later = dropped("hystart++");
     assert!((1.0..0.5 * 1667.0).contains(&later), "{later} drops of HyStart++");
 }
+
+#[test]
+fn a_window_that_the_peer_bounds_grows_to_twice_that_and_no_further() {
+    // As Linux (tcp_is_cwnd_limited): in slow start half of the window in flight will do. Bursts wait for their last
+    // segments here, in the peer's window, not in the sender's.
+    for tso in [false, true] {
+        let result = run(&format!(
+            r#"
+            name = "bounded"
+            duration = "15 s"
+            links = [{{ between = ["sender", "receiver"], rate = "20 Mbit/s", delay = "300 ms", queue = "1 bdp" }}]
+            flows = [{{ from = "sender", to = "receiver" }}]
+
+            [defaults.tcp]
+            congestion = "newreno"
+            receive_buffer = "2.8 MB"
+            tso = {tso}
+            "#
+        ));
+        let most = result.trace.cwnd_segments.iter().fold(0.0_f64, |most, cwnd| most.max(*cwnd));
+        assert_within("the largest window", most, 2.0 * 2.8e6 / 1448.0, 0.02);
+    }
+}
