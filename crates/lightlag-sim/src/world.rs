@@ -162,7 +162,7 @@ impl World {
         let Hop { link: Link::Computed(link), to } = &mut self.hops[at] else {
             return self.queued_link_wakes::<CAPTURED>(now, at);
         };
-        let packet = link.receive();
+        let packet = link.receive_whole();
         let node = *to;
         self.queue.settle(Entity(at as u32), link.next_arrival());
         self.arrive::<CAPTURED>(now, at, node, &packet);
@@ -224,7 +224,7 @@ impl World {
             return self.transmit_queued(now, on, packet);
         };
         let was_idle = link.in_flight() == 0;
-        match link.send(now, packet) {
+        match link.send_whole(now, packet) {
             Ok(()) => {
                 if was_idle && let Some(arrival) = link.next_arrival() {
                     self.queue.arm(Entity(on.0), arrival);
@@ -385,18 +385,21 @@ impl World {
     /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
     #[inline]
     fn flush<const CAPTURED: bool>(&mut self, now: Instant, at: usize, received: bool) {
-        let Endpoint { peer_node: destination, peer, out, flow, role, .. } = self.endpoints[at];
-        while let Some(segment) = self.endpoints[at].connection.poll_segment(now) {
-            let supersedes = segment.len == 0 && self.endpoints[at].connection.supersedes();
+        loop {
+            // Read after the segment is made, not before the loop: what would have to be kept over the call is not.
+            let Endpoint { connection, peer_node, peer, out, role, .. } = &mut self.endpoints[at];
+            let Some(segment) = connection.poll_segment(now) else { break };
+            let supersedes = segment.len == 0 && connection.supersedes();
             let size = self.ip_header + segment.header_len() + u32::from(segment.len);
+            let (out, role) = (*out, *role);
             let packet = Packet {
-                destination,
-                flow: peer,
+                destination: *peer_node,
+                flow: *peer,
                 size: size as u16,
                 flags: PacketFlags::new(segment.len > 0)
                     .with_low_priority(segment.is_low_priority())
                     .with_superseding(supersedes),
-                ecn: field(self.endpoints[at].connection.codepoint()),
+                ecn: field(connection.codepoint()),
                 body: Body::Segment(segment),
             };
             self.sent += 1;
@@ -406,8 +409,8 @@ impl World {
             }
             self.transmit::<CAPTURED>(now, out, &packet);
         }
-        if self.recorder.follows() && role == Role::Sender {
-            let flow = flow as usize;
+        if self.recorder.follows() && self.endpoints[at].role == Role::Sender {
+            let flow = self.endpoints[at].flow as usize;
             let delivered = self.endpoints[ends::receiver(flow)].connection.received();
             self.recorder.follow(now, flow, &self.endpoints[at].connection, delivered, received);
         }

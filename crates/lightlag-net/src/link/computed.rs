@@ -102,6 +102,16 @@ impl<B: Clone> ComputedLink<B> {
     /// Takes a copy of a packet into the queue, or refuses it.
     #[inline(always)]
     pub fn send(&mut self, now: Instant, packet: &Packet<B>) -> Result<(), QueueFull> {
+        self.send_copy(now, packet, Packet::clone)
+    }
+
+    #[inline(always)]
+    fn send_copy(
+        &mut self,
+        now: Instant,
+        packet: &Packet<B>,
+        copy: impl FnOnce(&Packet<B>) -> Packet<B>,
+    ) -> Result<(), QueueFull> {
         self.counters.offered += 1;
         let start = if self.busy_until <= now {
             self.departed = self.ring.len();
@@ -126,7 +136,7 @@ impl<B: Clone> ComputedLink<B> {
         self.counters.transmitting += u128::from(nanos);
         self.undeparted_bytes += u64::from(packet.size);
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
-        self.ring.push_back(InFlight { arrival: self.busy_until + self.config.delay, packet: packet.clone() });
+        self.ring.push_back(InFlight { arrival: self.busy_until + self.config.delay, packet: copy(packet) });
         if lost && let Some(last) = self.ring.back_mut() {
             last.packet.flags.corrupt();
         }
@@ -200,8 +210,13 @@ impl<B: Clone> ComputedLink<B> {
     /// If nothing is in flight: the link's event is armed only while something is.
     #[inline]
     pub fn receive(&mut self) -> Packet<B> {
+        self.receive_copy(Packet::clone)
+    }
+
+    #[inline(always)]
+    fn receive_copy(&mut self, copy: impl FnOnce(&Packet<B>) -> Packet<B>) -> Packet<B> {
         // Copied before it is taken out: what is taken out is an option, whose tag divides the copy.
-        let packet = self.ring.front().expect("a link wakes only for a packet").packet.clone();
+        let packet = copy(&self.ring.front().expect("a link wakes only for a packet").packet);
         self.ring.pop_front();
         if self.departed > 0 {
             self.departed -= 1;
@@ -241,6 +256,21 @@ impl<B: Clone> ComputedLink<B> {
             finish = start;
         }
         totals
+    }
+}
+
+/// The same for packets that are plain memory: copied as a whole they take half the instructions of field by field.
+impl<B: Copy> ComputedLink<B> {
+    /// As [`Self::send`].
+    #[inline(always)]
+    pub fn send_whole(&mut self, now: Instant, packet: &Packet<B>) -> Result<(), QueueFull> {
+        self.send_copy(now, packet, |packet| *packet)
+    }
+
+    /// As [`Self::receive`].
+    #[inline(always)]
+    pub fn receive_whole(&mut self) -> Packet<B> {
+        self.receive_copy(|packet| *packet)
     }
 }
 
