@@ -264,12 +264,20 @@ impl Connection {
     }
 
     /// The next segment to send, until there is none.
+    // Never inlined, so that what sends is one function with this and not a second one behind it.
+    #[inline(never)]
     pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
+        let synchronized = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
+        if synchronized && self.limiter.is_none() { self.poll_synchronized(now) } else { self.poll_seldom(now) }
+    }
+
+    /// Before and after a connection, or with tokens.
+    #[cold]
+    fn poll_seldom(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
             State::Closed | State::Listen => self.poll_answer(now),
             _ if self.limiter.is_some() => self.poll_limited(now),
-            State::SynSent | State::SynReceived => self.poll_syn(now),
-            _ => self.poll_synchronized(now),
+            _ => self.poll_syn(now),
         }
     }
 
@@ -352,11 +360,12 @@ impl Connection {
         if !self.acceptable(start, u64::from(segment.sequence_len())) {
             return self.unacceptable(now, segment, start);
         }
-        if segment.flags.has(Flags::RST) {
-            return self.take_reset(now, start);
-        }
-        if segment.flags.has(Flags::SYN) {
-            return self.take_strange_syn(now);
+        if segment.flags.has_any(Flags::RST.with(Flags::SYN)) {
+            return if segment.flags.has(Flags::RST) {
+                self.take_reset(now, start)
+            } else {
+                self.take_strange_syn(now)
+            };
         }
         if self.keep_alive.is_some() {
             self.heard(now);

@@ -321,14 +321,15 @@ impl Receiver {
         self.copies = self.copies.saturating_add(1);
     }
 
-    /// Whether such an ACK is due; then it leaves now.
+    /// Whether such an ACK is due.
     #[inline]
-    pub fn take_copy(&mut self) -> bool {
-        if self.copies == 0 {
-            return false;
-        }
+    pub fn owes_copies(&self) -> bool {
+        self.copies > 0
+    }
+
+    /// One leaves now.
+    pub fn take_copy(&mut self) {
         self.copies -= 1;
-        true
     }
 
     /// Data that left once more to probe the path: what was there before is no news to report.

@@ -65,6 +65,11 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
+    /// Whether any bit of `other` is set.
+    pub const fn has_any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// AE, CWR and ECE as one number: the ACE field (RFC 9768 §3.2.2).
     pub const fn ace(self) -> u8 {
         (self.0 >> 6 & 0b111) as u8

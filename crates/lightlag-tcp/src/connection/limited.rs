@@ -50,10 +50,10 @@ impl Connection {
                 return None;
             }
         }
-        let segment = match self.state {
-            State::SynSent | State::SynReceived => self.poll_syn(now),
-            _ => self.poll_synchronized(now),
-        };
+        // As without a limit: what sends is built once, and stays fast where there is none.
+        let limiter = self.limiter.take();
+        let segment = self.poll_segment(now);
+        self.limiter = limiter;
         if let (Some(segment), Some(limiter)) = (&segment, &self.limiter) {
             limiter.take(now, segment.header_len() + u32::from(segment.len));
         }

@@ -35,7 +35,7 @@ impl Connection {
     #[cold]
     pub(super) fn take_low_priority(&mut self, now: Instant, segment: &Segment, start: u64) {
         let control = Flags::SYN.with(Flags::FIN).with(Flags::RST);
-        if segment.flags.0 & control.0 != 0 || !segment.flags.has(Flags::ACK) || self.state == State::TimeWait {
+        if segment.flags.has_any(control) || !segment.flags.has(Flags::ACK) || self.state == State::TimeWait {
             return;
         }
         if self.keep_alive.is_some() {

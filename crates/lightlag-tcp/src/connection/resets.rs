@@ -55,6 +55,7 @@ impl Connection {
     }
 
     /// The reset that waits, if one does.
+    #[cold]
     pub(super) fn poll_answer(&mut self, now: Instant) -> Option<Segment> {
         let reset = *self.answer.take()?;
         self.account.statistics.acks_sent += 1;

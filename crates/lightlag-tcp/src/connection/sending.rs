@@ -8,12 +8,10 @@ use crate::timestamps::timestamp;
 use lightlag_core::Instant;
 
 impl Connection {
+    #[inline(always)]
     pub(super) fn poll_synchronized(&mut self, now: Instant) -> Option<Segment> {
-        if std::mem::take(&mut self.handshake_due) {
-            return Some(self.pure_ack(now, 0));
-        }
-        if self.receiver.take_copy() {
-            return Some(self.low_priority_ack(now));
+        if self.handshake_due || self.receiver.owes_copies() {
+            return Some(self.owed_ack(now));
         }
         if self.ecn.is_some()
             && let Some(ack) = self.prior_ack(now)
@@ -28,7 +26,8 @@ impl Connection {
         if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.account) {
             return Some(self.data(now, chunk, chunk.start >= nxt));
         }
-        if self.sender.take_probe(now, &self.config) {
+        if self.sender.wants_probe() {
+            self.sender.probe_leaves(now, &self.config);
             self.account.statistics.probes += 1;
             return Some(self.probe(now));
         }
@@ -39,6 +38,16 @@ impl Connection {
             return Some(self.low_priority(now, chunk));
         }
         self.poll_keep_alive(now)
+    }
+
+    /// The ACK that ends the handshake, or one of a segment of low priority.
+    #[cold]
+    fn owed_ack(&mut self, now: Instant) -> Segment {
+        if std::mem::take(&mut self.handshake_due) {
+            return self.pure_ack(now, 0);
+        }
+        self.receiver.take_copy();
+        self.low_priority_ack(now)
     }
 
     #[inline(always)]
@@ -80,15 +89,16 @@ impl Connection {
         let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());
         let advances = before == 0 && self.receiver.acknowledges_more();
         let segment = self.acknowledging(now, seq);
-        self.supersedes = advances && segment.flags == Flags::ACK && !self.receiver.has_report();
+        let reports = self.receiver.has_report();
+        self.supersedes = advances && segment.flags == Flags::ACK && !reports;
         if self.scps.is_some() {
             return self.add_scps(now, segment);
         }
-        self.add_sack(segment)
+        if reports { self.add_sack(segment) } else { segment }
     }
 
     /// An ACK with what a SACK option has to tell.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn add_sack(&mut self, segment: Segment) -> Segment {
         if !self.sack || !self.receiver.has_report() {
             return segment;

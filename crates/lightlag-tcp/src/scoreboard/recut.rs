@@ -15,7 +15,8 @@ impl Scoreboard {
         for (number, record) in (self.first..).zip(old) {
             let before = self.records.len();
             if record.has(SACKED) {
-                self.records.push_back(record);
+                // Not pushed: the one place that does so is part of what sends.
+                self.records.extend([record]);
             } else {
                 self.lost_bytes += record.newly_lost();
                 log::lost(&mut self.log, number, record.newly_lost());

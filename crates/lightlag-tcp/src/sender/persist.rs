@@ -35,18 +35,18 @@ impl Sender {
         }
     }
 
-    /// Whether a probe must leave; it does with this call.
-    pub(crate) fn take_probe(&mut self, now: Instant, config: &Config) -> bool {
-        let probe = std::mem::take(&mut self.probe);
-        if probe && self.in_outage() {
+    /// The probe that is due leaves.
+    #[cold]
+    pub(crate) fn probe_leaves(&mut self, now: Instant, config: &Config) {
+        self.probe = false;
+        if self.in_outage() {
             self.outage_probed(now);
-        } else if probe {
+        } else {
             self.persisting.sent = self.persisting.sent.saturating_add(1);
             self.persisting.unanswered = self.persisting.unanswered.saturating_add(1);
             self.persisting.byte = config.probe == Probe::Byte && self.written > self.board.nxt();
             self.arm_persist(now, config);
         }
-        probe
     }
 
     /// Bytes of data in the probe that left last: it counts as sent, but only for the peer.
