@@ -488,38 +488,52 @@ impl Connection {
     ) {
         let una = self.sender.board().una();
         let overtaken = ack < una;
-        let mut sacked = [Range::default(); MAX_BLOCKS];
-        let reports = !segment.sack().is_empty() && self.sender.uses_sack();
-        let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
-        let (dsack, sacked) = split_dsack(ack, sacked);
-        let report = if self.scps.is_some() && !overtaken { self.take_scps(now, segment, ack) } else { None };
-        let sacked = report.as_ref().map_or(sacked, |report| &report.received);
-        self.account.statistics.dsacks += u64::from(dsack.is_some());
         let one_way = segment.timestamps().filter(|_| echo.is_some()).map(|stamps| {
             // Both clocks tick in milliseconds; their offset is a constant.
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
         });
         let (ece, marks) =
             if greeting || overtaken || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
+        let low_priority = segment.is_low_priority();
         let arrived = Acknowledgement {
             ack: ack.max(una),
-            sacked,
+            sacked: &[],
             echo,
-            occupies: segment.sequence_len() > 0 || segment.is_low_priority(),
+            occupies: segment.sequence_len() > 0,
             moved_window,
-            dsack,
+            dsack: None,
             ece,
             marks,
             one_way,
-            low_priority: segment.is_low_priority(),
-            snack: report.as_deref(),
+            low_priority: false,
+            snack: None,
         };
-        self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
-        if report.is_some() {
-            self.keep_report(report);
+        if segment.reports_nothing() && !low_priority {
+            self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
+        } else {
+            let occupies = arrived.occupies || low_priority;
+            self.take_report(now, segment, ack, Acknowledgement { occupies, low_priority, ..arrived });
         }
         if self.sender.fin_acknowledged() {
             self.fin_acknowledged(now);
+        }
+    }
+
+    /// An acknowledgement up to `ack` that says more than that, in options or by its priority.
+    #[inline(never)]
+    fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, arrived: Acknowledgement<'_>) {
+        let una = self.sender.board().una();
+        let mut sacked = [Range::default(); MAX_BLOCKS];
+        let reports = !segment.sack().is_empty() && self.sender.uses_sack();
+        let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
+        let (dsack, sacked) = split_dsack(ack, sacked);
+        let report = if self.scps.is_some() && ack >= una { self.take_scps(now, segment, ack) } else { None };
+        let sacked = report.as_ref().map_or(sacked, |report| &report.received);
+        self.account.statistics.dsacks += u64::from(dsack.is_some());
+        let arrived = Acknowledgement { sacked, dsack, snack: report.as_deref(), ..arrived };
+        self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
+        if report.is_some() {
+            self.keep_report(report);
         }
     }
 

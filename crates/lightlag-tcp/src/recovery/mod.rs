@@ -211,7 +211,7 @@ impl Recovery {
 
     /// Whether repairs leave beside the window.
     pub fn repairs_at_once(&self) -> bool {
-        self.uses_snack() && self.phase == Phase::Recovery
+        self.phase == Phase::Recovery && self.uses_snack()
     }
 
     /// Whether segments are lost by time.
@@ -335,23 +335,24 @@ impl Recovery {
         if self.phase == Phase::Open && !self.limited_transmit { board.flight() } else { board.pipe() }
     }
 
-    /// An ACK arrived and the scoreboard has it.
-    #[inline]
-    pub fn on_ack(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
-        let in_order = news.newly_acked > 0 && news.dsack.is_none() && self.phase == Phase::Open;
-        if in_order && self.uses_rack() && !board.may_be_overdue() {
-            // The usual case: nothing is out of order, and nothing was sent twice.
-            if self.duplicates > 0 {
-                self.duplicates = 0;
-                self.disorder = IN_ORDER;
-            }
-            self.rack.follow(news);
-            return Verdict::default();
+    /// An ACK arrived and the scoreboard has it: it acknowledges something new, and reports nothing that came twice.
+    /// Returns whether that is all, the usual case: nothing is out of order, and nothing was sent twice. Otherwise it is
+    /// to be judged.
+    #[inline(always)]
+    pub fn follow(&mut self, now: Instant, delivery: &Delivery, board: &Scoreboard) -> bool {
+        if self.phase != Phase::Open || !self.uses_rack() || board.may_be_overdue() {
+            return false;
         }
-        self.judge(board, news)
+        if self.duplicates > 0 {
+            self.duplicates = 0;
+            self.disorder = IN_ORDER;
+        }
+        self.rack.follow(now, delivery);
+        true
     }
 
-    fn judge(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+    /// An ACK arrived that is not to be [followed](Self::follow), and the scoreboard has it.
+    pub fn judge(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
         if news.newly_acked > 0 {
             self.duplicates = 0;
             self.disorder = IN_ORDER;

@@ -88,8 +88,8 @@ impl Rack {
 
     /// Everything up to the newest delivered segment arrived.
     #[inline]
-    pub(super) fn follow(&mut self, news: &News<'_>) {
-        self.take(news.now, news.delivery);
+    pub(super) fn follow(&mut self, now: Instant, delivery: &Delivery) {
+        self.take(now, delivery);
         self.timer = Instant::MAX;
     }
 

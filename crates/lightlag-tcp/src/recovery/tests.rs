@@ -18,8 +18,17 @@ fn news(delivery: &Delivery, newly_acked: u64, duplicate: bool) -> News<'_> {
     }
 }
 
+/// As the sender does.
+fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+    let in_order = news.newly_acked > 0 && news.dsack.is_none();
+    if in_order && recovery.follow(news.now, news.delivery, board) {
+        return Verdict::default();
+    }
+    recovery.judge(board, news)
+}
+
 fn duplicate(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
-    recovery.on_ack(board, &news(&Delivery::default(), 0, true))
+    on_ack(recovery, board, &news(&Delivery::default(), 0, true))
 }
 
 /// A sender with so many segments in flight.
@@ -39,7 +48,7 @@ fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
 
 fn acknowledge(recovery: &mut Recovery, board: &mut Scoreboard, segments: u64) -> Verdict {
     board.acknowledge(board.una() + segments * SIZE, &mut Delivery::default());
-    recovery.on_ack(board, &news(&Delivery::default(), segments * SIZE, false))
+    on_ack(recovery, board, &news(&Delivery::default(), segments * SIZE, false))
 }
 
 /// Sends the head again, as the sender does on `resend_head`.

@@ -40,6 +40,8 @@ pub(crate) struct Acknowledgement<'a> {
 
 impl Sender {
     /// An ACK arrived.
+    // Always, and all that only it calls: most say no more than how far, and then half of the questions are idle.
+    #[inline(always)]
     pub(crate) fn handle_ack(
         &mut self,
         now: Instant,
@@ -76,7 +78,8 @@ impl Sender {
             && if self.recovery.uses_sack() { delivery.bytes > 0 } else { !arrived.occupies && !arrived.moved_window };
         let phase = self.recovery.phase();
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
-        let news = News {
+        // Made where somebody reads it.
+        let news = || News {
             now,
             newly_acked,
             duplicate,
@@ -88,7 +91,12 @@ impl Sender {
             snack: arrived.snack,
         };
         let duplicates = self.recovery.duplicates();
-        let verdict = self.recovery.on_ack(&mut self.board, &news);
+        let in_order = newly_acked > 0 && arrived.dsack.is_none();
+        let verdict = if in_order && self.recovery.follow(now, &delivery, &self.board) {
+            Verdict::default()
+        } else {
+            self.recovery.judge(&mut self.board, &news())
+        };
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
         if newly_acked > 0 && !verdict.keep_timer {
@@ -137,7 +145,7 @@ impl Sender {
             }
         }
         if self.recovery.reduces() && !self.excused {
-            self.reduce(&news, newly_lost > 0);
+            self.reduce(&news(), newly_lost > 0);
         }
         if newly_acked > 0 {
             self.tail.stale = true;
@@ -198,6 +206,7 @@ impl Sender {
     }
 
     /// Tells the congestion control: the ACK first, then what ended, then what began.
+    #[inline(always)]
     fn inform(&mut self, ack: &Ack, verdict: Verdict, account: &mut Account) {
         let Some(congestion) = &mut self.congestion else { return };
         congestion.on_ack(ack);
@@ -290,6 +299,7 @@ impl Sender {
     }
 
     /// What the ACK counts for growth, in segments.
+    #[inline(always)]
     fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, duplicates: u32, rule: Growth) -> f64 {
         let size = f64::from(self.segment_size);
         // After a timeout a cumulative ACK may jump over data that arrived long ago (RFC 3465 §2.3).
@@ -313,6 +323,7 @@ impl Sender {
     /// Takes a round-trip sample for SRTT from the oldest segment delivered, so that it includes the peer's
     /// delay, and returns the newest one's for the congestion control. Karn: none from retransmitted data,
     /// unless the timestamp says which copy arrived.
+    #[inline(always)]
     fn sample_rtt(
         &mut self,
         now: Instant,
@@ -355,6 +366,7 @@ impl Sender {
     }
 
     /// RFC 6298 §5.2, §5.3: off when nothing is outstanding, else anew.
+    #[inline(always)]
     fn restart_timer(&mut self, now: Instant, config: &Config) {
         self.timer = Timer::Retransmission;
         self.deadline = if self.board.is_empty() { Instant::MAX } else { now + self.rtt.rto(&config.rto) };
@@ -362,6 +374,7 @@ impl Sender {
 
     /// Whether the window, not the application, held the sender back; in slow start half a window in flight
     /// will do, since that may double before the news of it comes back (as Linux).
+    #[inline(always)]
     fn is_cwnd_limited(&self) -> bool {
         if self.cwnd_limited {
             return true;

@@ -103,6 +103,7 @@ impl Sender {
     }
 
     /// What an ACK says about the probe (§7.4). A probe that repaired a loss costs what a loss costs.
+    #[inline(always)]
     pub(super) fn judge_probe(&mut self, now: Instant, arrived: &Acknowledgement<'_>, account: &mut Account) {
         let Some((end, repeated)) = self.tail.probe else { return };
         if arrived.ack < end {
