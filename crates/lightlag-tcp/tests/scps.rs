@@ -113,6 +113,50 @@ fn with_interval(millis: u64) -> Config {
 }
 
 #[test]
+fn every_profile_can_have_a_fixed_frequency() {
+    for profile in Profile::ALL {
+        let name = profile.name();
+        let options = format!(
+            r#"{{ "profile": "{name}", "ack_interval": "300 ms", "congestion": "none", "mss": "100 B",
+                  "receive_buffer": "60 kB", "window_scaling": false }}"#
+        );
+        let config = serde_json::from_str::<Options>(&options).unwrap().resolve().unwrap();
+        // A whole window arrives in an interval, much of it above a hole.
+        let lost = |sent: &Sent| sent.from == CLIENT && sent.segment.len > 0 && sent.data_index % 400 == 3;
+        let mut path = Path::new(config, 50).bend(move |sent, delay| if lost(sent) { vec![] } else { vec![delay] });
+        path.transfer(3_000 * 100);
+        path.run();
+        complete(&path, 3_000 * 100);
+        let acks = path.pure_acks(SERVER);
+        assert!(acks.len() > 5, "{name}");
+        // The last ones are of the FIN.
+        for pair in acks[..acks.len() - 2].windows(2) {
+            // At once only where the hole was all that was missing of the window, which is closed then.
+            let edge = pair[0].segment.ack.0 + u32::from(pair[0].segment.window);
+            let gap = pair[1].at.since(pair[0].at);
+            assert!(gap >= ms(300) || pair[1].segment.ack.0 >= edge, "{name}: {gap} before {}", pair[1].at);
+        }
+    }
+}
+
+#[test]
+fn a_growing_window_is_told_with_the_next_ack() {
+    for profile in Profile::ALL {
+        let name = profile.name();
+        let options = format!(
+            r#"{{ "profile": "{name}", "ack_interval": "300 ms", "congestion": "none", "mss": "1000 B",
+                  "receive_buffer": "1 MB", "window_scaling": true }}"#
+        );
+        let mut path = Path::new(serde_json::from_str::<Options>(&options).unwrap().resolve().unwrap(), 50);
+        path.ends[CLIENT].open(Instant::ZERO);
+        path.ends[CLIENT].write(20_000);
+        path.flush(CLIENT);
+        path.run_until(at(2_000));
+        assert_eq!((path.ends[SERVER].received(), path.pure_acks(SERVER).len()), (20_000, 1), "{name}");
+    }
+}
+
+#[test]
 fn records_end_their_segments_and_stay_apart() {
     // 1,300 bytes: 512, 512, 276 with the mark; 508 at most where the mark takes room.
     let config = Config { scps: Some(Scps { record_size: Some(Bytes(1_300)), ..Scps::default() }), ..free() };

@@ -157,6 +157,11 @@ impl Connection {
         }
     }
 
+    /// Whether a keep-alive probe must leave.
+    pub(super) fn keep_alive_due(&self) -> bool {
+        self.keep_alive.as_ref().is_some_and(|keep| keep.due)
+    }
+
     /// The keep-alive probe that is due, if one is: without data and with an old number, so that the peer answers.
     pub(super) fn poll_keep_alive(&mut self, now: Instant) -> Option<Segment> {
         let keep = self.keep_alive.as_mut()?;

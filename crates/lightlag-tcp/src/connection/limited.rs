@@ -74,7 +74,7 @@ impl Connection {
         let boundary = if self.sender.marks_records() { BOUNDARY } else { 0 };
         match self.sender.next_len(now, &self.config) {
             Some(len) => Some(HEADER + usual + boundary + len),
-            None => (ack || self.sender.wants_probe() || self.keep_alive.is_some()).then_some(bare),
+            None => (ack || self.sender.wants_probe() || self.keep_alive_due()).then_some(bare),
         }
     }
 }

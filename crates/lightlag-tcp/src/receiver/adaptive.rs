@@ -263,6 +263,10 @@ impl Receiver {
 
     /// Duplicate ACKs are compressed from now on, on a path with this round-trip time; the peer agreed to SACK.
     pub(crate) fn compress(&mut self, srtt: Duration) {
+        if self.fixed {
+            // All ACKs wait for the interval.
+            return;
+        }
         let share = if srtt.is_zero() { COMPRESSION } else { srtt / 20 };
         self.compression = share.min(COMPRESSION);
     }

@@ -156,7 +156,7 @@ impl Receiver {
         let room = self.free().min(most).saturating_sub(self.limit);
         if room > 0 {
             self.limit += room.min(2 * len.max(u64::from(self.segment_seen())));
-            self.quick |= 1;
+            self.quick |= u16::from(!self.fixed);
         }
     }
 

@@ -1,8 +1,9 @@
 use super::*;
 use crate::Profile;
-use crate::config::{Config, LossAssumption, Scheme, Scps};
+use crate::config::{Config, KeepAlive, LossAssumption, RateControl, Scheme, Scps};
 use crate::congestion::Choice;
 use crate::segment::{Flags, SackBlock, SeqNumber, SynOptions};
+use lightlag_core::Bytes;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -429,4 +430,23 @@ proptest! {
 fn snack_needs_its_own_recovery() {
     let end = client(Config { recovery: Scheme::NewReno, ..form(SnackForm::Short) }, 1_000, Some(SHORT));
     assert!(!end.sender.uses_snack());
+}
+
+#[test]
+fn who_has_nothing_to_send_waits_for_no_tokens() {
+    let rate = lightlag_core::Rate::from_bps(1_600).unwrap();
+    let keep_alive = KeepAlive { idle: Duration::from_secs(3_000), interval: Duration::from_secs(1), probes: 1 };
+    let config = Config {
+        rate_control: Some(RateControl { rate, ack_rate: None, bucket: Some(Bytes(1_040)) }),
+        keep_alive: Some(keep_alive),
+        ..form(SnackForm::Short)
+    };
+    let mut end = client(config, 1_000, Some(SHORT));
+    end.write(1_000);
+    assert_eq!(drain(&mut end, at(100)).len(), 0, "the handshake took tokens");
+    let ready = end.poll_timeout().unwrap();
+    end.handle_timeout(ready);
+    assert_eq!(drain(&mut end, ready).len(), 1);
+    end.handle_segment(ready, &ack(1_000));
+    assert_eq!((drain(&mut end, ready).len(), end.poll_timeout()), (0, Some(at(100) + keep_alive.idle)));
 }
