@@ -144,7 +144,7 @@ impl Sender {
                 self.answer_marks(now, delivery.bytes, config, account);
             }
         }
-        if self.recovery.reduces() && !self.excused {
+        if self.recovery.reduces() {
             self.reduce(&news(), newly_lost > 0);
         }
         if newly_acked > 0 {
@@ -190,7 +190,7 @@ impl Sender {
         self.resend_head |= verdict.resend_head;
         self.begin_episode(now, verdict, account);
         self.copy_window(now, account);
-        if self.recovery.phase() == Phase::Recovery && !self.excused {
+        if self.recovery.phase() == Phase::Recovery {
             self.reduce(&news, false);
         }
     }
@@ -198,7 +198,9 @@ impl Sender {
     /// Lets proportional rate reduction say what may leave.
     #[inline(never)]
     fn reduce(&mut self, news: &News<'_>, lost: bool) {
-        if self.congestion.as_ref().is_some_and(|congestion| congestion.refuses_prr()) {
+        // A repair that is excused costs nothing; a mark after it costs what it costs.
+        let excused = self.excused && self.recovery.phase() == Phase::Recovery;
+        if excused || self.congestion.as_ref().is_some_and(|congestion| congestion.refuses_prr()) {
             return self.recovery.end_reduction();
         }
         let ssthresh = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.ssthresh());

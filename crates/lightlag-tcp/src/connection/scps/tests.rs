@@ -2,6 +2,7 @@ use super::*;
 use crate::Profile;
 use crate::config::{Config, KeepAlive, LossAssumption, RateControl, Scheme, Scps};
 use crate::congestion::Choice;
+use crate::ecn::Mode;
 use crate::segment::{Flags, SackBlock, SeqNumber, SynOptions};
 use lightlag_core::Bytes;
 use proptest::prelude::*;
@@ -449,4 +450,38 @@ fn who_has_nothing_to_send_waits_for_no_tokens() {
     assert_eq!(drain(&mut end, ready).len(), 1);
     end.handle_segment(ready, &ack(1_000));
     assert_eq!((drain(&mut end, ready).len(), end.poll_timeout()), (0, Some(at(100) + keep_alive.idle)));
+}
+
+#[test]
+fn a_mark_costs_what_it_costs_after_an_excused_loss() {
+    let config = Config {
+        mss: 1_000,
+        ecn: Mode::Classic,
+        loss_assumption: LossAssumption::Corruption,
+        congestion: Choice::named("newreno"),
+        timestamps: false,
+        ..Profile::Linux.config()
+    };
+    let mut end = Connection::client(Arc::new(config), LOCAL);
+    end.open(at(0));
+    drain(&mut end, at(0));
+    end.handle_segment(at(100), &syn(Flags::SYN.with(Flags::ACK).with(Flags::ECE), 1_000, None));
+    drain(&mut end, at(100));
+    end.write(1_000_000);
+    drain(&mut end, at(100));
+    // A timeout, which is blamed on corruption.
+    while end.statistics().timeouts == 0 {
+        let now = end.poll_timeout().unwrap();
+        end.handle_timeout(now);
+        drain(&mut end, now);
+    }
+    let now = end.poll_timeout().unwrap();
+    let outstanding = end.snapshot().snd_nxt as u32;
+    end.handle_segment(now, &ack(outstanding));
+    assert!(drain(&mut end, now).len() > 1);
+    let mut marked = ack(outstanding + 1_000);
+    marked.flags = marked.flags.with(Flags::ECE);
+    end.handle_segment(now, &marked);
+    let (window, reactions) = (end.snapshot().cwnd, end.statistics().mark_reactions);
+    assert!(window >= 1_000 && reactions == 1, "{window} B, {reactions} reactions");
 }
