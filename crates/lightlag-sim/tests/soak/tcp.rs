@@ -74,6 +74,7 @@ pub fn options(draw: &mut Draw) -> Drawn {
     words(draw, &mut table, &resolved);
     let mss = sizes(draw, &mut table, resolved.mss.into());
     timers(draw, &mut table);
+    scps(draw, &mut table, mss);
     Drawn { text: table.0.join(", "), mss }
 }
 
@@ -194,7 +195,8 @@ fn timers(draw: &mut Draw, table: &mut Table) {
         }
     }
     if draw.percent(20) {
-        let (idle, interval) = (draw.magnitude(10, 100_000), draw.magnitude(10, 10_000));
+        // Over the whole time of a scenario fewer than the events that one may have.
+        let (idle, interval) = (draw.magnitude(500, 100_000), draw.magnitude(10, 10_000));
         let probes = draw.between(1, 20);
         table.set(
             "keep_alive",
@@ -209,5 +211,45 @@ fn timers(draw: &mut Draw, table: &mut Table) {
     if draw.percent(20) {
         let (count, every) = (draw.between(1, 20), draw.magnitude(1, 10_000));
         table.set("challenge_acks", format_args!("{{ count = {count}, every = \"{every} ms\" }}"));
+    }
+}
+
+/// What SCPS-TP adds, each switch alone: it suits every profile.
+fn scps(draw: &mut Draw, table: &mut Table, mss: u64) {
+    if draw.percent(30) {
+        let (delay, record) = (draw.between(0, 2_000), draw.magnitude(200, 20_000));
+        let mut keys = vec![format!("snack = {:?}", draw.pick(&["off", "short", "long"]))];
+        for key in [
+            format!("snack_delay = \"{delay} ms\""),
+            format!("record_size = \"{record} B\""),
+            "report_corruption = true".to_owned(),
+        ] {
+            if draw.flag() {
+                keys.push(key);
+            }
+        }
+        let on = format!("{{ {} }}", keys.join(", "));
+        table.set("scps", draw.pick(&["false", "true", &on]));
+    }
+    if draw.percent(15) {
+        table.set("ack_interval", format_args!("\"{} ms\"", draw.magnitude(1, 2_000)));
+    }
+    if draw.percent(15) {
+        let (rate, acks) = (draw.magnitude(20, 5_000), draw.magnitude(20, 5_000));
+        // A packet with its headers at least.
+        let bucket = mss + draw.magnitude(80, 50_000);
+        let mut keys = vec![format!("rate = \"{rate} kbit/s\"")];
+        for key in [format!("ack_rate = \"{acks} kbit/s\""), format!("bucket = \"{bucket} B\"")] {
+            if draw.flag() {
+                keys.push(key);
+            }
+        }
+        table.set("rate_control", format_args!("{{ {} }}", keys.join(", ")));
+    }
+    // Not both: who never slows down and never gives up may send the same into a queue that is too small for ever.
+    match draw.between(0, 6) {
+        0 => table.word("loss_assumption", draw.pick(&["congestion", "corruption"])),
+        1 => table.set("outage_after", draw.between(0, 5)),
+        _ => {}
     }
 }
