@@ -14,8 +14,10 @@ from lightlag.scenario import (
     Dumbbell,
     Flow,
     FlowTemplate,
+    Iot,
     Line,
     Link,
+    Record,
     Rto,
     Satellite,
     Scenario,
@@ -23,7 +25,7 @@ from lightlag.scenario import (
     Terrestrial,
 )
 
-__all__ = ["PRESETS", "dumbbell", "geo", "heterogeneous", "leo", "mars", "meo", "moon"]
+__all__ = ["PRESETS", "dumbbell", "geo", "heterogeneous", "leo", "mars", "meo", "moon", "satellite_iot"]
 
 
 def geo(
@@ -190,6 +192,41 @@ def heterogeneous(
     )
 
 
+def satellite_iot(
+    *,
+    sinks: int = 20,
+    sensors: int = 50,
+    message: str = "100 B",
+    every: str = "30 s",
+    rate: str = "1 Mbit/s",
+    loss: float = 1e-3,
+    queue: str = "100 packets",
+    buffer: str = "64 kB",
+    congestion: Congestion | None = None,
+    duration: str = "600 s",
+) -> Scenario:
+    """Sensors behind sinks behind a geostationary satellite: messages by UDP, one connection a sink.
+
+    Each sensor sends a message of `message` at random times, one in `every` on average.
+    """
+    return Scenario(
+        name="satellite-iot",
+        duration=duration,
+        defaults=Defaults(tcp=_tcp(congestion)),
+        topology=Iot(
+            sinks=sinks,
+            sensors=sensors,
+            rate=rate,
+            delay={"orbit": "geo", "elevation": ["40 deg", "25 deg"], "processing": "40 ms"},
+            queue=queue,
+            loss=loss,
+            sensor=FlowTemplate(traffic={"kind": "poisson", "size": message, "every": every}),
+            flow=FlowTemplate(traffic={"kind": "collect", "buffer": buffer}),
+        ),
+        record=Record(trace="off"),
+    )
+
+
 def dumbbell(
     *,
     pairs: int = 4,
@@ -280,6 +317,7 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "moon": moon,
     "mars": mars,
     "heterogeneous": heterogeneous,
+    "satellite-iot": satellite_iot,
     "dumbbell": dumbbell,
 }
 """Presets by name, with their defaults."""
