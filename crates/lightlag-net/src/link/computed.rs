@@ -11,21 +11,35 @@ use crate::queue::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, Packet, PacketFlags};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
+use std::hint::black_box;
 
-/// What the link counts itself.
+/// What the link counts of every packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     offered: u64,
-    dropped_queue: u64,
-    dropped_error: u64,
     delivered: u64,
-    max_queue: u64,
     /// Bytes put on the link, headers included, those of packets still waiting too.
     sent_bytes: u64,
+    /// Nanoseconds that every packet so far takes to transmit.
+    transmitting: u64,
+}
+
+/// What it counts where there is a queue, or a loss.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rare {
+    dropped_queue: u64,
+    dropped_error: u64,
+    max_queue: u64,
     /// Time that every packet so far waits for its transmission to start.
     waiting: u128,
-    /// Time that every packet so far takes to transmit.
-    transmitting: u128,
+}
+
+/// What happens to packets that not every link does to them.
+#[derive(Default)]
+struct Extras {
+    loss: Option<LossProcess>,
+    /// How long data packets wait, if somebody asked.
+    waits: Option<Waits>,
 }
 
 struct InFlight<B> {
@@ -34,26 +48,37 @@ struct InFlight<B> {
 }
 
 /// One direction of a link with a drop-tail queue.
+// In the order in which a packet needs it. Of ten thousand links that each carry one now and then none is found in any
+// cache: what an idle link of few packets never looks at comes last.
+#[repr(C)]
 pub struct ComputedLink<B> {
-    config: LinkConfig,
+    /// Waiting, in transmission or in propagation, in order of arrival.
+    ring: VecDeque<InFlight<B>>,
     /// When the last accepted packet has left the transmitter.
     busy_until: Instant,
     /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so
     /// that back-to-back packets keep the exact rate.
     remainder: u64,
-    /// Waiting, in transmission or in propagation, in order of arrival.
-    ring: VecDeque<InFlight<B>>,
     /// How many at the front of `ring` have certainly left the transmitter. Brought up to date only when a limit
     /// or a maximum is at stake, so that a packet in propagation is not touched between its two ends.
     departed: usize,
     /// Bytes at the network layer of `ring[departed..]`.
     undeparted_bytes: u64,
-    loss: LossProcess,
-    /// Whether there are neither losses nor waits to keep: one test for the packets of most links.
-    is_plain: bool,
-    counters: Counts,
-    /// How long data packets wait, if somebody asked.
-    waits: Option<Box<Waits>>,
+    counts: Counts,
+    /// Losses and waits to keep: none, in one test for the packets of most links.
+    extras: Option<Box<Extras>>,
+    config: LinkConfig,
+    rare: Rare,
+}
+
+impl Extras {
+    /// Keeps how long a packet waits, and says whether it is lost.
+    fn examine(&mut self, now: Instant, start: Instant, frame: u64, flags: PacketFlags) -> bool {
+        if let Some(waits) = &mut self.waits {
+            waits.note(flags, start.since(now));
+        }
+        self.loss.as_mut().is_some_and(|loss| loss.loses(start, frame, flags))
+    }
 }
 
 impl<B: Clone> ComputedLink<B> {
@@ -63,17 +88,17 @@ impl<B: Clone> ComputedLink<B> {
     /// If losses are to be drawn before the queue: that takes a [`QueuedLink`](super::QueuedLink).
     pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
         assert_eq!(loss.place(), LossPlace::AfterQueue, "a computed link draws losses after its queue");
+        let extras = loss.is_lossy().then(|| Box::new(Extras { loss: Some(loss), waits: None }));
         Self {
-            config,
+            ring: VecDeque::new(),
             busy_until: Instant::ZERO,
             remainder: 0,
-            ring: VecDeque::new(),
             departed: 0,
             undeparted_bytes: 0,
-            is_plain: !loss.is_lossy(),
-            loss,
-            counters: Counts::default(),
-            waits: None,
+            counts: Counts::default(),
+            extras,
+            config,
+            rare: Rare::default(),
         }
     }
 
@@ -84,7 +109,8 @@ impl<B: Clone> ComputedLink<B> {
 
     /// What has been counted so far.
     pub fn counters(&self) -> LinkCounters {
-        let Counts { offered, dropped_queue, dropped_error, delivered, max_queue, .. } = self.counters;
+        let Counts { offered, delivered, .. } = self.counts;
+        let Rare { dropped_queue, dropped_error, max_queue, .. } = self.rare;
         LinkCounters { offered, dropped_queue, dropped_error, delivered, max_queue, ..LinkCounters::default() }
     }
 
@@ -97,6 +123,18 @@ impl<B: Clone> ComputedLink<B> {
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
         self.ring.front().map(|first| first.arrival)
+    }
+
+    /// When the last packet of all that were taken reaches the far end.
+    #[inline]
+    pub fn last_arrival(&self) -> Instant {
+        self.busy_until + self.config.delay
+    }
+
+    /// Looks at what a packet will need, so that it comes from memory while something else is done.
+    #[inline]
+    pub fn approach(&self) {
+        black_box((self.ring.len(), self.busy_until, self.counts.offered, self.config.rate, self.config.header));
     }
 
     /// Takes a copy of a packet into the queue, or refuses it.
@@ -112,7 +150,7 @@ impl<B: Clone> ComputedLink<B> {
         packet: &Packet<B>,
         copy: impl FnOnce(&Packet<B>) -> Packet<B>,
     ) -> Result<(), QueueFull> {
-        self.counters.offered += 1;
+        self.counts.offered += 1;
         let start = if self.busy_until <= now {
             self.departed = self.ring.len();
             self.undeparted_bytes = 0;
@@ -122,7 +160,7 @@ impl<B: Clone> ComputedLink<B> {
             now
         } else {
             self.admit(now, u64::from(packet.size))?;
-            self.counters.waiting += u128::from(self.busy_until.since(now).as_nanos());
+            self.rare.waiting += u128::from(self.busy_until.since(now).as_nanos());
             self.busy_until
         };
         let frame = u64::from(packet.size) + self.config.header;
@@ -131,9 +169,12 @@ impl<B: Clone> ComputedLink<B> {
         let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
         self.remainder = remainder;
         self.busy_until = start + Duration::from_nanos(nanos);
-        let lost = !self.is_plain && self.examine(now, start, frame, packet.flags);
-        self.counters.sent_bytes += frame;
-        self.counters.transmitting += u128::from(nanos);
+        let lost = match &mut self.extras {
+            None => false,
+            Some(extras) => extras.examine(now, start, frame, packet.flags),
+        };
+        self.counts.sent_bytes += frame;
+        self.counts.transmitting += nanos;
         self.undeparted_bytes += u64::from(packet.size);
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
         self.ring.push_back(InFlight { arrival: self.busy_until + self.config.delay, packet: copy(packet) });
@@ -143,23 +184,14 @@ impl<B: Clone> ComputedLink<B> {
         Ok(())
     }
 
-    /// Keeps how long a packet waits, and says whether it is lost.
-    fn examine(&mut self, now: Instant, start: Instant, frame: u64, flags: PacketFlags) -> bool {
-        if let Some(waits) = &mut self.waits {
-            waits.note(flags, start.since(now));
-        }
-        self.loss.loses(start, frame, flags)
-    }
-
     /// Keeps from now on how long data packets wait.
     pub(super) fn measure_waits(&mut self) {
-        self.waits = Some(Box::default());
-        self.is_plain = false;
+        self.extras.get_or_insert_default().waits = Some(Waits::default());
     }
 
     /// How long data packets have waited, if that is measured.
     pub(super) fn waits(&self) -> Option<&Waits> {
-        self.waits.as_deref()
+        self.extras.as_ref()?.waits.as_ref()
     }
 
     /// Whether a packet of `size` bytes may wait, while another is in transmission.
@@ -168,8 +200,8 @@ impl<B: Clone> ComputedLink<B> {
         // An upper bound of what would wait, this packet included, is enough most of the time.
         let bound = (self.ring.len() - self.departed) as u64;
         let at_stake = match self.config.queue {
-            QueueLimit::Packets(limit) => bound > limit.min(self.counters.max_queue),
-            QueueLimit::Bytes(limit) => bound > self.counters.max_queue || self.undeparted_bytes + size > limit,
+            QueueLimit::Packets(limit) => bound > limit.min(self.rare.max_queue),
+            QueueLimit::Bytes(limit) => bound > self.rare.max_queue || self.undeparted_bytes + size > limit,
         };
         if at_stake {
             let backlog = self.backlog(now);
@@ -178,10 +210,10 @@ impl<B: Clone> ComputedLink<B> {
                 QueueLimit::Bytes(limit) => backlog.bytes + size > limit,
             };
             if full {
-                self.counters.dropped_queue += 1;
+                self.rare.dropped_queue += 1;
                 return Err(QueueFull);
             }
-            self.counters.max_queue = self.counters.max_queue.max(backlog.packets + 1);
+            self.rare.max_queue = self.rare.max_queue.max(backlog.packets + 1);
         }
         Ok(())
     }
@@ -218,15 +250,19 @@ impl<B: Clone> ComputedLink<B> {
         // Copied before it is taken out: what is taken out is an option, whose tag divides the copy.
         let packet = copy(&self.ring.front().expect("a link wakes only for a packet").packet);
         self.ring.pop_front();
+        if self.ring.is_empty() {
+            // The next packet has the place of this one, which a cache may still have.
+            self.ring.clear();
+        }
         if self.departed > 0 {
             self.departed -= 1;
         } else {
             self.undeparted_bytes -= u64::from(packet.size);
         }
         if packet.flags.is_corrupted() {
-            self.counters.dropped_error += 1;
+            self.rare.dropped_error += 1;
         } else {
-            self.counters.delivered += 1;
+            self.counts.delivered += 1;
         }
         packet
     }
@@ -234,9 +270,9 @@ impl<B: Clone> ComputedLink<B> {
     /// The totals of a run that ended at `end`.
     pub fn totals(&self, end: Instant) -> LinkTotals {
         let mut totals = LinkTotals {
-            carried_bytes: self.counters.sent_bytes,
-            busy: self.counters.transmitting,
-            queued: self.counters.waiting,
+            carried_bytes: self.counts.sent_bytes,
+            busy: u128::from(self.counts.transmitting),
+            queued: self.rare.waiting,
         };
         // Take back what lies beyond the end: the transmissions after it, and the waits.
         let mut finish = self.busy_until;

@@ -80,9 +80,8 @@ pub struct LinkTotals {
 }
 
 /// One direction of a link.
-#[expect(clippy::large_enum_variant, reason = "nearly every link is a computed one, by value in the list of links")]
 pub enum Link<B> {
-    /// Drop-tail and in order.
+    /// Drop-tail and in order: nearly every link, by value in the list of links.
     Computed(ComputedLink<B>),
     /// With a queue discipline, and perhaps out of order.
     Queued(Box<QueuedLink<B>>),
