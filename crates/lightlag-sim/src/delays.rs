@@ -8,47 +8,73 @@ const STEPS: u32 = 8;
 /// Counts of times in steps whose width grows with the time: 256 a doubling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
-    /// Steps with their counts, in order: there are few, and they lie together.
-    steps: Vec<(u32, u32)>,
-    count: u64,
     sum: u128,
     least: Duration,
     most: Duration,
+    /// The step of the last one, and how many have followed each other in it: none only before the first.
+    last: (u32, u32),
+    /// Those before, if there are other steps. Elsewhere, so that what times of one step touch is short.
+    before: Option<Box<Steps>>,
+}
+
+/// Steps with their counts, in order: there are few, and they lie together.
+#[derive(Clone, Debug, Default)]
+struct Steps(Vec<(u32, u32)>);
+
+impl Steps {
+    fn add(&mut self, (step, count): (u32, u32)) {
+        match self.0.binary_search_by_key(&step, |(step, _)| *step) {
+            Ok(at) => self.0[at].1 += count,
+            Err(at) => self.0.insert(at, (step, count)),
+        }
+    }
 }
 
 impl Delays {
     /// Adds one.
     pub(crate) fn add(&mut self, delay: Duration) {
         let step = step(delay.as_nanos());
-        match self.steps.binary_search_by_key(&step, |(step, _)| *step) {
-            Ok(at) => self.steps[at].1 += 1,
-            Err(at) => self.steps.insert(at, (step, 1)),
+        let is_first = self.last.1 == 0;
+        if step != self.last.0 && !is_first {
+            self.before.get_or_insert_default().add(self.last);
+            self.last.1 = 0;
         }
-        self.least = if self.count == 0 { delay } else { self.least.min(delay) };
+        self.last = (step, self.last.1 + 1);
+        self.least = if is_first { delay } else { self.least.min(delay) };
         self.most = self.most.max(delay);
-        self.count += 1;
         self.sum += u128::from(delay.as_nanos());
+    }
+
+    /// All steps.
+    fn steps(&self) -> Steps {
+        let mut steps = self.before.as_deref().cloned().unwrap_or_default();
+        if self.last.1 > 0 {
+            steps.add(self.last);
+        }
+        steps
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> u64 {
-        self.count
+        let before = self.before.iter().flat_map(|steps| &steps.0);
+        before.chain([&self.last]).map(|(_, count)| u64::from(*count)).sum()
     }
 
     /// The mean in seconds, if there are any.
     pub(crate) fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
+        let count = self.count();
+        (count > 0).then(|| self.sum as f64 / count as f64 / 1e9)
     }
 
     /// The smallest in seconds that a share of `quantile` does not exceed (nearest rank), if there are any.
     pub(crate) fn quantile(&self, quantile: f64) -> Option<f64> {
-        let rank = (libm::ceil(quantile * self.count as f64) as u64).max(1);
+        let rank = (libm::ceil(quantile * self.count() as f64) as u64).max(1);
         let mut below = 0;
-        let (step, _) = self.steps.iter().find(|(_, count)| {
+        let (step, _) = self.steps().0.into_iter().find(|(_, count)| {
             below += u64::from(*count);
             below >= rank
         })?;
-        let middle = middle(*step).clamp(self.least.as_nanos() as f64, self.most.as_nanos() as f64);
+        let middle = middle(step).clamp(self.least.as_nanos() as f64, self.most.as_nanos() as f64);
         Some(middle / 1e9)
     }
 }
