@@ -1,41 +1,41 @@
 //! When an application has something to send, and how much: constant rate, on and off, messages.
 
 use crate::scenario::{Flow, LARGEST_MESSAGE, Traffic, Transport, Varied};
-use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
+use lightlag_core::{Duration, Instant, RandomStream, Rate};
+use std::sync::Arc;
 
 /// What an application still offers to its transport.
+// What applications of many flows have in common is shared: whoever writes now and then is not found in any cache.
 #[derive(Debug)]
 pub(crate) struct Source {
-    pattern: Pattern,
     random: RandomStream,
-    /// When the next message is offered, if there is one.
-    next: Option<Instant>,
-    /// Nothing is offered from then on.
-    stop: Instant,
+    traffic: Arc<Traffic>,
+    /// Of a constant rate, also on and off.
+    stream: Option<Box<Stream>>,
+    /// When the next message is offered; [`Instant::MAX`]: there is none.
+    next: Instant,
     /// Bytes and times that are left.
     bytes: u64,
     times: u64,
+    /// Messages that are left of those at the present time.
+    left: u64,
     /// Bytes of all messages so far.
     taken: u64,
+    transport: Transport,
     /// Whether somebody has said that there is no more.
     done: bool,
-    /// Longer messages are cut.
-    most: u64,
 }
 
+/// Messages that make a rate while it is on.
 #[derive(Debug)]
-enum Pattern {
-    /// Messages of `size` so that they make `rate` while it is on. `served`: how long it was on before `since`, when
-    /// it last went on; `end`: when it goes off.
-    Stream { rate: Rate, size: u64, sent: u64, since: Instant, served: Duration, end: Instant, on_off: Option<OnOff> },
-    /// So many messages at once, and again after a gap. `left`: those of the present time.
-    Messages { size: Varied<Bytes>, gap: Option<Varied<Duration>>, together: u64, left: u64 },
-}
-
-#[derive(Debug)]
-struct OnOff {
-    on: Varied<Duration>,
-    off: Varied<Duration>,
+struct Stream {
+    rate: Rate,
+    sent: u64,
+    /// How long it was on before `since`, when it last went on.
+    served: Duration,
+    since: Instant,
+    /// When it goes off.
+    end: Instant,
 }
 
 /// As good as never: twice the longest run.
@@ -48,66 +48,63 @@ impl Source {
     /// What the flow's application does, if it does not write everything at once.
     pub(crate) fn new(flow: &Flow, seed: u64) -> Option<Self> {
         let mut random = RandomStream::new(seed, &format!("flow {} traffic", flow.name));
-        let (mut next, mut times, mut end) = (flow.start, u64::MAX, NEVER);
-        let messages = |size: &Varied<Bytes>, gap: Option<Varied<Duration>>, together| Pattern::Messages {
-            size: size.clone(),
-            gap,
-            together,
-            left: together,
-        };
-        let mut stream = |rate, size: Bytes, on_off: Option<OnOff>| {
-            if let Some(OnOff { on, .. }) = &on_off {
-                end = flow.start + on.draw(&mut random).max(LEAST);
-            }
-            Pattern::Stream { rate, size: size.0, sent: 0, since: flow.start, served: Duration::ZERO, end, on_off }
-        };
-        let (pattern, first, stop) = match &*flow.traffic {
+        let (mut next, mut times, mut left) = (flow.start, u64::MAX, 1);
+        let stream =
+            |rate, end| Some(Box::new(Stream { rate, sent: 0, served: Duration::ZERO, since: flow.start, end }));
+        let (stream, first) = match &*flow.traffic {
             Traffic::Collect(_) | Traffic::Bulk | Traffic::Transfers(_) | Traffic::Requests(_) | Traffic::Web(_) => {
                 return None;
             }
-            Traffic::Constant(constant) => (stream(constant.rate, constant.size, None), None, constant.stop),
+            Traffic::Constant(constant) => (stream(constant.rate, NEVER), None),
             Traffic::OnOff(traffic) => {
-                let on_off = OnOff { on: traffic.on.clone(), off: traffic.off.clone() };
-                (stream(traffic.rate, traffic.size, Some(on_off)), None, traffic.stop)
+                let end = flow.start + traffic.on.draw(&mut random).max(LEAST);
+                (stream(traffic.rate, end), None)
             }
             Traffic::Periodic(periodic) => {
                 times = periodic.count.unwrap_or(u64::MAX);
-                let gap = Varied::constant(periodic.every);
-                (messages(&periodic.size, Some(gap), 1), periodic.first.clone(), periodic.stop)
+                (None, periodic.first.clone())
             }
             Traffic::Poisson(poisson) => {
                 times = poisson.count.unwrap_or(u64::MAX);
-                let gap = Varied::exponential(poisson.every);
-                let first = poisson.first.clone().unwrap_or_else(|| gap.clone());
-                (messages(&poisson.size, Some(gap), 1), Some(first), poisson.stop)
+                (None, Some(poisson.first.clone().unwrap_or_else(|| Varied::exponential(poisson.every))))
             }
             Traffic::Burst(burst) => {
-                times = burst.count.unwrap_or(u64::MAX);
-                (messages(&burst.size, burst.every.clone(), burst.messages), burst.first.clone(), burst.stop)
+                (times, left) = (burst.count.unwrap_or(u64::MAX), burst.messages);
+                (None, burst.first.clone())
             }
         };
         if let Some(first) = first {
             next += first.draw(&mut random);
         }
-        let stop = stop.map_or(NEVER, |stop| Instant::ZERO + stop);
-        let most = if flow.transport == Transport::Udp { LARGEST_MESSAGE } else { Bytes(u64::MAX) }.0;
+        let (traffic, transport) = (flow.traffic.clone(), flow.transport);
         let bytes = flow.transfer.map_or(u64::MAX, |bytes| bytes.0);
-        Some(Self {
-            pattern,
-            random,
-            next: Some(next).filter(|next| *next < stop),
-            stop,
-            bytes,
-            times,
-            taken: 0,
-            done: false,
-            most,
-        })
+        let mut source = Self { random, traffic, stream, next, bytes, times, left, taken: 0, transport, done: false };
+        source.schedule(Some(next));
+        Some(source)
     }
 
     /// When the next message is offered; `None` if there is none any more.
     pub(crate) fn next(&self) -> Option<Instant> {
-        self.next
+        (self.next != Instant::MAX).then_some(self.next)
+    }
+
+    /// The next message is offered at this time, if that is before the end of all.
+    fn schedule(&mut self, next: Option<Instant>) {
+        let stop = self.stop();
+        self.next = next.filter(|next| *next < stop).unwrap_or(Instant::MAX);
+    }
+
+    /// Nothing is offered from then on.
+    fn stop(&self) -> Instant {
+        let stop = match &*self.traffic {
+            Traffic::Constant(constant) => constant.stop,
+            Traffic::OnOff(traffic) => traffic.stop,
+            Traffic::Periodic(periodic) => periodic.stop,
+            Traffic::Poisson(poisson) => poisson.stop,
+            Traffic::Burst(burst) => burst.stop,
+            _ => None,
+        };
+        stop.map_or(NEVER, |stop| Instant::ZERO + stop)
     }
 
     /// Takes the message that is due: its bytes.
@@ -115,18 +112,24 @@ impl Source {
     /// # Panics
     /// If there is none.
     pub(crate) fn take(&mut self) -> u64 {
-        let now = self.next.expect("there is a message");
-        let size = match &mut self.pattern {
-            Pattern::Stream { size, .. } => *size,
-            Pattern::Messages { size, .. } => size.draw(&mut self.random).0,
+        let now = self.next().expect("there is a message");
+        let size = match &*self.traffic {
+            Traffic::Constant(constant) => constant.size,
+            Traffic::OnOff(traffic) => traffic.size,
+            Traffic::Periodic(periodic) => periodic.size.draw(&mut self.random),
+            Traffic::Poisson(poisson) => poisson.size.draw(&mut self.random),
+            Traffic::Burst(burst) => burst.size.draw(&mut self.random),
+            _ => unreachable!("no source does what these do"),
         };
-        let size = size.min(self.bytes).min(self.most);
+        // Longer messages are cut.
+        let most = if self.transport == Transport::Udp { LARGEST_MESSAGE.0 } else { u64::MAX };
+        let size = size.0.min(self.bytes).min(most);
         self.taken += size;
         if self.bytes != u64::MAX {
             self.bytes -= size;
         }
         let next = if self.bytes == 0 { None } else { self.after(now) };
-        self.next = next.filter(|next| *next < self.stop);
+        self.schedule(next);
         size
     }
 
@@ -147,37 +150,56 @@ impl Source {
 
     /// When the message after the one at `now` is due.
     fn after(&mut self, now: Instant) -> Option<Instant> {
-        match &mut self.pattern {
-            Pattern::Messages { gap, together, left, .. } => {
-                *left -= 1;
-                if *left > 0 {
-                    return Some(now);
-                }
-                *left = *together;
-                self.times -= 1;
-                let gap = gap.as_ref().filter(|_| self.times > 0)?;
-                Some(now + gap.draw(&mut self.random).max(LEAST))
+        if self.stream.is_some() {
+            return self.after_in_stream();
+        }
+        self.left -= 1;
+        if self.left > 0 {
+            return Some(now);
+        }
+        self.times -= 1;
+        let is_last = self.times == 0;
+        let (gap, together) = match &*self.traffic {
+            Traffic::Periodic(periodic) if !is_last => (Some(periodic.every), 1),
+            Traffic::Poisson(poisson) if !is_last => {
+                (Some(Varied::exponential(poisson.every).draw(&mut self.random)), 1)
             }
-            Pattern::Stream { rate, size, sent, since, served, end, on_off } => {
-                *sent += 1;
-                // How long it has been on when the next one is due, without the rounding of those before.
-                let bits = u128::from(*sent) * u128::from(*size) * 8;
-                let due = bits * 1_000_000_000 / u128::from(rate.as_bps());
-                let due = Duration::from_nanos(u64::try_from(due).unwrap_or(u64::MAX >> 1));
-                while let Some(OnOff { on, off }) = on_off
-                    && due >= *served + end.since(*since)
-                {
-                    *served += end.since(*since);
-                    *since = *end + off.draw(&mut self.random).max(LEAST);
-                    *end = *since + on.draw(&mut self.random).max(LEAST);
-                    if *since >= self.stop {
-                        return None;
-                    }
-                }
-                let wait = due.saturating_sub(*served);
-                (wait < NEVER.since(Instant::ZERO)).then(|| *since + wait)
+            Traffic::Burst(burst) => {
+                let every = burst.every.as_ref().filter(|_| !is_last);
+                (every.map(|every| every.draw(&mut self.random)), burst.messages)
+            }
+            _ => (None, 1),
+        };
+        self.left = together;
+        Some(now + gap?.max(LEAST))
+    }
+
+    /// The same at a constant rate.
+    fn after_in_stream(&mut self) -> Option<Instant> {
+        let stop = self.stop();
+        let (size, on_off) = match &*self.traffic {
+            Traffic::Constant(constant) => (constant.size, None),
+            Traffic::OnOff(traffic) => (traffic.size, Some((&traffic.on, &traffic.off))),
+            _ => return None,
+        };
+        let Stream { rate, sent, served, since, end } = self.stream.as_deref_mut()?;
+        *sent += 1;
+        // How long it has been on when the next one is due, without the rounding of those before.
+        let bits = u128::from(*sent) * u128::from(size.0) * 8;
+        let due = bits * 1_000_000_000 / u128::from(rate.as_bps());
+        let due = Duration::from_nanos(u64::try_from(due).unwrap_or(u64::MAX >> 1));
+        while let Some((on, off)) = on_off
+            && due >= *served + end.since(*since)
+        {
+            *served += end.since(*since);
+            *since = *end + off.draw(&mut self.random).max(LEAST);
+            *end = *since + on.draw(&mut self.random).max(LEAST);
+            if *since >= stop {
+                return None;
             }
         }
+        let wait = due.saturating_sub(*served);
+        (wait < NEVER.since(Instant::ZERO)).then(|| *since + wait)
     }
 }
 
