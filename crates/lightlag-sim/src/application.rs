@@ -1,6 +1,5 @@
 //! What applications do at the ends of flows, where that is more than to write everything and to read at once.
 
-use crate::datagrams;
 use crate::scenario::Reader;
 use crate::source::Source;
 use lightlag_core::{Duration, Instant};
@@ -13,10 +12,6 @@ pub(crate) enum Application {
     Reads(Reading),
     /// It writes now and then.
     Writes(Source),
-    /// It sends datagrams.
-    Sends(datagrams::Sender),
-    /// It receives datagrams.
-    Receives(datagrams::Receiver),
     /// It asks.
     Asks(Talk),
     /// It answers.
@@ -41,8 +36,6 @@ impl Application {
             Self::Reads(reading) => reading.next(connection),
             // A connection that has ended takes nothing any more.
             Self::Writes(source) => source.next().filter(|_| connection.state() != State::Closed),
-            Self::Sends(sender) => sender.next(),
-            Self::Receives(_) => None,
             Self::Asks(talk) | Self::Answers(talk) => talk.due,
         }
     }

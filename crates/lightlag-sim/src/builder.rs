@@ -3,7 +3,7 @@
 use crate::application::{Application, Reading, Talk};
 use crate::body::UDP_HEADER;
 use crate::collector::Collector;
-use crate::datagrams;
+use crate::datagrams::{self, Datagrams};
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role, ends};
 use crate::record::Recorder;
@@ -31,7 +31,8 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     share_buckets(&mut endpoints, network.ip.header());
     let Network { flows, proxies, splits, routes, ip, .. } = network;
     let dialogues = dialogues(&flows, &mut endpoints, seed);
-    let collectors = collectors(&flows, &mut endpoints);
+    let mut datagrams = datagrams(&flows, &endpoints, seed);
+    let collectors = collectors(&flows, &mut endpoints, &mut datagrams);
     let relay = |(at, split): (usize, &Split)| {
         let ends = [ends::entry(flows.len(), at), ends::exit(flows.len(), at)].map(|end| end as u32);
         Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0)
@@ -53,6 +54,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         dialogues,
         hops,
         endpoints,
+        datagrams,
         routes,
         recorder,
         ip_header: ip.header(),
@@ -61,6 +63,9 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         let start = match &world.endpoints[at] {
             Endpoint { task: Task::Open { start, .. } | Task::Begin { start }, .. } => Some(*start),
             Endpoint { application: Some(application), connection, .. } => application.next(connection),
+            Endpoint { role: Role::Sender, .. } => {
+                world.datagrams.of_endpoint(at).and_then(|place| world.datagrams.senders[place].next())
+            }
             _ => None,
         };
         if let Some(start) = start {
@@ -146,14 +151,8 @@ fn endpoint(number: usize, end: End, network: &Network, seed: u64) -> Endpoint {
     match (flow.transport, end.role) {
         (Transport::Tcp, Role::Sender) => return sender(endpoint, flow, seed),
         (Transport::Tcp, Role::Receiver) => return receiver(endpoint, flow),
-        (Transport::Udp, Role::Sender) => {
-            let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
-            let sends = |source| Application::Sends(datagrams::Sender::new(source, most));
-            endpoint.application = Source::new(flow, seed).map(sends).map(Box::new);
-        }
-        (Transport::Udp, Role::Receiver) => {
-            endpoint.application = Some(Box::new(Application::Receives(datagrams::Receiver::default())));
-        }
+        // What they do is no matter of an endpoint.
+        (Transport::Udp, Role::Sender | Role::Receiver) => {}
         (_, Role::Entry | Role::Exit) => {
             endpoint.task = Task::Relay(split() as u32);
             if end.role == Role::Entry {
@@ -162,6 +161,24 @@ fn endpoint(number: usize, end: End, network: &Network, seed: u64) -> Endpoint {
         }
     }
     endpoint
+}
+
+/// The ends of the flows of UDP.
+fn datagrams(flows: &[Flow], endpoints: &[Endpoint], seed: u64) -> Datagrams {
+    let mut datagrams = Datagrams::default();
+    if flows.iter().all(|flow| flow.transport == Transport::Tcp) {
+        return datagrams;
+    }
+    for (index, flow) in flows.iter().enumerate() {
+        let Endpoint { peer_node, peer, out, .. } = endpoints[ends::sender(index)];
+        let source = if flow.transport == Transport::Udp { Source::new(flow, seed) } else { None };
+        let sends = |source| {
+            let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
+            datagrams::Sender::new(source, most, peer_node, peer)
+        };
+        datagrams.add(source.map(sends), out);
+    }
+    datagrams
 }
 
 /// Connections that leave a node on the same link at the same rate share one bucket.
@@ -209,7 +226,7 @@ fn dialogues(flows: &[Flow], endpoints: &mut [Endpoint], seed: u64) -> Vec<Dialo
 }
 
 /// Who collects the messages of whom; the ends are told.
-fn collectors(flows: &[Flow], endpoints: &mut [Endpoint]) -> Vec<Collector> {
+fn collectors(flows: &[Flow], endpoints: &mut [Endpoint], datagrams: &mut Datagrams) -> Vec<Collector> {
     let mut sources: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
     if flows.iter().any(|flow| flow.traffic.collects().is_some()) {
         for (index, flow) in (0..).zip(flows).filter(|(_, flow)| flow.transport == Transport::Udp) {
@@ -222,7 +239,9 @@ fn collectors(flows: &[Flow], endpoints: &mut [Endpoint]) -> Vec<Collector> {
         let sources = sources.remove(&flow.from).unwrap_or_default();
         let at = collectors.len() as u32;
         for source in &sources {
-            endpoints[ends::receiver(*source as usize)].task = Task::Collect(at);
+            if let Some(place) = datagrams.of_flow(*source as usize) {
+                datagrams.receivers[place].hand_to(at);
+            }
         }
         endpoints[ends::receiver(index as usize)].task = Task::Collected(at);
         collectors.push(Collector::new(index, sources, buffer.0));

@@ -1,24 +1,76 @@
-//! The ends of a flow of UDP: datagrams leave when the application has a message, and nobody answers.
+//! The ends of flows of UDP: datagrams leave when the application has a message, and nobody answers.
+//!
+//! There may be ten thousand that each send now and then, and then none of them is found in any cache: an end holds all
+//! that a datagram needs there, in few cache lines, and no connection is looked at.
 
 use crate::body::Datagram;
 use crate::delays::Delays;
+use crate::ends;
 use crate::source::Source;
 use lightlag_core::Instant;
+use lightlag_net::{LinkId, NodeId};
+use std::hint::black_box;
+
+/// The place of a flow that is none of UDP.
+const NONE: u32 = u32::MAX;
+
+/// Both ends of all flows of UDP.
+#[derive(Debug, Default)]
+pub(crate) struct Datagrams {
+    /// The place of every flow in the lists of ends; empty if there is none of UDP.
+    places: Vec<u32>,
+    pub(crate) senders: Vec<Sender>,
+    pub(crate) receivers: Vec<Receiver>,
+    /// The links on which senders' datagrams leave. Close together, so that a link is known before its sender.
+    outs: Vec<LinkId>,
+}
+
+impl Datagrams {
+    /// Adds the ends of the next flow, whose data leaves on `out`; `None`: it is one of TCP.
+    pub(crate) fn add(&mut self, sender: Option<Sender>, out: LinkId) {
+        self.places.push(if sender.is_some() { self.senders.len() as u32 } else { NONE });
+        self.receivers.extend(sender.is_some().then(Receiver::default));
+        self.outs.extend(sender.is_some().then_some(out));
+        self.senders.extend(sender);
+    }
+
+    /// The place of a flow, if it is one of UDP.
+    #[inline]
+    pub(crate) fn of_flow(&self, flow: usize) -> Option<usize> {
+        self.places.get(flow).filter(|place| **place != NONE).map(|place| *place as usize)
+    }
+
+    /// The same of the flow to which an endpoint belongs.
+    #[inline]
+    pub(crate) fn of_endpoint(&self, endpoint: usize) -> Option<usize> {
+        self.of_flow(ends::flow(endpoint))
+    }
+
+    /// The link on which the datagrams of the flow at this place leave.
+    #[inline]
+    pub(crate) fn out(&self, place: usize) -> LinkId {
+        self.outs[place]
+    }
+}
 
 /// The end that sends.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Sender {
     source: Source,
+    sent: u64,
+    /// What is left of the message that is leaving.
+    left: u32,
+    /// Where its datagrams go: the node, and the endpoint there.
+    pub(crate) peer_node: NodeId,
+    pub(crate) peer: u32,
     /// Most payload of a datagram in bytes: longer messages become several.
     most: u16,
-    /// What is left of the message that is leaving.
-    left: u64,
-    sent: u64,
 }
 
 impl Sender {
-    pub(crate) fn new(source: Source, most: u16) -> Self {
-        Self { source, most, left: 0, sent: 0 }
+    pub(crate) fn new(source: Source, most: u16, peer_node: NodeId, peer: u32) -> Self {
+        Self { source, sent: 0, left: 0, peer_node, peer, most }
     }
 
     /// When the next message is due.
@@ -30,10 +82,10 @@ impl Sender {
     pub(crate) fn poll(&mut self, now: Instant) -> Option<Datagram> {
         if self.left == 0 {
             self.source.next().filter(|due| *due <= now)?;
-            self.left = self.source.take();
+            self.left = self.source.take() as u32;
         }
-        let len = self.left.min(u64::from(self.most)) as u16;
-        self.left -= u64::from(len);
+        let len = self.left.min(u32::from(self.most)) as u16;
+        self.left -= u32::from(len);
         let datagram = Datagram::new(self.sent, now, len);
         self.sent += 1;
         Some(datagram)
@@ -47,16 +99,35 @@ impl Sender {
 
 /// The end that receives.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Receiver {
-    bytes: u64,
     delays: Delays,
+    bytes: u64,
+    /// The collector to whom it hands what arrives, if there is one: its number and 1.
+    collector: u32,
 }
 
 impl Receiver {
+    /// Looks at what a datagram that arrives will need, so that it comes from memory meanwhile.
+    #[inline]
+    pub(crate) fn approach(&self) {
+        black_box(self.bytes);
+    }
+
     /// A datagram arrived.
     pub(crate) fn receive(&mut self, now: Instant, datagram: &Datagram) {
         self.bytes += u64::from(datagram.len);
         self.delays.add(now.since(datagram.sent()));
+    }
+
+    /// Hands what arrives to this collector.
+    pub(crate) fn hand_to(&mut self, collector: u32) {
+        self.collector = collector + 1;
+    }
+
+    /// The collector to whom it hands what arrives.
+    pub(crate) fn collector(&self) -> Option<u32> {
+        self.collector.checked_sub(1)
     }
 
     /// Payload received.
@@ -67,5 +138,15 @@ impl Receiver {
     /// From leaving to arriving, of each datagram.
     pub(crate) fn delays(&self) -> &Delays {
         &self.delays
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_short() {
+        assert_eq!((size_of::<Sender>(), size_of::<Receiver>()), (128, 64));
     }
 }

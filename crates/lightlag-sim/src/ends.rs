@@ -54,6 +54,12 @@ pub(crate) fn receiver(flow: usize) -> usize {
     2 * flow + 1
 }
 
+/// The flow of which an endpoint is the sender or the receiver; of other endpoints a number that no flow has.
+#[inline]
+pub(crate) fn flow(endpoint: usize) -> usize {
+    endpoint / 2
+}
+
 /// The endpoint where the data of a flow enters a proxy; `split` is its place in the list of flows at proxies.
 pub(crate) fn entry(flows: usize, split: usize) -> usize {
     2 * (flows + split)

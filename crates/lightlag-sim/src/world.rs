@@ -6,6 +6,7 @@
 use crate::application::Application;
 use crate::body::{Body, Packet};
 use crate::collector::Collector;
+use crate::datagrams::Datagrams;
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role};
 use crate::record::Recorder;
@@ -18,9 +19,11 @@ use lightlag_tcp::{Connection, Failure, State};
 mod applications;
 
 /// One direction of a link and the node it leads to.
+// Whole cache lines, with what every packet needs in the first three.
+#[repr(C, align(64))]
 pub(crate) struct Hop<B> {
-    pub(crate) link: Link<B>,
     pub(crate) to: NodeId,
+    pub(crate) link: Link<B>,
 }
 
 /// One end of a connection.
@@ -79,8 +82,6 @@ pub(crate) enum Task {
     Receive { transfer: u64 },
     /// Pass on what arrives to the other end of this relay.
     Relay(u32),
-    /// Hand what arrives, messages, to this collector.
-    Collect(u32),
     /// Tell this collector what has arrived of its messages.
     Collected(u32),
     /// Nothing.
@@ -105,6 +106,8 @@ pub(crate) type Crash = (Instant, u32);
 pub(crate) struct World {
     pub(crate) hops: Vec<Hop<Body>>,
     pub(crate) endpoints: Vec<Endpoint>,
+    /// What endpoints of UDP do; those in `endpoints` only say where they are.
+    pub(crate) datagrams: Datagrams,
     /// Flows at proxies.
     pub(crate) relays: Vec<Relay>,
     /// Sinks of messages, in the order of their flows.
@@ -226,8 +229,8 @@ impl World {
         let was_idle = link.in_flight() == 0;
         match link.send_whole(now, packet) {
             Ok(()) => {
-                if was_idle && let Some(arrival) = link.next_arrival() {
-                    self.queue.arm(Entity(on.0), arrival);
+                if was_idle {
+                    self.queue.arm(Entity(on.0), link.last_arrival());
                 }
             }
             Err(_) => self.recorder.drop_queue(now, on.0 as usize, packet, &self.endpoints),
@@ -286,10 +289,10 @@ impl World {
     }
 
     fn endpoint_wakes<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
-        let endpoint = &mut self.endpoints[at];
-        if let Some(Application::Sends(_)) = endpoint.application.as_deref() {
-            return self.datagrams_leave::<CAPTURED>(now, at);
+        if let Some(place) = self.datagrams.of_endpoint(at) {
+            return self.datagrams_leave::<CAPTURED>(now, self.endpoint_entity(at), place);
         }
+        let endpoint = &mut self.endpoints[at];
         endpoint.read(now);
         if let Task::Open { start, transfer } = endpoint.task {
             debug_assert!(start <= now, "a flow is woken at its start");

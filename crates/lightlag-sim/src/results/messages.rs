@@ -1,9 +1,7 @@
 //! What became of the messages that sinks collect.
 
 use super::{ColumnHash, optional};
-use crate::application::Application;
 use crate::collector::Collector;
-use crate::ends;
 use crate::world::World;
 use serde::Serialize;
 
@@ -32,8 +30,8 @@ impl MessageSummary {
         let (mut sent, mut lost) = (0, 0);
         for source in collector.sources() {
             let source = *source as usize;
-            if let Some(Application::Sends(sender)) = world.endpoints[ends::sender(source)].application.as_deref() {
-                sent += sender.sent();
+            if let Some(place) = world.datagrams.of_flow(source) {
+                sent += world.datagrams.senders[place].sent();
                 lost += world.recorder.lost_datagrams[source];
             }
         }

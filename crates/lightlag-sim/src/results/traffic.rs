@@ -1,9 +1,7 @@
 //! What flows achieved that are more than a transfer: datagrams, responses, pages.
 
 use super::{FlowIdentity, FlowSummary, LimitedSeconds};
-use crate::application::Application;
 use crate::dialogue::Dialogue;
-use crate::ends;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 use serde::Serialize;
@@ -81,11 +79,8 @@ pub(super) fn datagrams_of(
     identity: FlowIdentity,
     end: Instant,
 ) -> Result<FlowSummary, FlowIdentity> {
-    let [sender, receiver] =
-        [ends::sender(flow), ends::receiver(flow)].map(|end| world.endpoints[end].application.as_deref());
-    let (Some(Application::Sends(sender)), Some(Application::Receives(receiver))) = (sender, receiver) else {
-        return Err(identity);
-    };
+    let Some(place) = world.datagrams.of_flow(flow) else { return Err(identity) };
+    let (sender, receiver) = (&world.datagrams.senders[place], &world.datagrams.receivers[place]);
     let elapsed = end.since(identity.start.min(end)).as_secs_f64();
     let delays = receiver.delays();
     Ok(FlowSummary {

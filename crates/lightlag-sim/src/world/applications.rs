@@ -3,11 +3,13 @@
 use super::{Endpoint, Outcome, Task, World};
 use crate::application::Application;
 use crate::body::{Body, Datagram, Packet, UDP_HEADER};
+use crate::datagrams;
 use crate::dialogue::Action;
 use crate::ends;
-use lightlag_core::Instant;
-use lightlag_net::{Ecn, PacketFlags};
+use lightlag_core::{Entity, Instant};
+use lightlag_net::{Ecn, Link, PacketFlags};
 use lightlag_tcp::State;
+use std::hint::black_box;
 
 impl World {
     /// The application at an endpoint writes what is due, and closes behind the last of it.
@@ -43,23 +45,31 @@ impl World {
         }
     }
 
-    /// The sender of datagrams has a message.
+    /// The sender of datagrams at this place has a message.
     #[cold]
-    pub(super) fn datagrams_leave<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
-        let mut next = None;
-        while let Some(Application::Sends(sender)) = self.endpoints[at].application.as_deref_mut() {
-            let Some(datagram) = sender.poll(now) else {
-                // Its connection is none: whoever sends little is not found in any cache, so that every line counts.
-                next = sender.next();
-                break;
-            };
-            self.send_datagram::<CAPTURED>(now, at, datagram);
+    pub(super) fn datagrams_leave<const CAPTURED: bool>(&mut self, now: Instant, entity: Entity, place: usize) {
+        self.approach(entity, place);
+        while let Some(datagram) = self.datagrams.senders[place].poll(now) {
+            self.send_datagram::<CAPTURED>(now, place, datagram);
         }
-        self.queue.settle(self.endpoint_entity(at), next);
+        self.queue.settle(entity, self.datagrams.senders[place].next());
     }
 
-    fn send_datagram<const CAPTURED: bool>(&mut self, now: Instant, at: usize, datagram: Datagram) {
-        let Endpoint { peer_node, peer, out, .. } = self.endpoints[at];
+    /// Looks at what a datagram needs on its way, also at what it needs soon: of a flow that sends now and then nothing is
+    /// in any cache, and what is asked for together comes from memory together.
+    #[inline(always)]
+    fn approach(&self, entity: Entity, place: usize) {
+        let out = self.datagrams.out(place);
+        if let Link::Computed(link) = &self.hops[out.0 as usize].link {
+            link.approach();
+        }
+        black_box((self.queue.armed(entity), self.queue.armed(Entity(out.0))));
+        self.datagrams.receivers[place].approach();
+    }
+
+    fn send_datagram<const CAPTURED: bool>(&mut self, now: Instant, place: usize, datagram: Datagram) {
+        let datagrams::Sender { peer_node, peer, .. } = self.datagrams.senders[place];
+        let out = self.datagrams.out(place);
         let size = self.ip_header + UDP_HEADER + u32::from(datagram.len);
         let packet = Packet {
             destination: peer_node,
@@ -99,10 +109,10 @@ impl World {
         if CAPTURED {
             self.recorder.captures().received(now, &self.routes, packet, None);
         }
-        if let Some(Application::Receives(receiver)) = self.endpoints[packet.flow as usize].application.as_deref_mut() {
-            receiver.receive(now, datagram);
-        }
-        if let Task::Collect(at) = self.endpoints[packet.flow as usize].task {
+        let Some(place) = self.datagrams.of_endpoint(packet.flow as usize) else { return };
+        let receiver = &mut self.datagrams.receivers[place];
+        receiver.receive(now, datagram);
+        if let Some(at) = receiver.collector() {
             self.collect::<CAPTURED>(now, at, datagram);
         }
     }
