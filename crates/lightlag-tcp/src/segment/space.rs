@@ -140,7 +140,8 @@ impl Segment {
     pub fn with_snack_vector(mut self, hole: Snack, vector: &[u8]) -> Self {
         let room = 40_usize.saturating_sub(self.options_len() as usize + 6).min(MAX_VECTOR);
         self = self.with_snacks(&[hole]);
-        let used = vector.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1).min(room);
+        let vector = &vector[..vector.len().min(room)];
+        let used = vector.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         for (at, bytes) in vector[..used].chunks(4).enumerate() {
             let mut word = [0; 4];
             word[..bytes.len()].copy_from_slice(bytes);

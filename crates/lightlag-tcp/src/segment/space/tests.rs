@@ -79,3 +79,13 @@ fn sack_blocks_leave_no_place() {
     assert!(!Segment::default().with_capabilities(Capabilities::default()).can_report());
     assert!(Segment::default().with_snacks(&holes(2)).can_report());
 }
+
+#[test]
+fn zeros_at_the_end_of_what_is_kept_of_a_vector_are_not_sent() {
+    let hole = Snack { offset: 0, size: 1 };
+    // A one beyond the room, and only zeros in it.
+    let mut vector = [0; MAX_VECTOR + 1];
+    vector[MAX_VECTOR] = 1;
+    let segment = Segment::default().with_snack_vector(hole, &vector);
+    assert_eq!(segment, Segment::default().with_snacks(&[hole]));
+}
