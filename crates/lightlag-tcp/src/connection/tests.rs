@@ -1,7 +1,8 @@
 use super::*;
 use crate::Profile;
+use crate::account::Failure;
 use crate::config::Scheme;
-use crate::segment::{SackBlock, SynOptions, Timestamps};
+use crate::segment::{Flags, SackBlock, SynOptions, Timestamps};
 use proptest::prelude::*;
 
 mod adjusting;

@@ -1,0 +1,303 @@
+//! What a segment brings once both ends know each other: whether it is acceptable, its acknowledgement, its window, its data
+//! (RFC 9293 §3.10.7.4).
+
+use super::{Connection, State};
+use crate::account::Failure;
+use crate::receiver::{MAX_BLOCKS, MAX_QUICK};
+use crate::scoreboard::Range;
+use crate::segment::{Flags, Segment};
+use crate::sender::Acknowledgement;
+use crate::timestamps::timestamp;
+use lightlag_core::{Duration, Instant};
+
+impl Connection {
+    pub(super) fn synchronized(&mut self, now: Instant, segment: &Segment) {
+        if self.state == State::TimeWait && self.reopened(now, segment) {
+            return;
+        }
+        let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else {
+            return self.repeated_syn(now, segment);
+        };
+        if segment.is_low_priority() {
+            return self.take_low_priority(now, segment, start);
+        }
+        let stamps = if self.timestamps { segment.timestamps() } else { None };
+        if let Some(stamps) = stamps
+            && self.receiver.is_old(now, stamps.value)
+            && !segment.flags.has(Flags::RST)
+        {
+            // PAWS, RFC 7323 §5.3.
+            self.receiver.acknowledge_soon(now);
+            return;
+        }
+        if self.timestamps && stamps.is_none() && self.config.require_timestamps && !segment.flags.has(Flags::RST) {
+            // RFC 7323 §3.2.
+            return;
+        }
+        if !self.acceptable(start, u64::from(segment.sequence_len())) {
+            return self.unacceptable(now, segment, start);
+        }
+        if segment.flags.has_any(Flags::RST.with(Flags::SYN)) {
+            return if segment.flags.has(Flags::RST) {
+                self.take_reset(now, start)
+            } else {
+                self.take_strange_syn(now)
+            };
+        }
+        if self.keep_alive.is_some() {
+            self.heard(now);
+        }
+        if self.sender.in_outage() {
+            self.sender.end_outage(now, &self.config);
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        if !self.take_ack(now, segment, start, stamps.map(|stamps| stamps.echo)) {
+            return;
+        }
+        if let Some(stamps) = stamps {
+            // Only now: a segment with an impossible acknowledgement may be forged (as Linux).
+            self.receiver.note_timestamp(now, start, stamps.value);
+        }
+        if self.ecn.is_some() {
+            self.take_mark(segment);
+        }
+        if segment.len > 0 || segment.flags.has(Flags::FIN) {
+            self.take_data(now, segment, start);
+        }
+    }
+
+    /// RFC 9293 §3.10.7.4, the table of acceptable segments.
+    pub(super) fn acceptable(&self, start: u64, len: u64) -> bool {
+        let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
+        if len == 0 { start == nxt || (nxt..edge).contains(&start) } else { start < edge && start + len > nxt }
+    }
+
+    /// Old data, a probe, or data beyond the window: the peer learns what is expected.
+    #[cold]
+    fn unacceptable(&mut self, now: Instant, segment: &Segment, start: u64) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.len > 0 || segment.flags.has(Flags::FIN) {
+            self.receiver.hurry(MAX_QUICK);
+            self.receiver.acknowledge_soon(now);
+        } else {
+            // Two ends that disagree would answer each other for ever (as Linux).
+            self.challenge(now);
+            self.heard(now);
+        }
+        let end = (start + u64::from(segment.len)).min(self.receiver.received());
+        self.receiver.note_duplicate(Range { start, end });
+        self.account.statistics.duplicate_bytes += end.saturating_sub(start);
+        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
+            self.linger = now + self.config.time_wait;
+        }
+        // Two ends that have filled each other's windows would not hear each other's ACKs (Linux takes such segments, too).
+        let empty = segment.len == 0 && !segment.flags.has(Flags::FIN);
+        let closed = start == self.receiver.edge() && (empty || start == self.receiver.nxt());
+        if closed && segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN) {
+            // RFC 9293 §3.10.7.4: a closed window takes no data, but the ACK that comes with it.
+            let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
+            self.take_ack(now, segment, start, echo);
+        }
+    }
+
+    /// Whether the segment acknowledges something before what is outstanding.
+    fn is_old(&self, segment: &Segment) -> bool {
+        let una = self.sender.board().una();
+        segment.ack.expand(self.local, una).is_none_or(|ack| ack < una)
+    }
+
+    /// Whether the segment goes on to be read.
+    // Always: most segments that an end receives say nothing new to its sending half, and are done here.
+    #[inline(always)]
+    pub(super) fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
+        let board = self.sender.board();
+        let (una, nxt) = (board.una(), board.nxt());
+        let most = nxt + self.sender.probed();
+        let acceptable = |ack: &u64| *ack <= most && (*ack >= una || ack + self.sender.max_window() >= una);
+        let Some(ack) = segment.ack.expand(self.local, una).filter(acceptable) else {
+            // What was never sent, or is too old (RFC 5961 §5).
+            if self.state == State::SynReceived {
+                self.refuse(segment)
+            } else if self.config.answer_unsent || self.is_old(segment) {
+                self.challenge(now)
+            }
+            return false;
+        };
+        let greeting = self.state == State::SynReceived && segment.len == 0;
+        if self.state == State::SynReceived {
+            self.establish(now, segment, u64::from(segment.window) << self.peer_scale);
+        }
+        if greeting && let Some(ecn) = &mut self.ecn {
+            ecn.take_greeting(segment.flags);
+        }
+        // An ACK that was overtaken may still tell what was SACKed.
+        let overtaken = ack < una;
+        if overtaken && (segment.sack().is_empty() || !self.sender.uses_sack()) {
+            return true;
+        }
+        // A byte that left as a probe leaves again with the data after it, whether it was taken or not.
+        let ack = ack.min(nxt);
+        let moved_window = !overtaken && self.take_window(segment, start, ack);
+        if una == nxt && segment.reports_nothing() {
+            self.sender.probe_answered();
+            // Nothing is in flight: the usual case of an end that only receives. A report of what arrived twice
+            // comes late, though (RFC 2883).
+            return true;
+        }
+        self.take_news(now, segment, ack, echo, moved_window, greeting);
+        true
+    }
+
+    /// What an acceptable acknowledgement, or the report of an overtaken one, says of what is in flight.
+    #[inline(never)]
+    fn take_news(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        ack: u64,
+        echo: Option<u32>,
+        moved_window: bool,
+        greeting: bool,
+    ) {
+        let una = self.sender.board().una();
+        let overtaken = ack < una;
+        let one_way = segment.timestamps().filter(|_| echo.is_some()).map(|stamps| {
+            // Both clocks tick in milliseconds; their offset is a constant.
+            Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
+        });
+        let (ece, marks) =
+            if greeting || overtaken || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
+        let low_priority = segment.is_low_priority();
+        let arrived = Acknowledgement {
+            ack: ack.max(una),
+            sacked: &[],
+            echo,
+            occupies: segment.sequence_len() > 0,
+            moved_window,
+            dsack: None,
+            ece,
+            marks,
+            one_way,
+            low_priority: false,
+            snack: None,
+        };
+        if segment.reports_nothing() && !low_priority {
+            self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
+        } else {
+            let occupies = arrived.occupies || low_priority;
+            self.take_report(now, segment, ack, Acknowledgement { occupies, low_priority, ..arrived });
+        }
+        if self.sender.fin_acknowledged() {
+            self.fin_acknowledged(now);
+        }
+    }
+
+    /// An acknowledgement up to `ack` that says more than that, in options or by its priority.
+    #[inline(never)]
+    fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, arrived: Acknowledgement<'_>) {
+        let una = self.sender.board().una();
+        let mut sacked = [Range::default(); MAX_BLOCKS];
+        let reports = !segment.sack().is_empty() && self.sender.uses_sack();
+        let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
+        let (dsack, sacked) = split_dsack(ack, sacked);
+        let report = if self.scps.is_some() && ack >= una { self.take_scps(now, segment, ack) } else { None };
+        let sacked = report.as_ref().map_or(sacked, |report| &report.received);
+        self.account.statistics.dsacks += u64::from(dsack.is_some());
+        let arrived = Acknowledgement { sacked, dsack, snack: report.as_deref(), ..arrived };
+        self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
+        if report.is_some() {
+            self.keep_report(report);
+        }
+    }
+
+    /// A round-trip time passed since the buffer was looked at. The time is that of the timestamps, which a sender of
+    /// data echoes, or of the handshake.
+    #[cold]
+    fn tune_buffer(&mut self, now: Instant, segment: &Segment) {
+        let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
+        let rtt = echo.map_or(self.sender.rtt().srtt(), |echo| {
+            Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo)))
+        });
+        self.receiver.tune(now, rtt);
+    }
+
+    /// RFC 9293 §3.10.7.4: only a newer segment moves the window. Returns whether its right edge or size changed.
+    #[inline(always)]
+    fn take_window(&mut self, segment: &Segment, start: u64, ack: u64) -> bool {
+        if self.window_from > (start, ack) {
+            return false;
+        }
+        self.window_from = (start, ack);
+        self.sender.set_peer_window(ack, u64::from(segment.window) << self.peer_scale)
+    }
+
+    #[inline(never)]
+    fn expand_sack<'a>(&self, segment: &Segment, una: u64, ranges: &'a mut [Range; MAX_BLOCKS]) -> &'a [Range] {
+        let mut count = 0;
+        for block in segment.sack() {
+            let ends = (block.start.expand(self.local, una), block.end.expand(self.local, una));
+            if let (Some(start), Some(end)) = ends {
+                ranges[count] = Range { start, end };
+                count += 1;
+            }
+        }
+        &ranges[..count]
+    }
+
+    /// The data of a SYN, which stands at the begin of the stream.
+    #[cold]
+    pub(super) fn take_early(&mut self, now: Instant, syn: &Segment) {
+        self.take_data(now, syn, 0);
+    }
+
+    #[inline(always)]
+    fn take_data(&mut self, now: Instant, segment: &Segment, start: u64) {
+        if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
+            self.receiver.acknowledge_now();
+            return;
+        }
+        if self.orphan && segment.len > 0 && start + u64::from(segment.len) > self.receiver.nxt() {
+            // Nobody will read it (RFC 9293 §3.6.1, RFC 1122 §4.2.2.13).
+            self.reset_peer();
+            return self.finish(Some(Failure::Aborted));
+        }
+        if now >= self.receiver.tune_at() {
+            self.tune_buffer(now, segment);
+        }
+        if !self.config.partial_segments && !self.receiver.has_room(u64::from(segment.len)) {
+            // As INET: what does not fit whole is dropped.
+            self.receiver.acknowledge_now();
+            return;
+        }
+        if segment.len > 0 && self.receiver.adapts(now) {
+            self.receiver.adapt(now, self.path_times());
+        }
+        if self.scps.is_some() && segment.ends_record() {
+            self.note_record(start + u64::from(segment.len));
+        }
+        let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags);
+        if duplicate > 0 {
+            self.account.statistics.duplicate_bytes += duplicate;
+        }
+        if self.scps.is_some() {
+            self.settle_records();
+        }
+        if self.receiver.fin_consumed() {
+            self.peer_fin(now);
+        }
+    }
+}
+
+/// The first block reports what arrived twice if it lies below the acknowledgement or inside the second block
+/// (RFC 2883 §4).
+fn split_dsack(ack: u64, sacked: &[Range]) -> (Option<Range>, &[Range]) {
+    match sacked {
+        [first, rest @ ..] if first.end <= ack => (Some(*first), rest),
+        [first, second, ..] if second.start <= first.start && first.end <= second.end => (Some(*first), &sacked[1..]),
+        _ => (None, sacked),
+    }
+}
