@@ -7,8 +7,8 @@ use crate::congestion::{self, CongestionControl, Needs, Phase, Probes};
 use crate::delivery_rate::RateSampler;
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::rtt::RttEstimator;
-use crate::scoreboard::{Chunk, Scoreboard};
-use lightlag_core::{Duration, Instant};
+use crate::scoreboard::Scoreboard;
+use lightlag_core::Instant;
 use pacing::Pacer;
 use tail::Tail;
 use validation::Validation;
@@ -26,6 +26,7 @@ mod persist;
 mod rates;
 mod records;
 mod release;
+mod sending;
 mod tail;
 mod timeouts;
 mod tokens;
@@ -35,9 +36,6 @@ pub(crate) use acks::Acknowledgement;
 pub(crate) use handshake::Agreed;
 pub(crate) use timeouts::Expiry;
 
-/// How long data waits at most for a window that is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
-const OVERRIDE: Duration = Duration::from_secs(1);
-
 /// What the timer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timer {
@@ -46,15 +44,6 @@ enum Timer {
     Persist,
     /// Nothing leaves but probes, for a link is out.
     Outage,
-}
-
-/// What leaves next.
-enum Choice {
-    New(Chunk),
-    /// The record with this number.
-    Again(u64),
-    /// Nothing yet: the next ACK makes the burst larger.
-    Wait,
 }
 
 /// The rules of repair with this scheme.
@@ -394,224 +383,6 @@ impl Sender {
             self.cwnd = window;
             // An algorithm of its own mind may go below what was deflated.
             self.recovery.limit_deflation(window);
-        }
-    }
-
-    /// The next segment with data or FIN that may leave now.
-    pub(crate) fn poll(&mut self, now: Instant, config: &Config, account: &mut Account) -> Option<Chunk> {
-        if self.limit == Limit::Application
-            && self.board.is_empty()
-            && self.written <= self.board.nxt()
-            && !self.closing
-        {
-            // The usual case of an end that only receives.
-            return None;
-        }
-        if self.burst_left == 0 || self.in_outage() {
-            return None;
-        }
-        if self.tail.due
-            && let Some(chunk) = self.probe_tail(now, config, account)
-        {
-            return Some(chunk);
-        }
-        if self.board.is_empty() && self.written > self.board.nxt() {
-            self.restart_after_idle(now, config, account);
-        }
-        let room = if self.needs.bursts {
-            match self.released(now) {
-                Some(room) => room,
-                None => {
-                    self.arm_tail_if_stale(now, config);
-                    self.note_limit(now, Limit::Pacing, account);
-                    return None;
-                }
-            }
-        } else {
-            self.window().saturating_sub(self.recovery.outstanding(&self.board))
-        };
-        match self.choose(now, room, config) {
-            Ok(Choice::Wait) => {
-                // As if the window were full that leaves less room.
-                let of_peer = self.peer_edge.saturating_sub(self.board.nxt());
-                let (limit, room) = if of_peer < room { (Limit::Rwnd, room) } else { (Limit::Cwnd, 0) };
-                self.rest(now, limit, room, config, account);
-                None
-            }
-            Ok(_) if self.pacer.holds(now) && !self.in_burst() => {
-                self.pacer.wait();
-                self.arm_tail_if_stale(now, config);
-                self.note_limit(now, Limit::Pacing, account);
-                None
-            }
-            Ok(Choice::New(chunk)) => {
-                if self.congestion.is_none() {
-                    self.start_congestion(config);
-                }
-                Some(self.send_new(now, chunk, config))
-            }
-            Ok(Choice::Again(number)) => {
-                self.resend_head = false;
-                Some(self.retransmit(now, number, config, account))
-            }
-            Err(blocked) => {
-                self.rest(now, blocked, room, config, account);
-                None
-            }
-        }
-    }
-
-    /// What leaves next into a window with so much room, or why nothing does.
-    // Always: it has a second, rare caller, and a call costs each segment 20 instructions.
-    #[inline(always)]
-    fn choose(&mut self, now: Instant, room: u64, config: &Config) -> Result<Choice, Limit> {
-        if self.resend_head {
-            if let Some(head) = self.board.head() {
-                return Ok(Choice::Again(head));
-            }
-            self.resend_head = false;
-        }
-        let repairs = room >= u64::from(self.segment_size) || self.recovery.repairs_at_once();
-        if repairs && let Some(number) = self.recovery.next_lost(&mut self.board) {
-            return Ok(Choice::Again(number));
-        }
-        let blocked = match self.next_new(room) {
-            Ok(chunk) if config.tso && chunk.len > 0 && !self.in_burst() && self.begin_burst(now, room) => {
-                return Ok(Choice::Wait);
-            }
-            Ok(chunk) => return Ok(Choice::New(chunk)),
-            Err(blocked) => blocked,
-        };
-        if self.recovery.wants_new_data() && blocked != Limit::Cwnd {
-            self.recovery.give_up_test();
-            return self.choose(now, room, config);
-        }
-        if blocked != Limit::Cwnd
-            && repairs
-            && let Some(number) = self.recovery.next_speculative(&mut self.board)
-        {
-            return Ok(Choice::Again(number));
-        }
-        Err(blocked)
-    }
-
-    /// New data that may leave, or what forbids it (RFC 9293 §3.8.6.2.1).
-    #[inline(always)]
-    fn next_new(&self, room: u64) -> Result<Chunk, Limit> {
-        let nxt = self.board.nxt();
-        let pending = self.written.saturating_sub(nxt);
-        if pending == 0 {
-            return if self.closing && nxt == self.written && self.peer_edge > nxt {
-                // A FIN alone does not wait for the congestion window.
-                Ok(Chunk { start: nxt, len: 0, fin: true })
-            } else if self.closing && nxt == self.written {
-                Err(Limit::Rwnd)
-            } else {
-                Err(Limit::Application)
-            };
-        }
-        let size = u64::from(self.segment_size);
-        let allowed = self.peer_edge.saturating_sub(nxt);
-        let mut full = pending.min(size);
-        if self.marks_records() {
-            full = self.within_record(nxt, full);
-        }
-        let len = full.min(allowed);
-        if len < full && !self.override_small && (len == 0 || len < self.max_window / 2) {
-            return Err(Limit::Rwnd);
-        }
-        if len == 0 {
-            return Err(Limit::Rwnd);
-        }
-        if len > room {
-            return Err(Limit::Cwnd);
-        }
-        let last = len == pending;
-        if self.nagle && last && len < size && !self.closing && !self.board.is_empty() {
-            return Err(Limit::Application);
-        }
-        let fin = last && self.closing && allowed > len;
-        Ok(Chunk { start: nxt, len: len as u32, fin })
-    }
-
-    #[inline(always)]
-    fn left(&mut self, now: Instant, chunk: Chunk, again: bool, config: &Config) {
-        self.burst_left -= 1;
-        self.last_sent = now;
-        self.recovery.sent(now, chunk.len, again);
-        if config.pacing || self.needs.pacing {
-            self.pace(now, chunk.len, config);
-        }
-    }
-
-    #[inline(always)]
-    fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
-        let (number, in_flight) = (self.board.numbers().1, self.board.pipe());
-        self.board.sent(now, chunk.len, chunk.fin);
-        self.note_sent(now, number, chunk, in_flight);
-        self.left(now, chunk, false, config);
-        self.override_small = false;
-        if self.timer == Timer::Persist {
-            self.rtt.end_back_off();
-            self.persisting = persist::Persisting::default();
-            self.deadline = Instant::MAX;
-        }
-        if self.deadline == Instant::MAX {
-            self.timer = Timer::Retransmission;
-            self.deadline = now + self.rtt.rto(&config.rto);
-        }
-        self.tail.stale = true;
-        chunk
-    }
-
-    #[inline(never)]
-    fn retransmit(&mut self, now: Instant, number: u64, config: &Config, account: &mut Account) -> Chunk {
-        let in_flight = self.board.pipe();
-        if self.validation.is_some() {
-            self.note_resent(number);
-        }
-        let chunk = self.board.retransmit(number, now);
-        self.note_sent(now, number, chunk, in_flight);
-        self.left(now, chunk, true, config);
-        account.statistics.retransmitted_segments += u64::from(chunk.len > 0);
-        let head_again = self.recovery.is_selective() && chunk.start == self.board.una();
-        if self.deadline == Instant::MAX || head_again {
-            // The head's repair needs a whole RTO of its own (as Linux).
-            self.timer = Timer::Retransmission;
-            self.deadline = now + self.rtt.rto(&config.rto);
-        }
-        chunk
-    }
-
-    fn note_limit(&mut self, now: Instant, limit: Limit, account: &mut Account) {
-        if limit != self.limit {
-            account.was_limited(self.limit, now);
-            self.limit = limit;
-        }
-    }
-
-    /// Nothing more leaves now: notes why, and arms the persist timer if only the peer's window is in the way.
-    fn rest(&mut self, now: Instant, blocked: Limit, room: u64, config: &Config, account: &mut Account) {
-        if blocked == Limit::Rwnd && self.board.is_empty() && self.deadline == Instant::MAX {
-            self.arm_persist(now, config);
-            if self.peer_edge > self.board.nxt() {
-                // A small window is used in the end (RFC 9293 §3.8.6.2.1 rule 4).
-                self.deadline = self.deadline.min(now + OVERRIDE);
-            }
-        }
-        self.arm_tail_if_stale(now, config);
-        let limit = match self.recovery.phase() {
-            Phase::Recovery => Limit::Recovery,
-            Phase::Loss => Limit::Timeout,
-            Phase::Open => blocked,
-        };
-        self.note_limit(now, limit, account);
-        let limited = room < u64::from(self.segment_size);
-        let flight = self.board.pipe();
-        if limited || self.board.una() >= self.round_end || (!self.cwnd_limited && flight > self.round_flight) {
-            self.cwnd_limited = limited;
-            self.round_flight = flight;
-            self.round_end = self.board.nxt();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A sender whose segments wait for tokens (see [`crate::bucket`]).
 
-use super::{Choice, Sender};
+use super::Sender;
+use super::sending::Choice;
 use crate::account::{Account, Limit};
 use crate::config::Config;
 use lightlag_core::Instant;
