@@ -54,7 +54,7 @@ CAPTIONS = {
 
 def caption(kind: str) -> str:
     """What a figure shows."""
-    return CAPTIONS.get(kind, "Means with 95 % intervals (Student t) as bands.")
+    return CAPTIONS.get(kind, "Means with 95 % intervals (Student t), as bands or, beside names, as bars.")
 
 
 def kinds(comparison: Comparison) -> list[str]:
