@@ -165,12 +165,28 @@ class Scps:
 class RateControl:
     """A token bucket in bytes of IP packets, shared by all connections that leave a node on the same link."""
 
-    rate: Rate
-    """What flows into it."""
+    rate: Rate | None = None
+    """What flows into it; by default that of the route."""
     ack_rate: Rate | None = None
     """What the end that is connected to may send instead: its ACKs."""
     bucket: Size | None = None
     """What it holds; by default five packets of full size."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """What is known of a route before anything was measured on it."""
+
+    path: bool | None = None
+    """Take what is not said here from the scenario's path."""
+    rtt: Time | None = None
+    """The round trip before the first sample."""
+    rto: Time | None = None
+    """The timeout before the first sample, of the SYN, too; by default three times ``rtt``."""
+    bdp: Size | None = None
+    """Slow start ends where the window is so large; by default the payload of ``rate`` times ``rtt``."""
+    rate: Rate | None = None
+    """What flows into the token bucket, where ``rate_control`` names no rate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,8 +213,8 @@ class Tcp:
     """A congestion mark costs less than a loss (ABE, RFC 8511)."""
     window_scaling: bool | None = None
     """Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight."""
-    initial_window: int | None = None
-    """Initial window in segments (RFC 6928)."""
+    initial_window: int | Literal["rfc3390"] | None = None
+    """Initial window in segments (RFC 6928), or min(4 MSS, max(2 MSS, 4380 B)) (RFC 3390)."""
     receive_buffer: Size | Mapping[str, Any] | None = None
     """Receive buffer, the largest window that is advertised: a size, "auto", or its bounds
     {"auto": {"initial": "64 kB", "max": "16 MB"}}."""
@@ -274,6 +290,8 @@ class Tcp:
     """One ACK in this time instead of delayed ACKs, whatever arrives; 0 s is off."""
     rate_control: RateControl | Mapping[str, Any] | None = None
     """A token bucket for all that leaves."""
+    route: Route | Mapping[str, Any] | Literal["path"] | bool | None = None
+    """What is known of the route before anything was measured; "path" takes all from the scenario's path."""
     outage_after: int | None = None
     """So many timeouts in a row mean that a link is out: only probes leave then, and nothing is given up; 0 is off."""
 

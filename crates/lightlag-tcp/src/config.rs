@@ -8,14 +8,18 @@ pub use crate::timer::TimerGranularity;
 use lightlag_core::{Bytes, Duration};
 use serde::Serialize;
 
+mod initial_window;
 mod options;
 mod receive_buffer;
+mod route;
 mod scps;
 
+pub use initial_window::InitialWindow;
 pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
 pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;
 pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
-pub use scps::{LossAssumption, RateControl, Scps, ScpsOptions, ScpsSwitch, SnackForm};
+pub use route::{PathParameters, PathWord, Route, RouteOptions, RouteSwitch};
+pub use scps::{LossAssumption, RateControl, RateControlOptions, Scps, ScpsOptions, ScpsSwitch, SnackForm};
 
 /// The complete behaviour of one endpoint. Connections share it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -134,6 +138,9 @@ pub struct Config {
     /// A token bucket for all that leaves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_control: Option<RateControl>,
+    /// What was known of the route beforehand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route: Option<Route>,
     /// So many timeouts in a row for the same data mean that a link is out; `None` never thinks so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outage_after: Option<u8>,

@@ -133,6 +133,7 @@ fn linux() -> Config {
         loss_assumption: LossAssumption::Congestion,
         ack_interval: None,
         rate_control: None,
+        route: None,
         outage_after: None,
         careful_resume: None,
     }
@@ -240,6 +241,7 @@ fn inet() -> Config {
         loss_assumption: LossAssumption::Congestion,
         ack_interval: None,
         rate_control: None,
+        route: None,
         outage_after: None,
         careful_resume: None,
     }

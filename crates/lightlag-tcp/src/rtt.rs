@@ -56,6 +56,16 @@ impl RttEstimator {
         }
     }
 
+    /// As if a first sample had given this round trip, where one is known; the RTO is `config.initial` all the same.
+    pub fn of_route(rtt: Option<Duration>, config: &Rto) -> Self {
+        let mut estimator = Self::new(config.initial);
+        if let Some(rtt) = rtt {
+            estimator.sample_at(rtt, config, Progress::default());
+            estimator.base = config.initial;
+        }
+        estimator
+    }
+
     /// As [`Self::sample`], by the rule of the configuration.
     #[inline]
     pub(crate) fn sample_at(&mut self, rtt: Duration, config: &Rto, progress: Progress) {

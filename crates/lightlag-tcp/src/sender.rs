@@ -151,7 +151,7 @@ impl Sender {
             deadline: Instant::MAX,
             coarse: Instant::ZERO,
             recovery: Recovery::new(rules(config, config.recovery), segment_size),
-            rtt: RttEstimator::new(config.rto.initial),
+            rtt: RttEstimator::of_route(config.route.and_then(|route| route.rtt), &config.rto),
             congestion: None,
             needs: Needs::default(),
             rates: None,
@@ -227,7 +227,8 @@ impl Sender {
         let start = congestion::Start {
             segment_size: u64::from(self.segment_size),
             initial_window: u64::from(self.initial_window),
-            rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()),
+            rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()).or(config.route.and_then(|route| route.rtt)),
+            pipe: config.route.and_then(|route| route.bdp).map(|bytes| bytes.0),
             abe: config.abe,
             ecn: self.ecn,
             seed: self.seed,

@@ -103,6 +103,9 @@ impl ServeOptions {
             return Err(format!("--mtu {}: is below {LEAST_MTU} bytes", self.mtu));
         }
         let tcp = self.tcp.resolve().map_err(|error| format!("--set {}: {}", error.key, error.message))?;
+        if tcp.awaits_path() {
+            return Err("--set route: a host has no path to take it from; write rtt, rto, bdp or rate".to_owned());
+        }
         let mut host = HostConfig { tcp, mtu: self.mtu, seed: self.seed, ..HostConfig::new(vec![address]) };
         // What is sent fills the path; the kernel's default of 4 MB holds one back above 160 Mbit/s at 200 ms.
         host.send_buffer.most = host.send_buffer.most.max(2 * host.tcp.receive_buffer.0.min(64 << 20));
@@ -218,6 +221,7 @@ mod tests {
             (r#"{"port": 0}"#, "--port"),
             (r#"{"mtu": 60}"#, "--mtu 60"),
             (r#"{"tcp": {"mss": "1 B"}}"#, "--set mss"),
+            (r#"{"tcp": {"route": "path"}}"#, "--set route: a host has no path"),
             (r#"{"remote": "10.9.0.1"}"#, "\"10.9.0.1\""),
             (r#"{"remote": "[fd00::1]:80"}"#, "[fd00::1]:80"),
             (r#"{"role": "send", "file": "/nowhere"}"#, "--file /nowhere"),

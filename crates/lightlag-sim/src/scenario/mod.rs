@@ -25,6 +25,7 @@ mod proxy;
 mod queue;
 mod reader;
 mod record;
+mod route;
 mod satellite;
 mod text;
 mod topology;
@@ -32,6 +33,7 @@ mod trace;
 mod traffic;
 mod varied;
 mod warnings;
+mod way;
 
 pub use application::Reader;
 pub use capture::{CapturePlace, CapturePlan, IpVersion, Pcap};

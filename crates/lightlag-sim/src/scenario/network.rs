@@ -170,7 +170,9 @@ impl Scenario {
         let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
         let Layout { nodes, streams, proxies, captures, .. } = layout;
         let flows = streams.into_iter().map(Flow::from).collect();
-        errors.or(Some(Network { nodes: nodes.names, links, flows, proxies, splits, routes, ip: self.ip, captures }))
+        let mut network = Network { nodes: nodes.names, links, flows, proxies, splits, routes, ip: self.ip, captures };
+        network.configure_routes(&mut errors);
+        errors.or(Some(network))
     }
 }
 

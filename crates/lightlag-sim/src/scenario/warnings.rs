@@ -6,25 +6,21 @@
 mod outage;
 mod routers;
 
-use super::capture::IpVersion;
 use super::error::Warning;
 use super::link::Line;
 use super::network::{Flow, LinkDirection, Network, Part};
 use super::traffic::Transport;
+use super::way::{Sizes, Way, payload};
 use super::{Scenario, Topology};
 use lightlag_core::{Bytes, Duration, Rate};
+use lightlag_net::QueueLimit;
 use lightlag_net::queue::{CoDelConfig, DisciplineConfig, FqCoDelConfig, StepConfig};
-use lightlag_net::{LinkId, QueueLimit};
+use lightlag_tcp::Scheme;
 use lightlag_tcp::ecn::Mode;
-use lightlag_tcp::{Config, Scheme};
 use std::collections::{BTreeMap, BTreeSet};
 
 mod scps;
 
-/// Bytes of a TCP header without options.
-const TCP_HEADER: u64 = 20;
-/// Bytes of the timestamps option with its padding.
-const TIMESTAMPS: u64 = 12;
 /// The largest window without scaling (RFC 9293 §3.1: 16 bits).
 const UNSCALED: u64 = 65_535;
 /// From so many segments in flight on, repairing one loss a round trip takes long.
@@ -33,46 +29,6 @@ const MANY_SEGMENTS: u64 = 20;
 const FULL_PACKET: u64 = 1500;
 /// The least useful queue, as a share of the BDP.
 const SMALL_QUEUE: f64 = 0.1;
-
-/// What a flow meets.
-#[derive(Clone, Copy)]
-struct Way {
-    /// Propagation both ways and the transmission of a segment and its ACK on every link.
-    round_trip: Duration,
-    /// The slowest link of the data.
-    bottleneck: LinkId,
-    rate: Rate,
-    /// The slowest link of the ACKs.
-    return_bottleneck: LinkId,
-    return_rate: Rate,
-}
-
-/// Sizes of a flow's packets.
-#[derive(Clone, Copy)]
-struct Sizes {
-    payload: u64,
-    segment: Bytes,
-    ack: Bytes,
-}
-
-impl Sizes {
-    fn of(tcp: &Config, ip: IpVersion) -> Self {
-        let headers = u64::from(ip.header()) + TCP_HEADER + options(tcp);
-        let payload = payload(tcp);
-        Self { payload, segment: Bytes(payload + headers), ack: Bytes(headers) }
-    }
-}
-
-/// Bytes of data in a full segment.
-fn payload(tcp: &Config) -> u64 {
-    let mss = u64::from(tcp.mss);
-    if tcp.mss_is_payload { mss } else { mss.saturating_sub(options(tcp)).max(1) }
-}
-
-/// Bytes of options on every segment.
-fn options(tcp: &Config) -> u64 {
-    if tcp.timestamps { TIMESTAMPS } else { 0 }
-}
 
 /// Warnings so far: of each kind the first, and how many more flows it holds for.
 #[derive(Default)]
@@ -315,7 +271,7 @@ fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str,
 }
 
 /// Where a flow of the network stands in the file.
-fn flow_path(flow: &Flow) -> String {
+pub(super) fn flow_path(flow: &Flow) -> String {
     flow.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"))
 }
 
@@ -325,31 +281,9 @@ fn ways(network: &Network) -> Vec<Option<Way>> {
     let way = |flow: &Flow| {
         let sizes = Sizes::of(&flow.tcp, network.ip);
         let key = (flow.from.0, flow.to.0, sizes.segment.0);
-        *known.entry(key).or_insert_with(|| way(network, flow, sizes))
+        *known.entry(key).or_insert_with(|| Way::between(network, flow.from, flow.to, sizes))
     };
     network.flows.iter().map(way).collect()
-}
-
-fn way(network: &Network, flow: &Flow, sizes: Sizes) -> Option<Way> {
-    let data = network.routes.path(flow.from, flow.to)?;
-    let acks = network.routes.path(flow.to, flow.from)?;
-    let link = |id: &LinkId| &network.links[id.0 as usize];
-    let rate = |id: &LinkId| link(id).on_demand.map_or(link(id).rate, |demand| demand.most);
-    let wait = |link: &LinkDirection| link.on_demand.map_or(Duration::ZERO, |demand| demand.least_wait());
-    let time = |ids: &[LinkId], size: Bytes| {
-        let one =
-            |link: &LinkDirection| link.delay + link.rate.time_to_send(Bytes(size.0 + link.header.0)) + wait(link);
-        ids.iter().map(link).fold(Duration::ZERO, |sum, link| sum + one(link))
-    };
-    let slowest = |ids: &[LinkId]| ids.iter().copied().min_by_key(|id| (rate(id), *id));
-    let (bottleneck, return_bottleneck) = (slowest(&data)?, slowest(&acks)?);
-    Some(Way {
-        round_trip: time(&data, sizes.segment) + time(&acks, sizes.ack),
-        bottleneck,
-        rate: rate(&bottleneck),
-        return_bottleneck,
-        return_rate: rate(&return_bottleneck),
-    })
 }
 
 /// A receive window that cannot cover the path, by its size or for want of scaling.

@@ -1,8 +1,9 @@
 //! What a scenario's `tcp = { ... }` may say, and how it becomes a [`Config`].
 
 use super::{
-    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, KeepAlive, LossAssumption, PartialAcks, Probe, RateControl,
-    ReceiveBuffer, RttSamples, Scheme, ScpsSwitch, TimerGranularity, Variance, VarianceGain, WindowRule, scps,
+    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, InitialWindow, KeepAlive, LossAssumption, PartialAcks,
+    Probe, RateControlOptions, ReceiveBuffer, RouteSwitch, RttSamples, Scheme, ScpsSwitch, TimerGranularity, Variance,
+    VarianceGain, WindowRule, route, scps,
 };
 use crate::congestion::careful_resume::Saved;
 use crate::congestion::{Choice, is_window_based, wants_exact_marks};
@@ -14,6 +15,9 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+/// Hours that a timeout lasts at most: six of a round trip of a day.
+const LONGEST_TIMER: u64 = 144;
 
 /// The keys of a scenario's `tcp` table. What is left out comes from the profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,10 +55,9 @@ pub struct Options {
     /// Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scaling: Option<bool>,
-    /// Initial window in segments, 1 to 1,000 (RFC 6928).
+    /// Initial window: 1 to 1,000 segments (RFC 6928), or `"rfc3390"`, min(4 MSS, max(2 MSS, 4380 B)).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1000))]
-    pub initial_window: Option<u32>,
+    pub initial_window: Option<InitialWindow>,
     /// Receive buffer, the largest window that is advertised: a size, `"auto"`, or
     /// `{ auto = { initial = "64 kB", max = "16 MB" } }`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,7 +178,11 @@ pub struct Options {
     pub ack_interval: Option<Duration>,
     /// A token bucket for all that leaves: `{ rate = "1.5 Mbit/s", ack_rate = "20 kbit/s", bucket = "3 kB" }`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_control: Option<RateControl>,
+    pub rate_control: Option<RateControlOptions>,
+    /// What is known of the route before anything was measured: any of `rtt`, `rto`, `bdp` and `rate`; or `"path"`, which
+    /// takes all from the scenario's path. Seeds SRTT and the timeout, ends slow start at `bdp`, and limits to `rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route: Option<RouteSwitch>,
     /// So many timeouts in a row for the same data mean that a link is out: only probes leave then, after 1, 2, 4 … 60 s,
     /// and nothing is given up. 0 is off.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -348,6 +355,7 @@ impl Options {
             loss_assumption: over.loss_assumption.or(self.loss_assumption),
             ack_interval: over.ack_interval.or(self.ack_interval),
             rate_control: over.rate_control.or(self.rate_control),
+            route: both(self.route, over.route, RouteSwitch::merge),
             outage_after: over.outage_after.or(self.outage_after),
             careful_resume: over.careful_resume.or(self.careful_resume),
         }
@@ -359,9 +367,8 @@ impl Options {
         if let Some(mss) = self.mss {
             config.mss = in_range("mss", mss.0, 64, 65_000, " B")? as u16;
         }
-        if let Some(segments) = self.initial_window {
-            config.initial_window = in_range("initial_window", segments.into(), 1, 1_000, " segments")? as u32;
-            config.initial_window_bytes = None;
+        if let Some(window) = self.initial_window {
+            window.apply(&mut config)?;
         }
         if let Some(buffer) = self.receive_buffer {
             (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
@@ -413,15 +420,12 @@ impl Options {
         if let Some(switch) = self.delayed_ack {
             config.delayed_ack = delayed_ack(switch, config.delayed_ack)?;
         }
-        if let Some(rto) = self.rto {
-            apply_rto(rto, &mut config)?;
-        }
+        config.ack_interval = self.ack_interval.or(config.ack_interval).filter(|interval| !interval.is_zero());
+        self.resolve_route(&mut config)?;
         if let Some(switch) = self.scps {
             config.scps = switch.resolve(config.scps)?;
         }
         set(&mut config.loss_assumption, &self.loss_assumption);
-        config.ack_interval = self.ack_interval.or(config.ack_interval).filter(|interval| !interval.is_zero());
-        config.rate_control = self.rate_control.or(config.rate_control);
         config.outage_after = self.outage_after.or(config.outage_after).filter(|timeouts| *timeouts > 0);
         scps::check(&mut config, self.recovery.is_some())?;
         config.ecn = ecn(self.ecn, &config)?;
@@ -434,6 +438,21 @@ impl Options {
 }
 
 impl Options {
+    /// The route, what it sets, and what is named beside it.
+    fn resolve_route(&self, config: &mut Config) -> Result<(), OptionError> {
+        let named = route::Named {
+            rto: self.rto.unwrap_or_default(),
+            rate_control: self.rate_control,
+            time_wait: self.time_wait.is_some(),
+            fin_wait: self.fin_wait.is_some(),
+        };
+        if let Some(switch) = self.route {
+            config.route = switch.resolve(named)?;
+        }
+        route::apply(config, &named, None)?;
+        apply_rto(named.rto, config)
+    }
+
     /// Switches that were set and cannot act together.
     fn check_switches(&self, config: &Config) -> Result<(), OptionError> {
         let wants_sack = matches!(config.recovery, Scheme::Sack | Scheme::Rack);
@@ -550,7 +569,14 @@ fn check_closing(config: &Config) -> Result<(), OptionError> {
     Ok(())
 }
 
-fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError> {
+pub(super) fn between(key: &str, value: Duration, most_hours: u64) -> Result<(), OptionError> {
+    if value < Duration::from_millis(1) || value > Duration::from_secs(3_600 * most_hours) {
+        return error(key, format!("{value} is not between 1 ms and {most_hours} h"));
+    }
+    Ok(())
+}
+
+pub(super) fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError> {
     let rto = &mut config.rto;
     set(&mut rto.initial, &options.initial);
     set(&mut rto.syn, &options.syn.or(options.initial));
@@ -566,11 +592,8 @@ fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError
     if options.scaled_gains == Some(true) && config.rtt_samples == RttSamples::OnePerRound {
         return error("rto.scaled_gains", "true needs rtt_samples = \"send_time\" or \"timestamp\"".into());
     }
-    let (least, most) = (Duration::from_millis(1), Duration::from_secs(3_600));
     for (key, value) in [("rto.initial", rto.initial), ("rto.syn", rto.syn), ("rto.max", rto.max)] {
-        if value < least || value > most {
-            return error(key, format!("{value} is not between 1 ms and 3600 s"));
-        }
+        between(key, value, LONGEST_TIMER)?;
     }
     if rto.min > rto.max {
         return error("rto.min", format!("{} is above rto.max, which is {}: make it smaller", rto.min, rto.max));

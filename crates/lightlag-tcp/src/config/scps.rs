@@ -13,7 +13,7 @@ use std::fmt;
 const BUCKET: u64 = 5;
 
 /// The largest bucket and record.
-const MOST: u64 = 1 << 40;
+pub(super) const MOST: u64 = 1 << 40;
 
 /// Bytes of IPv4 and TCP headers without options.
 const HEADERS: u64 = 40;
@@ -57,16 +57,15 @@ pub enum LossAssumption {
 }
 
 /// A token bucket in bytes of IP packets, in which all connections share that leave a node on the same link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RateControl {
     /// What flows into it.
     pub rate: Rate,
     /// What the end that is connected to may send instead: its ACKs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_rate: Option<Rate>,
     /// What it holds; by default five packets of full size.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<Bytes>,
 }
 
@@ -77,10 +76,34 @@ impl RateControl {
     }
 }
 
+/// Bytes of the timestamps option with its padding.
+const STAMPS: u64 = 12;
+
 /// Bytes of a full packet.
-fn packet(config: &Config) -> u64 {
-    let stamps = if config.timestamps && config.mss_is_payload { 12 } else { 0 };
+pub(super) fn packet(config: &Config) -> u64 {
+    let stamps = if config.timestamps && config.mss_is_payload { STAMPS } else { 0 };
     u64::from(config.mss) + HEADERS + stamps
+}
+
+/// What of that is payload.
+pub(super) fn payload(config: &Config) -> u64 {
+    let stamps = if config.timestamps && !config.mss_is_payload { STAMPS } else { 0 };
+    u64::from(config.mss).saturating_sub(stamps).max(1)
+}
+
+/// The value of `rate_control`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RateControlOptions {
+    /// What flows into the bucket; by default `route.rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// What the end that is connected to may send instead: its ACKs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_rate: Option<Rate>,
+    /// What the bucket holds; by default five packets of full size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<Bytes>,
 }
 
 /// The value of `scps`: off, on, or what is on.
@@ -160,6 +183,11 @@ pub(super) fn check(config: &mut Config, recovery: bool) -> Result<(), OptionErr
         // A timeout must not come before the ACK can: SRTT + max(4 RTTVAR, interval).
         config.rto.variance_floor = config.rto.variance_floor.max(interval);
     }
+    check_bucket(config)
+}
+
+/// Whether a bucket, if there is one, can let a packet pass.
+pub(super) fn check_bucket(config: &Config) -> Result<(), OptionError> {
     let Some(control) = config.rate_control else { return Ok(()) };
     let (size, packet) = (control.size(config), packet(config));
     if size < packet {

@@ -154,7 +154,8 @@ pub struct Copa {
 impl Copa {
     /// In slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
-        let window = Window::new(start);
+        // Its slow start knows no threshold.
+        let window = Window::new(&Start { pipe: None, ..*start });
         Self {
             config: config.clone(),
             slow_start: true,

@@ -59,8 +59,10 @@ pub struct Start {
     pub segment_size: u64,
     /// Initial window in segments.
     pub initial_window: u64,
-    /// The round-trip time of the handshake, if it gave one.
+    /// The round-trip time of the handshake, or the one that is known of the route.
     pub rtt: Option<Duration>,
+    /// What the route is known to hold in bytes of payload: slow start ends there.
+    pub pipe: Option<u64>,
     /// Whether a congestion mark costs less than a loss (ABE, RFC 8511).
     pub abe: bool,
     /// Whether the ends agreed on ECN, so that marks can come.

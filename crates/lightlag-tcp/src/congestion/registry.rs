@@ -163,14 +163,16 @@ algorithms! {
 
 /// Whether the algorithm lives on exact marks (RFC 8257).
 pub fn wants_exact_marks(choice: &Choice) -> bool {
-    let start = Start { segment_size: 1_460, initial_window: 10, rtt: None, abe: false, ecn: false, seed: 0 };
+    let start =
+        Start { segment_size: 1_460, initial_window: 10, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
     build(choice, &start).needs().exact_marks
 }
 
 /// Whether the algorithm has a window that losses reduce and that begins where it is told to: no model of the path, no
 /// probes, no repair of its own.
 pub fn is_window_based(choice: &Choice) -> bool {
-    let start = Start { segment_size: 1_000, initial_window: 100, rtt: None, abe: false, ecn: false, seed: 0 };
+    let start =
+        Start { segment_size: 1_000, initial_window: 100, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
     let algorithm = build(choice, &start);
     let plain = Needs { exact_marks: algorithm.needs().exact_marks, ..Needs::default() };
     algorithm.needs() == plain && (100_000..200_000).contains(&algorithm.window())

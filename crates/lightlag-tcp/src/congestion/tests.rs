@@ -12,7 +12,7 @@ pub(super) const SEGMENT: u64 = 1000;
 
 /// `segments` as the initial window.
 pub(super) fn start(segments: u64) -> Start {
-    Start { segment_size: SEGMENT, initial_window: segments, rtt: None, abe: false, ecn: false, seed: 0 }
+    Start { segment_size: SEGMENT, initial_window: segments, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 }
 }
 
 /// An episode with `flight` segments in flight.
@@ -64,7 +64,8 @@ impl Path {
 
     pub fn with_segment(choice: &str, rtt: Duration, segment: u64) -> Self {
         let choice: Choice = serde_json::from_str(choice).unwrap();
-        let start = Start { segment_size: segment, initial_window: 10, rtt: None, abe: false, ecn: false, seed: 0 };
+        let start =
+            Start { segment_size: segment, initial_window: 10, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
         Self { algorithm: build(&choice, &start), segment, rtt, now: Instant::ZERO, acked: 0 }
     }
 

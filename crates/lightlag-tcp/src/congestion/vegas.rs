@@ -18,7 +18,12 @@
 //! three samples, NewReno's growth without them; W doubles every round, ends slow start at
 //! min(W, W·base/RTT + 1), halves after a loss; an idle time forgets base.
 //!
-//! Both are NewReno while a loss is repaired. A base that never rises starves a sender whose route became longer,
+//! The variant `scps` is that of the SCPS-TP reference implementation: α = 3, β = 5, γ = 4 where nothing else is said; W
+//! doubles every round; diff > β takes 1 + min(W/2, (diff − β)/2); a loss takes half of W, a timeout leaves W = 1 and
+//! ssthresh = max(2, W/2). That diff is the paper's, and that slow start ends at the W it has, is ours [R]. It also ends at
+//! the bandwidth-delay product of a route where that is configured, as every slow start here.
+//!
+//! All are NewReno while a loss is repaired. A base that never rises starves a sender whose route became longer,
 //! as a satellite hand-over can make it. With `rebase` = n, after n rounds in a row with diff > β, which all took a
 //! segment and did not help, the smallest RTT in them becomes base (the idea of La, Walrand, Anantharam, "Issues in
 //! TCP Vegas", UCB/ERL M99/3, 1999; the rule is this file's own). Persistent queues of others look the same.
@@ -63,7 +68,12 @@ pub enum Variant {
     Original,
     /// tcp_vegas.c.
     Linux,
+    /// The reference implementation of SCPS-TP.
+    Scps,
 }
+
+/// α, β and γ of the SCPS-TP reference implementation.
+const SCPS: (f64, f64, f64) = (3.0, 5.0, 4.0);
 
 /// Vegas' window.
 pub struct Vegas {
@@ -95,6 +105,18 @@ impl Vegas {
         self.config.variant == Variant::Linux
     }
 
+    fn is_original(&self) -> bool {
+        self.config.variant == Variant::Original
+    }
+
+    /// What a round takes with so much waiting.
+    fn step_down(&self, diff: f64) -> f64 {
+        if self.config.variant != Variant::Scps {
+            return 1.0;
+        }
+        1.0 + (self.window.segments() / 2.0).min((diff - self.config.beta) / 2.0)
+    }
+
     /// What waits in queues, in segments, and base/RTT; nothing if the round had too few samples.
     fn waiting(&self, round: &Samples) -> Option<(f64, f64)> {
         let rtt = if self.is_linux() { (round.count > TOO_FEW_SAMPLES).then_some(round.min)? } else { round.mean()? };
@@ -115,7 +137,7 @@ impl Vegas {
             return;
         }
         if diff > self.config.beta {
-            self.window.clamp_to((self.window.segments() - 1.0).max(LEAST_WINDOW));
+            self.window.clamp_to((self.window.segments() - self.step_down(diff)).max(LEAST_WINDOW));
             if self.window.in_slow_start() {
                 self.window.leave_slow_start();
             }
@@ -130,13 +152,17 @@ impl Vegas {
 
     fn end_slow_start_round(&mut self, diff: f64, ratio: f64) {
         // Only a round in which W was held tells what W does.
-        let tells = self.is_linux() || !self.grows;
+        let tells = !self.is_original() || !self.grows;
         self.grows = !self.grows;
         if !tells || diff <= self.config.gamma {
             return;
         }
         let w = self.window.segments();
-        let end = if self.is_linux() { w * ratio + 1.0 } else { w - w / 8.0 };
+        let end = match self.config.variant {
+            Variant::Original => w - w / 8.0,
+            Variant::Linux => w * ratio + 1.0,
+            Variant::Scps => w,
+        };
         self.window.clamp_to(end.max(LEAST_WINDOW));
         self.window.leave_slow_start();
     }
@@ -175,7 +201,7 @@ impl CongestionControl for Vegas {
             }
             return;
         }
-        if ack.may_grow() && (self.is_linux() || self.grows) {
+        if ack.may_grow() && (!self.is_original() || self.grows) {
             self.window.slow_start(ack.growth, 1.0);
         }
         if let Some(samples) = ended {
@@ -185,9 +211,11 @@ impl CongestionControl for Vegas {
 
     fn on_congestion(&mut self, event: &Congestion) {
         let timeout = matches!(event.cause, Cause::Timeout | Cause::RepeatedTimeout);
-        let kept = if timeout || self.is_linux() { 0.5 } else { 0.75 };
-        self.window.react(event, kept * self.window.in_segments(event.flight));
-        if timeout && !self.is_linux() {
+        let kept = if timeout || !self.is_original() { 0.5 } else { 0.75 };
+        let flight = self.window.in_segments(event.flight);
+        let was = if self.config.variant == Variant::Scps { self.window.segments() } else { flight };
+        self.window.react(event, kept * was);
+        if timeout && self.is_original() {
             self.window.raise_to(2.0);
         }
         self.grows = true;
@@ -229,12 +257,14 @@ impl Algorithm for Config {
             "slow start:  W doubles every other round;  ends with W -= W/8 if diff > gamma",
             "loss:     ssthresh = max(3/4 FlightSize, 2), W = ssthresh",
             "timeout:  ssthresh = max(FlightSize/2, 2), W = 2",
+            "scps:     slow start doubles every round, ends at W;  avoidance: W -= 1 + min(W/2, (diff - beta)/2) if diff > beta;",
+            "          loss: W/2;  timeout: ssthresh = max(W/2, 2), W = 1;  alpha = 3, beta = 5, gamma = 4",
             "linux:    diff = W (RTT - base)/base, RTT = smallest of the round;  slow start as newreno, ends at",
             "          min(W, W base/RTT + 1);  loss and timeout as newreno",
             "window of one flow on a path of mu segments/s:  mu base + alpha <= W <= mu base + beta",
         ],
         source: "Brakmo, Peterson, \"TCP Vegas: end to end congestion avoidance on a global Internet\", IEEE JSAC \
-                 13(8), 1995; the variant linux: tcp_vegas.c",
+                 13(8), 1995; the variant linux: tcp_vegas.c; the variant scps: the MITRE SCPS reference implementation",
     };
 
     fn settings() -> Vec<Setting<Self>> {
@@ -242,11 +272,17 @@ impl Algorithm for Config {
             name: "variant",
             default: "original",
             unit: "",
-            meaning: "Whose Vegas: that of the paper, or Linux's.",
+            meaning: "Whose Vegas: that of the paper, Linux's, or that of the SCPS-TP reference implementation, which sets \
+                      alpha, beta and gamma to 3, 5 and 4.",
             place: Place::Word {
-                words: &["original", "linux"],
+                words: &["original", "linux", "scps"],
                 read: |config| config.variant as usize,
-                write: |config, word| config.variant = [Variant::Original, Variant::Linux][word],
+                write: |config, word| {
+                    config.variant = [Variant::Original, Variant::Linux, Variant::Scps][word];
+                    if config.variant == Variant::Scps {
+                        (config.alpha, config.beta, config.gamma) = SCPS;
+                    }
+                },
             },
         };
         vec![

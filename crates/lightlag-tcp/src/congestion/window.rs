@@ -10,20 +10,20 @@ use super::{Cause, Congestion, Start};
 pub struct Window {
     segments: f64,
     threshold: f64,
+    /// The threshold at the begin.
+    first: f64,
     segment_size: f64,
     /// Window and threshold before the last reaction.
     before: (f64, f64),
 }
 
 impl Window {
-    /// The initial window, with no threshold yet (RFC 5681 §3.1: arbitrarily high).
+    /// The initial window, with no threshold yet (RFC 5681 §3.1: arbitrarily high), or with what the route holds, where
+    /// that is known: slow start need not find it by a loss.
     pub fn new(start: &Start) -> Self {
-        Self {
-            segments: start.initial_window as f64,
-            threshold: f64::INFINITY,
-            segment_size: start.segment_size as f64,
-            before: (0.0, 0.0),
-        }
+        let segment_size = start.segment_size as f64;
+        let first = start.pipe.map_or(f64::INFINITY, |bytes| (bytes as f64 / segment_size).max(2.0));
+        Self { segments: start.initial_window as f64, threshold: first, first, segment_size, before: (0.0, 0.0) }
     }
 
     /// The window in segments.
@@ -31,9 +31,14 @@ impl Window {
         self.segments
     }
 
-    /// The slow-start threshold in segments, infinite before the first congestion.
+    /// The slow-start threshold in segments, infinite before the first congestion of a route of which nothing is known.
     pub fn threshold(&self) -> f64 {
         self.threshold
+    }
+
+    /// Whether nothing has moved the threshold yet.
+    pub fn is_first(&self) -> bool {
+        self.threshold == self.first
     }
 
     /// Whether the window is below the threshold.

@@ -31,7 +31,11 @@ impl Sender {
     pub(super) fn persist_interval(&self, config: &Config) -> Duration {
         match config.probe {
             Probe::Empty => self.rtt.rto(&config.rto),
-            Probe::Byte => (FIRST * (1 << self.persisting.sent.min(10))).max(SHORTEST).min(LONGEST),
+            Probe::Byte => {
+                // On a long route the next probe waits for the answer to this one, which else could not come in time.
+                let answer = config.route.and_then(|route| route.rto).unwrap_or_default();
+                (FIRST * (1 << self.persisting.sent.min(10))).max(SHORTEST).min(LONGEST).max(answer)
+            }
         }
     }
 

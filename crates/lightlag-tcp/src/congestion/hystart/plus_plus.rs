@@ -47,7 +47,7 @@ impl PlusPlus {
 
     /// Lets `window` grow, as [`SlowStart::grow`](crate::congestion::SlowStart::grow).
     pub fn grow(&mut self, ack: &Ack, window: &mut Window, acked: f64, each: f64) -> f64 {
-        if window.threshold().is_finite() {
+        if !window.is_first() {
             return window.slow_start(acked, each);
         }
         self.sample(ack);

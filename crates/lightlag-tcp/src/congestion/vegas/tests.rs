@@ -187,3 +187,48 @@ fn a_longer_route_starves_it_unless_the_base_is_measured_again() {
         assert!((least..=most).contains(&used), "rebase {rebase}: {used}");
     }
 }
+
+/// The reference implementation's of SCPS-TP, in avoidance at `window` segments.
+fn scps(window: f64) -> Vegas {
+    let choice = serde_json::from_str(r#"{ "algorithm": "vegas", "variant": "scps" }"#).unwrap();
+    let crate::congestion::Choice::Vegas(config) = choice else { panic!("{choice:?}") };
+    assert_eq!((config.alpha, config.beta, config.gamma), (3.0, 5.0, 4.0));
+    let mut vegas = Vegas::new(&config, &start(2 * window as u64));
+    vegas.on_congestion(&congestion(Cause::Loss, 1.0));
+    vegas.on_ack(&Ack { snd_nxt: 1, ..ack(Instant::ZERO, BASE) });
+    vegas
+}
+
+#[test]
+fn that_of_scps_falls_by_half_of_what_waits_too_much() {
+    // diff = 40 (1 - 100/RTT): 2.9 and 3.6 below and above alpha, 8 at 125 ms takes 1 + (8 - 5)/2, 30 at 400 ms 1 + 25/2.
+    for (rtt, expected) in [(107, 41.0), (110, 40.0), (125, 37.5), (400, 26.5)] {
+        let mut vegas = scps(40.0);
+        round(&mut vegas, rtt, ack(Instant::ZERO, BASE));
+        assert_eq!(vegas.window.segments(), expected, "at {rtt} ms");
+    }
+}
+
+#[test]
+fn that_of_scps_halves_its_window_and_begins_again_at_one() {
+    let mut vegas = scps(40.0);
+    assert_eq!((vegas.window(), vegas.ssthresh()), (40 * SEGMENT, 40 * SEGMENT));
+    vegas.on_congestion(&congestion(Cause::Timeout, 4.0));
+    assert_eq!((vegas.window(), vegas.ssthresh()), (SEGMENT, 20 * SEGMENT));
+    // It doubles every round.
+    for (una, window) in [(2, 2), (3, 4), (4, 8)] {
+        let growth = vegas.window.segments();
+        vegas.on_ack(&Ack { snd_una: una, snd_nxt: una + 1, growth, ..ack(Instant::ZERO, BASE) });
+        assert_eq!(vegas.window(), window * SEGMENT);
+    }
+}
+
+#[test]
+fn slow_start_ends_where_the_route_is_full() {
+    for (variant, pipe) in [(Variant::Original, 24.0), (Variant::Linux, 24.0), (Variant::Scps, 24.0)] {
+        let start = Start { pipe: Some(24 * SEGMENT), ..start(16) };
+        let mut vegas = Vegas::new(&Config { variant, ..Config::default() }, &start);
+        vegas.on_ack(&Ack { growth: 16.0, ..ack(Instant::ZERO, BASE) });
+        assert_eq!((vegas.window.segments(), vegas.window.in_slow_start()), (pipe, false), "{variant:?}");
+    }
+}

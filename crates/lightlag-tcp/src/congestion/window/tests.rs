@@ -42,10 +42,29 @@ fn the_threshold_stays_at_two_segments() {
 
 #[test]
 fn bytes_are_rounded_to_the_nearest() {
-    let mut window =
-        Window::new(&Start { segment_size: 1460, initial_window: 1, rtt: None, abe: false, ecn: false, seed: 0 });
+    let mut window = Window::new(&Start {
+        segment_size: 1460,
+        initial_window: 1,
+        rtt: None,
+        pipe: None,
+        abe: false,
+        ecn: false,
+        seed: 0,
+    });
     // Three thirds of a segment are not quite one in binary.
     (0..3).for_each(|_| window.grow(1.0 / 3.0));
     assert!(window.segments() < 2.0);
     assert_eq!(window.bytes(), 2 * 1460);
+}
+
+#[test]
+fn a_route_that_is_known_needs_no_loss_to_end_slow_start() {
+    let known = |bytes| Window::new(&Start { pipe: Some(bytes), ..crate::congestion::tests::start(4) });
+    let size = crate::congestion::tests::SEGMENT;
+    let mut window = known(20 * size);
+    assert!(window.is_first() && window.in_slow_start());
+    assert_eq!((window.slow_start(20.0, 1.0), window.segments()), (4.0, 20.0));
+    window.limit_slow_start(10.0);
+    assert!(!window.is_first());
+    assert_eq!(known(1).threshold(), 2.0, "two segments at least");
 }

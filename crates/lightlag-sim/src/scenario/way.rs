@@ -1,0 +1,77 @@
+//! What a connection meets on its way without queues: how long a round trip takes, and what is slowest.
+
+use super::capture::IpVersion;
+use super::network::{LinkDirection, Network};
+use lightlag_core::{Bytes, Duration, Rate};
+use lightlag_net::{LinkId, NodeId};
+use lightlag_tcp::Config;
+
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u64 = 20;
+/// Bytes of the timestamps option with its padding.
+const TIMESTAMPS: u64 = 12;
+
+/// What a connection meets.
+#[derive(Clone, Copy)]
+pub(super) struct Way {
+    /// Propagation both ways and the transmission of a segment and its ACK on every link.
+    pub(super) round_trip: Duration,
+    /// The slowest link of the data.
+    pub(super) bottleneck: LinkId,
+    pub(super) rate: Rate,
+    /// The slowest link of the ACKs.
+    pub(super) return_bottleneck: LinkId,
+    pub(super) return_rate: Rate,
+}
+
+/// Sizes of a flow's packets.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) payload: u64,
+    pub(super) segment: Bytes,
+    pub(super) ack: Bytes,
+}
+
+impl Sizes {
+    pub(super) fn of(tcp: &Config, ip: IpVersion) -> Self {
+        let headers = u64::from(ip.header()) + TCP_HEADER + options(tcp);
+        let payload = payload(tcp);
+        Self { payload, segment: Bytes(payload + headers), ack: Bytes(headers) }
+    }
+}
+
+/// Bytes of data in a full segment.
+pub(super) fn payload(tcp: &Config) -> u64 {
+    let mss = u64::from(tcp.mss);
+    if tcp.mss_is_payload { mss } else { mss.saturating_sub(options(tcp)).max(1) }
+}
+
+/// Bytes of options on every segment.
+fn options(tcp: &Config) -> u64 {
+    if tcp.timestamps { TIMESTAMPS } else { 0 }
+}
+
+impl Way {
+    /// Of a connection between two nodes with packets of these sizes; `None` where nothing leads there.
+    pub(super) fn between(network: &Network, from: NodeId, to: NodeId, sizes: Sizes) -> Option<Self> {
+        let data = network.routes.path(from, to)?;
+        let acks = network.routes.path(to, from)?;
+        let link = |id: &LinkId| &network.links[id.0 as usize];
+        let rate = |id: &LinkId| link(id).on_demand.map_or(link(id).rate, |demand| demand.most);
+        let wait = |link: &LinkDirection| link.on_demand.map_or(Duration::ZERO, |demand| demand.least_wait());
+        let time = |ids: &[LinkId], size: Bytes| {
+            let one =
+                |link: &LinkDirection| link.delay + link.rate.time_to_send(Bytes(size.0 + link.header.0)) + wait(link);
+            ids.iter().map(link).fold(Duration::ZERO, |sum, link| sum + one(link))
+        };
+        let slowest = |ids: &[LinkId]| ids.iter().copied().min_by_key(|id| (rate(id), *id));
+        let (bottleneck, return_bottleneck) = (slowest(&data)?, slowest(&acks)?);
+        Some(Self {
+            round_trip: time(&data, sizes.segment) + time(&acks, sizes.ack),
+            bottleneck,
+            rate: rate(&bottleneck),
+            return_bottleneck,
+            return_rate: rate(&return_bottleneck),
+        })
+    }
+}
