@@ -202,7 +202,9 @@ def test_presets_can_be_run_without_warnings(name: str) -> None:
     assert json.loads(load_scenario(name))["name"] == name
 
 
-@pytest.mark.parametrize("name", ["geo", "meo", "leo", "moon", "mars", "heterogeneous", "satellite-iot"])
+@pytest.mark.parametrize(
+    "name", ["geo", "meo", "leo", "moon", "mars", "scps-moon", "scps-mars", "heterogeneous", "satellite-iot"]
+)
 def test_presets_are_the_files_of_the_same_name(name: str) -> None:
     assert load_scenario(name) == load_scenario(Path(__file__).parents[1] / "scenarios" / f"{name}.toml")
 

@@ -25,7 +25,19 @@ from lightlag.scenario import (
     Terrestrial,
 )
 
-__all__ = ["PRESETS", "dumbbell", "geo", "heterogeneous", "leo", "mars", "meo", "moon", "satellite_iot"]
+__all__ = [
+    "PRESETS",
+    "dumbbell",
+    "geo",
+    "heterogeneous",
+    "leo",
+    "mars",
+    "meo",
+    "moon",
+    "satellite_iot",
+    "scps_mars",
+    "scps_moon",
+]
 
 
 def geo(
@@ -147,6 +159,45 @@ def mars(
     """
     tcp = _tcp(congestion, receive_buffer, Rto(initial="15 min", syn="15 min", max="1 h"))
     return _path("mars", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
+
+
+def scps_moon(
+    *,
+    rate: str = "10 Mbit/s",
+    distance: str = "384400 km",
+    loss: float = 1e-5,
+    queue: str = "1 bdp",
+    transfer: str | None = "20 MB",
+    congestion: Congestion = "none",
+    receive_buffer: str = "3.5 MB",
+    duration: str = "10 min",
+) -> Scenario:
+    """To the Moon with SCPS-TP, its route configured from the path: first timeout, rate and slow start's end.
+
+    Rate control in the place of congestion control, and losses are blamed on corruption. The receive buffer holds what
+    arrives in a round trip at the rate, and a repair.
+    """
+    tcp = _scps(congestion, receive_buffer)
+    return _path("scps-moon", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
+
+
+def scps_mars(
+    *,
+    rate: str = "1 Mbit/s",
+    distance: str = "0.5 au",
+    loss: float = 1e-5,
+    queue: str = "1 bdp",
+    transfer: str | None = "5 MB",
+    congestion: Congestion = "none",
+    receive_buffer: str = "70 MB",
+    duration: str = "24 h",
+) -> Scenario:
+    """To Mars with SCPS-TP, its route configured from the path: two round trips of 8 minutes, the data, and one way.
+
+    The first is the handshake; the window of a SYN is not scaled, so 64 KiB leave then, and the rest a round trip later.
+    """
+    tcp = _scps(congestion, receive_buffer)
+    return _path("scps-mars", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
 
 
 def heterogeneous(
@@ -310,12 +361,24 @@ def _tcp(congestion: Congestion | None, receive_buffer: str | None = None, rto: 
     return Tcp(congestion=congestion, receive_buffer=receive_buffer, rto=rto)
 
 
+def _scps(congestion: Congestion, receive_buffer: str) -> Tcp:
+    return Tcp(
+        profile="scps",
+        congestion=congestion,
+        loss_assumption="corruption",
+        receive_buffer=receive_buffer,
+        route="path",
+    )
+
+
 PRESETS: dict[str, Callable[[], Scenario]] = {
     "geo": geo,
     "meo": meo,
     "leo": leo,
     "moon": moon,
     "mars": mars,
+    "scps-moon": scps_moon,
+    "scps-mars": scps_mars,
     "heterogeneous": heterogeneous,
     "satellite-iot": satellite_iot,
     "dumbbell": dumbbell,
