@@ -274,8 +274,8 @@ impl Connection {
     #[cold]
     fn poll_seldom(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
-            State::Closed | State::Listen => self.poll_answer(now),
             _ if self.limiter.is_some() => self.poll_limited(now),
+            State::Closed | State::Listen => self.poll_answer(now),
             _ => self.poll_syn(now),
         }
     }

@@ -315,6 +315,11 @@ impl Ecn {
         first && len > 0 || self.untold >= MARKS_AN_ACK
     }
 
+    /// Whether an ACK must leave before any other.
+    pub(crate) fn owes_prior(&self) -> bool {
+        self.prior.is_some()
+    }
+
     /// The ACK that must leave before any other: its number, and whether it carries ECE.
     pub(crate) fn take_prior(&mut self) -> Option<(u64, bool)> {
         self.prior.take()

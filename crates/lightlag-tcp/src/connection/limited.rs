@@ -11,6 +11,9 @@ use lightlag_core::{Bytes, Instant, Rate};
 /// Bytes of an IPv4 header.
 const IPV4: u32 = 20;
 
+/// Bytes of the timestamps option with its padding.
+const STAMPS: u32 = 12;
+
 /// Bytes of options at most.
 const OPTIONS: u32 = 40;
 
@@ -43,7 +46,8 @@ impl Connection {
     /// The next segment, if there are tokens for it.
     #[cold]
     pub(super) fn poll_limited(&mut self, now: Instant) -> Option<Segment> {
-        if let Some(bytes) = self.next_len(now) {
+        let asked = self.next_len(now);
+        if let Some(bytes) = asked {
             let ready = self.limiter.as_ref().map_or(now, |limiter| limiter.ask(now, bytes));
             if ready > now {
                 self.sender.wait_for_tokens(now, ready, &self.config, &mut self.account);
@@ -55,26 +59,41 @@ impl Connection {
         let segment = self.poll_segment(now);
         self.limiter = limiter;
         if let (Some(segment), Some(limiter)) = (&segment, &self.limiter) {
-            limiter.take(now, segment.header_len() + u32::from(segment.len));
+            let bytes = segment.header_len() + u32::from(segment.len);
+            debug_assert!(asked.is_some_and(|asked| asked >= bytes), "{bytes} B leave, asked for were {asked:?}");
+            limiter.take(now, bytes);
         }
         segment
     }
 
-    /// Bytes of the segment that wants to leave next, or a few more; `None` if none does.
+    /// Bytes of the segment that wants to leave next, or a few more; `None` if none does. In the order in which they leave.
     fn next_len(&mut self, now: Instant) -> Option<u32> {
-        let usual = if self.timestamps { 12 } else { 0 };
-        let bare = HEADER + if self.receiver.has_report() || self.handshake_due { OPTIONS } else { usual + BOUNDARY };
-        if matches!(self.state, State::SynSent | State::SynReceived) {
-            return (self.handshake_due || self.receiver.ack_due()).then_some(bare);
+        let usual = if self.timestamps { STAMPS } else { 0 };
+        let reports = self.receiver.has_report();
+        let bare = HEADER + if reports || self.handshake_due { OPTIONS } else { usual + BOUNDARY };
+        match self.state {
+            State::Closed | State::Listen => return self.answer.as_ref().map(|_| HEADER + STAMPS),
+            State::SynSent | State::SynReceived => {
+                let wants = self.handshake_due || self.answer.is_some() || self.receiver.ack_due();
+                return wants.then_some(HEADER + OPTIONS);
+            }
+            _ => {}
         }
         let ack = self.receiver.ack_due();
-        if self.handshake_due || ack && self.receiver.has_report() {
+        let prior = self.ecn.as_ref().is_some_and(|ecn| ecn.owes_prior());
+        if self.handshake_due || self.receiver.owes_copies() || prior || ack && reports {
             return Some(bare);
         }
         let boundary = if self.sender.marks_records() { BOUNDARY } else { 0 };
-        match self.sender.next_len(now, &self.config) {
-            Some(len) => Some(HEADER + usual + boundary + len),
-            None => (ack || self.sender.wants_probe() || self.keep_alive_due()).then_some(bare),
+        if let Some(len) = self.sender.next_len(now, &self.config) {
+            return Some(HEADER + usual + boundary + len);
+        }
+        if ack || self.sender.wants_probe() {
+            return Some(bare);
+        }
+        match self.sender.low_priority_len(now, self.account.statistics.low_priority_sent) {
+            Some(len) => Some(HEADER + usual + len),
+            None => self.keep_alive_due().then_some(bare),
         }
     }
 }

@@ -18,22 +18,31 @@ impl Sender {
 
     #[inline(never)]
     fn next_low_priority(&mut self, now: Instant, account: &mut Account) -> Option<Chunk> {
+        let range = self.due_low_priority(now, account.statistics.low_priority_sent)?;
+        self.congestion.as_mut()?.on_probe_sent();
+        account.statistics.low_priority_sent += 1;
+        Some(Chunk { start: range.start, len: (range.end - range.start) as u32, fin: false })
+    }
+
+    /// Payload of the segment of low priority that leaves now if it may, after so many others; `None` if none would.
+    pub(crate) fn low_priority_len(&mut self, now: Instant, sent: u64) -> Option<u32> {
+        self.due_low_priority(now, sent).map(|range| (range.end - range.start) as u32)
+    }
+
+    fn due_low_priority(&mut self, now: Instant, sent: u64) -> Option<Range> {
         let range = match self.needs.probes {
             _ if self.board.is_empty() => None,
             Probes::None => None,
             Probes::Last => self.last_left(),
-            Probes::Outstanding => self.next_outstanding(account.statistics.low_priority_sent),
+            Probes::Outstanding => self.next_outstanding(sent),
         }?;
         let path = Probing { now, srtt: self.rtt.srtt(), receive_window: self.max_window };
-        let congestion = self.congestion.as_mut()?;
-        let due = congestion.next_probe(&path)?;
+        let due = self.congestion.as_mut()?.next_probe(&path)?;
         if due > now {
             self.pacer.timer = self.pacer.timer.min(due);
             return None;
         }
-        congestion.on_probe_sent();
-        account.statistics.low_priority_sent += 1;
-        Some(Chunk { start: range.start, len: (range.end - range.start) as u32, fin: false })
+        Some(range)
     }
 
     /// The last full segment of what is outstanding.

@@ -41,17 +41,10 @@ impl Sender {
         if self.board.is_empty() && self.written > self.board.nxt() {
             self.restart_after_idle(now, config, account);
         }
-        let room = if self.needs.bursts {
-            match self.released(now) {
-                Some(room) => room,
-                None => {
-                    self.arm_tail_if_stale(now, config);
-                    self.note_limit(now, Limit::Pacing, account);
-                    return None;
-                }
-            }
-        } else {
-            self.window().saturating_sub(self.recovery.outstanding(&self.board))
+        let Some(room) = self.room(now) else {
+            self.arm_tail_if_stale(now, config);
+            self.note_limit(now, Limit::Pacing, account);
+            return None;
         };
         match self.choose(now, room, config) {
             Ok(Choice::Wait) => {
@@ -82,6 +75,15 @@ impl Sender {
                 None
             }
         }
+    }
+
+    /// Bytes that may leave now; `None` if something waits for the next burst.
+    #[inline(always)]
+    pub(super) fn room(&mut self, now: Instant) -> Option<u64> {
+        if self.needs.bursts {
+            return self.released(now);
+        }
+        Some(self.window().saturating_sub(self.recovery.outstanding(&self.board)))
     }
 
     /// What leaves next into a window with so much room, or why nothing does.

@@ -12,9 +12,9 @@ impl Sender {
         if self.tail.due {
             return Some(self.segment_size);
         }
-        let room = self.window().saturating_sub(self.recovery.outstanding(&self.board));
+        let room = self.room(now)?;
         match self.choose(now, room, config) {
-            Ok(_) if self.pacer.holds(now) => None,
+            Ok(_) if self.pacer.holds(now) && !self.in_burst() => None,
             Ok(Choice::New(chunk)) => Some(chunk.len),
             Ok(Choice::Again(number)) => Some(self.board.copies(number).1),
             Ok(Choice::Wait) | Err(_) => None,

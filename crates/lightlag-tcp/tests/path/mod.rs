@@ -4,6 +4,7 @@
 
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::congestion::{Ack, Cause, Congestion, CongestionControl};
+use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use lightlag_tcp::{Config, Connection, Profile, Segment, State};
 use std::collections::BTreeMap;
@@ -39,9 +40,10 @@ pub struct Path {
     pub log: Vec<Sent>,
     delay: Duration,
     data_sent: [usize; 2],
-    flying: BTreeMap<(Instant, u64), (usize, Segment)>,
+    flying: BTreeMap<(Instant, u64), (usize, Segment, Codepoint)>,
     count: u64,
     fate: Bend,
+    mark: Box<dyn FnMut(&Sent) -> bool>,
 }
 
 /// Segments of 1000 bytes, no options, no delayed ACKs, ten segments to begin with.
@@ -83,12 +85,19 @@ impl Path {
             flying: BTreeMap::new(),
             count: 0,
             fate: Box::new(|_, delay| vec![delay]),
+            mark: Box::new(|_| false),
         }
     }
 
     /// Asks `fate` what happens to each segment.
     pub fn bend(mut self, fate: impl FnMut(&Sent, Duration) -> Fate + 'static) -> Self {
         self.fate = Box::new(fate);
+        self
+    }
+
+    /// Asks `mark` which packets that can be marked are.
+    pub fn mark(mut self, mark: impl FnMut(&Sent) -> bool + 'static) -> Self {
+        self.mark = Box::new(mark);
         self
     }
 
@@ -114,8 +123,12 @@ impl Path {
             let sent = Sent { at: self.now, from, data_index: self.data_sent[from], segment };
             self.data_sent[from] += usize::from(segment.len > 0);
             self.log.push(sent);
+            let codepoint = match self.ends[from].codepoint() {
+                Codepoint::Ect0 | Codepoint::Ect1 if (self.mark)(&sent) => Codepoint::Ce,
+                other => other,
+            };
             for delay in (self.fate)(&sent, self.delay) {
-                self.flying.insert((self.now + delay, self.count), (1 - from, segment));
+                self.flying.insert((self.now + delay, self.count), (1 - from, segment, codepoint));
                 self.count += 1;
             }
         }
@@ -129,8 +142,8 @@ impl Path {
         match (arrival, timer) {
             (Some(key), timer) if timer.is_none_or(|timer| key.0 <= timer) => {
                 self.now = self.now.max(key.0);
-                let (to, segment) = self.flying.remove(&key).unwrap();
-                self.ends[to].handle_segment(self.now, &segment);
+                let (to, segment, codepoint) = self.flying.remove(&key).unwrap();
+                self.ends[to].handle_packet(self.now, &segment, codepoint);
                 self.flush(to);
             }
             (_, Some(at)) => {

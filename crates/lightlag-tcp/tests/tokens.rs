@@ -1,0 +1,117 @@
+//! Rate control: over every interval of every run no end sends more than its bucket and its rate, whatever it sends.
+
+mod path;
+
+use lightlag_core::{Bytes, Instant, RandomStream, Rate};
+use lightlag_tcp::config::{Config, RateControl};
+use lightlag_tcp::congestion::catalog;
+use lightlag_tcp::ecn::Mode;
+use lightlag_tcp::segment::Flags;
+use lightlag_tcp::{Options, Profile};
+use path::{CLIENT, Path, SERVER, Sent};
+
+const BUCKET: u64 = 4_000;
+const KBPS: u64 = 400;
+const ACK_KBPS: u64 = 30;
+
+fn rate(kbps: u64) -> Rate {
+    Rate::from_bps(kbps * 1_000).unwrap()
+}
+
+/// The configuration of these options with tokens for all that leaves.
+fn rated(options: &str) -> Config {
+    let options: Options = serde_json::from_str(options).unwrap();
+    let control = RateControl { rate: rate(KBPS), ack_rate: Some(rate(ACK_KBPS)), bucket: Some(Bytes(BUCKET)) };
+    Config { rate_control: Some(control), ..options.resolve().unwrap() }
+}
+
+/// 400 kB over 100 ms each way, of which so many packets are lost and those with ECT are marked in turns of 20.
+fn transfer(config: Config, loss: f64) -> Path {
+    let (mut random, mut count) = (RandomStream::new(5, "loss"), 0);
+    let mut path = Path::new(config, 100)
+        .bend(move |_, delay| if random.uniform() < loss { vec![] } else { vec![delay] })
+        .mark(move |_| {
+            count += 1;
+            count / 20 % 2 == 1
+        });
+    path.transfer(400_000);
+    path.run();
+    path
+}
+
+fn wire_len(sent: &Sent) -> u64 {
+    u64::from(20 + sent.segment.header_len() + u32::from(sent.segment.len))
+}
+
+/// The largest number of bytes by which an interval went beyond its rate.
+fn debt(path: &Path, end: usize, kbps: u64) -> f64 {
+    let (mut debt, mut most, mut last) = (0.0_f64, 0.0_f64, Instant::ZERO);
+    for packet in path.log.iter().filter(|sent| sent.from == end) {
+        let earned = packet.at.since(last).as_secs_f64() * kbps as f64 * 125.0;
+        debt = (debt - earned).max(0.0) + wire_len(packet) as f64;
+        (last, most) = (packet.at, most.max(debt));
+    }
+    most
+}
+
+fn assert_conforms(path: &Path, what: &str) {
+    for (end, kbps) in [(CLIENT, KBPS), (SERVER, ACK_KBPS)] {
+        let debt = debt(path, end, kbps);
+        assert!(debt <= BUCKET as f64 + 1e-3, "{what}, end {end}: {debt} B beyond the rate, {BUCKET} in the bucket");
+    }
+    assert_eq!(path.ends[SERVER].received(), 400_000, "{what}");
+}
+
+#[test]
+fn every_algorithm_keeps_to_its_bucket() {
+    for name in catalog().iter().map(|entry| entry.name) {
+        for profile in ["rfc", "linux"] {
+            let options = format!(r#"{{ "profile": "{profile}", "congestion": "{name}", "mss": "1000 B" }}"#);
+            assert_conforms(&transfer(rated(&options), 0.01), &format!("{name}, {profile}"));
+        }
+    }
+}
+
+#[test]
+fn every_profile_and_every_form_of_ecn_keeps_to_its_bucket() {
+    for profile in Profile::ALL.map(Profile::name) {
+        for more in ["", r#", "ecn": "classic""#, r#", "ecn": "accecn""#, r#", "timestamps": true"#] {
+            let options = format!(r#"{{ "profile": "{profile}", "mss": "1000 B"{more} }}"#);
+            assert_conforms(&transfer(rated(&options), 0.02), &format!("{profile}{more}"));
+        }
+    }
+}
+
+#[test]
+fn segments_of_low_priority_and_acks_of_changed_marks_were_there() {
+    let peach = transfer(rated(r#"{ "profile": "rfc", "congestion": "peach", "mss": "1000 B" }"#), 0.01);
+    let low = peach.log.iter().filter(|sent| sent.segment.flags.has(Flags::LOW)).count();
+    assert!(low > 20, "{low}");
+    let exact = rated(r#"{ "profile": "rfc", "congestion": "dctcp", "mss": "1000 B" }"#);
+    assert_eq!(exact.ecn, Mode::Classic);
+    let dctcp = transfer(exact, 0.0);
+    // Where marks begin and end, with an ACK delayed: two ACKs at one time, of which the first tells the old state.
+    let acks: Vec<_> = dctcp.log.iter().filter(|sent| sent.from == SERVER && sent.segment.len == 0).collect();
+    let turns = acks.windows(2).filter(|pair| {
+        let echoes = |sent: &Sent| sent.segment.flags.has(Flags::ECE);
+        echoes(pair[0]) != echoes(pair[1])
+    });
+    assert!(turns.count() > 5);
+}
+
+#[test]
+fn resets_wait_for_their_tokens_too() {
+    let config = Config {
+        rate_control: Some(RateControl { rate: rate(1), ack_rate: None, bucket: Some(Bytes(1_040)) }),
+        ..rated(r#"{ "profile": "rfc", "mss": "1000 B" }"#)
+    };
+    let mut path = Path::new(config, 10);
+    path.transfer(50_000);
+    path.run_until(Instant::ZERO + lightlag_core::Duration::from_secs(20));
+    let sent = path.log.len();
+    path.ends[CLIENT].abort();
+    path.flush(CLIENT);
+    path.run_until(Instant::ZERO + lightlag_core::Duration::from_secs(40));
+    let reset = path.log[sent..].iter().find(|sent| sent.segment.flags.has(Flags::RST)).unwrap();
+    assert!(debt(&path, CLIENT, 1) <= 1_040.0, "{} {}", reset.at, debt(&path, CLIENT, 1));
+}
