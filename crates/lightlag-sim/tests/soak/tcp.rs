@@ -74,7 +74,7 @@ pub fn options(draw: &mut Draw) -> Drawn {
     words(draw, &mut table, &resolved);
     let mss = sizes(draw, &mut table, resolved.mss.into());
     timers(draw, &mut table);
-    scps(draw, &mut table, mss);
+    scps(draw, &mut table, mss, recovery.is_some());
     Drawn { text: table.0.join(", "), mss }
 }
 
@@ -215,10 +215,13 @@ fn timers(draw: &mut Draw, table: &mut Table) {
 }
 
 /// What SCPS-TP adds, each switch alone: it suits every profile.
-fn scps(draw: &mut Draw, table: &mut Table, mss: u64) {
+fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
     if draw.percent(30) {
         let (delay, record) = (draw.between(0, 2_000), draw.magnitude(200, 20_000));
-        let mut keys = vec![format!("snack = {:?}", draw.pick(&["off", "short", "long"]))];
+        // Beside another repair, SNACK has nothing to do.
+        let form = draw.pick(if repairs { &["off"][..] } else { &["off", "short", "long"] });
+        let delay = if form == "off" { 0 } else { delay };
+        let mut keys = vec![format!("snack = {form:?}")];
         for key in [
             format!("snack_delay = \"{delay} ms\""),
             format!("record_size = \"{record} B\""),
@@ -246,10 +249,16 @@ fn scps(draw: &mut Draw, table: &mut Table, mss: u64) {
         }
         table.set("rate_control", format_args!("{{ {} }}", keys.join(", ")));
     }
+    // Its first timeout is its own, or the route's.
+    if draw.percent(15) && !table.0.iter().any(|key| key.starts_with("rto ")) {
+        let (rtt, rate, bdp) = (draw.magnitude(1, 5_000), draw.magnitude(20, 5_000), draw.magnitude(1_000, 1_000_000));
+        let keys = format!("{{ rtt = \"{rtt} ms\", rate = \"{rate} kbit/s\", bdp = \"{bdp} B\" }}");
+        table.set("route", draw.pick(&["\"path\"", "{ path = true, bdp = \"20 kB\" }", &keys]));
+    }
     // Not both: who never slows down and never gives up may send the same into a queue that is too small for ever.
     match draw.between(0, 6) {
         0 => table.word("loss_assumption", draw.pick(&["congestion", "corruption"])),
-        1 => table.set("outage_after", draw.between(0, 5)),
+        1 => table.set("outage_after", draw.between(0, 2)),
         _ => {}
     }
 }

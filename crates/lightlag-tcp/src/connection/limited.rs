@@ -86,7 +86,8 @@ impl Connection {
         }
         let boundary = if self.sender.marks_records() { BOUNDARY } else { 0 };
         if let Some(len) = self.sender.next_len(now, &self.config) {
-            return Some(HEADER + usual + boundary + len);
+            // Where an idle time has just closed the window, an ACK may leave instead.
+            return Some((HEADER + usual + boundary + len).max(bare));
         }
         if ack || self.sender.wants_probe() {
             return Some(bare);

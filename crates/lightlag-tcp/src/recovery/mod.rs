@@ -475,13 +475,18 @@ impl Recovery {
         if self.phase == Phase::Open || self.wants_new_data() { None } else { board.next_lost() }
     }
 
-    /// What else may leave when neither lost nor new data can (RFC 6675 §4 NextSeg rules 3 and 4).
-    pub fn next_speculative(&mut self, board: &mut Scoreboard) -> Option<u64> {
+    /// What else may leave when neither lost nor new data can, and whether for its rescue (RFC 6675 §4 NextSeg rules 3 and 4).
+    pub fn next_speculative(&self, board: &mut Scoreboard) -> Option<(u64, bool)> {
         if self.phase != Phase::Recovery || self.scheme != Scheme::Sack {
             None
         } else {
             sack::next_speculative(self, board)
         }
+    }
+
+    /// The end of what is outstanding leaves for its rescue: once an episode.
+    pub fn rescued(&mut self) {
+        self.rescue = self.point;
     }
 
     fn begin(&mut self, board: &Scoreboard) -> u64 {

@@ -25,15 +25,13 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict
     Verdict { ended, began: Some(flight), resend_head, ..Verdict::default() }
 }
 
-/// NextSeg rules 3 and 4 (§4): a hole that is not lost yet; once an episode, the end of what is outstanding.
-pub(super) fn next_speculative(recovery: &mut Recovery, board: &mut Scoreboard) -> Option<u64> {
+/// NextSeg rules 3 and 4 (§4): a hole that is not lost yet; once an episode, the end of what is outstanding, for its rescue.
+pub(super) fn next_speculative(recovery: &Recovery, board: &mut Scoreboard) -> Option<(u64, bool)> {
     if let Some(hole) = board.next_hole() {
-        return Some(hole);
+        return Some((hole, false));
     }
     if board.una() <= recovery.rescue {
         return None;
     }
-    let last = board.last_unsacked()?;
-    recovery.rescue = recovery.point;
-    Some(last)
+    board.last_unsacked().map(|last| (last, true))
 }

@@ -15,6 +15,8 @@ pub(super) enum Choice {
     New(Chunk),
     /// The record with this number.
     Again(u64),
+    /// The same, for the rescue of an episode.
+    Rescue(u64),
     /// Nothing yet: the next ACK makes the burst larger.
     Wait,
 }
@@ -66,8 +68,11 @@ impl Sender {
                 }
                 Some(self.send_new(now, chunk, config))
             }
-            Ok(Choice::Again(number)) => {
+            Ok(choice @ (Choice::Again(number) | Choice::Rescue(number))) => {
                 self.resend_head = false;
+                if matches!(choice, Choice::Rescue(_)) {
+                    self.recovery.rescued();
+                }
                 Some(self.retransmit(now, number, config, account))
             }
             Err(blocked) => {
@@ -113,9 +118,9 @@ impl Sender {
         }
         if blocked != Limit::Cwnd
             && repairs
-            && let Some(number) = self.recovery.next_speculative(&mut self.board)
+            && let Some((number, rescue)) = self.recovery.next_speculative(&mut self.board)
         {
-            return Ok(Choice::Again(number));
+            return Ok(if rescue { Choice::Rescue(number) } else { Choice::Again(number) });
         }
         Err(blocked)
     }

@@ -9,6 +9,9 @@ use lightlag_core::Instant;
 impl Sender {
     /// Payload of the segment that leaves next if it may; `None` if none would.
     pub(crate) fn next_len(&mut self, now: Instant, config: &Config) -> Option<u32> {
+        if self.burst_left == 0 || self.in_outage() {
+            return None;
+        }
         if self.tail.due {
             return Some(self.segment_size);
         }
@@ -16,7 +19,7 @@ impl Sender {
         match self.choose(now, room, config) {
             Ok(_) if self.pacer.holds(now) && !self.in_burst() => None,
             Ok(Choice::New(chunk)) => Some(chunk.len),
-            Ok(Choice::Again(number)) => Some(self.board.copies(number).1),
+            Ok(Choice::Again(number) | Choice::Rescue(number)) => Some(self.board.copies(number).1),
             Ok(Choice::Wait) | Err(_) => None,
         }
     }
