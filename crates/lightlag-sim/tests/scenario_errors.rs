@@ -391,6 +391,42 @@ fn parameters_of_a_congestion_control_are_checked_one_by_one() {
 }
 
 #[test]
+fn switches_of_scps_that_contradict_each_other_are_refused_at_their_place() {
+    let refused = |tcp: &str, key: &str, fragment: &str| {
+        let path = format!("flows[0].tcp.{key}");
+        assert_refused(GOOD, ("congestion = \"cubic\"", tcp, &path, fragment));
+    };
+    refused("recovery = \"snack\"", "recovery", "set scps = true");
+    refused("recovery = \"rack\", scps = { snack = \"long\" }", "scps.snack", "in the place of SACK");
+    refused("scps = { snack = \"of\" }", "scps.snack", "did you mean \"off\"?");
+    refused("scps = { snack = \"off\", snack_delay = \"1 s\" }", "scps.snack_delay", "snack is off");
+    refused("scps = { sncak = \"short\" }", "scps.sncak", "did you mean \"snack\"?");
+    refused("scps = 20", "scps", "20 is not true, false or a table");
+    refused("ack_interval = \"3 min\"", "ack_interval", "180 s are no shorter than rto.max, which is 120 s");
+    refused("outage_after = 200", "outage_after", "never reached with retries = 15");
+    refused("rate_control = { bucket = \"3 kB\" }", "rate_control.rate", "or as route.rate");
+    refused("rate_control = { rate = \"0 bit/s\" }", "rate_control.rate", "0 bit/s");
+    refused("rate_control = { rate = \"1 Mbit/s\", bucket = \"1 kB\" }", "rate_control.bucket", "1 kB hold less");
+    refused("route = { rtt = \"5 s\", rto = \"1 s\" }", "route.rto", "1 s is below route.rtt, which is 5 s");
+    refused("route = { path = true, rto = \"1 ms\" }", "route.rto", "1 ms is below route.rtt");
+    refused("route = \"way\"", "route", "\"way\" is not \"path\", true, false or a table");
+    refused("route = {}", "route", "names nothing");
+    refused("initial_window = \"rfc1\"", "initial_window", "or \"rfc3390\"");
+}
+
+#[test]
+fn a_bucket_must_hold_a_packet_of_its_version_of_ip() {
+    let text = GOOD.replace(
+        "congestion = \"cubic\"",
+        "mss = \"1000 B\", rate_control = { rate = \"1 Mbit/s\", bucket = \"1040 B\" }",
+    );
+    parse_toml(&text, &[]).expect("good").expand().expect("good");
+    let found = errors(&format!("ip = \"v6\"\n{text}"));
+    assert_eq!(found.iter().map(|error| error.path.as_str()).collect::<Vec<_>>(), ["flows[0].tcp.rate_control.bucket"]);
+    assert!(found[0].message.contains("one packet of 1.06 kB"), "{}", found[0].message);
+}
+
+#[test]
 fn missing_keys_are_named_with_an_example() {
     for case in [
         ("duration = \"60 s\"", "", "duration", "is missing; say how long"),

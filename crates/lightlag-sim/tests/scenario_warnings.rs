@@ -173,6 +173,32 @@ fn tokens_above_the_rate_of_the_link_are_told_with_both() {
 }
 
 #[test]
+fn a_route_that_does_not_fit_its_path_is_told() {
+    let set = [("defaults.tcp.route", "{ rate = \"12 Mbit/s\" }")];
+    assert_warns(&set, "flows[0].tcp.route.rate", &["12 Mbit/s are above the 10 Mbit/s"]);
+    let set = [("defaults.tcp.route", "{ rtt = \"100 ms\" }")];
+    assert_warns(&set, "flows[0].tcp.route", &["300 ms is below the round trip of 601 ms", "the SYN times out"]);
+    assert_eq!(warnings(&[("defaults.tcp.route", "path")]), []);
+}
+
+#[test]
+fn tokens_for_acks_above_the_way_back_are_told_with_both() {
+    let set = [("defaults.tcp.rate_control", "{ rate = \"9 Mbit/s\", ack_rate = \"11 Mbit/s\" }")];
+    assert_warns(&set, "flows[0].tcp.rate_control.ack_rate", &["11 Mbit/s are above the 10 Mbit/s", "90 %"]);
+}
+
+#[test]
+fn an_interval_and_a_round_trip_beyond_the_longest_timeout_are_told() {
+    let set = [
+        ("defaults.tcp.profile", "\"scps\""),
+        ("defaults.tcp.receive_buffer", "\"2 MB\""),
+        ("defaults.tcp.ack_interval", "\"1 s\""),
+        ("defaults.tcp.rto", "{ max = \"1.5 s\" }"),
+    ];
+    assert_warns(&set, "flows[0].tcp.ack_interval", &["1 s and the round trip of 600 ms", "1.5 s", "raise rto.max"]);
+}
+
+#[test]
 fn jersey_wants_routers_that_warn() {
     let jersey = ("defaults.tcp.congestion", "jersey");
     let ecn = ("defaults.tcp.ecn", "classic");

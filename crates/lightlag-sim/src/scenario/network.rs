@@ -172,6 +172,7 @@ impl Scenario {
         let flows = streams.into_iter().map(Flow::from).collect();
         let mut network = Network { nodes: nodes.names, links, flows, proxies, splits, routes, ip: self.ip, captures };
         network.configure_routes(&mut errors);
+        network.check_buckets(&mut errors);
         errors.or(Some(network))
     }
 }

@@ -8,7 +8,7 @@ use lightlag_core::{Bytes, Rate};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_tcp::Config;
 use lightlag_tcp::config::PathParameters;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Two nodes that a connection joins.
@@ -18,6 +18,30 @@ type Pair = (u32, u32);
 type Known = BTreeMap<(*const Config, Vec<Pair>), Arc<Config>>;
 
 impl Network {
+    /// Refuses token buckets that no packet with the headers of this version of IP fits into.
+    pub(super) fn check_buckets(&self, errors: &mut Errors) {
+        let proxies = (0..).zip(&self.proxies).flat_map(|(index, proxy): (usize, _)| {
+            let at = move |side| move || format!("proxies[{index}].{side}");
+            [
+                (&proxy.client, Box::new(at("client")) as Box<dyn Fn() -> String>),
+                (&proxy.server, Box::new(at("server"))),
+            ]
+        });
+        let flows = self.flows.iter().map(|flow| {
+            let at: Box<dyn Fn() -> String> = Box::new(|| flow_path(flow) + ".tcp");
+            (&flow.tcp, at)
+        });
+        let mut checked = BTreeSet::new();
+        for (tcp, at) in flows.chain(proxies) {
+            let Some(control) = tcp.rate_control.filter(|_| checked.insert(Arc::as_ptr(tcp))) else { continue };
+            let (size, packet) = (Bytes(control.size(tcp)), Sizes::of(tcp, self.ip).segment);
+            if size < packet {
+                let message = format!("{size} hold less than one packet of {packet}: make it larger, or mss smaller");
+                errors.push(format_args!("{}.rate_control.bucket", at()), message);
+            }
+        }
+    }
+
     /// Completes every TCP that awaits its path. One that joins several pairs of nodes, as that of a flow on both sides of a
     /// proxy, is told the longest round trip and the lowest rates.
     pub(super) fn configure_routes(&mut self, errors: &mut Errors) {

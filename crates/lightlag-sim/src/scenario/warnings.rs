@@ -333,7 +333,12 @@ fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
             )
         });
     } else if rto.syn < round_trip {
-        let key = if rto.syn == rto.initial { ".tcp.rto.initial" } else { ".tcp.rto.syn" };
+        let of_route = flow.tcp.route.is_some_and(|route| route.rto == Some(rto.syn));
+        let key = match rto.syn == rto.initial {
+            true if of_route => ".tcp.route",
+            true => ".tcp.rto.initial",
+            false => ".tcp.rto.syn",
+        };
         found.flow("rto.syn", path, key, || {
             format!(
                 "{} is below the round trip of {}: the SYN times out before its answer can arrive and is sent again \

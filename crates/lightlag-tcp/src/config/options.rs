@@ -427,7 +427,7 @@ impl Options {
         }
         set(&mut config.loss_assumption, &self.loss_assumption);
         config.outage_after = self.outage_after.or(config.outage_after).filter(|timeouts| *timeouts > 0);
-        scps::check(&mut config, self.recovery.is_some())?;
+        scps::check(&mut config, self.recovery.is_some(), self.scps.is_some_and(ScpsSwitch::names_snack))?;
         config.ecn = ecn(self.ecn, &config)?;
         check_closing(&config)?;
         if let Growth::Abc(limit) = config.growth {

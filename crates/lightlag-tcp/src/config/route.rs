@@ -175,6 +175,7 @@ impl Config {
         let back = given.rate.is_none().then_some(path.ack_rate);
         apply(&mut config, &given.named, back)?;
         super::options::apply_rto(given.named.rto, &mut config)?;
+        super::scps::check_interval(&config)?;
         super::scps::check_bucket(&config)?;
         Ok(config)
     }

@@ -149,6 +149,11 @@ impl ScpsSwitch {
         }
     }
 
+    /// Whether it says which form of SNACK.
+    pub(super) fn names_snack(self) -> bool {
+        matches!(self, Self::On(ScpsOptions { snack: Some(_), .. }))
+    }
+
     pub(super) fn resolve(self, profile: Option<Scps>) -> Result<Option<Scps>, OptionError> {
         let base = profile.unwrap_or_default();
         let Self::On(options) = self else { return Ok((self == Self::Switch(true)).then_some(base)) };
@@ -165,16 +170,14 @@ impl ScpsSwitch {
     }
 }
 
-/// What of these switches contradicts another one, and what one means for others. `recovery`: whether it was set, or is
-/// the profile's.
-pub(super) fn check(config: &mut Config, recovery: bool) -> Result<(), OptionError> {
-    if config.recovery == Scheme::Snack && config.scps.is_none_or(|scps| scps.snack == SnackForm::Off) {
-        if recovery {
-            let message = "\"snack\" repairs what SNACK options report, and nothing offers them: set scps = true, or \
-                           take \"newreno\", or \"sack\" with sack = true";
-            return error("recovery", message.to_owned());
-        }
-        config.recovery = if config.sack { Scheme::Sack } else { Scheme::NewReno };
+/// What of these switches contradicts another one, and what one means for others. `recovery`, `snack`: whether they were
+/// set, or are the profile's.
+pub(super) fn check(config: &mut Config, recovery: bool, snack: bool) -> Result<(), OptionError> {
+    repair(config, recovery, snack)?;
+    if let Some(timeouts) = config.outage_after.filter(|timeouts| *timeouts > config.retries.saturating_add(1)) {
+        let retries = config.retries;
+        let message = format!("{timeouts} timeouts are never reached with retries = {retries}; take {retries} or less");
+        return error("outage_after", message);
     }
     if let Some(interval) = config.ack_interval {
         if interval > Duration::from_secs(3_600) {
@@ -183,7 +186,55 @@ pub(super) fn check(config: &mut Config, recovery: bool) -> Result<(), OptionErr
         // A timeout must not come before the ACK can: SRTT + max(4 RTTVAR, interval).
         config.rto.variance_floor = config.rto.variance_floor.max(interval);
     }
+    if !config.awaits_path() {
+        check_interval(config)?;
+    }
     check_bucket(config)
+}
+
+/// Whether a timeout can come later than an ACK.
+pub(super) fn check_interval(config: &Config) -> Result<(), OptionError> {
+    match config.ack_interval {
+        Some(interval) if interval >= config.rto.max => {
+            let message = format!(
+                "{interval} are no shorter than rto.max, which is {}: every timeout would come before the ACK; make it \
+                 shorter, or rto.max longer",
+                config.rto.max
+            );
+            error("ack_interval", message)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Negative acknowledgements repair if both are on. Who names another repair and no SNACK means no SNACK.
+fn repair(config: &mut Config, recovery: bool, snack: bool) -> Result<(), OptionError> {
+    let offered = config.scps.is_some_and(|scps| scps.snack != SnackForm::Off);
+    match (config.recovery == Scheme::Snack, offered) {
+        (true, false) if recovery => {
+            let message = "\"snack\" repairs what SNACK options report, and nothing offers them: set scps = true, or \
+                           take \"newreno\", or \"sack\" with sack = true";
+            return error("recovery", message.to_owned());
+        }
+        (true, false) => config.recovery = if config.sack { Scheme::Sack } else { Scheme::NewReno },
+        (false, true) if recovery && snack => {
+            let message = "what it reports repairs nothing with another recovery, and stands in the place of SACK: leave \
+                           recovery out, or set snack = \"off\"";
+            return error("scps.snack", message.to_owned());
+        }
+        (false, true) if recovery => {
+            if let Some(scps) = &mut config.scps {
+                scps.snack = SnackForm::Off;
+            }
+        }
+        (false, true) => config.recovery = Scheme::Snack,
+        _ => {}
+    }
+    let unused = config.scps.is_some_and(|scps| scps.snack == SnackForm::Off && !scps.snack_delay.is_zero());
+    if unused {
+        return error("scps.snack_delay", "delays repairs of what SNACK reports, and snack is off".to_owned());
+    }
+    Ok(())
 }
 
 /// Whether a bucket, if there is one, can let a packet pass.

@@ -2,50 +2,75 @@
 
 use super::{Found, Sizes, Way, percent, seconds, three_digits};
 use crate::scenario::network::{Flow, Network};
+use lightlag_core::Duration;
 
 /// How many round-trip times a timeout has after the first sample: R + 4 R/2 (RFC 6298 §2.2).
 const FIRST_TIMEOUT: u64 = 3;
 
 /// ACKs that come too seldom for the timer, or too often for the return path; more tokens than the path carries.
 pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
-    let (tcp, round_trip) = (&flow.tcp, way.round_trip);
-    if let Some(interval) = tcp.ack_interval {
-        let timeout = (round_trip * FIRST_TIMEOUT).max(tcp.rto.min).min(tcp.rto.max);
-        if interval > timeout {
-            found.flow("ack_interval", path, ".tcp.ack_interval", || {
-                format!(
-                    "{interval} are longer than the retransmission timeout of {} that a round trip of {} asks for: the \
-                     timeout grows to round trip and interval, {}, and losses are repaired that much later; two ACKs a \
-                     round trip are recommended",
-                    seconds(timeout),
-                    seconds(round_trip),
-                    seconds((round_trip + interval).min(tcp.rto.max))
-                )
-            });
-        }
-        let header = network.links[way.return_bottleneck.0 as usize].header.0;
-        let load = ((Sizes::of(tcp, network.ip).ack.0 + header) * 8) as f64 / interval.as_secs_f64();
-        if load > way.return_rate.as_bps() as f64 {
-            found.flow("ack load", path, ".tcp.ack_interval", || {
-                format!(
-                    "an ACK each {interval} takes {} of the return path's {}: ACKs queue up there and are lost; make it \
-                     longer",
-                    three_digits(load as u64),
-                    way.return_rate
-                )
-            });
-        }
+    if let Some(interval) = flow.tcp.ack_interval {
+        acks_by_the_clock(network, flow, way, interval, path, found);
     }
-    if let Some(control) = tcp.rate_control
-        && control.rate > way.rate
-    {
-        found.flow("rate_control", path, ".tcp.rate_control.rate", || {
+    let Some(control) = flow.tcp.rate_control else { return };
+    if control.rate > way.rate {
+        let of_route = flow.tcp.route.is_some_and(|route| route.rate == Some(control.rate));
+        let key = if of_route { ".tcp.route.rate" } else { ".tcp.rate_control.rate" };
+        found.flow("rate_control", path, key, || {
             format!(
                 "{} are above the {} of the slowest link, {}: what is sent too much waits in its queue and is lost there; \
                  take about 95 % of the link",
                 control.rate,
                 way.rate,
                 percent(control.rate.as_bps() as f64 / way.rate.as_bps() as f64)
+            )
+        });
+    }
+    if let Some(rate) = control.ack_rate.filter(|rate| *rate > way.return_rate) {
+        found.flow("ack_rate", path, ".tcp.rate_control.ack_rate", || {
+            format!(
+                "{rate} are above the {} of the slowest link on the way back: ACKs that wait in its queue tell what was; take \
+                 about 90 % of the link, so that they wait for tokens and tell the newest state",
+                way.return_rate
+            )
+        });
+    }
+}
+
+/// One ACK in each `interval`.
+fn acks_by_the_clock(network: &Network, flow: &Flow, way: &Way, interval: Duration, path: &str, found: &mut Found) {
+    let (tcp, round_trip) = (&flow.tcp, way.round_trip);
+    let timeout = (round_trip * FIRST_TIMEOUT).max(tcp.rto.min).min(tcp.rto.max);
+    if tcp.rto.max >= round_trip && tcp.rto.max < round_trip + interval {
+        found.flow("ack_interval", path, ".tcp.ack_interval", || {
+            format!(
+                "{interval} and the round trip of {} are longer than rto.max, which is {}: segments time out before their \
+                 ACK can arrive and are sent again for nothing; raise rto.max above the sum",
+                seconds(round_trip),
+                tcp.rto.max
+            )
+        });
+    } else if interval > timeout {
+        found.flow("ack_interval", path, ".tcp.ack_interval", || {
+            format!(
+                "{interval} are longer than the retransmission timeout of {} that a round trip of {} asks for: the \
+                 timeout grows to round trip and interval, {}, and losses are repaired that much later; two ACKs a \
+                 round trip are recommended",
+                seconds(timeout),
+                seconds(round_trip),
+                seconds(round_trip + interval)
+            )
+        });
+    }
+    let header = network.links[way.return_bottleneck.0 as usize].header.0;
+    let load = ((Sizes::of(tcp, network.ip).ack.0 + header) * 8) as f64 / interval.as_secs_f64();
+    if load > way.return_rate.as_bps() as f64 {
+        found.flow("ack load", path, ".tcp.ack_interval", || {
+            format!(
+                "an ACK each {interval} takes {} of the return path's {}: ACKs queue up there and are lost; make it \
+                 longer",
+                three_digits(load as u64),
+                way.return_rate
             )
         });
     }

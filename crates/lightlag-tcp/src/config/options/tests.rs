@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::SnackForm;
 
 fn options(json: &str) -> Options {
     serde_json::from_str(json).unwrap()
@@ -140,6 +141,15 @@ fn switches_of_scps_contradict_each_other_in_words() {
     for (options, key, fragment) in [
         (r#"{ "recovery": "snack" }"#, "recovery", "set scps = true"),
         (r#"{ "recovery": "snack", "scps": { "snack": "off" } }"#, "recovery", "nothing offers them"),
+        (r#"{ "scps": { "snack": "short" }, "recovery": "rack" }"#, "scps.snack", "snack = \"off\""),
+        (
+            r#"{ "profile": "scps", "scps": { "snack": "long" }, "recovery": "newreno" }"#,
+            "scps.snack",
+            "leave recovery",
+        ),
+        (r#"{ "scps": { "snack": "off", "snack_delay": "1 s" } }"#, "scps.snack_delay", "snack is off"),
+        (r#"{ "outage_after": 17 }"#, "outage_after", "retries = 15"),
+        (r#"{ "ack_interval": "64 s", "profile": "scps" }"#, "ack_interval", "rto.max, which is 64 s"),
         (r#"{ "ack_interval": "2 h" }"#, "ack_interval", "7200 s"),
         (r#"{ "scps": { "record_size": "0 B" } }"#, "scps.record_size", "0 B"),
         (r#"{ "scps": { "snack_delay": "2 h" } }"#, "scps.snack_delay", "7200 s"),
@@ -163,8 +173,13 @@ fn scps_can_be_switched_on_and_off_by_itself() {
     assert_eq!(config(r#"{ "profile": "scps", "scps": false }"#).recovery, Scheme::NewReno);
     assert_eq!(config(r#"{ "profile": "scps", "scps": false, "sack": true }"#).recovery, Scheme::Sack);
     assert_eq!(config(r#"{ "profile": "scps", "ack_interval": "0 s" }"#).ack_interval, None);
-    let linux = config(r#"{ "scps": { "record_size": "10 kB" }, "recovery": "snack" }"#);
-    assert_eq!((linux.profile, linux.recovery), (Profile::Linux, Scheme::Snack));
+    for linux in [r#"{ "scps": { "record_size": "10 kB" } }"#, r#"{ "scps": true, "recovery": "snack" }"#] {
+        let linux = config(linux);
+        assert_eq!((linux.profile, linux.recovery), (Profile::Linux, Scheme::Snack));
+    }
+    // Another repair means no SNACK: both cannot be agreed on.
+    let rack = config(r#"{ "profile": "scps", "sack": true, "recovery": "rack" }"#);
+    assert_eq!((rack.scps.unwrap().snack, rack.recovery), (SnackForm::Off, Scheme::Rack));
     // A timeout is at least SRTT and the interval.
     assert_eq!(config(r#"{ "ack_interval": "400 ms" }"#).rto.variance_floor, Duration::from_millis(400));
     let control = config(r#"{ "rate_control": { "rate": "1 Mbit/s" } }"#);
