@@ -40,6 +40,7 @@ impl PacketFlags {
     const CORRUPTED: u8 = 2;
     const LOW_PRIORITY: u8 = 4;
     const SUPERSEDES: u8 = 8;
+    const UNHEARD: u8 = 16;
 
     /// Of an intact packet that carries payload of its transport, or none.
     #[inline]
@@ -89,6 +90,18 @@ impl PacketFlags {
     #[inline]
     pub fn corrupt(&mut self) {
         self.0 |= Self::CORRUPTED;
+    }
+
+    /// Loses the packet in an outage.
+    #[inline]
+    pub fn lose_in_outage(&mut self) {
+        self.0 |= Self::CORRUPTED | Self::UNHEARD;
+    }
+
+    /// Whether an outage took it: it is corrupted, and no interface saw that.
+    #[inline]
+    pub fn was_unheard(self) -> bool {
+        self.0 & Self::UNHEARD != 0
     }
 }
 

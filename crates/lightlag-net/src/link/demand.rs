@@ -10,6 +10,7 @@
 //! - What is granted for a frame is sent at any time in it, at the rate of the link, and lost at its end. A packet that
 //!   has not been granted as a whole goes on in the next frame: the granted slots are filled with its parts.
 
+use super::timetable::Fate;
 use crate::Packet;
 use lightlag_core::{Duration, Instant, Rate};
 use std::collections::VecDeque;
@@ -35,8 +36,8 @@ pub(super) struct Serving<B> {
     pub(super) packet: Packet<B>,
     /// Bytes of its frame that are still to be sent.
     pub(super) left: u64,
-    /// Whether it will arrive corrupted.
-    pub(super) is_damaged: bool,
+    /// What has happened to it so far.
+    pub(super) fate: Fate,
 }
 
 /// Bandwidth on demand at work. Frames of requests begin at multiples of the frame, frames of grants later by the part of

@@ -8,7 +8,7 @@
 
 use super::demand::{Assignment, Demand};
 use super::jitter::{Jitter, JitterProcess};
-use super::timetable::{Changes, Timetable, Transmission};
+use super::timetable::{Changes, Fate, Timetable, Transmission};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals, Waits};
 use crate::queue::{Backlog, Discipline, Dropped, Verdicts, Waiting};
 use crate::{LossPlace, LossProcess, Packet, QueueLimit};
@@ -103,6 +103,11 @@ impl<B: Clone> QueuedLink<B> {
     /// The constants of the link; of one that changes, those that it was made with.
     pub fn config(&self) -> &LinkConfig {
         &self.config
+    }
+
+    /// How it changes, if it does.
+    pub fn timetable(&self) -> Option<&Timetable> {
+        self.changes.as_ref().map(|changes| changes.timetable())
     }
 
     /// What has been counted so far.
@@ -222,16 +227,17 @@ impl<B: Clone> QueuedLink<B> {
             waits.note(packet.flags, start.since(since));
         }
         let frame = u64::from(packet.size) + self.config.header;
-        let Transmission { end, free, remainder, delay, is_damaged } = self.transmission(start, frame);
+        let Transmission { end, free, remainder, delay, fate } = self.transmission(start, frame);
         self.remainder = remainder;
         self.busy_until = free;
         self.last_end = end;
         self.totals.carried_bytes += frame;
         self.totals.busy += u128::from(end.since(start).as_nanos());
         let is_lost = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, frame, packet.flags);
-        if is_lost || is_damaged {
+        if is_lost {
             packet.flags.corrupt();
         }
+        fate.befall(&mut packet.flags);
         self.depart(packet, end, delay);
     }
 
@@ -269,7 +275,7 @@ impl<B: Clone> QueuedLink<B> {
         let work = frame * 8 * 1_000_000_000 + self.remainder;
         let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
         let end = start + Duration::from_nanos(nanos);
-        Transmission { end, free: end, remainder, delay: self.config.delay, is_damaged: false }
+        Transmission { end, free: end, remainder, delay: self.config.delay, fate: Fate::Intact }
     }
 
     /// Puts a packet on its way to the far end, perhaps held back.

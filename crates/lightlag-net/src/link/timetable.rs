@@ -7,6 +7,7 @@
 //! - An outage cuts the frame in transmission: it arrives damaged. What has left the transmitter before arrives.
 
 use super::jitter::JitterProcess;
+use crate::PacketFlags;
 use crate::queue::Discipline;
 use lightlag_core::{Duration, Instant, Rate};
 use std::sync::Arc;
@@ -24,6 +25,17 @@ pub struct Phase {
     pub is_up: bool,
     /// Whether everything that is sent arrives damaged.
     pub loses: bool,
+}
+
+impl Phase {
+    /// What happens to what is sent.
+    fn fate(&self) -> Fate {
+        match (self.is_up, self.loses) {
+            (false, _) => Fate::Unheard,
+            (true, true) => Fate::Damaged,
+            (true, false) => Fate::Intact,
+        }
+    }
 }
 
 /// What happens to packets during an outage.
@@ -147,8 +159,32 @@ pub(super) struct Transmission {
     pub(super) remainder: u64,
     /// How long the packet travels after `end`.
     pub(super) delay: Duration,
-    /// Whether an outage has damaged the packet.
-    pub(super) is_damaged: bool,
+    /// What has happened to the packet meanwhile.
+    pub(super) fate: Fate,
+}
+
+/// What happens to a packet during its transmission, beside what is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) enum Fate {
+    /// Nothing.
+    #[default]
+    Intact,
+    /// It arrives damaged.
+    Damaged,
+    /// An outage takes it: nobody hears of it.
+    Unheard,
+}
+
+impl Fate {
+    /// Does to a packet what has happened to it.
+    #[inline]
+    pub(super) fn befall(self, flags: &mut PacketFlags) {
+        match self {
+            Self::Intact => {}
+            Self::Damaged => flags.corrupt(),
+            Self::Unheard => flags.lose_in_outage(),
+        }
+    }
 }
 
 /// A timetable at work.
@@ -166,6 +202,11 @@ pub(super) struct Changes {
 }
 
 impl Changes {
+    /// What it follows.
+    pub(super) fn timetable(&self) -> &Timetable {
+        &self.timetable
+    }
+
     pub(super) fn new(timetable: Timetable, jitter: Option<JitterProcess>) -> Self {
         let mut first_arrivals = Vec::new();
         let most = jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
@@ -237,7 +278,7 @@ impl Changes {
                 }
                 *left -= frame;
                 let delay = self.timetable.phases[self.present].delay;
-                Transmission { end, free: end, remainder: 0, delay, is_damaged: false }
+                Transmission { end, free: end, remainder: 0, delay, fate: Fate::Intact }
             }
         }
     }
@@ -246,19 +287,19 @@ impl Changes {
     fn by_rate(&self, start: Instant, work: u64) -> Transmission {
         let phases = &self.timetable.phases;
         let delay = phases[self.present].delay;
-        let (mut at, mut from, mut work, mut is_damaged) = (self.present, start, work, false);
+        let (mut at, mut from, mut work, mut fate) = (self.present, start, work, Fate::Intact);
         loop {
             let rate = phases[if self.timetable.keeps_rates { self.present } else { at }].rate.as_bps();
-            is_damaged |= !phases[at].is_up || phases[at].loses;
+            fate = fate.max(phases[at].fate());
             let (nanos, remainder) = (work / rate, work % rate);
             let end = from + Duration::from_nanos(nanos);
             let Some(next) = phases.get(at + 1).filter(|next| end > next.from || (end == next.from && remainder > 0))
             else {
-                return Transmission { end, free: end, remainder, delay, is_damaged };
+                return Transmission { end, free: end, remainder, delay, fate };
             };
             if !next.is_up && self.timetable.outage == Outage::Hold {
                 let free = self.up_after(at + 1);
-                return Transmission { end: next.from, free, remainder: 0, delay, is_damaged: true };
+                return Transmission { end: next.from, free, remainder: 0, delay, fate: Fate::Unheard };
             }
             // The time to the change is not above `nanos`, so what it takes of the work is not above the work.
             work -= next.from.since(from).as_nanos() * rate;

@@ -3,7 +3,7 @@
 use super::QueuedLink;
 use crate::LossPlace;
 use crate::link::demand::Serving;
-use crate::link::timetable::Transmission;
+use crate::link::timetable::{Fate, Transmission};
 use crate::queue::Waiting;
 use lightlag_core::Instant;
 
@@ -45,8 +45,9 @@ impl<B: Clone> QueuedLink<B> {
             }
             let left = u64::from(packet.size) + self.config.header;
             self.totals.carried_bytes += left;
-            let is_damaged = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, left, packet.flags);
-            assignment.serving = Some(Serving { packet, left, is_damaged });
+            let is_lost = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, left, packet.flags);
+            let fate = if is_lost { Fate::Damaged } else { Fate::Intact };
+            assignment.serving = Some(Serving { packet, left, fate });
         }
         self.transmit_part(start, next_frame);
     }
@@ -58,15 +59,13 @@ impl<B: Clone> QueuedLink<B> {
         let part = serving.left.min(assignment.allowance);
         assignment.allowance -= part;
         serving.left -= part;
-        let Transmission { end, free, remainder, delay, is_damaged } = self.transmission(start, part);
-        serving.is_damaged |= is_damaged;
+        let Transmission { end, free, remainder, delay, fate } = self.transmission(start, part);
+        serving.fate = serving.fate.max(fate);
         (self.busy_until, self.remainder, self.last_end) = (free, remainder, end);
         self.totals.busy += u128::from(end.since(start).as_nanos());
         if serving.left == 0 {
             let mut packet = serving.packet;
-            if serving.is_damaged {
-                packet.flags.corrupt();
-            }
+            serving.fate.befall(&mut packet.flags);
             self.depart(packet, end, delay);
             return;
         }

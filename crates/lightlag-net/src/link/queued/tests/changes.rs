@@ -132,6 +132,28 @@ fn a_transmitter_that_does_not_notice_loses_what_it_sends_meanwhile() {
 }
 
 #[test]
+fn nobody_hears_of_what_an_outage_takes() {
+    // Cut in transmission, or sent into it; what is sent with a signal too weak arrives damaged.
+    let weak = Phase { loses: true, ..from(5_000) };
+    for (outage, unheard) in [(Outage::Hold, vec![1]), (Outage::Lose, vec![1, 2, 3])] {
+        let mut link = changing(&[USUAL, down(1_500), from(3_500), weak, from(8_000)], outage, false);
+        (0..8).for_each(|body| link.send(at(0), packet(body, 1_000)));
+        let mut bodies = (Vec::new(), Vec::new());
+        while let Some(now) = link.next_wake() {
+            let Some(Packet { body, flags, .. }) = link.receive(now) else { continue };
+            if flags.was_unheard() {
+                assert!(flags.is_corrupted());
+                bodies.0.push(body);
+            } else if flags.is_corrupted() {
+                bodies.1.push(body);
+            }
+        }
+        assert_eq!(bodies.0, unheard);
+        assert!(bodies.1.len() >= 3, "{bodies:?}");
+    }
+}
+
+#[test]
 fn an_outage_without_an_end_keeps_its_packets_and_wakes_nobody() {
     let mut link = changing(&[USUAL, down(1_400)], Outage::Hold, false);
     (0..4).for_each(|body| link.send(at(0), packet(body, 1_000)));
