@@ -240,7 +240,7 @@ impl Connection {
     #[cold]
     pub(super) fn take_scps(&mut self, now: Instant, segment: &Segment, ack: u64) -> Option<Box<Report>> {
         if segment.experienced_corruption() {
-            self.sender.corruption_told(now);
+            self.sender.corruption_told(now, &self.config);
         }
         segment.snack()?;
         let agreement = self.scps.as_mut()?;

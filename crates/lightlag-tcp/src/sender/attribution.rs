@@ -2,8 +2,8 @@
 //! segment: no window, no threshold, no back-off.
 //!
 //! What was told counts more than what is assumed. News of corruption lasts two round trips, at least a second, and
-//! excuses what left after it minus a round trip; a congestion mark within a round trip outweighs it. These lifetimes are
-//! ours: no source gives any.
+//! excuses what left after it minus a round trip, in which an ACK may wait for a whole interval: SRTT has half of one. A
+//! congestion mark within a round trip outweighs it. These lifetimes are ours: no source gives any.
 
 use super::Sender;
 use crate::config::{Config, LossAssumption};
@@ -31,11 +31,12 @@ impl Default for Signals {
 impl Sender {
     /// Somebody knows that packets of this sender are corrupted on their way.
     #[cold]
-    pub(crate) fn corruption_told(&mut self, now: Instant) {
+    pub(crate) fn corruption_told(&mut self, now: Instant, config: &Config) {
         let srtt = self.rtt.srtt();
+        let round_trip = srtt.max(self.rtt.latest()) + config.ack_interval.unwrap_or(Duration::ZERO);
         let signals = &mut self.extra.get_or_insert_default().signals;
         if now >= signals.corrupted_until {
-            signals.corrupted_from = Instant::ZERO + now.since(Instant::ZERO + srtt);
+            signals.corrupted_from = Instant::ZERO + now.since(Instant::ZERO + round_trip);
         }
         signals.corrupted_until = now + (srtt * 2).max(LIFE);
     }

@@ -312,9 +312,14 @@ fn told_corruption_counts_for_a_while_and_a_mark_counts_more() {
 fn what_left_long_before_the_news_is_not_excused() {
     let mut end = with_window(LossAssumption::Congestion);
     let config = end.config.clone();
-    end.sender.corruption_told(at(500));
-    assert!(end.sender.blames_corruption(at(600), Some(at(400)), &config));
-    assert!(!end.sender.blames_corruption(at(600), Some(at(399)), &config));
+    // A round trip of 100 ms, and an interval of 100 ms for which its ACK may wait.
+    assert_eq!(
+        (end.snapshot().srtt, config.ack_interval),
+        (Duration::from_millis(100), Some(Duration::from_millis(100)))
+    );
+    end.sender.corruption_told(at(500), &config);
+    assert!(end.sender.blames_corruption(at(600), Some(at(300)), &config));
+    assert!(!end.sender.blames_corruption(at(600), Some(at(299)), &config));
 }
 
 #[test]
