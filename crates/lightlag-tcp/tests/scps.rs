@@ -454,10 +454,17 @@ fn any_segment_of_the_peer_ends_an_outage() {
     let mut path = Path::new(rated(1_500_000), 250);
     path.transfer(1_000_000);
     path.run_until(at(2_000));
+    let una = path.ends[CLIENT].snapshot().snd_una;
     path.ends[CLIENT].link_lost(path.now);
-    path.run_until(at(2_200));
-    // It was none: the next ACK comes within its interval.
-    assert!(path.data(CLIENT).last().unwrap().at > at(2_000));
+    let srtt = path.ends[CLIENT].snapshot().srtt;
+    assert!((ms(500)..ms(650)).contains(&srtt), "{srtt}");
+    // What comes within a round trip may have left before the link was lost: it is taken, and nothing leaves.
+    path.run_until(at(1_999) + srtt);
+    assert!(path.data(CLIENT).last().unwrap().at <= at(2_000));
+    assert!(path.ends[CLIENT].snapshot().snd_una > una + 50_000);
+    // It was none: the first ACK behind that, or the answer to the first probe, says so.
+    path.run_until(at(3_600));
+    assert!(path.data(CLIENT).last().unwrap().at > at(2_000) + srtt);
     path.run();
     complete(&path, 1_000_000);
 }

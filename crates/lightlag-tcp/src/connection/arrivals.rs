@@ -48,7 +48,7 @@ impl Connection {
             self.heard(now);
         }
         if self.sender.in_outage() {
-            self.sender.end_outage(now, &self.config);
+            return self.hear_in_outage(now, segment);
         }
         if !segment.flags.has(Flags::ACK) {
             return;

@@ -84,6 +84,12 @@ impl Connection {
         }
     }
 
+    /// Somebody on the way tells that packets of this end are corrupted.
+    #[cold]
+    pub fn corruption_told(&mut self, now: Instant) {
+        self.sender.corruption_told(now, &self.config);
+    }
+
     /// Records of the peer that the application has read whole; it reads them at once unless it said otherwise.
     pub fn records(&self) -> u64 {
         self.scps.as_ref().map_or(0, |agreement| agreement.records.read)
@@ -115,20 +121,34 @@ impl Connection {
         self.read(bytes.min(left))
     }
 
-    /// Somebody on the way tells that a link is out: nothing leaves but probes until the peer is heard, or until
-    /// [`Self::link_restored`].
+    /// Somebody on the way tells that a link is out: nothing leaves but probes until the peer is heard, a round trip later
+    /// or after that, or until [`Self::link_restored`].
     #[cold]
     pub fn link_lost(&mut self, now: Instant) {
         if self.carries_data() {
-            self.sender.begin_outage(now);
+            self.sender.outage_told(now);
         }
     }
 
     /// Somebody on the way tells that the link is there again.
     #[cold]
     pub fn link_restored(&mut self, now: Instant) {
+        if !self.sender.in_outage() {
+            return;
+        }
         self.sender.begin_event(&self.config);
         self.sender.end_outage(now, &self.config);
+    }
+
+    /// An acceptable segment comes in an outage.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn hear_in_outage(&mut self, now: Instant, segment: &Segment) {
+        let paused = self.sender.heard_in_outage(now, &self.config);
+        self.handle_segment(now, segment);
+        if let Some(paused) = paused.filter(|_| self.carries_data()) {
+            self.sender.go_on_with_outage(now, &paused);
+        }
     }
 
     fn carries_data(&self) -> bool {

@@ -5,6 +5,9 @@
 //! the number before the first that is outstanding, so that the peer must answer: after 1 s and then twice as long each
 //! time, up to 60 s (the reference implementation's schedule; it gives up after 32, and we do not). The first segment of
 //! the peer ends it, or who told of it. What left a timeout ago or earlier leaves again then, from the first segment on.
+//!
+//! What the peer had sent before a link went out comes for up to a round trip after the news of it: such segments are taken
+//! and end nothing. That is ours: the sources let any segment end an outage.
 
 use super::{Sender, Tail, Timer};
 use crate::config::Config;
@@ -21,6 +24,16 @@ pub(super) struct Outage {
     left: Duration,
     /// When the last one ended: what left before gives no round-trip sample.
     ended: Instant,
+    /// Until when segments of the peer end nothing, because they left before.
+    deaf_until: Instant,
+}
+
+/// An outage that goes on behind a segment of the peer.
+#[derive(Debug)]
+pub(crate) struct Paused {
+    next_probe: Instant,
+    /// A probe is due and has not left.
+    probe: bool,
 }
 
 impl Sender {
@@ -30,22 +43,57 @@ impl Sender {
         self.timer == Timer::Outage
     }
 
+    /// Somebody tells that a link on the way is out.
+    #[cold]
+    pub(crate) fn outage_told(&mut self, now: Instant) {
+        if !self.in_outage() {
+            self.begin_outage(now);
+            self.extra.get_or_insert_default().outage.deaf_until = now + self.rtt.srtt();
+        }
+    }
+
     /// A link on the way is out.
     #[cold]
-    pub(crate) fn begin_outage(&mut self, now: Instant) {
-        if self.in_outage() {
-            return;
-        }
+    pub(super) fn begin_outage(&mut self, now: Instant) {
         let runs = self.timer == Timer::Retransmission && self.deadline != Instant::MAX;
         let left = if runs { self.deadline.max(now).since(now) } else { Duration::ZERO };
         let outage = &mut self.extra.get_or_insert_default().outage;
-        *outage = Outage { probes: 0, left, ended: outage.ended };
+        *outage = Outage { left, ended: outage.ended, ..Outage::default() };
+        self.wait_for_link(now + FIRST);
+    }
+
+    /// Nothing leaves before this probe.
+    fn wait_for_link(&mut self, next_probe: Instant) {
         self.tail = Tail::new();
         self.recovery.stop();
         self.persisting = super::persist::Persisting::default();
         self.probe = false;
         self.timer = Timer::Outage;
-        self.deadline = now + FIRST;
+        self.deadline = next_probe;
+    }
+
+    /// A segment of the peer comes in an outage, and ends it if nothing is given back. What it acknowledges is no matter of
+    /// an outage.
+    #[cold]
+    pub(crate) fn heard_in_outage(&mut self, now: Instant, config: &Config) -> Option<Paused> {
+        let Outage { deaf_until, left, .. } = self.extra.get_or_insert_default().outage;
+        if now >= deaf_until {
+            self.end_outage(now, config);
+            return None;
+        }
+        let paused = Paused { next_probe: self.deadline, probe: self.probe };
+        self.timer = Timer::Retransmission;
+        self.deadline = if left.is_zero() { Instant::MAX } else { now + left };
+        Some(paused)
+    }
+
+    /// The segment was taken, and the outage goes on.
+    #[cold]
+    pub(crate) fn go_on_with_outage(&mut self, now: Instant, paused: &Paused) {
+        let left = if self.deadline == Instant::MAX { Duration::ZERO } else { self.deadline.max(now).since(now) };
+        self.extra.get_or_insert_default().outage.left = left;
+        self.wait_for_link(paused.next_probe);
+        self.probe = paused.probe;
     }
 
     /// Nobody has answered the last probe.
