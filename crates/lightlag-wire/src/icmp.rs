@@ -155,7 +155,7 @@ fn codes(error: Error, v6: bool) -> Kind {
 }
 
 /// ICMPv6 sums over a pseudo header (RFC 4443 §2.3), ICMP over itself alone.
-fn begun(source: IpAddr, destination: IpAddr, protocol: IpNumber, len: usize) -> Sum16BitWords {
+pub(crate) fn begun(source: IpAddr, destination: IpAddr, protocol: IpNumber, len: usize) -> Sum16BitWords {
     if source.is_ipv6() { pseudo_header(source, destination, protocol, len) } else { Sum16BitWords::new() }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! - [`encode`]: a segment to a whole IP packet, with its lengths and checksums; [`encode_udp`]: a datagram.
 //! - [`decode`]: a packet that a host received; [`decode_captured`]: one that a capture holds, perhaps in part.
-//! - [`icmp`]: the errors of the network that concern TCP.
+//! - [`icmp`]: the errors of the network that concern TCP; [`signal`]: what stations on the way tell of links.
 //! - [`capture`]: files of packets, as other tools write and read them.
 //! - [`analysis`]: what a capture says about its connections.
 
@@ -20,6 +20,7 @@ pub mod icmp;
 mod ip;
 mod options;
 pub mod replay;
+pub mod signal;
 #[cfg(test)]
 mod tests;
 

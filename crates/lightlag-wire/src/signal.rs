@@ -1,0 +1,195 @@
+//! What stations on the way tell the ends of a flow (SCPS-TP): a link is out or restored, packets are corrupted.
+//!
+//! A message is an IP header, eight bytes of ICMP and the first eight bytes of the TCP header that it is about: 36 bytes
+//! over IPv4, 56 over IPv6. SCPS has such messages in its own network protocol, where the reference implementation gives
+//! them the types 19 (corruption), 3 code 16 (link out) and 5 code 4 (link available again). ICMP has none of them, so they
+//! travel here under the types for experiments: 253 (RFC 4727 §4) and 200 of ICMPv6 (RFC 4443 §2.1), with a code for each
+//! news. The four bytes behind the checksum are the end of the other address of the flow; over IPv4 that is the whole of it,
+//! and the message has the four numbers by which an end knows its connection. These choices are ours.
+
+use crate::icmp::begun;
+use crate::ip::{self, sums_up};
+use crate::{Addresses, IpFields, PacketError};
+use etherparse::ip_number::{ICMP, IPV6_ICMP};
+use lightlag_tcp::segment::SeqNumber;
+use std::net::IpAddr;
+
+/// What there is to tell. The numbers are the codes of the messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum News {
+    /// A packet was corrupted.
+    Corruption = 0,
+    /// A link is out.
+    LinkOut = 1,
+    /// It is there again.
+    LinkRestored = 2,
+}
+
+/// A message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signal {
+    /// The station that tells.
+    pub station: IpAddr,
+    /// What.
+    pub news: News,
+    /// The ends of the packet that it is about, as that was sent.
+    pub about: Addresses,
+    /// The packet's sequence number.
+    pub seq: SeqNumber,
+    /// Whether the packet's sender is told, or its receiver.
+    pub to_sender: bool,
+}
+
+/// Bytes of a message behind the IP header.
+pub const LEN: usize = 16;
+
+/// The type of ICMP, and that of ICMPv6.
+const TYPES: (u8, u8) = (253, 200);
+
+/// Writes the packet of a message to `out`, which is cleared first.
+///
+/// # Panics
+/// If the addresses are of two versions of IP.
+pub fn encode(out: &mut Vec<u8>, fields: &IpFields, signal: &Signal) {
+    let Signal { station, news, about, seq, to_sender } = *signal;
+    let (told, other) = if to_sender { (about.source, about.destination) } else { (about.destination, about.source) };
+    let v6 = station.is_ipv6();
+    let protocol = if v6 { IPV6_ICMP } else { ICMP };
+    out.clear();
+    ip::write(out, station, told.ip(), fields, protocol, LEN);
+    let start = out.len();
+    out.extend_from_slice(&[if v6 { TYPES.1 } else { TYPES.0 }, news as u8, 0, 0]);
+    out.extend_from_slice(&last_four(other.ip()));
+    out.extend_from_slice(&about.source.port().to_be_bytes());
+    out.extend_from_slice(&about.destination.port().to_be_bytes());
+    out.extend_from_slice(&seq.0.to_be_bytes());
+    let sum = begun(station, told.ip(), protocol, LEN).add_slice(&out[start..]).ones_complement();
+    out[start + 2..start + 4].copy_from_slice(&sum.to_ne_bytes());
+}
+
+/// What a message says, of a packet that may be one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// The station that tells.
+    pub station: IpAddr,
+    /// Who is told.
+    pub destination: IpAddr,
+    /// The last four bytes of the address of the flow's other end.
+    pub other: [u8; 4],
+    /// What.
+    pub news: News,
+    /// Ports of the packet that it is about, from and to.
+    pub ports: [u16; 2],
+    /// The packet's sequence number.
+    pub seq: SeqNumber,
+}
+
+/// Reads a message. `Ok(None)`: it is other ICMP.
+///
+/// # Errors
+/// If the packet is damaged, cut or not ICMP.
+pub fn decode(packet: &[u8]) -> Result<Option<Told>, PacketError> {
+    let ip = ip::parse(packet)?;
+    let v6 = ip.source.is_ipv6();
+    let protocol = if v6 { IPV6_ICMP } else { ICMP };
+    if ip.protocol != protocol.0 {
+        return Err(PacketError::NotIcmp(ip.protocol));
+    }
+    let needed = ip.header_len + ip.len;
+    if ip.payload.len() < ip.len {
+        return Err(PacketError::Truncated { needed, present: ip.header_len + ip.payload.len() });
+    }
+    if !ip.checksum_is_right {
+        return Err(PacketError::BadHeaderChecksum);
+    }
+    if !sums_up(begun(ip.source, ip.destination, protocol, ip.len), ip.payload) {
+        return Err(PacketError::BadIcmpChecksum);
+    }
+    let Ok(bytes) = <[u8; LEN]>::try_from(ip.payload) else { return Ok(None) };
+    let [kind, code, _, _, a, b, c, d, from_high, from_low, to_high, to_low, seq @ ..] = bytes;
+    let news = [News::Corruption, News::LinkOut, News::LinkRestored].into_iter().find(|news| *news as u8 == code);
+    let is_one = kind == if v6 { TYPES.1 } else { TYPES.0 };
+    Ok(news.filter(|_| is_one).map(|news| Told {
+        station: ip.source,
+        destination: ip.destination,
+        other: [a, b, c, d],
+        news,
+        ports: [u16::from_be_bytes([from_high, from_low]), u16::from_be_bytes([to_high, to_low])],
+        seq: SeqNumber(u32::from_be_bytes(seq)),
+    }))
+}
+
+fn last_four(address: IpAddr) -> [u8; 4] {
+    match address {
+        IpAddr::V4(address) => address.octets(),
+        IpAddr::V6(address) => {
+            let [.., a, b, c, d] = address.octets();
+            [a, b, c, d]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signal(v6: bool, news: News, to_sender: bool) -> Signal {
+        let [source, destination, station] = if v6 {
+            ["[fd00::1]:40000", "[fd00::2]:9", "fd00::7"]
+        } else {
+            ["10.0.0.1:40000", "10.0.0.2:9", "10.0.0.7"]
+        };
+        let about = Addresses { source: source.parse().unwrap(), destination: destination.parse().unwrap() };
+        Signal { station: station.parse().unwrap(), news, about, seq: SeqNumber(0xdead_beef), to_sender }
+    }
+
+    #[test]
+    fn a_message_comes_back() {
+        for v6 in [false, true] {
+            for news in [News::Corruption, News::LinkOut, News::LinkRestored] {
+                for to_sender in [false, true] {
+                    let signal = signal(v6, news, to_sender);
+                    let mut out = Vec::new();
+                    encode(&mut out, &IpFields::default(), &signal);
+                    assert_eq!(out.len(), if v6 { 56 } else { 36 });
+                    let told = decode(&out).unwrap().unwrap();
+                    let Addresses { source, destination } = signal.about;
+                    let ends = if to_sender { [source, destination] } else { [destination, source] };
+                    assert_eq!((told.station, told.destination), (signal.station, ends[0].ip()));
+                    assert_eq!((told.other, told.news), (last_four(ends[1].ip()), news));
+                    assert_eq!((told.ports, told.seq), ([source.port(), destination.port()], signal.seq));
+                    // It is none of the errors that concern TCP.
+                    assert_eq!(crate::icmp::decode(&out), Ok(None));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bytes_are_those_of_the_description() {
+        let mut out = Vec::new();
+        encode(&mut out, &IpFields::default(), &signal(false, News::LinkOut, true));
+        assert_eq!((out[9], &out[12..20]), (1, &[10, 0, 0, 7, 10, 0, 0, 1][..]));
+        assert_eq!(out[20..22], [253, 1]);
+        assert_eq!(out[24..], [10, 0, 0, 2, 0x9c, 0x40, 0, 9, 0xde, 0xad, 0xbe, 0xef]);
+    }
+
+    #[test]
+    fn damage_cuts_and_strangers_are_found() {
+        let mut out = Vec::new();
+        encode(&mut out, &IpFields::default(), &signal(false, News::LinkRestored, true));
+        for len in 0..out.len() {
+            assert!(matches!(decode(&out[..len]), Err(PacketError::Truncated { .. })), "{len}");
+        }
+        let mut bent = out.clone();
+        bent[30] ^= 1;
+        assert_eq!(decode(&bent), Err(PacketError::BadIcmpChecksum));
+        // Code 3 is none of ours; the sum of the words stays right.
+        let mut strange = out.clone();
+        strange[21] += 1;
+        let sum = u16::from_be_bytes([out[22], out[23]]) - 1;
+        strange[22..24].copy_from_slice(&sum.to_be_bytes());
+        assert_eq!(decode(&strange), Ok(None));
+    }
+}
