@@ -1,7 +1,10 @@
-//! What packets carry: a segment of TCP, or a datagram of UDP in its place.
+//! What packets carry: a segment of TCP, or in its place a datagram of UDP or the message of a station.
 
 use lightlag_core::Instant;
+use lightlag_net::NodeId;
 use lightlag_tcp::Segment;
+use lightlag_tcp::segment::SeqNumber;
+use lightlag_wire::signal::News;
 
 /// Bytes of a UDP header (RFC 768).
 pub(crate) const UDP_HEADER: u32 = 8;
@@ -14,8 +17,30 @@ pub(crate) type Packet = lightlag_net::Packet<Body>;
 pub(crate) enum Body {
     /// Of TCP.
     Segment(Segment),
+    /// Anything else: a segment leaves room for one alternative.
+    Other(Other),
+}
+
+/// What is no segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Other {
     /// Of UDP.
     Datagram(Datagram),
+    /// Of a station on the way.
+    Signal(Signal),
+}
+
+/// What a station on the way tells an end of a flow of a link that it uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Signal {
+    /// What.
+    pub(crate) news: News,
+    /// Whether who sent the packet that it is about is told, or who was to receive it.
+    pub(crate) to_sender: bool,
+    /// Where it comes from.
+    pub(crate) station: NodeId,
+    /// The sequence number of the packet that it is about.
+    pub(crate) seq: SeqNumber,
 }
 
 /// A datagram (RFC 768) without its payload: bytes are counted, not carried.

@@ -10,6 +10,7 @@ use crate::record::Recorder;
 use crate::relay::Relay;
 use crate::scenario::{Flow, LinkDirection, Network, Part, Record, Split, Transport, Weather};
 use crate::source::Source;
+use crate::stations::Stations;
 use crate::world::{Crash, Endpoint, Hop, Outcome, Task, World};
 use lightlag_core::{Duration, EventQueue, Probability, RandomStream};
 use lightlag_net::queue::DisciplineConfig;
@@ -29,7 +30,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     }
     let mut endpoints: Vec<_> = ends(&network).enumerate().map(|(at, end)| endpoint(at, end, &network, seed)).collect();
     share_buckets(&mut endpoints, network.ip.header());
-    let Network { flows, proxies, splits, routes, ip, .. } = network;
+    let Network { links, flows, proxies, splits, routes, ip, .. } = network;
     let dialogues = dialogues(&flows, &mut endpoints, seed);
     let mut datagrams = datagrams(&flows, &endpoints, seed);
     let collectors = collectors(&flows, &mut endpoints, &mut datagrams);
@@ -41,9 +42,11 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
     crashes.sort_unstable_by(|a, b| b.cmp(a));
     let has_datagrams = flows.iter().any(|flow| flow.transport == Transport::Udp);
-    let recorder = Recorder::new(record, flows.len(), has_datagrams);
+    let stations = Stations::new(&links, &hops, flows.len());
+    let recorder = Recorder::new(record, flows.len(), has_datagrams, stations.is_some());
     let mut world = World {
-        queue: EventQueue::new(hops.len() + endpoints.len() + 2),
+        // The sampler, crashes and stations stand behind the others.
+        queue: EventQueue::new(hops.len() + endpoints.len() + 2 + usize::from(stations.is_some())),
         outcomes: vec![Outcome::Unfinished; flows.len()],
         relays,
         collectors,
@@ -52,6 +55,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         sent: 0,
         received: 0,
         dialogues,
+        stations,
         hops,
         endpoints,
         datagrams,
@@ -78,6 +82,9 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     if let Some((at, _)) = world.crashes.last() {
         world.queue.arm(world.crash_entity(), *at);
     }
+    if let Some(at) = world.stations.as_ref().and_then(|stations| stations.next()) {
+        world.queue.arm(world.station_entity(), at);
+    }
     world
 }
 
@@ -97,7 +104,9 @@ pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u6
         && duplicate == Probability::ZERO
         && direction.timetable.is_none()
         && direction.fade.is_none()
-        && direction.on_demand.is_none();
+        && direction.on_demand.is_none()
+        // Stations look at what comes to links of the other kind.
+        && direction.signals.is_none_or(|plan| !plan.outage);
     let in_transmission = loss.place() == LossPlace::AfterQueue;
     let link = if discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
         Link::Computed(ComputedLink::new(config, loss))

@@ -7,7 +7,7 @@
 //! Why a packet was dropped is known only later. With comments a packet is therefore written when its fate on the next
 //! link is known, and those behind it wait: never more than are on that link. Without, everything is written at once.
 
-use crate::body::{Body, Packet};
+use crate::body::{Body, Other, Packet, Signal};
 use crate::ends::{self, End};
 use crate::record::DropCause;
 use crate::scenario::{CapturePlace, CapturePlan, IpVersion, Network};
@@ -16,6 +16,7 @@ use lightlag_net::{LinkId, NodeId, Routes};
 use lightlag_tcp::Snapshot;
 use lightlag_tcp::congestion::Phase;
 use lightlag_wire::capture::{Direction, InterfaceId, Writer};
+use lightlag_wire::signal::{self, News};
 use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -136,8 +137,8 @@ struct File {
     /// The node, or the one where the link begins.
     node: NodeId,
     is_node: bool,
-    /// Links from the host of an endpoint to `node`.
-    hops: BTreeMap<u32, u8>,
+    /// Links from where packets come from to `node`.
+    hops: BTreeMap<NodeId, u8>,
     /// What waits for the fate of the first of it.
     pending: VecDeque<Seen>,
 }
@@ -156,7 +157,7 @@ impl Captures {
     /// An endpoint sends a packet on a link.
     #[cold]
     pub(crate) fn sent(&mut self, at: Instant, routes: &Routes, on: LinkId, packet: &Packet, state: Option<Snapshot>) {
-        let (node, comment) = (self.sender(packet).node, self.comment(state));
+        let (node, comment) = (self.origin(packet), self.comment(packet, state));
         let seen = Seen { at, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
         self.see(self.at_node[node.0 as usize], routes, seen);
     }
@@ -164,7 +165,7 @@ impl Captures {
     /// A node receives a packet for one of its endpoints.
     #[cold]
     pub(crate) fn received(&mut self, at: Instant, routes: &Routes, packet: &Packet, state: Option<Snapshot>) {
-        let comment = self.comment(state);
+        let comment = self.comment(packet, state);
         let seen = Seen { at, direction: Direction::Inbound, packet: *packet, comment, awaits: None };
         self.see(self.at_node[packet.destination.0 as usize], routes, seen);
     }
@@ -219,21 +220,29 @@ impl Captures {
         (names, self.error)
     }
 
-    /// Who sent a packet.
-    fn sender(&self, packet: &Packet) -> End {
-        self.endpoints[self.endpoints[packet.flow as usize].peer as usize]
+    /// Where a packet comes from.
+    fn origin(&self, packet: &Packet) -> NodeId {
+        match packet.body {
+            Body::Other(Other::Signal(Signal { station, .. })) => station,
+            Body::Segment(_) | Body::Other(Other::Datagram(_)) => self.endpoints[packet.flow as usize].peer_node,
+        }
     }
 
-    fn comment(&self, state: Option<Snapshot>) -> String {
-        state.filter(|_| self.comments).map_or(String::new(), |state| describe(&state))
+    fn comment(&self, packet: &Packet, state: Option<Snapshot>) -> String {
+        match (state, packet.body) {
+            _ if !self.comments => String::new(),
+            (Some(state), _) => describe(&state),
+            (None, Body::Other(Other::Signal(signal))) => told(signal.news).to_owned(),
+            (None, _) => String::new(),
+        }
     }
 
     fn see(&mut self, file: Option<usize>, routes: &Routes, mut seen: Seen) {
-        let End { flow, peer: sender, peer_node: host, .. } = self.endpoints[seen.packet.flow as usize];
+        let (flow, origin) = (self.endpoints[seen.packet.flow as usize].flow, self.origin(&seen.packet));
         let Some(file) = file.filter(|_| self.flows[flow as usize] && self.error.is_none()) else { return };
         let File { node, hops, .. } = &mut self.files[file];
-        let links = || routes.path(host, *node).map_or(0, |way| u8::try_from(way.len()).unwrap_or(u8::MAX));
-        hops.entry(sender).or_insert_with(links);
+        let links = || routes.path(origin, *node).map_or(0, |way| u8::try_from(way.len()).unwrap_or(u8::MAX));
+        hops.entry(origin).or_insert_with(links);
         seen.awaits = seen.awaits.filter(|_| self.comments);
         self.files[file].pending.push_back(seen);
         self.write_known(file);
@@ -272,9 +281,10 @@ impl Captures {
 
     fn write(&mut self, file: usize, seen: &Seen) -> io::Result<()> {
         let Packet { flow, ecn, body, .. } = &seen.packet;
-        let End { flow, peer: sender, role, .. } = self.endpoints[*flow as usize];
+        let End { flow, role, .. } = self.endpoints[*flow as usize];
+        let origin = self.origin(&seen.packet);
         let File { writer, interface, hops, is_node, .. } = &mut self.files[file];
-        let passed = hops[&sender];
+        let passed = hops[&origin];
         // Routers take one each; a host that receives takes none.
         let routers = if *is_node && seen.direction == Direction::Inbound { passed.saturating_sub(1) } else { passed };
         let fields = IpFields {
@@ -291,11 +301,18 @@ impl Captures {
                 let payload = &self.payload[start..start + usize::from(segment.len)];
                 encode(&mut self.bytes, &addresses, &fields, segment, payload);
             }
-            Body::Datagram(datagram) => {
+            Body::Other(Other::Datagram(datagram)) => {
                 // A datagram begins with its number modulo 256.
                 let start = datagram.number() as usize % 256;
                 let payload = &self.payload[start..start + usize::from(datagram.len)];
                 encode_udp(&mut self.bytes, &addresses, &fields, payload);
+            }
+            Body::Other(Other::Signal(Signal { news, to_sender, station, seq })) => {
+                // Of the packet that it is about: one of those that the addressee sends, or gets.
+                let about = if *to_sender { addresses.reversed() } else { addresses };
+                let station = address(self.ip, *station);
+                let signal = signal::Signal { station, news: *news, about, seq: *seq, to_sender: *to_sender };
+                signal::encode(&mut self.bytes, &fields, &signal);
             }
         }
         debug_assert_eq!(self.bytes.len(), usize::from(seen.packet.size), "a packet is as long as the network counted");
@@ -350,6 +367,14 @@ fn describe(state: &Snapshot) -> String {
     }
     let _ = write!(text, ", {}", phase(state.phase));
     text
+}
+
+fn told(news: News) -> &'static str {
+    match news {
+        News::Corruption => "corruption experienced",
+        News::LinkOut => "link out",
+        News::LinkRestored => "link restored",
+    }
 }
 
 fn phase(phase: Phase) -> &'static str {

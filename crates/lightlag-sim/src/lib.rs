@@ -16,6 +16,7 @@
 //! - `record`: samples as columns, while it runs.
 //! - `relay`: a flow at a proxy.
 //! - `collector`: a sink of messages.
+//! - `stations`: who tells the ends of flows what happens to links.
 //! - `capture`: packets as files for other tools, while it runs.
 //! - [`trace`]: files that say how a link changes.
 //! - [`results`]: what a run leaves: summary, columns, hash.
@@ -36,6 +37,7 @@ pub mod results;
 pub mod run;
 pub mod scenario;
 mod source;
+mod stations;
 pub mod trace;
 mod world;
 

@@ -1,6 +1,6 @@
 //! Samples and drops as columns, while a run goes on.
 
-use crate::body::{Body, Packet};
+use crate::body::{Body, Other, Packet};
 use crate::capture::Captures;
 use crate::scenario::{Record, TraceMode};
 use crate::world::Endpoint;
@@ -110,7 +110,8 @@ pub struct Drops {
     pub link: Vec<u32>,
     /// Index of the flow.
     pub flow: Vec<u32>,
-    /// Whether the packet came from the flow's receiver (an ACK) or its sender.
+    /// Whether the packet came from the flow's receiver (an ACK) or its sender; of a station's message, whether it went to
+    /// the sender.
     pub backward: Vec<bool>,
     /// Bytes at the network layer.
     pub bytes: Vec<u32>,
@@ -142,12 +143,14 @@ pub(crate) struct Recorder {
     pub(crate) drops: Drops,
     /// Datagrams of each flow that were dropped.
     pub(crate) lost_datagrams: Vec<u64>,
+    /// Messages of stations about each flow that were dropped.
+    pub(crate) lost_signals: Vec<u64>,
     /// Packets as captures, if anybody asked and said where to.
     pub(crate) captures: Option<Box<Captures>>,
 }
 
 impl Recorder {
-    pub(crate) fn new(record: &Record, flows: usize, has_datagrams: bool) -> Self {
+    pub(crate) fn new(record: &Record, flows: usize, has_datagrams: bool, has_signals: bool) -> Self {
         Self {
             mode: record.trace,
             queues: record.queue.is_on(),
@@ -161,6 +164,7 @@ impl Recorder {
             queue: QueueSamples::default(),
             drops: Drops::default(),
             lost_datagrams: vec![0; if has_datagrams { flows } else { 0 }],
+            lost_signals: vec![0; if has_signals { flows } else { 0 }],
             captures: None,
         }
     }
@@ -311,8 +315,12 @@ impl Recorder {
             captures.dropped(link, packet, cause);
         }
         let addressee = &endpoints[packet.flow as usize];
-        if let Body::Datagram(_) = packet.body {
-            self.lost_datagrams[addressee.flow as usize] += 1;
+        if let Body::Other(other) = packet.body {
+            let lost = match other {
+                Other::Datagram(_) => &mut self.lost_datagrams,
+                Other::Signal(_) => &mut self.lost_signals,
+            };
+            lost[addressee.flow as usize] += 1;
         }
         if self.record_drops {
             self.drops.time_s.push(now.as_secs_f64());

@@ -2,6 +2,7 @@
 
 mod messages;
 mod proxies;
+mod signals;
 mod traffic;
 
 use crate::ends;
@@ -15,6 +16,7 @@ pub use messages::MessageSummary;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
 use serde::Serialize;
+pub use signals::SignalSummary;
 pub use traffic::{DatagramSummary, PageSummary, Responses};
 use traffic::{datagrams_of, page_summary};
 use xxhash_rust::xxh3::Xxh3;
@@ -118,6 +120,9 @@ pub struct FlowSummary {
     /// What became of messages; only of flows that collect them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageSummary>,
+    /// What became of the messages of stations; only of flows of TCP where there are stations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signals: Option<SignalSummary>,
 }
 
 /// Where a sender's time went. The parts add up to the time from its start to the end of its connection or run.
@@ -333,6 +338,9 @@ impl RunResult {
             if let Some(messages) = flow.messages {
                 messages.hash(&mut hash);
             }
+            if let Some(signals) = flow.signals {
+                signals.hash(&mut hash);
+            }
             if let Some(p) = flow.responses.or(flow.pages) {
                 hash.numbers([p.count, p.request_bytes, optional(p.mean_s), optional(p.p95_s)]);
             }
@@ -449,6 +457,7 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
         responses: pages.filter(|_| !identity.is_web),
         pages: pages.filter(|_| identity.is_web),
         messages: MessageSummary::of(world, flow),
+        signals: SignalSummary::of(world, flow),
     }
 }
 

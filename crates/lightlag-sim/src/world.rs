@@ -4,19 +4,21 @@
 //! timers fire, and a sample sees the state after both.
 
 use crate::application::Application;
-use crate::body::{Body, Packet};
+use crate::body::{Body, Other, Packet};
 use crate::collector::Collector;
 use crate::datagrams::Datagrams;
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role};
 use crate::record::Recorder;
 use crate::relay::Relay;
+use crate::stations::Stations;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::{Ecn, Link, LinkId, NodeId, PacketFlags, Routes};
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Connection, Failure, State};
 
 mod applications;
+mod signals;
 
 /// One direction of a link and the node it leads to.
 // Whole cache lines, with what every packet needs in the first three.
@@ -115,6 +117,8 @@ pub(crate) struct World {
     /// Crashes to come, the next one last.
     pub(crate) crashes: Vec<Crash>,
     pub(crate) dialogues: Vec<Dialogue>,
+    /// Who tells the ends of flows what happens to links, if anybody does.
+    pub(crate) stations: Option<Box<Stations>>,
     pub(crate) routes: Routes,
     pub(crate) queue: EventQueue,
     pub(crate) recorder: Recorder,
@@ -155,8 +159,10 @@ impl World {
             self.endpoint_wakes::<CAPTURED>(now, at - self.hops.len());
         } else if entity == self.sampler_entity() {
             self.sample(now, entity);
-        } else {
+        } else if entity == self.crash_entity() {
             self.crash(now, entity);
+        } else {
+            self.stations_tell::<CAPTURED>(now, entity);
         }
     }
 
@@ -193,10 +199,7 @@ impl World {
             self.recorder.captures().arrived(at, packet);
         }
         if packet.flags.is_corrupted() {
-            self.recorder.drop_error(now, at, packet, &self.endpoints);
-            if packet.destination == node {
-                self.arrived_damaged(now, packet);
-            }
+            self.arrives_damaged(now, at, node, packet);
         } else if packet.destination == node {
             self.deliver::<CAPTURED>(now, packet);
         } else {
@@ -206,15 +209,6 @@ impl World {
                 self.recorder.captures().forwarded(now, &self.routes, node, next, packet);
             }
             self.transmit::<CAPTURED>(now, next, packet);
-        }
-    }
-
-    /// The interface of the receiver saw a packet that it could not use.
-    #[cold]
-    fn arrived_damaged(&mut self, now: Instant, packet: &Packet) {
-        let connection = &mut self.endpoints[packet.flow as usize].connection;
-        if connection.config().scps.is_some_and(|scps| scps.report_corruption) {
-            connection.corruption_experienced(now);
         }
     }
 
@@ -247,6 +241,9 @@ impl World {
             self.queue.arm(Entity(on.0), wake);
         }
         self.recorder.drops_of_queue(on.0 as usize, link.dropped(), &self.endpoints);
+        if self.stations.is_some() {
+            self.note_user(now, on, packet);
+        }
     }
 
     #[inline(always)]
@@ -254,7 +251,10 @@ impl World {
         self.received += 1;
         let segment = match &packet.body {
             Body::Segment(segment) => segment,
-            Body::Datagram(datagram) => return self.datagram_arrives::<CAPTURED>(now, packet, datagram),
+            Body::Other(Other::Datagram(datagram)) => {
+                return self.datagram_arrives::<CAPTURED>(now, packet, datagram);
+            }
+            Body::Other(Other::Signal(signal)) => return self.signal_arrives::<CAPTURED>(now, packet, *signal),
         };
         let at = packet.flow as usize;
         let endpoint = &mut self.endpoints[at];

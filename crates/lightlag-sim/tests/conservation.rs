@@ -64,9 +64,21 @@ fn link() -> impl Strategy<Value = String> {
         1 => Just(String::from("reorder = true\n")),
         1 => (0_u32..200).prop_map(|often| format!("duplicate = {}\n", f64::from(often) / 1000.0)),
     ];
-    let parts = (rate, delay, queue, loss, header, disturbance, changes(), on_demand());
-    parts.prop_map(|(rate, delay, queue, loss, header, disturbance, changes, on_demand)| {
-        format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}{changes}{on_demand}")
+    let parts = (rate, delay, queue, loss, header, disturbance, changes(), on_demand(), signals());
+    parts.prop_map(|(rate, delay, queue, loss, header, disturbance, changes, on_demand, signals)| {
+        format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}{changes}{on_demand}{signals}")
+    })
+}
+
+/// Some links have stations.
+fn signals() -> impl Strategy<Value = String> {
+    let whom = prop::sample::select(vec!["off", "receiver", "sender", "both"]);
+    prop::option::weighted(0.3, (whom, 0_u32..3_000, 0_u32..1_000)).prop_map(|signals| {
+        signals.map_or(String::new(), |(whom, recent, interval)| {
+            format!(
+                "signals = {{ outage = true, corruption = \"{whom}\", recent = \"{recent} ms\", interval = \"{interval} ms\" }}\n"
+            )
+        })
     })
 }
 
@@ -183,10 +195,11 @@ fn generated() -> impl Strategy<Value = String> {
     })
 }
 
-/// A satellite, with the tables of its hops. A bent pipe neither asks for bandwidth nor adapts to rain.
+/// A satellite, with the tables of its hops. A bent pipe neither asks for bandwidth nor adapts to rain, and is no station.
 fn satellite() -> impl Strategy<Value = (String, String)> {
     (1_u32..4, link(), link(), any::<bool>(), 0_u32..20).prop_map(|(pairs, up, down, is_node, processing)| {
-        let is_node = is_node || [&up, &down].into_iter().any(|hop| hop.contains("on_demand") || hop.contains("fade"));
+        let needs_node = |hop: &String| ["on_demand", "fade", "signals"].iter().any(|key| hop.contains(key));
+        let is_node = is_node || needs_node(&up) || needs_node(&down);
         let payload = if is_node { "regenerative" } else { "transparent" };
         let keys =
             format!("kind = \"satellite\"\npairs = {pairs}\npayload = \"{payload}\"\nprocessing = \"{processing} ms\"");
@@ -270,8 +283,9 @@ fn listed() -> impl Strategy<Value = String> {
 fn check(result: &RunResult) {
     let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
     let network = scenario.expand().unwrap();
+    let duplicates = result.summary.links.iter().any(|link| link.duplicated > 0);
     for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
-        check_flow(flow, asked, result.summary.simulated_s);
+        check_flow(flow, asked, result.summary.simulated_s, duplicates);
         check_path(flow, asked, &network);
     }
     for (index, (link, asked)) in result.summary.links.iter().zip(&network.links).enumerate() {
@@ -317,7 +331,7 @@ fn check_repairs(result: &RunResult, network: &Network) {
     }
 }
 
-fn check_flow(flow: &FlowSummary, asked: &Flow, end: f64) {
+fn check_flow(flow: &FlowSummary, asked: &Flow, end: f64, duplicates: bool) {
     let transfer = asked.transfer.map(|bytes| bytes.0);
     if let Some(finish) = flow.finish_s {
         assert!(finish <= end && finish >= flow.start_s, "{flow:?}");
@@ -327,6 +341,9 @@ fn check_flow(flow: &FlowSummary, asked: &Flow, end: f64) {
     }
     assert!(flow.delivered_bytes <= flow.sent_segments * 9000, "nothing arrives that was not sent: {flow:?}");
     assert!(flow.retransmitted_segments <= flow.sent_segments, "{flow:?}");
+    if let Some(told) = flow.signals.filter(|_| !duplicates) {
+        assert!(told.received + told.ignored + told.lost <= told.sent, "{flow:?}");
+    }
     let l = flow.limited_s;
     let accounted = l.cwnd + l.rwnd + l.application + l.pacing + l.recovery + l.timeout;
     let since_start = (end - flow.start_s).max(0.0);

@@ -111,5 +111,6 @@ pub(super) fn datagrams_of(
         responses: None,
         pages: None,
         messages: None,
+        signals: None,
     })
 }

@@ -10,6 +10,7 @@ use super::loss::LossModel;
 use super::propagation::Propagation;
 use super::queue::Queue;
 use super::reader::{FromValue, Table, leaf, shown};
+use super::signals::Signals;
 use super::trace::{Trace, TraceFormat};
 use lightlag_core::{Bytes, Duration, Probability, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -83,6 +84,10 @@ pub struct Line {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub on_demand: PerDirection<OnDemand>,
+    /// What the stations at both ends tell the ends of flows.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub signals: Signals,
     /// Link-layer header and trailer of every packet.
     #[schemars(default)]
     pub header: Bytes,
@@ -157,6 +162,7 @@ impl Line {
                 .push(table.path("fade"), "a direction changes by rain, by changes or by a trace, not by two of them");
         }
         let on_demand = on_demand(table, rate.as_ref(), &trace, errors);
+        let signals = table.optional("signals", errors).unwrap_or_default();
         let header = header(table, errors);
         let line = Self {
             rate: rate?,
@@ -171,6 +177,7 @@ impl Line {
             outage,
             fade,
             on_demand,
+            signals,
             header,
         };
         (errors.len() == before).then_some(line)

@@ -77,6 +77,8 @@ pub struct LinkDirection {
     pub fade: Option<Weather>,
     /// What its transmitter must ask for, if it must.
     pub on_demand: Option<Demand>,
+    /// What the stations at its ends tell, if anything: the same for both directions of a link.
+    pub signals: Option<SignalPlan>,
     /// Link-layer header of every packet.
     pub header: Bytes,
 }
@@ -92,6 +94,21 @@ pub struct Weather {
     pub outage: Outage,
     /// Whether packets may overtake, where there is jitter.
     pub overtaking: bool,
+}
+
+/// What the stations at both ends of a link tell the ends of flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SignalPlan {
+    /// That the link is out, and that it is restored.
+    pub outage: bool,
+    /// That a packet was corrupted, to who was to receive it.
+    pub to_receiver: bool,
+    /// The same, to who sent it.
+    pub to_sender: bool,
+    /// Who has sent data so recently is told of an outage when it begins.
+    pub recent: Duration,
+    /// The same is told again after this time at the earliest.
+    pub interval: Duration,
 }
 
 /// One connection that carries data.
@@ -285,6 +302,7 @@ fn links(
         let line = wire.line;
         let [a, b] = wire.ends;
         let directions = [(a, b, line.forward()), (b, a, line.backward())];
+        let signals = line.signals.plan(crossing[0].max(crossing[1]));
         for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
             let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
             let on_demand = side.on_demand.demand(side.rate);
@@ -312,6 +330,7 @@ fn links(
                     overtaking: side.reorder.overtakes,
                 }),
                 on_demand,
+                signals,
                 header: line.header,
             });
         }

@@ -6,6 +6,7 @@ use super::link::{FASTEST, Line, PerDirection};
 use super::propagation::{Elevations, OrbitSpec, orbit};
 use super::queue::Queue;
 use super::reader::{FromValue, Table, shown};
+use super::signals::Signals;
 use super::topology::{Access, access, line_of, many, optional_many};
 use lightlag_core::Duration;
 use lightlag_net::Outage;
@@ -192,6 +193,14 @@ impl Satellite {
             errors.push(Path::Key(at, "bottleneck"), message);
         }
         if is_transparent {
+            for (key, line) in [("uplink", &self.uplink.line), ("downlink", &self.downlink.line)] {
+                if line.signals != Signals::default() {
+                    let message = "a transparent satellite is no station, and knows neither outages nor errors; write payload = \
+                                   \"regenerative\", or list the links";
+                    let hop = Path::Key(at, key);
+                    errors.push(Path::Key(&hop, "signals"), message);
+                }
+            }
             let (up, down) = (self.uplink.line.backward(), self.downlink.line.forward());
             for (key, side, direction) in [("uplink", up, "forward"), ("downlink", down, "backward")] {
                 let given = [

@@ -6,6 +6,7 @@ use super::iot::Iot;
 use super::link::{FASTEST, Line, PerDirection};
 use super::reader::{FromValue, Table, shown};
 use super::satellite::Satellite;
+use super::signals::Signals;
 use lightlag_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -116,6 +117,7 @@ fn default_access(bottleneck: &Line) -> Line {
         outage: PerDirection::default(),
         fade: PerDirection::default(),
         on_demand: PerDirection::default(),
+        signals: Signals::default(),
         header: Bytes::ZERO,
     }
 }

@@ -20,6 +20,7 @@ use lightlag_tcp::ecn::Mode;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod scps;
+mod signals;
 
 /// The largest window without scaling (RFC 9293 §3.1: 16 bits).
 const UNSCALED: u64 = 65_535;
@@ -87,6 +88,7 @@ impl Scenario {
             scps::warn(network, flow, way, &path, &mut found);
         }
         self.outages(network, &ways, &mut found);
+        self.stations(network, &mut found);
         self.queues(network, &ways, &mut found);
         found.finish()
     }

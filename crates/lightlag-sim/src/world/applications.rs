@@ -2,7 +2,7 @@
 
 use super::{Endpoint, Outcome, Task, World};
 use crate::application::Application;
-use crate::body::{Body, Datagram, Packet, UDP_HEADER};
+use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
 use crate::datagrams;
 use crate::dialogue::Action;
 use crate::ends;
@@ -77,7 +77,7 @@ impl World {
             size: size as u16,
             flags: PacketFlags::new(true),
             ecn: Ecn::NotEct,
-            body: Body::Datagram(datagram),
+            body: Body::Other(Other::Datagram(datagram)),
         };
         self.sent += 1;
         if CAPTURED {

@@ -1,0 +1,54 @@
+//! Stations with nothing to tell, or nobody to tell it to.
+
+use super::super::error::Warning;
+use super::super::network::{LinkDirection, Network};
+use super::super::{Scenario, SignalPlan};
+use super::Found;
+use super::outage::crossed;
+use lightlag_net::{Loss, LossPlace};
+use std::collections::BTreeSet;
+
+impl Scenario {
+    /// Links whose stations never tell anything, or to flows that do not listen.
+    pub(super) fn stations(&self, network: &Network, found: &mut Found) {
+        if network.links.iter().all(|link| link.signals.is_none()) {
+            return;
+        }
+        let speakers = network.flows.iter().filter(|flow| flow.tcp.scps.is_some());
+        let heard: BTreeSet<usize> = speakers.flat_map(|flow| crossed(network, flow)).collect();
+        let mut places = BTreeSet::new();
+        for (link, directions) in network.links.chunks_exact(2).enumerate() {
+            let Some(plan) = directions[0].signals else { continue };
+            let name = &directions[0].name;
+            let message = if !directions.iter().any(|direction| has_news(direction, plan)) {
+                format!(
+                    "stations at {name} have nothing to tell: the link has no {}; leave signals out, or give it some",
+                    match (plan.outage, plan.to_receiver || plan.to_sender) {
+                        (true, false) => "outages (changes with down = true, a trace with a rate of 0, or rain)",
+                        (false, _) => "errors behind its queue (loss, or rain)",
+                        (true, true) => "outages and no errors behind its queue",
+                    }
+                )
+            } else if !heard.contains(&link) {
+                format!(
+                    "no flow across {name} offers SCPS-TP, so nobody heeds what its stations tell; set tcp = {{ scps = true }}"
+                )
+            } else {
+                continue;
+            };
+            let path = format!("{}.signals", self.table_of(link));
+            if places.insert(path.clone()) {
+                found.warnings.push((Warning { path, message }, 0));
+            }
+        }
+    }
+}
+
+/// Whether anything can happen on a direction that its stations tell.
+fn has_news(link: &LinkDirection, plan: SignalPlan) -> bool {
+    let is_down = |timetable: &lightlag_net::Timetable| timetable.phases().iter().any(|phase| !phase.is_up);
+    let fades = link.fade.is_some();
+    let has_outages = fades || link.timetable.as_ref().is_some_and(is_down);
+    let has_errors = fades || (link.loss != Loss::None && link.loss_place == LossPlace::AfterQueue);
+    plan.outage && has_outages || (plan.to_receiver || plan.to_sender) && has_errors
+}

@@ -1,0 +1,231 @@
+//! Stations at the ends of links: they tell the ends of flows what happens there (SCPS-TP).
+//!
+//! A link is out while one of its directions is. The station in front of each direction then tells whoever has sent data
+//! over it of late, and whoever sends some into the outage, that the link is out; and all of these that it is restored. The
+//! station behind a direction on which packets are corrupted tells their receivers, their senders or both. These are
+//! readings of ours: the sources say that such messages exist, not when they leave.
+//!
+//! This module knows who is to be told; the world sends the messages.
+
+use crate::body::Signal;
+use crate::scenario::{LinkDirection, SignalPlan};
+use crate::world::Hop;
+use lightlag_core::Instant;
+use lightlag_net::{Link, LinkId, NodeId};
+use lightlag_tcp::segment::SeqNumber;
+use lightlag_wire::signal::News;
+use std::collections::{BTreeMap, VecDeque};
+
+/// The stations of a run.
+#[derive(Debug)]
+pub(crate) struct Stations {
+    /// Of each link, in the order of the network, if stations watch it.
+    watches: Vec<Option<Box<Watch>>>,
+    /// Begins and ends of outages to come, the next one last.
+    changes: Vec<Change>,
+    /// What is to be told now.
+    pending: VecDeque<Tell>,
+    /// What became of messages about each flow.
+    counts: Vec<Counts>,
+}
+
+/// What is to be told, and to which endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tell {
+    pub(crate) endpoint: u32,
+    pub(crate) signal: Signal,
+}
+
+/// What became of the messages about a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Counts {
+    /// Sent as packets.
+    pub(crate) sent: u64,
+    /// Those that arrived and were heeded.
+    pub(crate) received: u64,
+    /// Those that arrived at an end that does not speak SCPS-TP.
+    pub(crate) ignored: u64,
+    /// News that an end heeded at its own node, without a packet.
+    pub(crate) local: u64,
+}
+
+/// A direction goes down or comes up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Change {
+    at: Instant,
+    direction: u32,
+    is_down: bool,
+}
+
+/// What the stations at both ends of a link know.
+#[derive(Debug)]
+struct Watch {
+    plan: SignalPlan,
+    /// Whether each direction is down.
+    is_down: [bool; 2],
+    /// Where each direction begins.
+    begins: [NodeId; 2],
+    /// Who has sent data over each direction, by endpoint.
+    users: [BTreeMap<u32, User>; 2],
+    /// When an end of a flow was last told of corruption, by the endpoint that was to receive the packet.
+    told_of_corruption: BTreeMap<u32, Instant>,
+}
+
+/// Who sends data over a link.
+#[derive(Clone, Copy, Debug)]
+struct User {
+    last: Instant,
+    /// The sequence number of its last packet.
+    seq: SeqNumber,
+    /// When it was last told that the link is out, while that lasts.
+    told: Option<Instant>,
+}
+
+impl User {
+    fn tell(&self, endpoint: u32, news: News, station: NodeId) -> Tell {
+        Tell { endpoint, signal: Signal { news, to_sender: true, station, seq: self.seq } }
+    }
+}
+
+impl Watch {
+    fn is_out(&self) -> bool {
+        self.is_down.contains(&true)
+    }
+
+    /// The link goes out: its recent users are told.
+    fn begin_outage(&mut self, now: Instant, pending: &mut VecDeque<Tell>) {
+        for (users, station) in self.users.iter_mut().zip(self.begins) {
+            users.retain(|_, user| now.since(user.last) <= self.plan.recent);
+            for (endpoint, user) in users {
+                user.told = Some(now);
+                pending.push_back(user.tell(*endpoint, News::LinkOut, station));
+            }
+        }
+    }
+
+    /// The link is there again: those that were told of the outage are told of its end.
+    fn end_outage(&mut self, pending: &mut VecDeque<Tell>) {
+        for (users, station) in self.users.iter_mut().zip(self.begins) {
+            for (endpoint, user) in users {
+                if user.told.take().is_some() {
+                    pending.push_back(user.tell(*endpoint, News::LinkRestored, station));
+                }
+            }
+        }
+    }
+}
+
+impl Stations {
+    /// The stations that a network asks for, if any.
+    pub(crate) fn new<B: Clone>(links: &[LinkDirection], hops: &[Hop<B>], flows: usize) -> Option<Box<Self>> {
+        if links.iter().all(|link| link.signals.is_none()) {
+            return None;
+        }
+        let watch = |ends: &[LinkDirection]| {
+            Some(Box::new(Watch {
+                plan: ends[0].signals?,
+                is_down: [false; 2],
+                begins: [ends[0].from, ends[1].from],
+                users: [BTreeMap::new(), BTreeMap::new()],
+                told_of_corruption: BTreeMap::new(),
+            }))
+        };
+        let mut changes = Vec::new();
+        for (direction, (link, hop)) in (0..).zip(links.iter().zip(hops)) {
+            if link.signals.is_some_and(|plan| plan.outage) {
+                changes.extend(outages(direction, &hop.link));
+            }
+        }
+        changes.sort_unstable_by(|a, b| b.cmp(a));
+        Some(Box::new(Self {
+            watches: links.chunks_exact(2).map(watch).collect(),
+            changes,
+            pending: VecDeque::new(),
+            counts: vec![Counts::default(); flows],
+        }))
+    }
+
+    /// When the next outage begins or ends.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.changes.last().map(|change| change.at)
+    }
+
+    /// What is to be told now, until there is nothing.
+    pub(crate) fn take(&mut self, now: Instant) -> Option<Tell> {
+        while let Some(Change { direction, is_down, .. }) = self.changes.pop_if(|change| change.at <= now) {
+            let Some(watch) = &mut self.watches[direction as usize / 2] else { continue };
+            let was_out = watch.is_out();
+            watch.is_down[direction as usize % 2] = is_down;
+            match (was_out, watch.is_out()) {
+                (false, true) => watch.begin_outage(now, &mut self.pending),
+                (true, false) => watch.end_outage(&mut self.pending),
+                _ => {}
+            }
+        }
+        self.pending.pop_front()
+    }
+
+    /// A segment with data comes to a link direction; whether there is somebody to tell.
+    pub(crate) fn offered(&mut self, now: Instant, on: LinkId, sender: u32, seq: SeqNumber) -> bool {
+        let Some(watch) = &mut self.watches[on.0 as usize / 2] else { return false };
+        if !watch.plan.outage {
+            return false;
+        }
+        let (side, is_out) = (on.0 as usize % 2, watch.is_out());
+        let user = watch.users[side].entry(sender).or_insert(User { last: now, seq, told: None });
+        (user.last, user.seq) = (now, seq);
+        // Whoever goes on sending may not have been reached.
+        let is_due = is_out && user.told.is_none_or(|told| now.since(told) >= watch.plan.interval);
+        if is_due {
+            user.told = Some(now);
+            self.pending.push_back(user.tell(sender, News::LinkOut, watch.begins[side]));
+        }
+        is_due
+    }
+
+    /// A segment with data arrives damaged at the end of a link direction; whether there is somebody to tell.
+    pub(crate) fn damaged(&mut self, now: Instant, on: LinkId, [sender, receiver]: [u32; 2], seq: SeqNumber) -> bool {
+        let Some(watch) = &mut self.watches[on.0 as usize / 2] else { return false };
+        let SignalPlan { to_sender, to_receiver, interval, .. } = watch.plan;
+        if !to_sender && !to_receiver {
+            return false;
+        }
+        let told = &mut watch.told_of_corruption;
+        if told.get(&receiver).is_some_and(|told| now.since(*told) < interval) {
+            return false;
+        }
+        told.insert(receiver, now);
+        // It ends where the other direction begins.
+        let station = watch.begins[1 - on.0 as usize % 2];
+        let ends = [(receiver, false, to_receiver), (sender, true, to_sender)];
+        for (endpoint, to_sender, _) in ends.into_iter().filter(|(_, _, is_told)| *is_told) {
+            self.pending
+                .push_back(Tell { endpoint, signal: Signal { news: News::Corruption, to_sender, station, seq } });
+        }
+        true
+    }
+
+    /// What became of messages about a flow.
+    pub(crate) fn counts(&mut self, flow: usize) -> &mut Counts {
+        &mut self.counts[flow]
+    }
+
+    /// The same, when the run is over.
+    pub(crate) fn counted(&self, flow: usize) -> Counts {
+        self.counts[flow]
+    }
+}
+
+/// Begins and ends of the outages of a link direction.
+fn outages<B: Clone>(direction: u32, link: &Link<B>) -> impl Iterator<Item = Change> + use<'_, B> {
+    let timetable = match link {
+        Link::Queued(link) => link.timetable(),
+        Link::Computed(_) => None,
+    };
+    let phases = timetable.map_or(&[][..], |timetable| timetable.phases());
+    let mut was_up = true;
+    phases.iter().filter_map(move |phase| {
+        let changes = std::mem::replace(&mut was_up, phase.is_up) != phase.is_up;
+        changes.then_some(Change { at: phase.from, direction, is_down: !phase.is_up })
+    })
+}

@@ -1,0 +1,121 @@
+//! What stations make the world do: messages to the ends of flows, through the network or at once.
+
+use super::World;
+use crate::body::{Body, Other, Packet, Signal};
+use crate::stations::Tell;
+use lightlag_core::{Entity, Instant};
+use lightlag_net::{Ecn, LinkId, NodeId, PacketFlags};
+use lightlag_wire::signal::{self, News};
+
+impl World {
+    /// The entity of the stations.
+    pub(crate) fn station_entity(&self) -> Entity {
+        Entity(self.sampler_entity().0 + 2)
+    }
+
+    /// A packet came out of link `at`, which leads to `node`, damaged.
+    #[cold]
+    pub(super) fn arrives_damaged(&mut self, now: Instant, at: usize, node: NodeId, packet: &Packet) {
+        self.recorder.drop_error(now, at, packet, &self.endpoints);
+        let Body::Segment(segment) = &packet.body else { return };
+        if packet.flags.was_unheard() {
+            return;
+        }
+        let receiver = packet.flow;
+        if packet.destination == node {
+            // Its own interface saw it.
+            let connection = &mut self.endpoints[receiver as usize].connection;
+            if connection.config().scps.is_some_and(|scps| scps.report_corruption) {
+                connection.corruption_experienced(now);
+            }
+        }
+        if let Some(stations) = self.stations.as_mut().filter(|_| packet.flags.carries_payload()) {
+            let ends = [self.endpoints[receiver as usize].peer, receiver];
+            if stations.damaged(now, LinkId(at as u32), ends, segment.seq) {
+                self.queue.arm(self.station_entity(), now);
+            }
+        }
+    }
+
+    /// A packet came to a link that stations may watch.
+    #[cold]
+    pub(super) fn note_user(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+        let (Some(stations), Body::Segment(segment)) = (&mut self.stations, &packet.body) else { return };
+        let sender = self.endpoints[packet.flow as usize].peer;
+        if packet.flags.carries_payload() && stations.offered(now, on, sender, segment.seq) {
+            self.queue.arm(self.station_entity(), now);
+        }
+    }
+
+    /// Stations tell what there is to tell.
+    #[cold]
+    pub(super) fn stations_tell<const CAPTURED: bool>(&mut self, now: Instant, entity: Entity) {
+        while let Some(tell) = self.stations.as_mut().and_then(|stations| stations.take(now)) {
+            self.tell::<CAPTURED>(now, tell);
+        }
+        self.queue.settle(entity, self.stations.as_ref().and_then(|stations| stations.next()));
+    }
+
+    /// An end of a flow is told: at once where it is, through the network elsewhere.
+    fn tell<const CAPTURED: bool>(&mut self, now: Instant, Tell { endpoint, signal }: Tell) {
+        let at = endpoint as usize;
+        let (destination, flow) = (self.endpoints[at].node, self.endpoints[at].flow as usize);
+        if destination == signal.station {
+            let is_heeded = self.heed::<CAPTURED>(now, at, signal);
+            self.count(flow, |counts| counts.local += u64::from(is_heeded));
+            return;
+        }
+        let packet = Packet {
+            destination,
+            flow: endpoint,
+            size: (self.ip_header + signal::LEN as u32) as u16,
+            flags: PacketFlags::new(false),
+            ecn: Ecn::NotEct,
+            body: Body::Other(Other::Signal(signal)),
+        };
+        let out = self.routes.next(signal.station, destination).expect("who sends over a link is reached from it");
+        self.sent += 1;
+        self.count(flow, |counts| counts.sent += 1);
+        if CAPTURED {
+            self.recorder.captures().sent(now, &self.routes, out, &packet, None);
+        }
+        self.transmit::<CAPTURED>(now, out, &packet);
+    }
+
+    /// A message arrives at its destination.
+    #[cold]
+    pub(super) fn signal_arrives<const CAPTURED: bool>(&mut self, now: Instant, packet: &Packet, signal: Signal) {
+        if CAPTURED {
+            self.recorder.captures().received(now, &self.routes, packet, None);
+        }
+        let at = packet.flow as usize;
+        let is_heeded = self.heed::<CAPTURED>(now, at, signal);
+        let flow = self.endpoints[at].flow as usize;
+        self.count(flow, |counts| if is_heeded { counts.received += 1 } else { counts.ignored += 1 });
+    }
+
+    /// An end does what it is told, if it agreed on SCPS-TP with its peer; whether it did.
+    fn heed<const CAPTURED: bool>(&mut self, now: Instant, at: usize, signal: Signal) -> bool {
+        let connection = &mut self.endpoints[at].connection;
+        if connection.common_capabilities().is_none() {
+            return false;
+        }
+        match signal.news {
+            News::LinkOut => connection.link_lost(now),
+            News::LinkRestored => connection.link_restored(now),
+            News::Corruption if signal.to_sender => connection.corruption_told(now),
+            News::Corruption => connection.corruption_experienced(now),
+        }
+        self.flush::<CAPTURED>(now, at, false);
+        if let Some(deadline) = self.endpoints[at].deadline() {
+            self.queue.arm(self.endpoint_entity(at), deadline);
+        }
+        true
+    }
+
+    fn count(&mut self, flow: usize, add: impl FnOnce(&mut crate::stations::Counts)) {
+        if let Some(stations) = &mut self.stations {
+            add(stations.counts(flow));
+        }
+    }
+}
