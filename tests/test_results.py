@@ -79,6 +79,28 @@ def test_what_a_sink_collects_is_in_its_row(tmp_path: Path) -> None:
     assert ll.load(run.save(tmp_path / "iot")).summary == run.summary
 
 
+def test_what_stations_told_is_in_the_row_of_a_flow(tmp_path: Path) -> None:
+    file = tmp_path / "told.toml"
+    file.write_text(
+        """
+        duration = "300 s"
+        defaults.tcp.profile = "scps"
+        links = [
+            { between = ["host", "ground"], rate = "10 Mbit/s", delay = "20 ms" },
+            { between = ["ground", "sat"], rate = "1.5 Mbit/s", delay = "250 ms", signals = "outage", changes = [
+                { at = "10 s", down = true }, { at = "70 s", down = false } ] },
+        ]
+        flows = [{ from = "host", to = "sat", transfer = "2 MB" }]
+        """
+    )
+    run = ll.run(file)
+    (flow,) = run.summary["flows"]
+    assert flow["signals"] == {"sent": 2, "received": 2, "ignored": 0, "lost": 0, "local": 0}
+    assert run.flows["signals_received"].to_list() == [2]
+    assert "2 of 2 heeded" in run._repr_html_()
+    assert ll.load(run.save(tmp_path / "told")).summary == run.summary
+
+
 def test_a_flow_that_gave_up_says_why(result: ll.Result) -> None:
     assert result.flows["failure"].to_list() == [None]
     net = ll.Network("deaf")

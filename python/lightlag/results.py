@@ -38,6 +38,7 @@ _PAGE_KEYS = ("count", "mean_s", "p95_s", "request_bytes")
 _OPTIONAL = {
     "messages": ("sent", "lost", "dropped", "delivered", "mean_delay_s", "p95_delay_s"),
     "datagrams": ("received", "lost", "mean_delay_s", "p95_delay_s"),
+    "signals": ("sent", "received", "ignored", "lost", "local"),
     "responses": _PAGE_KEYS,
     "pages": _PAGE_KEYS,
 }
@@ -368,8 +369,12 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
     shown = summary["flows"][:_SHOWN]
     has_datagrams = any("datagrams" in flow for flow in shown)
     has_pages = any("responses" in flow or "pages" in flow for flow in shown)
+    has_signals = any("signals" in flow for flow in shown)
     return [
-        _flow_row(flow) | (_datagram_cells(flow) if has_datagrams else {}) | (_page_cells(flow) if has_pages else {})
+        _flow_row(flow)
+        | (_datagram_cells(flow) if has_datagrams else {})
+        | (_page_cells(flow) if has_pages else {})
+        | (_signal_cells(flow) if has_signals else {})
         for flow in shown
     ]
 
@@ -406,6 +411,15 @@ def _datagram_cells(flow: dict[str, Any]) -> Row:
         "mean delay": _milliseconds(datagrams["mean_delay_s"]),
         "95 % delay": _milliseconds(datagrams["p95_delay_s"]),
     }
+
+
+def _signal_cells(flow: dict[str, Any]) -> Row:
+    """What stations told the ends of a flow, of those that were told through the network or at their own node."""
+    signals = flow.get("signals")
+    if signals is None:
+        return {"signals": "–"}
+    told, heeded = signals["sent"] + signals["local"], signals["received"] + signals["local"]
+    return {"signals": f"{heeded} of {told} heeded"}
 
 
 def _page_cells(flow: dict[str, Any]) -> Row:

@@ -85,6 +85,9 @@ Fade: TypeAlias = Mapping[str, Any]
 the attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
 OnDemand: TypeAlias = Mapping[str, Any]
 """``{"frame": "26.5 ms", "latency": "560 ms"}``; also constant and free, which need no request, and most."""
+Signals: TypeAlias = Literal["off", "outage", "corruption", "all"] | Mapping[str, Any]
+"""``"all"``, or ``{"outage": True, "corruption": "receiver"}`` (off, receiver, sender, both); also recent and
+interval."""
 Congestion: TypeAlias = str | Mapping[str, Any]
 """The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
 
@@ -328,6 +331,8 @@ class Line:
     """Rain that drives the rate of the link, by the MODCODs of DVB-S2."""
     on_demand: OnDemand | Directions[OnDemand | None] | None = None
     """A transmitter that must ask for bandwidth: ``{"frame": "26.5 ms", "latency": "560 ms"}``."""
+    signals: Signals | None = None
+    """What the stations at both ends tell flows with SCPS-TP: outages, corruption or both."""
     header: Size | None = None
     """Link-layer header and trailer of every packet."""
 

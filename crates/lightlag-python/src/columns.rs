@@ -7,7 +7,7 @@ use arrow_array::{
 };
 use lightlag_sim::results::{
     Acks, DatagramSummary, DropCause, Drops, FlowSummary, LinkSummary, MessageSummary, PageSummary, ProxySummary,
-    QueueSamples, Queueing, Responses, RunResult, Trace,
+    QueueSamples, Queueing, Responses, RunResult, SignalSummary, Trace,
 };
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     tables
 }
 
-/// The flows; what only datagrams, responses, pages or sinks have is there if a flow has some.
+/// The flows; what only datagrams, responses, pages, sinks or stations give is there if a flow has some.
 fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
     let mut columns = flow_columns(flows);
     if flows.iter().any(|flow| flow.datagrams.is_some()) {
@@ -88,6 +88,19 @@ fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
             ("messages_delivered", of(|messages| messages.delivered)),
             ("messages_mean_delay_s", delays(|messages| messages.mean_delay_s)),
             ("messages_p95_delay_s", delays(|messages| messages.p95_delay_s)),
+        ]);
+    }
+    if flows.iter().any(|flow| flow.signals.is_some()) {
+        let of = |value: fn(&SignalSummary) -> u64| {
+            let values = flows.iter().map(|flow| flow.signals.as_ref().map(value));
+            Arc::new(UInt64Array::from_iter(values)) as ArrayRef
+        };
+        columns.extend([
+            ("signals_sent", of(|signals| signals.sent)),
+            ("signals_received", of(|signals| signals.received)),
+            ("signals_ignored", of(|signals| signals.ignored)),
+            ("signals_lost", of(|signals| signals.lost)),
+            ("signals_local", of(|signals| signals.local)),
         ]);
     }
     batch(columns)
