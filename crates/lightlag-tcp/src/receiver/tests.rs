@@ -302,6 +302,19 @@ fn a_buffer_below_the_unit_of_the_window_still_opens() {
 }
 
 #[test]
+fn a_buffer_below_a_segment_does_not_keep_a_silly_window() {
+    let mut receiver = Receiver::new(1_341, 1_448, None);
+    receiver.set_rule(WindowRule::Linux);
+    receiver.read_later();
+    assert_eq!(receiver.acknowledged(true), 1_341);
+    receiver.receive(NOW, 0, 1_339, Flags::ACK);
+    assert_eq!(receiver.acknowledged(false), 2, "what was promised");
+    receiver.read(1_339);
+    receiver.receive(NOW, 1_339, 2, Flags::ACK);
+    assert_eq!(receiver.acknowledged(false), 1_339, "all but what was not read");
+}
+
+#[test]
 fn an_overfull_buffer_is_emptied_before_an_update() {
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.read_later();

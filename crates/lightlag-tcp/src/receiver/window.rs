@@ -239,13 +239,20 @@ impl Receiver {
         window as u16
     }
 
-    /// Without scaling windows have whole segments, and one that is within a segment of it stays.
+    /// Without scaling windows have whole segments, and one that is within a segment of it stays; where not even one segment
+    /// fits, one that is within half of all there is.
     #[cold]
     fn whole_segments(&self, free: u64) -> u64 {
-        // Where not even one fits, all there is counts as one: such a window would otherwise never open again.
+        // All there is counts as one: such a window would otherwise never open again.
         let segment = u64::from(self.segment_seen()).min(self.limit).max(1);
         let last = self.edge - self.last_ack;
-        if last <= free && last + segment > free { last } else { free / segment * segment }
+        if last > free || last + segment <= free {
+            free / segment * segment
+        } else if segment == self.limit && free > last + self.limit / 2 {
+            free
+        } else {
+            last
+        }
     }
 
     /// The buffer may grow to `most` from now on. The first measurement ends after `rtt`.
