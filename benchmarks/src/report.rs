@@ -46,6 +46,7 @@ pub fn print_all() {
     verdicts.add(ratio <= 1.25, format!("recording every change costs {ratio:.2} × the summary (at most 1.25 ×)"));
 
     long_fat(summary, &mut verdicts);
+    space(&mut verdicts);
     many(&mut verdicts);
     sensors(&mut verdicts);
     peers(summary, &mut verdicts);
@@ -67,6 +68,22 @@ fn long_fat(dumbbell: Sample, verdicts: &mut Verdicts) {
         let ratio = sample.nanos() / dumbbell.nanos();
         verdicts.at_least(name, sample, 8.0);
         verdicts.add(ratio <= 1.3, format!("{name}: a packet costs {ratio:.2} × that of dumbbell-8 (at most 1.3 ×)"));
+    }
+}
+
+/// SCPS-TP with token buckets beside the defaults of TCP over the same network, with its losses and without.
+fn space(verdicts: &mut Verdicts) {
+    let plain = "defaults.tcp={ mss = \"1460 B\", receive_buffer = \"4 MiB\" }";
+    for (name, loss) in [("scps", "topology.loss=1e-4"), ("scps, no losses", "topology.loss=0")] {
+        // The two take turns, so that a busy moment of the machine falls on both.
+        let pairs: Vec<_> = (0..ROUNDS)
+            .map(|_| (in_child(&["once", "scps", loss]), in_child(&["once", "scps", loss, plain])))
+            .collect();
+        let (ours, plain) = (best(pairs.iter().map(|pair| pair.0)), best(pairs.iter().map(|pair| pair.1)));
+        print_row(name, ours);
+        print_row(&format!("{name}, but plain TCP"), plain);
+        let ratio = ours.nanos() / plain.nanos();
+        verdicts.add(ratio <= 1.3, format!("{name}: a packet costs {ratio:.2} × that of plain TCP (at most 1.3 ×)"));
     }
 }
 

@@ -30,30 +30,52 @@ impl Bucket {
         self.at = now;
     }
 
-    /// When so many bytes will be there.
-    fn when(&self, bytes: u64) -> Instant {
-        let missing = (u128::from(bytes) * BYTE).saturating_sub(self.credit);
-        let wait = missing.div_ceil(u128::from(self.rate.as_bps()));
-        self.at + Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX >> 1))
+    /// When so many parts of a byte will be there.
+    fn when(&self, parts: u128) -> Instant {
+        let (missing, rate) = (parts.saturating_sub(self.credit), self.rate.as_bps());
+        // A division of 128 bits takes as long as all the rest.
+        let wait = match u64::try_from(missing) {
+            Ok(missing) => missing.div_ceil(rate),
+            Err(_) => u64::try_from(missing.div_ceil(u128::from(rate))).unwrap_or(u64::MAX >> 1),
+        };
+        self.at + Duration::from_nanos(wait)
     }
 
-    fn ask(&mut self, now: Instant, member: u64, bytes: u64) -> Instant {
+    /// Takes these parts if they are there, and says when they will be otherwise.
+    fn ask(&mut self, now: Instant, member: u64, parts: u128) -> Result<(), Instant> {
         self.refill(now);
+        if self.members > 1 {
+            return self.queue(now, member, parts);
+        }
+        if parts > self.credit {
+            return Err(self.when(parts));
+        }
+        self.credit -= parts;
+        Ok(())
+    }
+
+    /// The same where others may wait.
+    fn queue(&mut self, now: Instant, member: u64, parts: u128) -> Result<(), Instant> {
         // Who did not come at its time has nothing to send any more.
         while self.waiting.front().is_some_and(|first| first.ready < now && first.member != member) {
             self.waiting.pop_front();
         }
-        let place = self.waiting.iter().position(|other| other.member == member).unwrap_or(self.waiting.len());
-        let before: u64 = self.waiting.iter().take(place).map(|other| other.bytes).sum();
-        let ready = self.when(before + bytes);
-        if ready <= now {
-            self.waiting.remove(place);
-        } else if let Some(own) = self.waiting.get_mut(place) {
-            (own.bytes, own.ready) = (bytes, ready);
-        } else {
-            self.waiting.push_back(Waiting { member, bytes, ready });
+        let (mut before, mut place) = (0, 0);
+        while let Some(other) = self.waiting.get(place).filter(|other| other.member != member) {
+            before += other.parts;
+            place += 1;
         }
-        ready
+        if before + parts <= self.credit {
+            self.waiting.remove(place);
+            self.credit -= parts;
+            return Ok(());
+        }
+        let ready = self.when(before + parts);
+        match self.waiting.get_mut(place) {
+            Some(own) => (own.parts, own.ready) = (parts, ready),
+            None => self.waiting.push_back(Waiting { member, parts, ready }),
+        }
+        Err(ready)
     }
 }
 
@@ -61,7 +83,8 @@ impl Bucket {
 #[derive(Debug)]
 struct Waiting {
     member: u64,
-    bytes: u64,
+    /// What it asked for, in parts of a byte.
+    parts: u128,
     /// When it was told to come.
     ready: Instant,
 }
@@ -102,18 +125,25 @@ impl Limiter {
         Self { route, member, network_header }
     }
 
-    /// When a TCP segment of so many bytes, headers included, may leave: now, or later. Who has to wait keeps its place.
-    pub(crate) fn ask(&self, now: Instant, segment: u32) -> Instant {
+    /// Takes the tokens of a TCP segment of so many bytes, headers included, or says when they will be there. Who has to wait
+    /// keeps its place.
+    pub(crate) fn ask(&self, now: Instant, segment: u32) -> Result<(), Instant> {
+        let parts = self.parts(segment);
         let mut bucket = self.route.bucket();
-        let most = (bucket.size / BYTE) as u64;
-        bucket.ask(now, self.member, u64::from(self.network_header + segment).min(most))
+        let parts = parts.min(bucket.size);
+        bucket.ask(now, self.member, parts)
     }
 
-    /// A TCP segment of so many bytes left.
-    pub(crate) fn take(&self, now: Instant, segment: u32) {
+    /// A segment of `left` bytes left, or none, where tokens for `asked` bytes were taken.
+    pub(crate) fn settle(&self, asked: Option<u32>, left: Option<u32>) {
+        let of = |segment: Option<u32>| segment.map_or(0, |segment| self.parts(segment));
         let mut bucket = self.route.bucket();
-        bucket.refill(now);
-        bucket.credit = bucket.credit.saturating_sub(u128::from(self.network_header + segment) * BYTE);
+        let back = bucket.credit + of(asked).min(bucket.size);
+        bucket.credit = back.saturating_sub(of(left)).min(bucket.size);
+    }
+
+    fn parts(&self, segment: u32) -> u128 {
+        u128::from(self.network_header + segment) * BYTE
     }
 
     /// It has nothing to send any more.

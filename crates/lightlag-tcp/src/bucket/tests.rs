@@ -14,13 +14,12 @@ fn a_bucket_of_five_packets_sends_five_and_then_one_every_2944_microseconds() {
     // 552 bytes at 1.5 Mbit/s: 552 · 8 / 1.5e6 = 2.944 ms.
     let limiter = limiter(1_500, 2_760);
     for _ in 0..5 {
-        assert_eq!(limiter.ask(at(0), 532), at(0));
-        limiter.take(at(0), 532);
+        assert_eq!(limiter.ask(at(0), 532), Ok(()));
     }
     for n in 1..100 {
-        let ready = limiter.ask(at((n - 1) * 2_944_000), 532);
-        assert_eq!(ready, at(n * 2_944_000));
-        limiter.take(ready, 532);
+        let ready = at(n * 2_944_000);
+        assert_eq!(limiter.ask(at((n - 1) * 2_944_000), 532), Err(ready));
+        assert_eq!(limiter.ask(ready, 532), Ok(()));
     }
 }
 
@@ -28,34 +27,51 @@ fn a_bucket_of_five_packets_sends_five_and_then_one_every_2944_microseconds() {
 fn an_idle_route_saves_no_more_than_its_bucket() {
     let limiter = limiter(8, 1_000);
     for _ in 0..2 {
-        limiter.take(at(3_600_000_000_000), 480);
+        assert_eq!(limiter.ask(at(3_600_000_000_000), 480), Ok(()));
     }
-    assert_eq!(limiter.ask(at(3_600_000_000_000), 480), at(3_600_500_000_000));
+    assert_eq!(limiter.ask(at(3_600_000_000_000), 480), Err(at(3_600_500_000_000)));
 }
 
 #[test]
 fn who_waits_longer_goes_first() {
     let route = Route::new(Rate::from_bps(8_000).unwrap(), Bytes(1_000));
     let [first, second] = [Limiter::new(route.clone(), 0), Limiter::new(route, 0)];
-    first.take(at(0), 1_000);
+    assert_eq!(first.ask(at(0), 1_000), Ok(()));
     // 1 ms a byte.
-    assert_eq!(first.ask(at(0), 500), at(500_000_000));
-    assert_eq!(second.ask(at(0), 100), at(600_000_000));
-    assert_eq!(second.ask(at(500_000_000), 100), at(600_000_000));
-    assert_eq!(first.ask(at(500_000_000), 500), at(500_000_000));
-    first.take(at(500_000_000), 500);
-    assert_eq!(first.ask(at(500_000_000), 500), at(1_100_000_000));
-    assert_eq!(second.ask(at(600_000_000), 100), at(600_000_000));
+    assert_eq!(first.ask(at(0), 500), Err(at(500_000_000)));
+    assert_eq!(second.ask(at(0), 100), Err(at(600_000_000)));
+    assert_eq!(second.ask(at(500_000_000), 100), Err(at(600_000_000)));
+    assert_eq!(first.ask(at(500_000_000), 500), Ok(()));
+    assert_eq!(first.ask(at(500_000_000), 500), Err(at(1_100_000_000)));
+    assert_eq!(second.ask(at(600_000_000), 100), Ok(()));
 }
 
 #[test]
 fn who_does_not_come_loses_its_place() {
     let route = Route::new(Rate::from_bps(8_000).unwrap(), Bytes(1_000));
     let [first, second] = [Limiter::new(route.clone(), 0), Limiter::new(route, 0)];
-    first.take(at(0), 1_000);
-    first.ask(at(0), 500);
-    assert_eq!(second.ask(at(0), 500), at(1_000_000_000));
-    assert_eq!(second.ask(at(500_000_001), 500), at(500_000_001));
+    assert_eq!(first.ask(at(0), 1_000), Ok(()));
+    assert_eq!(first.ask(at(0), 500), Err(at(500_000_000)));
+    assert_eq!(second.ask(at(0), 500), Err(at(1_000_000_000)));
+    assert_eq!(second.ask(at(500_000_001), 500), Ok(()));
+}
+
+#[test]
+fn what_leaves_may_be_less_than_was_asked_for() {
+    let limiter = limiter(8, 1_000);
+    assert_eq!(limiter.ask(at(0), 980), Ok(()));
+    limiter.settle(Some(980), Some(480));
+    assert_eq!(limiter.ask(at(0), 480), Ok(()));
+    limiter.settle(Some(480), None);
+    assert_eq!(limiter.ask(at(0), 481), Err(at(1_000_000)));
+}
+
+#[test]
+fn a_wait_of_a_year_is_exact() {
+    let limiter = Limiter::new(Route::new(Rate::from_bps(1_000).unwrap(), Bytes(1 << 32)), 0);
+    assert_eq!(limiter.ask(at(0), u32::MAX), Ok(()));
+    // 4 GiB less two bytes, one of which is there: more than 64 bits of parts of a byte hold.
+    assert_eq!(limiter.ask(at(0), u32::MAX), Err(at((u64::from(u32::MAX) - 1) * 8_000_000)));
 }
 
 proptest! {
@@ -74,8 +90,7 @@ proptest! {
         let mut sent: Vec<(u64, u64)> = Vec::new();
         for (pause, who, bytes) in steps {
             now += pause;
-            if members[who].ask(at(now), bytes) <= at(now) {
-                members[who].take(at(now), bytes);
+            if members[who].ask(at(now), bytes).is_ok() {
                 sent.push((now, u64::from(bytes) + 20));
             }
         }

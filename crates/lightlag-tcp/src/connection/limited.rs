@@ -45,25 +45,37 @@ impl Connection {
 
     /// The next segment, if there are tokens for it.
     #[cold]
+    #[inline(never)]
     pub(super) fn poll_limited(&mut self, now: Instant) -> Option<Segment> {
+        if self.has_nothing() {
+            return None;
+        }
         let asked = self.next_len(now);
-        if let Some(bytes) = asked {
-            let ready = self.limiter.as_ref().map_or(now, |limiter| limiter.ask(now, bytes));
-            if ready > now {
-                self.sender.wait_for_tokens(now, ready, &self.config, &mut self.account);
-                return None;
-            }
+        if let (Some(bytes), Some(limiter)) = (asked, &self.limiter)
+            && let Err(ready) = limiter.ask(now, bytes)
+        {
+            self.sender.wait_for_tokens(now, ready, &self.config, &mut self.account);
+            return None;
         }
         // As without a limit: what sends is built once, and stays fast where there is none.
         let limiter = self.limiter.take();
         let segment = self.poll_segment(now);
         self.limiter = limiter;
-        if let (Some(segment), Some(limiter)) = (&segment, &self.limiter) {
-            let bytes = segment.header_len() + u32::from(segment.len);
-            debug_assert!(asked.is_some_and(|asked| asked >= bytes), "{bytes} B leave, asked for were {asked:?}");
-            limiter.take(now, bytes);
+        let left = segment.as_ref().map(|segment| segment.header_len() + u32::from(segment.len));
+        debug_assert!(left <= asked, "{left:?} B leave, asked for were {asked:?}");
+        if left != asked
+            && let Some(limiter) = &self.limiter
+        {
+            limiter.settle(asked, left);
         }
         segment
+    }
+
+    /// Whether nothing can want to leave: the usual case of an end that only receives, between two ACKs.
+    fn has_nothing(&self) -> bool {
+        let due = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
+        let watched = self.ecn.is_some() || self.keep_alive.is_some() || self.answer.is_some();
+        !due && !watched && self.sender.has_nothing() && !self.sender.wants_probe()
     }
 
     /// Bytes of the segment that wants to leave next, or a few more; `None` if none does. In the order in which they leave.

@@ -7,6 +7,12 @@ use crate::config::Config;
 use lightlag_core::Instant;
 
 impl Sender {
+    /// Whether there is no data, neither in flight nor to be sent: the usual case of an end that only receives.
+    pub(crate) fn has_nothing(&self) -> bool {
+        let idle = self.limit == Limit::Application && self.board.is_empty();
+        idle && self.written <= self.board.nxt() && !self.closing
+    }
+
     /// Payload of the segment that leaves next if it may; `None` if none would.
     pub(crate) fn next_len(&mut self, now: Instant, config: &Config) -> Option<u32> {
         if self.burst_left == 0 || self.in_outage() {
