@@ -4,7 +4,6 @@
 //! arms a timer for [`Connection::poll_timeout`]. Segments leave only through `poll_segment`.
 
 use crate::account::{Account, Limited, Snapshot, Statistics};
-use crate::bucket::Limiter;
 use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::ecn::Ecn;
@@ -17,6 +16,7 @@ use std::sync::Arc;
 mod adjust;
 mod arrivals;
 mod closing;
+mod compressed;
 mod handshake;
 mod inspect;
 mod limited;
@@ -101,8 +101,8 @@ pub struct Connection {
     early: Option<Box<Segment>>,
     /// `None` with a peer that knows no SCPS-TP.
     scps: Option<Box<scps::Agreement>>,
-    /// `None` where no tokens are needed.
-    limiter: Option<Box<Limiter>>,
+    /// `None` where segments leave as they are and when they like.
+    gate: Option<Box<limited::Gate>>,
 }
 
 impl Connection {
@@ -146,7 +146,7 @@ impl Connection {
             answer: None,
             early: None,
             scps: None,
-            limiter: Self::limiter_of(&config, state == State::Listen),
+            gate: Self::gate_of(&config, state == State::Listen),
             keep_alive: None,
             ecn: Self::ecn_of(&config),
             config,
@@ -267,14 +267,14 @@ impl Connection {
     #[inline(never)]
     pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         let synchronized = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
-        if synchronized && self.limiter.is_none() { self.poll_synchronized(now) } else { self.poll_seldom(now) }
+        if synchronized && self.gate.is_none() { self.poll_synchronized(now) } else { self.poll_seldom(now) }
     }
 
-    /// Before and after a connection, or with tokens.
+    /// Before and after a connection, or through a gate.
     #[cold]
     fn poll_seldom(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
-            _ if self.limiter.is_some() => self.poll_limited(now),
+            _ if self.gate.is_some() => self.poll_gate(now),
             State::Closed | State::Listen => self.poll_answer(now),
             _ => self.poll_syn(now),
         }

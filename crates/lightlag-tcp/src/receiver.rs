@@ -33,6 +33,14 @@ fn coarse(now: Instant) -> u32 {
     (now.as_nanos() >> 32) as u32
 }
 
+/// Which ACK is due, while none may leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    ack_now: bool,
+    deadline: Instant,
+    window: Option<u16>,
+}
+
 /// The receiving half of a connection.
 #[derive(Debug)]
 #[repr(C)]
@@ -452,6 +460,19 @@ impl Receiver {
     /// The window field of an ACK that acknowledges less than what was received, up to the right edge.
     pub fn window_from(&self, nxt: u64) -> u16 {
         ((self.edge - nxt) >> self.scale.unwrap_or(0)).min(65_535) as u16
+    }
+
+    /// What leaves from now on acknowledges nothing, and the window that it says is none. Only while no ACK is due, or for
+    /// a segment that is not to be the last.
+    pub(crate) fn hold(&mut self) -> Held {
+        let held = Held { ack_now: self.ack_now, deadline: self.deadline, window: self.window };
+        (self.ack_now, self.deadline, self.window) = (false, Instant::MAX, Some(0));
+        held
+    }
+
+    /// ACKs are due again as they were.
+    pub(crate) fn release(&mut self, held: Held) {
+        (self.ack_now, self.deadline, self.window) = (held.ack_now, held.deadline, held.window);
     }
 
     /// What a SACK option reports: what arrived twice (RFC 2883 §4), then the blocks above the holes, the newest

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::num::NonZeroU8;
 
+pub mod compressed;
 mod space;
 mod wire;
 
@@ -59,6 +60,10 @@ impl Flags {
     /// With data: a segment of low priority, which copies data that left before (TCP Peach and Peach+). Without: the ACK of
     /// one. It takes a reserved bit, as the paper of TCP Peach does; no RFC assigns it, and no other TCP echoes it.
     pub const LOW: Self = Self(0x200);
+    /// The header is compressed (SCPS-TP). No bit of any header: the protocol number of IP says so.
+    pub const COMPRESSED: Self = Self(0x400);
+    /// The compressed header has no sequence number. No bit of any header, either.
+    pub const UNNUMBERED: Self = Self(0x800);
 
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
@@ -164,6 +169,7 @@ pub struct Segment {
     // After the window: at a multiple of four it would be read together with it, and wait for both to be written.
     /// Bytes of data.
     pub len: u16,
+    /// MSS of a SYN; connection id of a compressed header.
     mss: u16,
     window_scale: Shift,
     options: u8,
@@ -251,7 +257,7 @@ impl Segment {
         self
     }
 
-    /// Bytes of options with their padding, a multiple of 4, as Linux lays them out: SACK-permitted shares the
+    /// Bytes of options in a plain header with their padding, a multiple of 4, as Linux lays them out: SACK-permitted shares the
     /// words of the timestamps where both are present.
     #[inline]
     pub fn options_len(&self) -> u32 {
@@ -273,9 +279,19 @@ impl Segment {
         mss + scale + permitted + stamps + blocks + space
     }
 
-    /// Bytes of the TCP header with its options.
+    /// Bytes of the header with its options, compressed where it is: as many as leave on the wire.
+    #[inline]
     pub fn header_len(&self) -> u32 {
-        HEADER + self.options_len()
+        // Nearly all segments. A compressed header never has timestamps alone.
+        if self.options == HAS_TIMESTAMPS { HEADER + TIMESTAMPS_LEN } else { self.uncommon_header_len() }
+    }
+
+    fn uncommon_header_len(&self) -> u32 {
+        match self.options {
+            0 => HEADER,
+            _ if self.is_compressed() => self.compressed_len(),
+            _ => HEADER + self.uncommon_options_len(),
+        }
     }
 
     /// Sequence numbers that the segment takes up: its data, and one each for SYN and FIN.
@@ -292,6 +308,7 @@ impl fmt::Debug for Segment {
             (Flags::RST, 'R'),
             (Flags::PSH, 'P'),
             (Flags::LOW, 'L'),
+            (Flags::COMPRESSED, 'C'),
             (Flags::AE, 'A'),
             (Flags::CWR, 'W'),
             (Flags::ECE, 'E'),

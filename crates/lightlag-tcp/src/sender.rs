@@ -136,6 +136,8 @@ struct Extra {
     signals: attribution::Signals,
     /// The application writes records of so many bytes; 0 where that does not matter.
     record_size: u64,
+    /// Bytes of payload that the mark of a record's end costs.
+    mark_len: u64,
     outage: outage::Outage,
 }
 

@@ -429,6 +429,7 @@ impl Options {
         config.outage_after = self.outage_after.or(config.outage_after).filter(|timeouts| *timeouts > 0);
         scps::check(&mut config, self.recovery.is_some(), self.scps.is_some_and(ScpsSwitch::names_snack))?;
         config.ecn = ecn(self.ecn, &config)?;
+        scps::check_compression(&config)?;
         check_closing(&config)?;
         if let Growth::Abc(limit) = config.growth {
             in_range("growth.abc", limit.into(), 1, 255, " segments")?;

@@ -2,6 +2,9 @@
 
 use super::options::{OptionError, error, in_range};
 use super::{Config, Scheme};
+use crate::congestion::sends_low_priority;
+use crate::ecn::Mode;
+use crate::segment::{Flags, HEADER, Segment};
 use lightlag_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -30,6 +33,9 @@ pub struct Scps {
     pub record_size: Option<Bytes>,
     /// ACKs tell of packets that arrived damaged at the receiver's interface.
     pub report_corruption: bool,
+    /// Headers are compressed, where the connection has an id.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compression: bool,
 }
 
 /// How holes are reported.
@@ -78,6 +84,23 @@ impl RateControl {
 
 /// Bytes of the timestamps option with its padding.
 const STAMPS: u64 = 12;
+
+impl Config {
+    /// Bytes of the header of a data segment and of an ACK, beyond the handshake, between two ends that behave so.
+    pub fn usual_headers(&self) -> [u32; 2] {
+        let compressed = self.ecn == Mode::Off && self.scps.is_some_and(|scps| scps.compression);
+        [1, 0].map(|len| {
+            let plain = Segment::usual(len, Flags::ACK, self.timestamps);
+            if compressed { plain.compressed(1, false) } else { plain }.header_len()
+        })
+    }
+
+    /// Payload of a full segment between two ends that behave so.
+    pub fn usual_payload(&self) -> u32 {
+        let mss = u32::from(self.mss);
+        if self.mss_is_payload { mss } else { (mss + HEADER).saturating_sub(self.usual_headers()[0]).max(1) }
+    }
+}
 
 /// Bytes of a full packet.
 pub(super) fn packet(config: &Config) -> u64 {
@@ -132,6 +155,9 @@ pub struct ScpsOptions {
     /// ACKs tell of packets that arrived damaged at the receiver's interface: losses are then blamed on corruption.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report_corruption: Option<bool>,
+    /// Headers of 8 to 24 bytes instead of 20 to 60, from the end of the handshake on. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression: Option<bool>,
 }
 
 impl ScpsSwitch {
@@ -143,6 +169,7 @@ impl ScpsSwitch {
                 snack_delay: over.snack_delay.or(base.snack_delay),
                 record_size: over.record_size.or(base.record_size),
                 report_corruption: over.report_corruption.or(base.report_corruption),
+                compression: over.compression.or(base.compression),
             }),
             (Self::On(base), Self::Switch(true)) => Self::On(base),
             (_, over) => over,
@@ -166,7 +193,13 @@ impl ScpsSwitch {
         }
         let record_size = options.record_size.or(base.record_size);
         let report_corruption = options.report_corruption.unwrap_or(base.report_corruption);
-        Ok(Some(Scps { snack: options.snack.unwrap_or(base.snack), snack_delay, record_size, report_corruption }))
+        Ok(Some(Scps {
+            snack: options.snack.unwrap_or(base.snack),
+            snack_delay,
+            record_size,
+            report_corruption,
+            compression: options.compression.unwrap_or(base.compression),
+        }))
     }
 }
 
@@ -246,6 +279,24 @@ pub(super) fn check_bucket(config: &Config) -> Result<(), OptionError> {
         return error("rate_control.bucket", message);
     }
     in_range("rate_control.bucket", size, 1, MOST, " B").map(|_| ())
+}
+
+/// Whether every segment has a place in a compressed header.
+pub(super) fn check_compression(config: &Config) -> Result<(), OptionError> {
+    if !config.scps.is_some_and(|scps| scps.compression) {
+        return Ok(());
+    }
+    if config.ecn != Mode::Off {
+        let message = "true leaves no place for the bits of ECN in a header: set ecn = \"off\" and an algorithm that does \
+                       without marks, or leave compression out";
+        return error("scps.compression", message.to_owned());
+    }
+    if sends_low_priority(&config.congestion) {
+        let name = config.congestion.name();
+        let message = format!("true leaves no place for the low priority of {name}: take another congestion control");
+        return error("scps.compression", message);
+    }
+    Ok(())
 }
 
 impl<'de> Deserialize<'de> for ScpsSwitch {

@@ -46,7 +46,9 @@ mod window;
 pub mod yeah;
 
 pub use parameters::Parameter;
-pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, catalog, is_window_based, wants_exact_marks};
+pub use registry::{
+    Choice, Entry, Provenance, UnknownAlgorithm, build, catalog, is_window_based, sends_low_priority, wants_exact_marks,
+};
 pub use slow_start::SlowStart;
 pub use window::Window;
 

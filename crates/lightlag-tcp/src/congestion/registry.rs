@@ -2,8 +2,8 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
-    CongestionControl, Needs, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla,
-    illinois, jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave,
+    CongestionControl, Needs, Probes, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp,
+    hybla, illinois, jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave,
     westwood, westwood_br, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -166,6 +166,12 @@ pub fn wants_exact_marks(choice: &Choice) -> bool {
     let start =
         Start { segment_size: 1_460, initial_window: 10, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
     build(choice, &start).needs().exact_marks
+}
+
+/// Whether the algorithm sends segments of low priority.
+pub fn sends_low_priority(choice: &Choice) -> bool {
+    let start = Start { segment_size: 1_460, initial_window: 10, rtt: None, abe: false, ecn: false, seed: 0 };
+    build(choice, &start).needs().probes != Probes::None
 }
 
 /// Whether the algorithm has a window that losses reduce and that begins where it is told to: no model of the path, no

@@ -6,9 +6,6 @@ use crate::congestion::Choice;
 use lightlag_core::{Bytes, Instant};
 use std::sync::Arc;
 
-/// Padded bytes of the timestamps option.
-const TIMESTAMPS_LEN: u32 = 12;
-
 impl Connection {
     fn change(&mut self) -> &mut Config {
         Arc::make_mut(&mut self.config)
@@ -50,8 +47,7 @@ impl Connection {
     /// §5.4). What is outstanding leaves again, cut up. Returns whether that is less than before; a path that takes
     /// more changes nothing.
     pub fn limit_segments(&mut self, now: Instant, mss: u16) -> bool {
-        let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
-        let size = u32::from(mss).saturating_sub(options).max(1);
+        let size = self.payload_of(mss);
         let open = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
         if !open || size >= self.sender.segment_size() {
             return false;

@@ -5,7 +5,7 @@ use super::{Connection, State};
 use crate::account::Failure;
 use crate::receiver::{MAX_BLOCKS, MAX_QUICK};
 use crate::scoreboard::Range;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Segment, Timestamps};
 use crate::sender::Acknowledgement;
 use crate::timestamps::timestamp;
 use lightlag_core::{Duration, Instant};
@@ -15,37 +15,15 @@ impl Connection {
         if self.state == State::TimeWait && self.reopened(now, segment) {
             return;
         }
+        if segment.flags.has_any(Flags::LOW.with(Flags::COMPRESSED)) {
+            return self.take_special(now, segment);
+        }
         let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else {
             return self.repeated_syn(now, segment);
         };
-        if segment.is_low_priority() {
-            return self.take_low_priority(now, segment, start);
-        }
         let stamps = if self.timestamps { segment.timestamps() } else { None };
-        if let Some(stamps) = stamps
-            && self.receiver.is_old(now, stamps.value)
-            && !segment.flags.has(Flags::RST)
-        {
-            // PAWS, RFC 7323 §5.3.
-            self.receiver.acknowledge_soon(now);
+        if !self.admits(now, segment, start, stamps) {
             return;
-        }
-        if self.timestamps && stamps.is_none() && self.config.require_timestamps && !segment.flags.has(Flags::RST) {
-            // RFC 7323 §3.2.
-            return;
-        }
-        if !self.acceptable(start, u64::from(segment.sequence_len())) {
-            return self.unacceptable(now, segment, start);
-        }
-        if segment.flags.has_any(Flags::RST.with(Flags::SYN)) {
-            return if segment.flags.has(Flags::RST) {
-                self.take_reset(now, start)
-            } else {
-                self.take_strange_syn(now)
-            };
-        }
-        if self.keep_alive.is_some() {
-            self.heard(now);
         }
         if self.sender.in_outage() {
             return self.hear_in_outage(now, segment);
@@ -66,6 +44,51 @@ impl Connection {
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             self.take_data(now, segment, start);
         }
+    }
+
+    /// A segment of low priority, or with a compressed header.
+    #[cold]
+    fn take_special(&mut self, now: Instant, segment: &Segment) {
+        if segment.is_compressed() {
+            return self.take_compressed(now, segment);
+        }
+        match segment.seq.expand(self.remote, self.receiver.nxt()) {
+            Some(start) => self.take_low_priority(now, segment, start),
+            None => self.repeated_syn(now, segment),
+        }
+    }
+
+    /// Whether what the segment says is looked at.
+    #[inline(always)]
+    pub(super) fn admits(&mut self, now: Instant, segment: &Segment, start: u64, stamps: Option<Timestamps>) -> bool {
+        if let Some(stamps) = stamps
+            && self.receiver.is_old(now, stamps.value)
+            && !segment.flags.has(Flags::RST)
+        {
+            // PAWS, RFC 7323 §5.3.
+            self.receiver.acknowledge_soon(now);
+            return false;
+        }
+        if self.timestamps && stamps.is_none() && self.config.require_timestamps && !segment.flags.has(Flags::RST) {
+            // RFC 7323 §3.2.
+            return false;
+        }
+        if !self.acceptable(start, u64::from(segment.sequence_len())) {
+            self.unacceptable(now, segment, start);
+            return false;
+        }
+        if segment.flags.has_any(Flags::RST.with(Flags::SYN)) {
+            if segment.flags.has(Flags::RST) {
+                self.take_reset(now, start);
+            } else {
+                self.take_strange_syn(now);
+            }
+            return false;
+        }
+        if self.keep_alive.is_some() {
+            self.heard(now);
+        }
+        true
     }
 
     /// RFC 9293 §3.10.7.4, the table of acceptable segments.
@@ -255,7 +278,7 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn take_data(&mut self, now: Instant, segment: &Segment, start: u64) {
+    pub(super) fn take_data(&mut self, now: Instant, segment: &Segment, start: u64) {
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
             self.receiver.acknowledge_now();
             return;

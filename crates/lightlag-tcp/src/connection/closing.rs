@@ -73,7 +73,7 @@ impl Connection {
         self.account.statistics.failure = failure;
         self.sender.stop();
         self.receiver.stop();
-        if let Some(limiter) = &self.limiter {
+        if let Some(limiter) = self.limiter() {
             limiter.leave();
         }
         self.linger = Instant::MAX;

@@ -79,12 +79,23 @@ impl Connection {
             self.receiver.set_scale(self.own_scale());
         }
         let mss = offer.mss.unwrap_or(DEFAULT_MSS).min(self.config.mss);
-        let options = if self.timestamps && !self.config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
+        self.agree_on_scps(segment, offer.mss.unwrap_or(DEFAULT_MSS));
         if self.passive {
-            self.receiver.set_first_window(u64::from(self.config.mss).saturating_sub(options.into()).max(1));
+            self.receiver.set_first_window(self.payload_of(self.config.mss).into());
         }
-        self.sender.set_segment_size(u32::from(mss).saturating_sub(options).max(1));
-        self.agree_on_scps(segment, offer.mss.unwrap_or(DEFAULT_MSS), options);
+        self.sender.set_segment_size(self.payload_of(mss));
+    }
+
+    /// Payload of a full segment where the SYN says this MSS. It counts the header as 20 bytes: the usual options take
+    /// from the payload, and what compression saves is added to it, so that full packets have the same size.
+    pub(super) fn payload_of(&self, mss: u16) -> u32 {
+        let mss = u32::from(mss);
+        if self.config.mss_is_payload {
+            return mss;
+        }
+        let options = if self.timestamps { TIMESTAMPS_LEN } else { 0 };
+        let saved = if self.agreed_on_compression() { Self::saved_by_compression(self.timestamps) } else { 0 };
+        (mss + saved).saturating_sub(options).max(1)
     }
 
     /// The shift of our windows.
@@ -114,8 +125,10 @@ impl Connection {
             peer_window,
         };
         self.sender.establish(now, agreed, &self.config, &mut self.account);
+        let compressed = self.agreed_on_compression();
+        self.start_compression(compressed);
         if let (Some(size), true) = (self.config.scps.and_then(|scps| scps.record_size), self.scps.is_some()) {
-            self.sender.set_record_size(size.0);
+            self.sender.set_record_size(size.0, compressed);
         }
         self.state = State::Established;
         if self.config.receive_buffer_initial.is_some() {

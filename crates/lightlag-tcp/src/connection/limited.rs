@@ -1,7 +1,9 @@
-//! Rate control at the connection's edge: whatever leaves takes tokens, ACKs too, and waits where there are none.
+//! What stands between a segment that wants to leave and the network: tokens, and the compression of its header.
 //!
-//! Only then is it put together, so that an ACK that had to wait tells the newest state.
+//! Whatever leaves takes tokens, ACKs too, and waits where there are none. Only then is it put together, so that an ACK
+//! that had to wait tells the newest state.
 
+use super::compressed::Compression;
 use super::{Connection, State};
 use crate::bucket::{Limiter, Route};
 use crate::config::Config;
@@ -20,11 +22,21 @@ const OPTIONS: u32 = 40;
 /// Bytes of the record boundary option with its padding.
 const BOUNDARY: u32 = 4;
 
+/// What stands there. Where nothing does, there is none, and segments leave without a look at it.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    /// `None` where no tokens are needed.
+    pub(super) limiter: Option<Limiter>,
+    /// `None` where headers stay plain.
+    pub(super) compression: Option<Compression>,
+}
+
 impl Connection {
     /// The bucket of an end with this configuration, which it shares with nobody.
-    pub(super) fn limiter_of(config: &Config, passive: bool) -> Option<Box<Limiter>> {
+    pub(super) fn gate_of(config: &Config, passive: bool) -> Option<Box<Gate>> {
         let (rate, size) = Self::bucket_of(config, passive)?;
-        Some(Box::new(Limiter::new(Route::new(rate, size), IPV4)))
+        let limiter = Some(Limiter::new(Route::new(rate, size), IPV4));
+        Some(Box::new(Gate { limiter, compression: None }))
     }
 
     fn bucket_of(config: &Config, passive: bool) -> Option<(Rate, Bytes)> {
@@ -40,33 +52,34 @@ impl Connection {
 
     /// Takes its tokens from this route, together with others. An IP header has so many bytes.
     pub fn share(&mut self, route: Route, network_header: u32) {
-        self.limiter = Some(Box::new(Limiter::new(route, network_header)));
+        self.gate.get_or_insert_default().limiter = Some(Limiter::new(route, network_header));
     }
 
-    /// The next segment, if there are tokens for it.
+    /// The next segment, if there are tokens for it, with a compressed header where both ends agreed on that.
     #[cold]
     #[inline(never)]
-    pub(super) fn poll_limited(&mut self, now: Instant) -> Option<Segment> {
+    pub(super) fn poll_gate(&mut self, now: Instant) -> Option<Segment> {
         if self.has_nothing() {
             return None;
         }
-        let asked = self.next_len(now);
-        if let (Some(bytes), Some(limiter)) = (asked, &self.limiter)
+        let asked = self.limiter().is_some().then(|| self.next_len(now)).flatten();
+        if let (Some(bytes), Some(limiter)) = (asked, self.limiter())
             && let Err(ready) = limiter.ask(now, bytes)
         {
             self.sender.wait_for_tokens(now, ready, &self.config, &mut self.account);
             return None;
         }
-        // As without a limit: what sends is built once, and stays fast where there is none.
-        let limiter = self.limiter.take();
-        let segment = self.poll_segment(now);
-        self.limiter = limiter;
-        let left = segment.as_ref().map(|segment| segment.header_len() + u32::from(segment.len));
-        debug_assert!(left <= asked, "{left:?} B leave, asked for were {asked:?}");
-        if left != asked
-            && let Some(limiter) = &self.limiter
-        {
-            limiter.settle(asked, left);
+        let segment = match self.state {
+            State::Closed | State::Listen => self.poll_answer(now),
+            State::SynSent | State::SynReceived => self.poll_syn(now),
+            _ => self.poll_open_gate(now),
+        };
+        if let Some(limiter) = self.limiter() {
+            let left = segment.as_ref().map(|segment| segment.header_len() + u32::from(segment.len));
+            debug_assert!(left <= asked, "{left:?} B leave, asked for were {asked:?}");
+            if left != asked {
+                limiter.settle(asked, left);
+            }
         }
         segment
     }
@@ -78,11 +91,33 @@ impl Connection {
         !due && !watched && self.sender.has_nothing() && !self.sender.wants_probe()
     }
 
+    /// What leaves once there are tokens.
+    fn poll_open_gate(&mut self, now: Instant) -> Option<Segment> {
+        let id = self.compresses_with();
+        // As without a gate: what sends is built once, and stays fast where there is none.
+        let gate = self.gate.take();
+        let segment = match id {
+            Some(id) => self.poll_compressed(now, id),
+            None => self.poll_segment(now),
+        };
+        self.gate = gate;
+        segment
+    }
+
+    pub(super) fn limiter(&self) -> Option<&Limiter> {
+        self.gate.as_ref()?.limiter.as_ref()
+    }
+
     /// Bytes of the segment that wants to leave next, or a few more; `None` if none does. In the order in which they leave.
     fn next_len(&mut self, now: Instant) -> Option<u32> {
+        let compressed = self.compresses();
         let usual = if self.timestamps { STAMPS } else { 0 };
         let reports = self.receiver.has_report();
-        let bare = HEADER + if reports || self.handshake_due { OPTIONS } else { usual + BOUNDARY };
+        let bare = match compressed {
+            // A FIN is the longest that reports nothing.
+            true if !reports => self.largest_empty_header(),
+            _ => HEADER + if reports || self.handshake_due { OPTIONS } else { usual + BOUNDARY },
+        };
         match self.state {
             State::Closed | State::Listen => return self.answer.as_ref().map(|_| HEADER + STAMPS),
             State::SynSent | State::SynReceived => {
@@ -93,13 +128,14 @@ impl Connection {
         }
         let ack = self.receiver.ack_due();
         let prior = self.ecn.as_ref().is_some_and(|ecn| ecn.owes_prior());
-        if self.handshake_due || self.receiver.owes_copies() || prior || ack && reports {
+        if self.handshake_due || self.receiver.owes_copies() || prior || ack && (reports || compressed) {
             return Some(bare);
         }
         let boundary = if self.sender.marks_records() { BOUNDARY } else { 0 };
+        let header = if compressed { self.largest_data_header() } else { HEADER + usual + boundary };
         if let Some(len) = self.sender.next_len(now, &self.config) {
             // Where an idle time has just closed the window, an ACK may leave instead.
-            return Some((HEADER + usual + boundary + len).max(bare));
+            return Some((header + len).max(bare));
         }
         if ack || self.sender.wants_probe() {
             return Some(bare);

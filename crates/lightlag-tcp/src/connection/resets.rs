@@ -40,7 +40,11 @@ impl Connection {
         let reset = Segment::new(seq, ack, 0, Flags::RST.with(Flags::ACK));
         // RFC 7323 §3.2: a reset of a connection with timestamps should carry them. The clock is read when it leaves.
         let stamps = Timestamps { value: 0, echo: self.receiver.ts_recent() };
-        self.answer = Some(Box::new(if self.timestamps { reset.with_timestamps(stamps) } else { reset }));
+        let reset = if self.timestamps { reset.with_timestamps(stamps) } else { reset };
+        self.answer = Some(Box::new(match self.compresses_with() {
+            Some(id) => self.compress(reset, id),
+            None => reset,
+        }));
     }
 
     /// The segment belongs to nothing here: a reset answers it, unless it is one itself (RFC 9293 §3.10.7.1). A copy of low
@@ -98,8 +102,13 @@ impl Connection {
     /// A server is as new, with this initial sequence number; its counters go on.
     pub(super) fn listen_again(&mut self, initial: SeqNumber) {
         let account = std::mem::take(&mut self.account);
+        let (id, limiter) = (self.offered_id(), self.gate.take().and_then(|gate| gate.limiter));
         *self = Self::server(self.config.clone(), initial);
         self.account = account;
+        if limiter.is_some() {
+            self.gate.get_or_insert_default().limiter = limiter;
+        }
+        self.set_connection_id(id);
     }
 
     /// A SYN in TIME-WAIT begins a new connection if it is surely a new one: by its timestamp, else by its number
@@ -133,9 +142,10 @@ impl Connection {
     }
 }
 
-/// The reset that answers a segment which belongs to nothing, unless it is a reset itself (RFC 9293 §3.10.7.1).
+/// The reset that answers a segment which belongs to nothing, unless it is a reset itself (RFC 9293 §3.10.7.1), or has a
+/// compressed header: without ports, nobody could be told.
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
-    if segment.flags.has(Flags::RST) {
+    if segment.flags.has(Flags::RST) || segment.is_compressed() {
         return None;
     }
     Some(if segment.flags.has(Flags::ACK) {

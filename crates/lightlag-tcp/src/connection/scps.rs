@@ -2,8 +2,8 @@
 //!
 //! A capability counts if both SYNs have its bit; with a peer that offers nothing all is as without SCPS-TP.
 //!
-//! SNACK options count in units of the reporting end's MSS without the usual options, as its SYN said it, not in the
-//! segments that really come: both ends know that number. A hole begins at offset ⌊(begin - ACK) / unit⌋ and has
+//! SNACK options count in units of the reporting end's MSS without the usual options, as its SYN said it (with what
+//! compressed headers save), not in the segments that really come: both ends know that number. A hole begins at offset ⌊(begin - ACK) / unit⌋ and has
 //! ⌈length / unit⌉ of them, so that none vanishes. Without bit vector our receiver reports its holes in ascending order
 //! from RCV.NXT on, as many as fit, and our sender takes what lies between two of them for received. In a bit vector, 1
 //! is a unit that arrived whole, the highest bit of the first byte is the unit behind the hole, and what lies behind the
@@ -40,6 +40,10 @@ pub(super) struct Agreement {
     /// What the last SNACK options said; kept for its memory.
     report: Option<Box<Report>>,
     records: Records,
+    /// What stands for the peer's ports in compressed headers; 0 where there are none.
+    pub(super) peer_id: u8,
+    /// The window of the peer's SYN.
+    pub(super) first_window: u16,
 }
 
 /// Records of the peer's application.
@@ -166,11 +170,13 @@ impl Connection {
             SnackForm::Short => Capabilities::SNACK_SHORT,
             SnackForm::Long => Capabilities::SNACK_SHORT | Capabilities::SNACK_LONG,
         };
-        segment.with_capabilities(Capabilities { bitmap, connection_id: 0 })
+        let connection_id = self.offered_id();
+        let compression = if connection_id == 0 { 0 } else { Capabilities::COMPRESSION };
+        segment.with_capabilities(Capabilities { bitmap: bitmap | compression, connection_id })
     }
 
-    /// The peer's SYN is here; options of both take `options` bytes of each segment.
-    pub(super) fn agree_on_scps(&mut self, syn: &Segment, peer_mss: u16, options: u32) {
+    /// The peer's SYN is here, and what else it offers is known.
+    pub(super) fn agree_on_scps(&mut self, syn: &Segment, peer_mss: u16) {
         let (Some(scps), Some(peer)) = (self.config.scps, syn.capabilities()) else { return };
         let both = |bit: u8| peer.bitmap & bit != 0;
         let form = match scps.snack {
@@ -179,20 +185,36 @@ impl Connection {
             _ => SnackForm::Off,
         };
         let own = self.offer_scps(Segment::default()).capabilities().unwrap_or_default();
-        let unit = |mss: u16| u64::from(u32::from(mss).saturating_sub(options).max(1));
+        let compressed = Self::agree_on_compression(own, peer);
+        let mut common = own.bitmap & peer.bitmap;
+        if !compressed {
+            common &= !Capabilities::COMPRESSION;
+        }
         if form != SnackForm::Off {
             // Their options stand in the same place.
             self.sack = false;
         }
         self.scps = Some(Box::new(Agreement {
-            common: own.bitmap & peer.bitmap,
+            common,
             form,
-            own_unit: unit(self.config.mss),
-            peer_unit: unit(peer_mss),
+            own_unit: 1,
+            peer_unit: 1,
             corrupted_until: Instant::ZERO,
             report: None,
             records: Records::default(),
+            peer_id: if compressed { peer.connection_id } else { 0 },
+            first_window: syn.window,
         }));
+        // Known only now: the agreement counts.
+        let [own_unit, peer_unit] = [self.config.mss, peer_mss].map(|mss| self.payload_of(mss).into());
+        if let Some(agreement) = &mut self.scps {
+            (agreement.own_unit, agreement.peer_unit) = (own_unit, peer_unit);
+        }
+    }
+
+    /// Whether compressed headers were agreed on.
+    pub(super) fn agreed_on_compression(&self) -> bool {
+        self.scps.as_ref().is_some_and(|agreement| agreement.peer_id != 0)
     }
 
     /// Whether SNACK options were agreed on.

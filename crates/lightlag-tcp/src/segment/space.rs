@@ -207,10 +207,14 @@ impl Segment {
         if self.offers() {
             return 4;
         }
+        (self.report_len() + if self.ends_record() { 2 } else { 0 }).next_multiple_of(4)
+    }
+
+    /// Bytes of the SNACK options and of corruption experienced, without padding.
+    pub(super) fn report_len(&self) -> u32 {
         let marks = self.marks();
         let holes = u32::from(marks & SNACKS) * 6 + u32::from(marks >> VECTOR_SHIFT & VECTOR);
-        let bare = (marks & (HAS_BOUNDARY | HAS_CORRUPTION)).count_ones() * 2;
-        (holes + bare).next_multiple_of(4)
+        holes + if marks & HAS_CORRUPTION != 0 { 2 } else { 0 }
     }
 
     /// Writes these options.
@@ -218,6 +222,12 @@ impl Segment {
         if let Some(offer) = self.capabilities() {
             bytes.extend([CAPABILITIES, 4, offer.bitmap, offer.connection_id]);
         }
+        self.write_report(bytes, self.ends_record());
+        bytes.resize(bytes.len().next_multiple_of(4), 1);
+    }
+
+    /// Writes the SNACK options, a record `boundary` and corruption experienced, without padding.
+    pub(super) fn write_report(&self, bytes: &mut Vec<u8>, boundary: bool) {
         let mut vector = self.snack_vector();
         for hole in self.snacks() {
             bytes.extend([SNACK, 6 + vector.len() as u8]);
@@ -225,12 +235,11 @@ impl Segment {
             bytes.extend(hole.size.to_be_bytes());
             bytes.append(&mut vector);
         }
-        for (is_there, kind) in [(self.ends_record(), RECORD_BOUNDARY), (self.experienced_corruption(), CORRUPTION)] {
+        for (is_there, kind) in [(boundary, RECORD_BOUNDARY), (self.experienced_corruption(), CORRUPTION)] {
             if is_there {
                 bytes.extend([kind, 2]);
             }
         }
-        bytes.resize(bytes.len().next_multiple_of(4), 1);
     }
 
     pub(super) fn show_space(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -31,15 +31,22 @@ impl Segment {
         if let Some(shift) = syn.window_scale {
             bytes.extend([NOP, 3, 3, shift]);
         }
-        if let blocks @ [_, ..] = self.sack() {
+        if !self.sack().is_empty() {
             bytes.extend(padding);
+            self.write_blocks(&mut bytes);
+        }
+        self.write_space(&mut bytes);
+        bytes
+    }
+
+    /// Writes the SACK option, if there is one, without padding.
+    pub(super) fn write_blocks(&self, bytes: &mut Vec<u8>) {
+        if let blocks @ [_, ..] = self.sack() {
             bytes.extend([5, 8 * blocks.len() as u8 + 2]);
             for SeqNumber(edge) in blocks.iter().flat_map(|block| [block.start, block.end]) {
                 bytes.extend(edge.to_be_bytes());
             }
         }
-        self.write_space(&mut bytes);
-        bytes
     }
 }
 

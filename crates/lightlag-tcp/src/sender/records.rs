@@ -7,9 +7,10 @@ use super::Sender;
 const BOUNDARY: u64 = 4;
 
 impl Sender {
-    /// The application writes records of so many bytes.
-    pub(crate) fn set_record_size(&mut self, bytes: u64) {
-        self.extra.get_or_insert_default().record_size = bytes;
+    /// The application writes records of so many bytes. In a `compressed` header the mark is a bit.
+    pub(crate) fn set_record_size(&mut self, bytes: u64, compressed: bool) {
+        let extra = self.extra.get_or_insert_default();
+        (extra.record_size, extra.mark_len) = (bytes, if compressed { 0 } else { BOUNDARY });
     }
 
     #[inline]
@@ -31,6 +32,7 @@ impl Sender {
     pub(super) fn within_record(&self, start: u64, len: u64) -> u64 {
         let left = self.record_size() - start % self.record_size();
         let len = len.min(left);
-        if self.ends_record(start + len) { len.min((u64::from(self.segment_size) - BOUNDARY).max(1)) } else { len }
+        let mark = self.extra.as_ref().map_or(0, |extra| extra.mark_len);
+        if self.ends_record(start + len) { len.min((u64::from(self.segment_size) - mark).max(1)) } else { len }
     }
 }

@@ -30,6 +30,11 @@ impl Sender {
         }
     }
 
+    /// Whether a FIN is to follow the data.
+    pub(crate) fn closes(&self) -> bool {
+        self.closing
+    }
+
     /// Whether a probe must leave.
     pub(crate) fn wants_probe(&self) -> bool {
         self.probe

@@ -75,7 +75,10 @@ impl Path {
     /// With these initial sequence numbers.
     pub fn with_numbers(config: Config, delay_ms: u64, client: SeqNumber, server: SeqNumber) -> Self {
         let config = Arc::new(config);
-        let ends = [Connection::client(config.clone(), client), Connection::server(config, server)];
+        let mut ends = [Connection::client(config.clone(), client), Connection::server(config, server)];
+        // Used where the configuration compresses headers.
+        ends[CLIENT].set_connection_id(1);
+        ends[SERVER].set_connection_id(2);
         Self {
             now: Instant::ZERO,
             ends,
