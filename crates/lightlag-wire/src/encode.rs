@@ -9,7 +9,8 @@ use lightlag_tcp::Segment;
 const MOST_OPTIONS: u32 = 40;
 
 /// Writes the packet of `segment` with its `payload` to `out`, which is cleared first: the whole IP packet, with
-/// lengths and checksums as they must be and options in the order of Linux.
+/// lengths and checksums as they must be and options in the order of Linux. A compressed header makes it a packet of
+/// [`compressed::PROTOCOL`](crate::compressed::PROTOCOL).
 ///
 /// The options of a SYN and timestamps come first; of SACK blocks or SNACK options as many are written as then fit.
 ///
@@ -18,11 +19,14 @@ const MOST_OPTIONS: u32 = 40;
 /// is longer than 65,535 bytes.
 pub fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, segment: &Segment, payload: &[u8]) {
     assert_eq!(payload.len(), usize::from(segment.len), "the payload is as long as the segment says");
+    out.clear();
+    if segment.is_compressed() {
+        return crate::compressed::encode(out, addresses, ip, segment, payload);
+    }
     let segment = with_options_that_fit(*segment);
     let (source, destination) = (addresses.source.ip(), addresses.destination.ip());
     let options = segment.option_bytes();
     let len = 20 + options.len() + payload.len();
-    out.clear();
     out.reserve(40 + len);
     ip::write(out, source, destination, ip, TCP, len);
     let start = out.len();

@@ -4,6 +4,7 @@
 //!
 //! - [`encode`]: a segment to a whole IP packet, with its lengths and checksums; [`encode_udp`]: a datagram.
 //! - [`decode`]: a packet that a host received; [`decode_captured`]: one that a capture holds, perhaps in part.
+//! - [`compressed::Decoder`]: packets of a capture one after the other, those with compressed headers too.
 //! - [`icmp`]: the errors of the network that concern TCP; [`signal`]: what stations on the way tell of links.
 //! - [`capture`]: files of packets, as other tools write and read them.
 //! - [`analysis`]: what a capture says about its connections.
@@ -14,6 +15,7 @@ use std::net::SocketAddr;
 
 pub mod analysis;
 pub mod capture;
+pub mod compressed;
 mod decode;
 mod encode;
 pub mod icmp;
@@ -91,7 +93,8 @@ pub struct TcpPacket<'a> {
     pub unknown_options: u8,
     /// Options with a length that is wrong, or that came twice. What follows a length that leads nowhere counts once.
     pub malformed_options: u8,
-    /// Bytes of IP header with its options or extension headers, TCP header with its options, and data: on the wire.
+    /// Bytes of IP header with its options or extension headers, TCP header with its options, and data: on the wire, where
+    /// a header may be compressed.
     pub wire_len: u32,
     /// The checksums of IP and TCP; always [`Checksum::Valid`] from [`decode`].
     pub checksum: Checksum,
@@ -131,6 +134,13 @@ pub enum PacketError {
     /// Another protocol than TCP.
     #[error("IP protocol {0} is not TCP (6)")]
     NotTcp(u8),
+    /// A compressed header of SCPS-TP that opens a connection, has the id 0 or an odd length, or has no sequence number for
+    /// what it carries.
+    #[error("the compressed header contradicts itself")]
+    BadCompressedHeader,
+    /// A compressed header of SCPS-TP with an id that no SYN offered.
+    #[error("no SYN before this packet offered its connection id {0}")]
+    UnknownConnection(u8),
     /// Another protocol than ICMP, from [`icmp::decode`].
     #[error("IP protocol {0} is not ICMP of its version (1 or 58)")]
     NotIcmp(u8),

@@ -37,26 +37,41 @@ pub struct Gathered {
 
 impl Gathered {
     /// Reads the bytes behind the fixed part of a TCP header with these flags.
-    pub fn parse(mut bytes: &[u8], flags: Flags) -> Self {
+    pub fn parse(bytes: &[u8], flags: Flags) -> Self {
         let mut options = Self::default();
+        options.read(bytes);
+        options.keep_what_has_a_place(flags);
+        options
+    }
+
+    /// Reads the options that a compressed header copies, beside those that it has in a shorter form. Those of a SYN have
+    /// no place in it.
+    pub fn parse_compressed(bytes: &[u8], flags: Flags, timestamps: Option<Timestamps>, ends_record: bool) -> Self {
+        let mut options = Self { timestamps, ends_record, ..Self::default() };
+        options.read(bytes);
+        let SynOptions { mss, window_scale, sack_permitted } = std::mem::take(&mut options.syn);
+        options.unknown += u8::from(mss.is_some()) + u8::from(window_scale.is_some()) + u8::from(sack_permitted);
+        options.keep_what_has_a_place(flags);
+        options
+    }
+
+    fn read(&mut self, mut bytes: &[u8]) {
         while let [kind, rest @ ..] = bytes {
             match (*kind, rest) {
                 (END, _) => break,
                 (NOP, rest) => bytes = rest,
                 (kind, [length, ..]) if (2..=bytes.len()).contains(&usize::from(*length)) => {
                     let (option, after) = bytes.split_at(usize::from(*length));
-                    options.take(kind, &option[2..]);
+                    self.take(kind, &option[2..]);
                     bytes = after;
                 }
                 // Without a length that leads to the next option, nothing behind can be read.
                 _ => {
-                    options.malformed += 1;
+                    self.malformed += 1;
                     break;
                 }
             }
         }
-        options.keep_what_has_a_place(flags);
-        options
     }
 
     /// Capabilities are a SYN's, the other options of SCPS-TP any other segment's; SNACK options stand in the place of

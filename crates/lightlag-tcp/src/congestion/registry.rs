@@ -170,7 +170,8 @@ pub fn wants_exact_marks(choice: &Choice) -> bool {
 
 /// Whether the algorithm sends segments of low priority.
 pub fn sends_low_priority(choice: &Choice) -> bool {
-    let start = Start { segment_size: 1_460, initial_window: 10, rtt: None, abe: false, ecn: false, seed: 0 };
+    let start =
+        Start { segment_size: 1_460, initial_window: 10, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
     build(choice, &start).needs().probes != Probes::None
 }
 

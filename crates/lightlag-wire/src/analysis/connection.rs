@@ -129,6 +129,7 @@ impl Connection {
         let counts = &mut self.halves[side as usize].counts;
         let flags = packet.segment.flags;
         counts.packets += 1;
+        counts.compressed_headers += u64::from(packet.segment.is_compressed());
         counts.ect_packets += u64::from(packet.ip.ecn != Codepoint::NotEct);
         counts.ce_packets += u64::from(packet.ip.ecn == Codepoint::Ce);
         counts.ece_segments += u64::from(flags.has(Flags::ECE) && !flags.has(Flags::SYN) && !accurate);

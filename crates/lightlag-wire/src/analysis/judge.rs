@@ -114,6 +114,8 @@ pub(super) fn segment(
     let segment = &packet.segment;
     let flags = segment.flags;
     let (syn, fin, acks) = (flags.has(Flags::SYN), flags.has(Flags::FIN), flags.has(Flags::ACK));
+    // In a compressed header, data says neither how far its sender has received nor what it may be sent.
+    let silent = segment.is_compressed() && !acks;
     own.initial.get_or_insert(segment.seq.0.wrapping_sub(u32::from(!syn)));
     if acks {
         other.initial.get_or_insert(segment.ack.0.wrapping_sub(1));
@@ -128,18 +130,19 @@ pub(super) fn segment(
         end: start + i64::from(segment.sequence_len()),
         control: syn || fin || flags.has(Flags::RST),
     };
-    let window = window_bytes(own, other, packet);
+    let window = window_bytes(own, other, packet).filter(|_| !silent);
     let note = note(own, other, &placed);
     let late = own.duplicates > 0;
-    if own.last.is_none_or(|last| last.ack != segment.ack.0) {
+    if !silent && own.last.is_none_or(|last| last.ack != segment.ack.0) {
         own.duplicates = 0;
     }
     let ack = acks.then(|| acknowledge(own, other, &placed, late));
     let (kind, unique) = data(own, other, &placed, note, initial_rtt);
+    let said = own.last.filter(|_| silent);
     own.last = Some(Last {
-        ack: segment.ack.0,
-        window: segment.window,
-        window_bytes: window,
+        ack: said.map_or(segment.ack.0, |last| last.ack),
+        window: said.map_or(segment.window, |last| last.window),
+        window_bytes: said.map_or(window, |last| last.window_bytes),
         kept_alive: note == Note::KeepAlive,
         probed: note == Note::Probe,
     });
@@ -155,7 +158,7 @@ pub(super) fn segment(
         at: Instant::ZERO,
         start: start + i64::from(syn),
         len,
-        flags,
+        flags: Flags(flags.0 & crate::FLAGS),
         kind,
         unique,
         ack: ack.map(|(ack, _)| ack),
@@ -182,7 +185,8 @@ fn note(own: &mut Half, other: &mut Half, placed: &Placed) -> Note {
         own.counts.window_probes += 1;
         return Note::Probe;
     }
-    own.counts.zero_windows += u64::from(segment.window == 0 && !placed.control);
+    let says_window = !segment.is_compressed() || segment.flags.has(Flags::ACK);
+    own.counts.zero_windows += u64::from(segment.window == 0 && says_window && !placed.control);
     let edge = other.last.and_then(|last| Some(own.offset(last.ack) + last.window_bytes? as i64));
     own.counts.window_full += u64::from(len > 0 && !placed.control && edge == Some(placed.end));
     if placed.control {

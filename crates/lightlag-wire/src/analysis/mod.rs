@@ -37,7 +37,8 @@ pub use half::Cause;
 pub use judge::{Kind, Observation};
 pub use report::{Connection, Counts, Direction, EcnOffer, Handshake, Measure, Omitted, Report, Rtt};
 
-use crate::{PacketError, decode_captured};
+use crate::PacketError;
+use crate::compressed::Decoder;
 use lightlag_core::Instant;
 use table::Table;
 
@@ -60,6 +61,7 @@ impl Default for Limits {
 /// An analysis under way.
 #[derive(Debug)]
 pub struct Analysis {
+    decoder: Decoder,
     table: Table,
     report: Report,
     end: Instant,
@@ -73,7 +75,9 @@ impl Analysis {
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         assert!(limits.live > 0 && limits.kept > 0, "an analysis has room for a connection");
-        Self { table: Table::new(limits), report: Report::default(), end: Instant::ZERO }
+        // Two ends have an id each.
+        let decoder = Decoder::new(limits.live.saturating_mul(2));
+        Self { decoder, table: Table::new(limits), report: Report::default(), end: Instant::ZERO }
     }
 
     /// Takes in one packet: an IP packet, or `None` for a frame of something else. Gives what it is, if it is TCP.
@@ -81,7 +85,7 @@ impl Analysis {
         self.report.packets += 1;
         self.report.start_ns.get_or_insert(at.as_nanos());
         self.end = self.end.max(at);
-        let packet = match ip.map(decode_captured) {
+        let packet = match ip.map(|ip| self.decoder.captured(ip)) {
             Some(Ok(packet)) => packet,
             Some(Err(error)) => return self.other(kind(error)),
             None => return self.other("not IP".into()),
@@ -105,7 +109,7 @@ impl Analysis {
     /// What was found.
     #[must_use]
     pub fn finish(self) -> Report {
-        let Self { table, mut report, end } = self;
+        let Self { table, mut report, end, .. } = self;
         let start = Instant::from_nanos(report.start_ns.unwrap_or(0));
         report.duration_s = end.since(start).as_secs_f64();
         (report.connections, report.omitted) = table.report();
@@ -126,6 +130,7 @@ fn kind(error: PacketError) -> String {
             132 => "SCTP".into(),
             number => format!("IP protocol {number}"),
         },
+        PacketError::UnknownConnection(_) => "compressed TCP of an unknown connection".into(),
         PacketError::NotIp(_) => "not IP".into(),
         PacketError::Fragment => "fragment".into(),
         PacketError::Truncated { .. } => "cut header".into(),

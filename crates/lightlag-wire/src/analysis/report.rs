@@ -170,6 +170,8 @@ pub struct Counts {
     pub corruption_options: u64,
     /// Segments that end a record of the application (SCPS-TP).
     pub record_boundaries: u64,
+    /// Packets with a compressed header (SCPS-TP).
+    pub compressed_headers: u64,
     /// Packets that close the window.
     pub zero_windows: u64,
     /// Segments that fill the other side's window to its edge.
