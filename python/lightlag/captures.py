@@ -310,6 +310,7 @@ _DETAILS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("SNACK options", _count("snack_options")),
     ("corruption experienced options", _count("corruption_options")),
     ("record boundaries", _count("record_boundaries")),
+    ("compressed headers", _count("compressed_headers")),
     ("zero windows", _count("zero_windows")),
     ("window full", _count("window_full")),
     ("window probes", _count("window_probes")),

@@ -162,6 +162,8 @@ class Scps:
     """The application writes records of this size; each ends its segment and is marked."""
     report_corruption: bool | None = None
     """ACKs tell of packets that arrived damaged at the receiver's interface."""
+    compression: bool | None = None
+    """Headers of 8 to 24 bytes instead of 20 to 60, from the end of the handshake on."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     }
     let mut endpoints: Vec<_> = ends(&network).enumerate().map(|(at, end)| endpoint(at, end, &network, seed)).collect();
     share_buckets(&mut endpoints, network.ip.header());
+    give_ids(&mut endpoints);
     let Network { links, flows, proxies, splits, routes, ip, .. } = network;
     let dialogues = dialogues(&flows, &mut endpoints, seed);
     let mut datagrams = datagrams(&flows, &endpoints, seed);
@@ -198,6 +199,21 @@ fn share_buckets(endpoints: &mut [Endpoint], ip_header: u32) {
             let key = (endpoint.out.0, rate, size);
             let route = routes.entry(key).or_insert_with(|| Route::new(rate, size)).clone();
             endpoint.connection.share(route, ip_header);
+        }
+    }
+}
+
+/// Connections whose headers are to be compressed get ids, at each node those from 1 on for every other node. Those for
+/// which none is left have none.
+fn give_ids(endpoints: &mut [Endpoint]) {
+    let mut given: BTreeMap<(NodeId, NodeId), u8> = BTreeMap::new();
+    for endpoint in endpoints {
+        if endpoint.connection.config().scps.is_some_and(|scps| scps.compression) {
+            let last = given.entry((endpoint.node, endpoint.peer_node)).or_default();
+            if let Some(id) = last.checked_add(1) {
+                *last = id;
+                endpoint.connection.set_connection_id(id);
+            }
         }
     }
 }

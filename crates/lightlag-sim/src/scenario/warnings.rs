@@ -10,7 +10,7 @@ use super::error::Warning;
 use super::link::Line;
 use super::network::{Flow, LinkDirection, Network, Part};
 use super::traffic::Transport;
-use super::way::{Sizes, Way, payload};
+use super::way::{Sizes, Way};
 use super::{Scenario, Topology};
 use lightlag_core::{Bytes, Duration, Rate};
 use lightlag_net::QueueLimit;
@@ -371,7 +371,7 @@ fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
     };
     let window =
         if flow.tcp.window_scaling { flow.tcp.receive_buffer.0 } else { UNSCALED.min(flow.tcp.receive_buffer.0) };
-    let segments = share.0.min(window) / payload(&flow.tcp);
+    let segments = share.0.min(window) / u64::from(flow.tcp.usual_payload());
     if uses_sack || segments < MANY_SEGMENTS {
         return;
     }

@@ -6,11 +6,6 @@ use lightlag_core::{Bytes, Duration, Rate};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_tcp::Config;
 
-/// Bytes of a TCP header without options.
-const TCP_HEADER: u64 = 20;
-/// Bytes of the timestamps option with its padding.
-const TIMESTAMPS: u64 = 12;
-
 /// What a connection meets.
 #[derive(Clone, Copy)]
 pub(super) struct Way {
@@ -34,21 +29,10 @@ pub(super) struct Sizes {
 
 impl Sizes {
     pub(super) fn of(tcp: &Config, ip: IpVersion) -> Self {
-        let headers = u64::from(ip.header()) + TCP_HEADER + options(tcp);
-        let payload = payload(tcp);
-        Self { payload, segment: Bytes(payload + headers), ack: Bytes(headers) }
+        let [data, ack] = tcp.usual_headers().map(|header| u64::from(ip.header() + header));
+        let payload = tcp.usual_payload().into();
+        Self { payload, segment: Bytes(payload + data), ack: Bytes(ack) }
     }
-}
-
-/// Bytes of data in a full segment.
-pub(super) fn payload(tcp: &Config) -> u64 {
-    let mss = u64::from(tcp.mss);
-    if tcp.mss_is_payload { mss } else { mss.saturating_sub(options(tcp)).max(1) }
-}
-
-/// Bytes of options on every segment.
-fn options(tcp: &Config) -> u64 {
-    if tcp.timestamps { TIMESTAMPS } else { 0 }
 }
 
 impl Way {

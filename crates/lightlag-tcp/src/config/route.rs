@@ -7,7 +7,7 @@
 //! timeout, TIME-WAIT and FIN-WAIT-2 last two such timeouts at least, and a closed window is probed no faster than one.
 
 use super::options::{OptionError, between, error, in_range};
-use super::scps::{MOST, RateControl, RateControlOptions, packet, payload};
+use super::scps::{MOST, RateControl, RateControlOptions};
 use super::{Config, RtoOptions};
 use lightlag_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
@@ -206,7 +206,7 @@ pub(super) fn apply(config: &mut Config, named: &Named, back: Option<Rate>) -> R
         }
     }
     if let (None, Some(rtt), Some(rate)) = (route.bdp, route.rtt, route.rate) {
-        let held = (rate * rtt).0 as f64 * payload(config) as f64 / packet(config) as f64;
+        let held = (rate * rtt).0 as f64 * f64::from(config.usual_payload()) / config.usual_packet() as f64;
         route.bdp = Some(Bytes((held as u64).clamp(1, MOST)));
     }
     config.route = Some(route);

@@ -18,8 +18,9 @@ const BUCKET: u64 = 5;
 /// The largest bucket and record.
 pub(super) const MOST: u64 = 1 << 40;
 
-/// Bytes of IPv4 and TCP headers without options.
-const HEADERS: u64 = 40;
+/// Bytes of an IPv4 header, and with that of TCP without options.
+const IPV4: u64 = 20;
+const HEADERS: u64 = IPV4 + HEADER as u64;
 
 /// What an end offers to a peer that knows SCPS-TP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -95,6 +96,11 @@ impl Config {
         })
     }
 
+    /// Bytes of a full packet between them.
+    pub(super) fn usual_packet(&self) -> u64 {
+        IPV4 + u64::from(self.usual_headers()[0] + self.usual_payload())
+    }
+
     /// Payload of a full segment between two ends that behave so.
     pub fn usual_payload(&self) -> u32 {
         let mss = u32::from(self.mss);
@@ -102,16 +108,10 @@ impl Config {
     }
 }
 
-/// Bytes of a full packet.
+/// Bytes of a full packet with a plain header.
 pub(super) fn packet(config: &Config) -> u64 {
     let stamps = if config.timestamps && config.mss_is_payload { STAMPS } else { 0 };
     u64::from(config.mss) + HEADERS + stamps
-}
-
-/// What of that is payload.
-pub(super) fn payload(config: &Config) -> u64 {
-    let stamps = if config.timestamps && !config.mss_is_payload { STAMPS } else { 0 };
-    u64::from(config.mss).saturating_sub(stamps).max(1)
 }
 
 /// The value of `rate_control`.
