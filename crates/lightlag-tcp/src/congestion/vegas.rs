@@ -23,10 +23,14 @@
 //! ssthresh = max(2, W/2). That diff is the paper's, and that slow start ends at the W it has, is ours [R]. It also ends at
 //! the bandwidth-delay product of a route where that is configured, as every slow start here.
 //!
+//! The variant `ns3` is that of ns-3, which sees only the smoothed RTT: [`ns3`].
+//!
 //! All are NewReno while a loss is repaired. A base that never rises starves a sender whose route became longer,
 //! as a satellite hand-over can make it. With `rebase` = n, after n rounds in a row with diff > β, which all took a
 //! segment and did not help, the smallest RTT in them becomes base (the idea of La, Walrand, Anantharam, "Issues in
 //! TCP Vegas", UCB/ERL M99/3, 1999; the rule is this file's own). Persistent queues of others look the same.
+
+mod ns3;
 
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
@@ -70,6 +74,8 @@ pub enum Variant {
     Linux,
     /// The reference implementation of SCPS-TP.
     Scps,
+    /// ns-3.
+    Ns3,
 }
 
 /// α, β and γ of the SCPS-TP reference implementation.
@@ -161,7 +167,7 @@ impl Vegas {
         let end = match self.config.variant {
             Variant::Original => w - w / 8.0,
             Variant::Linux => w * ratio + 1.0,
-            Variant::Scps => w,
+            Variant::Scps | Variant::Ns3 => w,
         };
         self.window.clamp_to(end.max(LEAST_WINDOW));
         self.window.leave_slow_start();
@@ -190,6 +196,10 @@ impl Vegas {
 
 impl CongestionControl for Vegas {
     fn on_ack(&mut self, ack: &Ack) {
+        if self.config.variant == Variant::Ns3 {
+            self.on_ack_ns3(ack);
+            return;
+        }
         if let Some(rtt) = ack.rtt {
             self.base = self.base.min(rtt);
         }
@@ -213,8 +223,12 @@ impl CongestionControl for Vegas {
         let timeout = matches!(event.cause, Cause::Timeout | Cause::RepeatedTimeout);
         let kept = if timeout || !self.is_original() { 0.5 } else { 0.75 };
         let flight = self.window.in_segments(event.flight);
-        let was = if self.config.variant == Variant::Scps { self.window.segments() } else { flight };
-        self.window.react(event, kept * was);
+        let threshold = match self.config.variant {
+            Variant::Scps => kept * self.window.segments(),
+            Variant::Ns3 => self.lowered().min(self.window.threshold()),
+            Variant::Original | Variant::Linux => kept * flight,
+        };
+        self.window.react(event, threshold);
         if timeout && self.is_original() {
             self.window.raise_to(2.0);
         }
@@ -261,10 +275,11 @@ impl Algorithm for Config {
             "          loss: W/2;  timeout: ssthresh = max(W/2, 2), W = 1;  alpha = 3, beta = 5, gamma = 4",
             "linux:    diff = W (RTT - base)/base, RTT = smallest of the round;  slow start as newreno, ends at",
             "          min(W, W base/RTT + 1);  loss and timeout as newreno",
+            "ns3:      as linux in whole segments, RTT = SRTT;  a reduction lowers ssthresh to W - 1;  loss: W = ssthresh",
             "window of one flow on a path of mu segments/s:  mu base + alpha <= W <= mu base + beta",
         ],
         source: "Brakmo, Peterson, \"TCP Vegas: end to end congestion avoidance on a global Internet\", IEEE JSAC \
-                 13(8), 1995; the variant linux: tcp_vegas.c; the variant scps: the MITRE SCPS reference implementation",
+                 13(8), 1995; the variant linux: tcp_vegas.c; ns3: its TcpVegas; scps: the MITRE SCPS reference implementation",
     };
 
     fn settings() -> Vec<Setting<Self>> {
@@ -272,13 +287,13 @@ impl Algorithm for Config {
             name: "variant",
             default: "original",
             unit: "",
-            meaning: "Whose Vegas: that of the paper, Linux's, or that of the SCPS-TP reference implementation, which sets \
-                      alpha, beta and gamma to 3, 5 and 4.",
+            meaning: "Whose Vegas: that of the paper, Linux's, ns-3's, which sees the smoothed RTT, or that of the SCPS-TP \
+                      reference implementation, which sets alpha, beta and gamma to 3, 5 and 4.",
             place: Place::Word {
-                words: &["original", "linux", "scps"],
+                words: &["original", "linux", "scps", "ns3"],
                 read: |config| config.variant as usize,
                 write: |config, word| {
-                    config.variant = [Variant::Original, Variant::Linux, Variant::Scps][word];
+                    config.variant = [Variant::Original, Variant::Linux, Variant::Scps, Variant::Ns3][word];
                     if config.variant == Variant::Scps {
                         (config.alpha, config.beta, config.gamma) = SCPS;
                     }

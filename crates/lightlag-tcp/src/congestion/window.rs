@@ -87,6 +87,11 @@ impl Window {
         self.threshold = self.threshold.min(segments);
     }
 
+    /// Lets slow start go on up to `segments`, if it would end before.
+    pub fn raise_threshold(&mut self, segments: f64) {
+        self.threshold = self.threshold.max(segments);
+    }
+
     /// Ends slow start here.
     pub fn leave_slow_start(&mut self) {
         self.threshold = self.segments;

@@ -146,7 +146,7 @@ fn bottleneck(variant: &str, flows: usize) -> Bottleneck {
 
 #[test]
 fn one_flow_keeps_alpha_to_beta_segments_in_the_queue() {
-    for variant in ["original", "linux"] {
+    for variant in ["original", "linux", "ns3"] {
         let mut path = bottleneck(variant, 1);
         path.warm_up(Duration::from_secs(60));
         path.run(Duration::from_secs(60));
@@ -225,10 +225,72 @@ fn that_of_scps_halves_its_window_and_begins_again_at_one() {
 
 #[test]
 fn slow_start_ends_where_the_route_is_full() {
-    for (variant, pipe) in [(Variant::Original, 24.0), (Variant::Linux, 24.0), (Variant::Scps, 24.0)] {
+    for (variant, pipe) in
+        [(Variant::Original, 24.0), (Variant::Linux, 24.0), (Variant::Scps, 24.0), (Variant::Ns3, 24.0)]
+    {
         let start = Start { pipe: Some(24 * SEGMENT), ..start(16) };
         let mut vegas = Vegas::new(&Config { variant, ..Config::default() }, &start);
         vegas.on_ack(&Ack { growth: 16.0, ..ack(Instant::ZERO, BASE) });
         assert_eq!((vegas.window.segments(), vegas.window.in_slow_start()), (pipe, false), "{variant:?}");
     }
+}
+
+/// ns-3's in slow start at 20 segments, with a round begun and the base known.
+fn ns3() -> Vegas {
+    let mut vegas = Vegas::new(&Config { variant: Variant::Ns3, ..Config::default() }, &start(20));
+    vegas.on_ack(&Ack { snd_nxt: 1, growth: 0.0, ..smoothed(100) });
+    vegas
+}
+
+/// An ACK with this SRTT, whose own sample is another one.
+fn smoothed(srtt_ms: u64) -> Ack {
+    Ack { srtt: Duration::from_millis(srtt_ms), growth: 0.0, ..ack(Instant::ZERO, Duration::from_millis(1)) }
+}
+
+/// A round of so many ACKs with this SRTT.
+fn smoothed_round(vegas: &mut Vegas, srtt_ms: u64, acks: u32) {
+    for at in 1..=acks {
+        let growth = f64::from(u8::from(at == acks));
+        vegas.on_ack(&Ack { snd_una: u64::from(at == acks), snd_nxt: 1, growth, ..smoothed(srtt_ms) });
+    }
+}
+
+#[test]
+fn that_of_ns3_ends_slow_start_by_the_smoothed_rtt_in_whole_segments() {
+    // 20 · 100/112 = 17.86: the target is 17, 3 wait, W = 18 and ssthresh one less.
+    let mut vegas = ns3();
+    smoothed_round(&mut vegas, 112, 3);
+    assert_eq!((vegas.window.segments(), vegas.window.threshold()), (18.0, 17.0));
+    // 20 · 100/105 = 19.05: one waits, which is not more than gamma.
+    let mut vegas = ns3();
+    smoothed_round(&mut vegas, 105, 3);
+    assert_eq!((vegas.window.segments(), vegas.window.in_slow_start()), (21.0, true));
+    // Two ACKs tell nothing.
+    let mut vegas = ns3();
+    smoothed_round(&mut vegas, 300, 2);
+    assert_eq!((vegas.window.segments(), vegas.window.in_slow_start()), (21.0, true));
+}
+
+#[test]
+fn that_of_ns3_keeps_two_to_four_segments_waiting() {
+    // W = 18: targets 17, 15 and 13 with one, three and five waiting.
+    for (srtt, window, threshold) in [(103, 19.0, 17.0), (115, 18.0, 17.0), (132, 17.0, 16.0)] {
+        let mut vegas = ns3();
+        smoothed_round(&mut vegas, 112, 3);
+        smoothed_round(&mut vegas, srtt, 3);
+        assert_eq!((vegas.window.segments(), vegas.window.threshold()), (window, threshold), "at {srtt} ms");
+    }
+}
+
+#[test]
+fn a_loss_costs_that_of_ns3_a_segment() {
+    let mut vegas = ns3();
+    vegas.on_congestion(&congestion(Cause::Loss, 20.0));
+    assert_eq!((vegas.window.segments(), vegas.window.threshold()), (19.0, 19.0));
+    // An old threshold stays if it is lower.
+    vegas.window.grow(6.0);
+    vegas.on_congestion(&congestion(Cause::Loss, 25.0));
+    assert_eq!(vegas.window.segments(), 19.0);
+    vegas.on_congestion(&congestion(Cause::Timeout, 19.0));
+    assert_eq!((vegas.window.segments(), vegas.window.threshold()), (1.0, 18.0));
 }
