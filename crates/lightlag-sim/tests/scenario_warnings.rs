@@ -176,7 +176,7 @@ fn tokens_above_the_rate_of_the_link_are_told_with_both() {
 fn a_route_that_does_not_fit_its_path_is_told() {
     let set = [("defaults.tcp.route", "{ rate = \"12 Mbit/s\" }")];
     assert_warns(&set, "flows[0].tcp.route.rate", &["12 Mbit/s are above the 10 Mbit/s"]);
-    let set = [("defaults.tcp.route", "{ rtt = \"100 ms\" }")];
+    let set = [("defaults.tcp.route", "{ rtt = \"100 ms\", rto = \"300 ms\" }")];
     assert_warns(&set, "flows[0].tcp.route", &["300 ms is below the round trip of 601 ms", "the SYN times out"]);
     assert_eq!(warnings(&[("defaults.tcp.route", "path")]), []);
 }
