@@ -406,7 +406,7 @@ fn check_trace(result: &RunResult, network: &Network) {
 }
 
 /// A transfer over a link that is down for so many milliseconds after each so many, twenty times.
-fn through_outages(tcp: &str, [up, down]: [u32; 2], loses: bool, bytes: u32, seed: u32, discipline: &str) -> RunResult {
+fn through_outages(tcp: &str, [up, down]: [u32; 2], loses: bool, bytes: u32, seed: u32, link: &str) -> RunResult {
     let mut changes = String::new();
     for round in 1..=20 {
         let end = round * (up + down);
@@ -424,7 +424,7 @@ fn through_outages(tcp: &str, [up, down]: [u32; 2], loses: bool, bytes: u32, see
         between = ["a", "b"]
         rate = "5 Mbit/s"
         delay = "20 ms"
-        queue = {{ limit = "50 packets", discipline = {discipline} }}
+        {link}
         changes = [{changes}]
         outage = "{}"
 
@@ -501,9 +501,10 @@ proptest! {
     #[test]
     fn a_transfer_finishes_in_spite_of_outages(
         tcp in with_a_window(), up in 500_u32..5_000, down in 1_u32..2_000, loses in any::<bool>(), bytes in 1_u32..2_000_000,
-        seed in any::<u32>(), discipline in discipline(),
+        seed in any::<u32>(), discipline in discipline(), signals in signals(),
     ) {
-        let result = through_outages(&tcp, [up, down], loses, bytes, seed, &discipline);
+        let link = format!("queue = {{ limit = \"50 packets\", discipline = {discipline} }}\n{signals}");
+        let result = through_outages(&tcp, [up, down], loses, bytes, seed, &link);
         prop_assert!(finishes_or_loses_every_copy(&result), "{:?}", result.summary.flows[0]);
         check(&result);
     }
@@ -519,7 +520,7 @@ fn a_sender_gives_up_where_outages_take_every_copy() {
         )
     };
     let gave_up = |retries| {
-        let result = through_outages(&tcp(retries), [500, 3_500], true, 500_000, 0, "\"drop_tail\"");
+        let result = through_outages(&tcp(retries), [500, 3_500], true, 500_000, 0, "queue = \"50 packets\"");
         assert!(finishes_or_loses_every_copy(&result));
         result.summary.flows[0].failure.is_some()
     };
