@@ -188,6 +188,32 @@ fn tokens_for_acks_above_the_way_back_are_told_with_both() {
 }
 
 #[test]
+fn buckets_that_together_are_more_than_the_link_carries_are_told() {
+    let warned = |rate: &str, from: &str| {
+        let text = format!(
+            r#"
+            duration = "120 s"
+            defaults.tcp.rate_control = {{ rate = "{rate}" }}
+            links = [
+                {{ between = ["a", "r"], rate = "100 Mbit/s", delay = "1 ms" }},
+                {{ between = ["c", "r"], rate = "100 Mbit/s", delay = "1 ms" }},
+                {{ between = ["r", "b"], rate = "10 Mbit/s", delay = "100 ms", queue = "1 bdp" }},
+            ]
+            flows = [{{ from = "a", to = "b" }}, {{ from = "{from}", to = "b" }}]
+            "#
+        );
+        let scenario = parse_toml(&text, &[]).unwrap();
+        scenario.warnings(&scenario.expand().unwrap())
+    };
+    let two = warned("6 Mbit/s", "c");
+    let fragment = "2 token buckets of together 12 Mbit/s lead to r->b, which carries 10 Mbit/s";
+    assert!(two.len() == 1 && two[0].message.contains(fragment), "{two:#?}");
+    assert_eq!(two[0].path, "flows[0].tcp.rate_control.rate");
+    assert_eq!(warned("5 Mbit/s", "c"), []);
+    assert_eq!(warned("6 Mbit/s", "a"), [], "flows of a node share its bucket");
+}
+
+#[test]
 fn an_interval_and_a_round_trip_beyond_the_longest_timeout_are_told() {
     let set = [
         ("defaults.tcp.profile", "\"scps\""),
