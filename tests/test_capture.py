@@ -371,7 +371,15 @@ def test_compressed_headers_are_whole_packets_of_their_protocol(version: str) ->
     asked["record"]["pcap"] = {"at": ["a"]}
     result = ll.run(asked)
     [capture] = result.captures.values()
-    columns = ["ip.proto", "ipv6.nxt", "ip.len", "ipv6.plen", "ip.checksum.status", "_ws.malformed", "_ws.expert.severity"]
+    columns = [
+        "ip.proto",
+        "ipv6.nxt",
+        "ip.len",
+        "ipv6.plen",
+        "ip.checksum.status",
+        "_ws.malformed",
+        "_ws.expert.severity",
+    ]
     command = [TSHARK, "-r", str(capture), "-o", "ip.check_checksum:TRUE", "-T", "fields"]
     command += [part for column in columns for part in ("-e", column)]
     rows = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
