@@ -19,7 +19,10 @@ pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, Rto
 pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;
 pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
 pub use route::{PathParameters, PathWord, Route, RouteOptions, RouteSwitch};
-pub use scps::{LossAssumption, RateControl, RateControlOptions, Scps, ScpsOptions, ScpsSwitch, SnackForm};
+pub use scps::{
+    Bets, BetsOptions, BetsSwitch, LossAssumption, RateControl, RateControlOptions, Scps, ScpsOptions, ScpsSwitch,
+    SnackForm,
+};
 
 /// The complete behaviour of one endpoint. Connections share it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

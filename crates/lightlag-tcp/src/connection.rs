@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 mod adjust;
 mod arrivals;
+mod best_effort;
 mod closing;
 mod compressed;
 mod handshake;
@@ -90,7 +91,8 @@ pub struct Connection {
     config: Arc<Config>,
     account: Box<Account>,
     receiver: Receiver,
-    /// When TIME-WAIT ends, or FIN-WAIT-2 of an orphan; when an idle connection is looked after.
+    /// When TIME-WAIT ends, or FIN-WAIT-2 of an orphan; when an idle connection is looked after, or patience with a hole
+    /// ends.
     linger: Instant,
     /// When the first SYN or SYN-ACK left.
     syn_sent: Instant,

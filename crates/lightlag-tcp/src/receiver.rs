@@ -10,6 +10,7 @@ use lightlag_core::{Duration, Instant};
 
 mod adaptive;
 mod reassembly;
+mod skipping;
 #[cfg(test)]
 mod tests;
 mod window;

@@ -7,7 +7,8 @@
 //!
 //! Invariants: `pipe` is the sum of what records contribute (RFC 6675 §4 SetPipe: one for a segment neither
 //! SACKed nor lost, one more if it was retransmitted); ranges are disjoint, sorted and inside `una..nxt`; a
-//! SACKed record is never lost; every record below the lost edge is SACKed, lost or was sent again.
+//! SACKed record is never lost, nor is one that was given up; every record below the lost edge is SACKed, lost, given up
+//! or was sent again.
 
 use lightlag_core::Instant;
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ macro_rules! count_step {
 mod counts;
 mod delivery;
 mod gaps;
+mod given_up;
 mod log;
 mod missing;
 mod overdue;
@@ -43,6 +45,10 @@ const RETRANSMITTED: u8 = 4;
 const FIN: u8 = 8;
 /// Sent more than once, even if a timeout took the last copy out of the pipe (Karn).
 const AMBIGUOUS: u8 = 16;
+/// The peer may do without it (BETS): it never leaves again.
+const GIVEN_UP: u8 = 32;
+/// Nothing is to be done about it.
+const SETTLED: u8 = SACKED | GIVEN_UP;
 
 /// One segment in flight.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +58,8 @@ struct Record {
     /// Sequence numbers: the payload, and one for a FIN.
     len: u32,
     flags: u8,
+    /// How often it left again.
+    again: u8,
 }
 
 impl Record {
@@ -70,7 +78,7 @@ impl Record {
 
     /// What the record adds to the pipe.
     fn in_pipe(&self) -> u64 {
-        if self.has(SACKED) {
+        if self.has(SETTLED) {
             return 0;
         }
         let copies = u64::from(!self.has(LOST)) + u64::from(self.has(RETRANSMITTED));
@@ -115,7 +123,7 @@ pub struct Scoreboard {
     pipe: u64,
     /// Number of the first record in the ring.
     first: u64,
-    /// Every record with a smaller number is SACKed, lost or was sent again (RFC 6675 IsLost is monotone in the
+    /// Every record with a smaller number is SACKed, given up, lost or was sent again (RFC 6675 IsLost is monotone in the
     /// offset, and so is the time of the first sending).
     lost_edge: u64,
     /// No lost record with a smaller number waits for retransmission (HighRxt as a number).
@@ -209,7 +217,7 @@ impl Scoreboard {
     #[inline]
     pub fn sent(&mut self, now: Instant, len: u32, fin: bool) {
         let len = len + u32::from(fin);
-        self.records.push_back(Record { start: self.nxt, sent: now, len, flags: if fin { FIN } else { 0 } });
+        self.records.push_back(Record { start: self.nxt, sent: now, len, flags: if fin { FIN } else { 0 }, again: 0 });
         self.nxt += u64::from(len);
         self.pipe += u64::from(len);
     }
@@ -228,8 +236,8 @@ impl Scoreboard {
                     // Only a peer that cuts segments acknowledges a part of one.
                     let cut = Record { len: (ack - head.start) as u32, ..*head };
                     self.pipe -= cut.in_pipe();
-                    if cut.has(SACKED) {
-                        self.sacked_bytes -= u64::from(cut.len);
+                    if cut.has(SETTLED) {
+                        self.sacked_bytes -= if cut.has(SACKED) { u64::from(cut.len) } else { 0 };
                     } else {
                         delivery.bytes += u64::from(cut.len);
                         log::delivered(&mut self.log, self.first, cut.len);
@@ -239,9 +247,11 @@ impl Scoreboard {
                 }
                 break;
             }
-            if head.has(SACKED) {
-                self.sacked -= 1;
-                self.sacked_bytes -= u64::from(head.len);
+            if head.has(SETTLED) {
+                if head.has(SACKED) {
+                    self.sacked -= 1;
+                    self.sacked_bytes -= u64::from(head.len);
+                }
             } else {
                 self.pipe -= head.in_pipe();
                 if head.has(AMBIGUOUS) {
@@ -452,7 +462,7 @@ impl Scoreboard {
                 if record.start >= edge {
                     break;
                 }
-                if !record.has(SACKED) {
+                if !record.has(SETTLED) {
                     self.pipe -= record.in_pipe();
                     self.lost_bytes += record.newly_lost();
                     log::lost(&mut self.log, self.lost_edge, record.newly_lost());
@@ -467,7 +477,7 @@ impl Scoreboard {
     /// Marks the first record as lost.
     pub fn mark_head_lost(&mut self) {
         if let Some(head) = self.records.front_mut()
-            && !head.has(SACKED | LOST)
+            && !head.has(SETTLED | LOST)
         {
             self.pipe -= head.in_pipe();
             self.lost_bytes += head.newly_lost();
@@ -478,7 +488,7 @@ impl Scoreboard {
         }
     }
 
-    /// A timeout: everything not SACKed is lost, retransmissions included, and leaves again from the head on, but
+    /// A timeout: everything neither SACKed nor given up is lost, retransmissions included, and leaves again from the head on, but
     /// for segments other than the head that left after `recent` (RFC 8985 §6.3). A head that is SACKed means that
     /// the peer dropped data it had reported (RFC 2018 §8): forget all reports.
     pub fn mark_all_lost(&mut self, recent: Instant) {
@@ -494,11 +504,16 @@ impl Scoreboard {
         if let Some(again) = &mut self.again {
             again.lost.clear();
         }
+        let mut head = true;
         for (number, record) in (self.first..).zip(&mut self.records) {
-            if record.has(SACKED) && !reneged {
+            if reneged {
+                record.flags &= !SACKED;
+            }
+            if record.has(SETTLED) {
                 continue;
             }
-            if record.sent > recent && number > self.first && !reneged {
+            let first = std::mem::take(&mut head);
+            if record.sent > recent && !first && !reneged {
                 self.pipe += record.in_pipe();
                 if !record.has(LOST | RETRANSMITTED) {
                     self.lost_edge = self.lost_edge.min(number);

@@ -15,6 +15,7 @@ use validation::Validation;
 
 mod acks;
 mod attribution;
+mod best_effort;
 mod bursts;
 mod handshake;
 mod idle;
@@ -139,6 +140,8 @@ struct Extra {
     /// Bytes of payload that the mark of a record's end costs.
     mark_len: u64,
     outage: outage::Outage,
+    /// What may be given up; `None` where every byte must arrive.
+    best_effort: Option<Box<best_effort::BestEffort>>,
 }
 
 impl Sender {

@@ -12,6 +12,10 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+mod bets;
+
+pub use bets::{Bets, BetsOptions, BetsSwitch};
+
 /// Packets that a bucket holds where nothing is said.
 const BUCKET: u64 = 5;
 
@@ -37,6 +41,9 @@ pub struct Scps {
     /// Headers are compressed, where the connection has an id.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compression: bool,
+    /// Partial reliability; `None` where every byte must arrive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bets: Option<Bets>,
 }
 
 /// How holes are reported.
@@ -158,6 +165,10 @@ pub struct ScpsOptions {
     /// Headers of 8 to 24 bytes instead of 20 to 60, from the end of the handshake on. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<bool>,
+    /// Best-effort transport, partial reliability: `false`, `true` or a table. What could not be repaired is a hole in the
+    /// stream, of which the receiving application hears. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bets: Option<BetsSwitch>,
 }
 
 impl ScpsSwitch {
@@ -170,6 +181,7 @@ impl ScpsSwitch {
                 record_size: over.record_size.or(base.record_size),
                 report_corruption: over.report_corruption.or(base.report_corruption),
                 compression: over.compression.or(base.compression),
+                bets: base.bets.map_or(over.bets, |bets| Some(over.bets.map_or(bets, |over| bets.merge(over)))),
             }),
             (Self::On(base), Self::Switch(true)) => Self::On(base),
             (_, over) => over,
@@ -193,11 +205,13 @@ impl ScpsSwitch {
         }
         let record_size = options.record_size.or(base.record_size);
         let report_corruption = options.report_corruption.unwrap_or(base.report_corruption);
+        let bets = options.bets.map_or(Ok(base.bets), |switch| switch.resolve(base.bets))?;
         Ok(Some(Scps {
             snack: options.snack.unwrap_or(base.snack),
             snack_delay,
             record_size,
             report_corruption,
+            bets,
             compression: options.compression.unwrap_or(base.compression),
         }))
     }
@@ -222,7 +236,22 @@ pub(super) fn check(config: &mut Config, recovery: bool, snack: bool) -> Result<
     if !config.awaits_path() {
         check_interval(config)?;
     }
+    check_hold(config)?;
     check_bucket(config)
+}
+
+/// Whether a receiver that skips holes can ever hold as much as it may.
+fn check_hold(config: &Config) -> Result<(), OptionError> {
+    let hold = config.scps.and_then(|scps| scps.bets?.hold);
+    match hold.filter(|hold| *hold >= config.receive_buffer) {
+        Some(hold) => {
+            let buffer = config.receive_buffer;
+            let message =
+                format!("{hold} are never held: the receive buffer has {buffer}. Take less, or a larger buffer");
+            error("scps.bets.hold", message)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether a timeout can come later than an ACK.

@@ -307,7 +307,7 @@ impl Connection {
             self.account.statistics.duplicate_bytes += duplicate;
         }
         if self.scps.is_some() {
-            self.settle_records();
+            self.settle_scps(now);
         }
         if self.receiver.fin_consumed() {
             self.peer_fin(now);

@@ -10,6 +10,8 @@ use lightlag_core::Instant;
 pub(super) struct KeepAlive {
     /// When the peer was heard last.
     heard: Instant,
+    /// When it looks at the connection next.
+    at: Instant,
     /// Probes without an answer.
     unanswered: u16,
     due: bool,
@@ -21,6 +23,9 @@ impl Connection {
     pub fn release(&mut self, now: Instant) {
         self.close();
         self.orphan = true;
+        if self.receiver.skips_holes() {
+            self.watch_holes();
+        }
         if self.state == State::FinWait2 {
             self.limit_fin_wait(now);
         }
@@ -89,11 +94,15 @@ impl Connection {
         self.finish(Some(if probing { Failure::ProbeTimeout } else { Failure::Timeout }));
     }
 
-    /// The probe of a closed window: an old number, which the peer must answer, or the next byte.
+    /// The probe of a closed window: an old number, which the peer must answer, or the next byte; that of an end of the
+    /// data which was given up.
     #[cold]
     pub(super) fn probe(&mut self, now: Instant) -> Segment {
         if self.sender.in_outage() {
             return self.pure_ack(now, self.sender.board().flight() as u32 + 1);
+        }
+        if self.sender.tells_of_tail() {
+            return self.probe_of_tail(now);
         }
         if self.sender.probed() == 0 {
             return self.pure_ack(now, 1);
@@ -112,22 +121,26 @@ impl Connection {
         match self.state {
             State::TimeWait => self.finish(None),
             State::FinWait2 if self.orphan => self.finish(Some(Failure::FinWait)),
-            _ => self.keep_alive_fired(now),
+            _ => {
+                self.patience_ended(now);
+                self.keep_alive_fired(now);
+            }
         }
     }
 
     /// The connection is established: from now on it is watched, if the configuration says so.
     pub(super) fn start_keep_alive(&mut self, now: Instant) {
         if let Some(timing) = self.config.keep_alive {
-            self.keep_alive = Some(Box::new(KeepAlive { heard: now, unanswered: 0, due: false }));
-            self.linger = now + timing.idle;
+            let at = now + timing.idle;
+            self.keep_alive = Some(Box::new(KeepAlive { heard: now, at, unanswered: 0, due: false }));
+            self.linger = at.min(self.receiver.patience_ends());
         }
     }
 
     /// The times of keep-alive changed.
     pub(super) fn restart_keep_alive(&mut self, now: Instant) {
         self.keep_alive = None;
-        self.linger = Instant::MAX;
+        self.watch_holes();
         self.start_keep_alive(now);
     }
 
@@ -141,20 +154,33 @@ impl Connection {
 
     fn keep_alive_fired(&mut self, now: Instant) {
         let (Some(keep), Some(timing)) = (&mut self.keep_alive, self.config.keep_alive) else { return };
+        if now < keep.at {
+            // Patience with a hole has ended before.
+            return self.watch_holes();
+        }
         let idle_until = keep.heard + timing.idle;
         if keep.unanswered == 0 && now < idle_until {
-            self.linger = idle_until;
+            keep.at = idle_until;
         } else if self.sender.deadline() != Instant::MAX {
             // What is in flight or waits for a window watches the peer better.
-            self.linger = now + timing.idle;
+            keep.at = now + timing.idle;
         } else if keep.unanswered >= timing.probes {
             self.reset_peer();
-            self.finish(Some(Failure::KeepAlive));
+            return self.finish(Some(Failure::KeepAlive));
         } else {
             keep.unanswered += 1;
             keep.due = true;
-            self.linger = now + timing.interval;
+            keep.at = now + timing.interval;
         }
+        self.watch_holes();
+    }
+
+    /// Something is to be done when patience with a hole ends, or when an idle connection is looked after.
+    pub(super) fn watch_holes(&mut self) {
+        let looked_after = self.keep_alive.as_ref().map_or(Instant::MAX, |keep| keep.at);
+        // Nobody reads what an orphan receives.
+        let patience = if self.orphan { Instant::MAX } else { self.receiver.patience_ends() };
+        self.linger = looked_after.min(patience);
     }
 
     /// Whether a keep-alive probe must leave.

@@ -130,6 +130,9 @@ impl Connection {
         if let (Some(size), true) = (self.config.scps.and_then(|scps| scps.record_size), self.scps.is_some()) {
             self.sender.set_record_size(size.0, compressed);
         }
+        if self.receiver.skips_holes() {
+            self.agree_on_bets();
+        }
         self.state = State::Established;
         if self.config.receive_buffer_initial.is_some() {
             self.receiver.start_tuning(now, self.config.receive_buffer.0, self.sender.rtt().srtt());

@@ -137,6 +137,10 @@ impl Connection {
             // Where an idle time has just closed the window, an ACK may leave instead.
             return Some((header + len).max(bare));
         }
+        if self.sender.wants_probe() && self.sender.tells_of_tail() {
+            // The last byte of what left.
+            return Some((header + 1).max(bare));
+        }
         if ack || self.sender.wants_probe() {
             return Some(bare);
         }

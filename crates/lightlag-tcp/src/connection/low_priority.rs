@@ -53,6 +53,7 @@ impl Connection {
         }
         if matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) && !self.orphan {
             self.receiver.receive_copy(now, start, len);
+            self.settle_holes(now);
             if self.receiver.fin_consumed() {
                 self.peer_fin(now);
             }

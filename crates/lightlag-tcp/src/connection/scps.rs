@@ -37,9 +37,11 @@ pub(super) struct Agreement {
     peer_unit: u64,
     /// Until when our ACKs tell of corruption.
     corrupted_until: Instant,
+    /// The end of the last hole that was reported.
+    reported: u64,
     /// What the last SNACK options said; kept for its memory.
     report: Option<Box<Report>>,
-    records: Records,
+    pub(super) records: Records,
     /// What stands for the peer's ports in compressed headers; 0 where there are none.
     pub(super) peer_id: u8,
     /// The window of the peer's SYN.
@@ -48,11 +50,13 @@ pub(super) struct Agreement {
 
 /// Records of the peer's application.
 #[derive(Debug, Default)]
-struct Records {
+pub(super) struct Records {
     /// Where those end that our application has not read whole, in ascending order.
     ends: VecDeque<u64>,
     /// How many it has.
     read: u64,
+    /// Where a hole begins in each of them that has one, as far as that matters.
+    broken: VecDeque<u64>,
 }
 
 impl Records {
@@ -63,11 +67,24 @@ impl Records {
         }
     }
 
+    /// A hole begins at `start`; no earlier one comes after it.
+    pub(super) fn break_at(&mut self, start: u64) {
+        let last = self.broken.back().copied();
+        if last.is_none_or(|last| self.ends.iter().any(|end| (last + 1..=start).contains(end))) {
+            self.broken.push_back(start);
+        }
+    }
+
     /// The application has read up to `offset`.
     fn settle(&mut self, offset: u64) {
-        while self.ends.front().is_some_and(|end| *end <= offset) {
+        while let Some(end) = self.ends.front().copied().filter(|end| *end <= offset) {
             self.ends.pop_front();
-            self.read += 1;
+            let mut whole = true;
+            while self.broken.front().is_some_and(|start| *start < end) {
+                self.broken.pop_front();
+                whole = false;
+            }
+            self.read += u64::from(whole);
         }
     }
 }
@@ -94,7 +111,8 @@ impl Connection {
         self.sender.corruption_told(now, &self.config);
     }
 
-    /// Records of the peer that the application has read whole; it reads them at once unless it said otherwise.
+    /// Records of the peer that the application has read whole; it reads them at once unless it said otherwise. One with
+    /// a hole is none.
     pub fn records(&self) -> u64 {
         self.scps.as_ref().map_or(0, |agreement| agreement.records.read)
     }
@@ -109,6 +127,13 @@ impl Connection {
     }
 
     /// Data was taken.
+    #[cold]
+    pub(super) fn settle_scps(&mut self, now: Instant) {
+        self.settle_holes(now);
+        self.settle_records();
+    }
+
+    /// The application may have read more.
     #[cold]
     pub(super) fn settle_records(&mut self) {
         let read = self.receiver.read_so_far();
@@ -172,7 +197,8 @@ impl Connection {
         };
         let connection_id = self.offered_id();
         let compression = if connection_id == 0 { 0 } else { Capabilities::COMPRESSION };
-        segment.with_capabilities(Capabilities { bitmap: bitmap | compression, connection_id })
+        let bets = if scps.bets.is_some() { Capabilities::BETS } else { 0 };
+        segment.with_capabilities(Capabilities { bitmap: bitmap | compression | bets, connection_id })
     }
 
     /// The peer's SYN is here, and what else it offers is known.
@@ -194,12 +220,16 @@ impl Connection {
             // Their options stand in the same place.
             self.sack = false;
         }
+        if let Some(bets) = scps.bets.filter(|_| both(Capabilities::BETS)) {
+            self.receiver.skip_holes(bets.patience, bets.hold.map(|hold| hold.0));
+        }
         self.scps = Some(Box::new(Agreement {
             common,
             form,
             own_unit: 1,
             peer_unit: 1,
             corrupted_until: Instant::ZERO,
+            reported: 0,
             report: None,
             records: Records::default(),
             peer_id: if compressed { peer.connection_id } else { 0 },
@@ -227,13 +257,14 @@ impl Connection {
     pub(super) fn add_scps(&mut self, now: Instant, segment: Segment) -> Segment {
         let segment = if self.sack { self.add_sack(segment) } else { segment };
         let Some(agreement) = &self.scps else { return segment };
+        let unit = agreement.own_unit;
         let segment = match agreement.form {
             _ if !self.receiver.has_holes() => segment,
             SnackForm::Off => segment,
-            SnackForm::Short => self.add_holes(segment, agreement.own_unit),
-            SnackForm::Long => self.add_vector(segment, agreement.own_unit),
+            SnackForm::Short => self.add_holes(now, segment, unit),
+            SnackForm::Long => self.add_vector(now, segment, unit),
         };
-        if now >= agreement.corrupted_until {
+        if self.scps.as_ref().is_none_or(|agreement| now >= agreement.corrupted_until) {
             return segment;
         }
         let told = segment.with_corruption();
@@ -243,21 +274,36 @@ impl Connection {
         }
     }
 
-    fn add_holes(&self, segment: Segment, unit: u64) -> Segment {
-        let nxt = self.receiver.nxt();
-        let holes = self.receiver.holes().map_while(|hole| snack(nxt, hole, unit));
-        let mut snacks = [Snack::default(); MAX_SNACKS];
-        let mut count = 0;
-        for (place, hole) in snacks.iter_mut().zip(holes) {
-            *place = hole;
-            count += 1;
-        }
-        segment.with_snacks(&snacks[..count])
+    /// The holes to report. Where they are skipped, one that no repair can fill in time is reported once: it tells the cause
+    /// of a reaction, and then gives way to those behind it.
+    fn reportable(&self, now: Instant) -> impl Iterator<Item = Range> + '_ {
+        let worthwhile = self.receiver.repairable_from(now + self.sender.rtt().srtt());
+        let told = self.scps.as_ref().map_or(0, |agreement| agreement.reported).min(worthwhile);
+        self.receiver.holes().skip_while(move |hole| hole.start < told)
     }
 
-    fn add_vector(&self, segment: Segment, unit: u64) -> Segment {
+    fn add_holes(&mut self, now: Instant, segment: Segment, unit: u64) -> Segment {
         let nxt = self.receiver.nxt();
-        let mut holes = self.receiver.holes();
+        let mut snacks = [Snack::default(); MAX_SNACKS];
+        let (mut count, mut end) = (0, 0);
+        let holes = self.reportable(now).map_while(|hole| snack(nxt, hole, unit).map(|snack| (snack, hole.end)));
+        for (place, (hole, up_to)) in snacks.iter_mut().zip(holes) {
+            *place = hole;
+            (count, end) = (count + 1, up_to);
+        }
+        self.note_reported(end);
+        if count > 0 { segment.with_snacks(&snacks[..count]) } else { segment }
+    }
+
+    fn note_reported(&mut self, end: u64) {
+        if let Some(agreement) = &mut self.scps {
+            agreement.reported = agreement.reported.max(end);
+        }
+    }
+
+    fn add_vector(&mut self, now: Instant, segment: Segment, unit: u64) -> Segment {
+        let nxt = self.receiver.nxt();
+        let mut holes = self.reportable(now);
         let Some(first) = holes.next().and_then(|hole| snack(nxt, hole, unit)) else { return segment };
         let base = nxt + (u64::from(first.offset) + u64::from(first.size)) * unit;
         let top = self.receiver.highest();
@@ -275,6 +321,8 @@ impl Connection {
                 vector[bit as usize / 8] |= 0x80 >> (bit % 8);
             }
         }
+        drop(holes);
+        self.note_reported(top.min(base + 8 * MAX_VECTOR as u64 * unit));
         segment.with_snack_vector(first, &vector)
     }
 

@@ -1,6 +1,7 @@
 //! Data above a hole, and what a SACK option says about it (RFC 2018 §4, RFC 2883 §4).
 
 use super::MAX_BLOCKS;
+use super::skipping::Skipping;
 use crate::scoreboard::Range;
 use std::collections::VecDeque;
 
@@ -21,6 +22,10 @@ pub(super) struct Reassembly {
     pub(super) duplicates: u8,
     /// Segments for which one ACK waits to leave.
     pub(super) compressed: u8,
+    /// Bytes of [`Skipping::ahead`].
+    pub(super) ahead: u64,
+    /// `None` where every hole must be filled.
+    pub(super) skipping: Option<Box<Skipping>>,
 }
 
 impl Reassembly {

@@ -41,14 +41,15 @@ impl Receiver {
 
     /// Bytes that arrived in order and were not read yet.
     pub fn unread(&self) -> u64 {
-        self.received().saturating_sub(self.consumed)
+        let ahead = self.holes.as_ref().map_or(0, |holes| holes.ahead);
+        self.received().saturating_sub(self.consumed) - ahead
     }
 
     /// The application reads up to `bytes`; returns how many there were. A window update leaves where that is worth
     /// one.
     pub fn read(&mut self, bytes: u64) -> u64 {
         let bytes = bytes.min(self.unread());
-        self.consumed += bytes;
+        self.move_reader(bytes);
         if bytes > 0
             && !self.leaves_updates_to_acks()
             && (self.missing() == Some(0) || self.held_back() || self.marked_and_read())
@@ -73,9 +74,9 @@ impl Receiver {
         self.deadline != Instant::MAX && !self.has_holes() && self.read_to_the_end()
     }
 
-    /// Bytes that the application has read.
+    /// How far the application has read: an offset, with the holes that it has passed.
     pub(crate) fn read_so_far(&self) -> u64 {
-        self.received() - self.unread()
+        self.received().min(self.consumed)
     }
 
     /// How many bytes must be read until a window update leaves; `None` if none follows before more arrives.
@@ -166,9 +167,10 @@ impl Receiver {
         self.consumed != u64::MAX && self.free().min(self.limit) < self.edge.saturating_sub(self.last_ack)
     }
 
-    /// What occupies the buffer.
+    /// What narrows the window. Where holes are skipped, data above them does not: it lies inside the window, and several
+    /// holes at a time, each with its patience, would hold the right edge for good.
     fn held(&self) -> u64 {
-        self.unread() + self.above_holes()
+        self.unread() + self.holes.as_ref().map_or(0, |holes| if holes.skipping.is_some() { 0 } else { holes.bytes })
     }
 
     /// Bytes that wait above a hole.

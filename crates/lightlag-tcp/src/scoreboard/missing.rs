@@ -1,6 +1,6 @@
 //! Loss by report (SNACK): the peer says what it lacks.
 
-use super::{LOST, RETRANSMITTED, Range, SACKED, Scoreboard, log};
+use super::{LOST, RETRANSMITTED, Range, SETTLED, Scoreboard, log};
 use lightlag_core::Instant;
 
 impl Scoreboard {
@@ -24,7 +24,7 @@ impl Scoreboard {
         while let Some(record) = self.records.get_mut(at).filter(|record| record.start < range.end) {
             count_step!(self);
             let waits = record.has(LOST) && !record.has(RETRANSMITTED);
-            if !record.has(SACKED) && !waits && record.sent <= before {
+            if !record.has(SETTLED) && !waits && record.sent <= before {
                 let number = self.first + at as u64;
                 self.pipe -= record.in_pipe();
                 self.lost_bytes += record.newly_lost();

@@ -4,7 +4,7 @@
 //! First copies leave in the order of their offsets, so the lost edge walks over them once. Retransmissions stand
 //! in a queue of their own, in the order of time. Each segment is therefore looked at a constant number of times.
 
-use super::{LOST, RETRANSMITTED, Record, SACKED, Scoreboard, log};
+use super::{LOST, RETRANSMITTED, Record, SETTLED, Scoreboard, log};
 use lightlag_core::{Duration, Instant};
 
 impl Scoreboard {
@@ -27,7 +27,7 @@ impl Scoreboard {
 
     fn mark_overdue_first_copies(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {
         while let Some(record) = self.records.get_mut((self.lost_edge - self.first) as usize) {
-            if !record.has(SACKED | LOST | RETRANSMITTED) {
+            if !record.has(SETTLED | LOST | RETRANSMITTED) {
                 if (record.sent, record.end()) >= newest {
                     break;
                 }
@@ -49,7 +49,7 @@ impl Scoreboard {
         while let Some((number, sent)) = again.resent.front().copied() {
             let record = number.checked_sub(self.first).and_then(|at| self.records.get_mut(at as usize));
             let waiting =
-                |record: &&mut Record| record.has(RETRANSMITTED) && !record.has(SACKED) && record.sent == sent;
+                |record: &&mut Record| record.has(RETRANSMITTED) && !record.has(SETTLED) && record.sent == sent;
             if let Some(record) = record.filter(waiting) {
                 if (sent, record.end()) >= newest {
                     break;

@@ -1,6 +1,6 @@
 //! Segments that turned out to be too large for the path are cut up (RFC 1191 §6.5).
 
-use super::{AMBIGUOUS, FIN, LOST, Record, SACKED, Scoreboard, log};
+use super::{AMBIGUOUS, FIN, LOST, Record, SETTLED, Scoreboard, log};
 
 impl Scoreboard {
     /// Full segments carry only `size` bytes from now on. What is outstanding and not SACKed is lost, and cut into
@@ -14,7 +14,7 @@ impl Scoreboard {
         let mut pieces = Vec::with_capacity(old.len());
         for (number, record) in (self.first..).zip(old) {
             let before = self.records.len();
-            if record.has(SACKED) {
+            if record.has(SETTLED) {
                 // Not pushed: the one place that does so is part of what sends.
                 self.records.extend([record]);
             } else {
@@ -44,6 +44,8 @@ fn cut(record: Record, size: u32) -> impl Iterator<Item = Record> {
             start: record.start + u64::from(from),
             len: if last { record.len - from } else { size },
             flags: record.flags & (AMBIGUOUS | if last { FIN } else { 0 }) | LOST,
+            // What was too large had no chance.
+            again: 0,
             ..record
         }
     })

@@ -1,6 +1,6 @@
 //! What leaves again, and when: the choices of RFC 6675 §4 NextSeg, as running numbers of records.
 
-use super::{AMBIGUOUS, Chunk, FIN, LOST, RETRANSMITTED, Record, SACKED, Scoreboard};
+use super::{AMBIGUOUS, Chunk, FIN, LOST, RETRANSMITTED, Record, SETTLED, Scoreboard};
 use lightlag_core::Instant;
 
 impl Scoreboard {
@@ -44,7 +44,7 @@ impl Scoreboard {
             if record.start >= top {
                 return None;
             }
-            if !record.has(SACKED | RETRANSMITTED) {
+            if !record.has(SETTLED | RETRANSMITTED) {
                 return Some(self.cursor);
             }
             self.cursor += 1;
@@ -52,18 +52,18 @@ impl Scoreboard {
         None
     }
 
-    /// The highest record that is not SACKed (NextSeg rule 4), if nothing above it is.
+    /// The highest record that is not SACKed (NextSeg rule 4), if nothing above it is and it may leave again.
     pub fn last_unsacked(&self) -> Option<u64> {
         let above = self.ranges.back().filter(|range| range.end == self.nxt);
         let end = above.map_or(self.nxt, |range| range.start);
         let at = self.find(end).checked_sub(1)?;
-        Some(self.first + at as u64)
+        self.records.get(at).filter(|last| !last.has(SETTLED)).map(|_| self.first + at as u64)
     }
 
     /// Number of the first record, if it may be sent again. A peer that SACKs it without acknowledging it lies,
     /// and has to wait for the timeout.
     pub fn head(&self) -> Option<u64> {
-        self.records.front().filter(|head| !head.has(SACKED)).map(|_| self.first)
+        self.records.front().filter(|head| !head.has(SETTLED)).map(|_| self.first)
     }
 
     /// Whether the first record left more than once.
@@ -95,10 +95,11 @@ impl Scoreboard {
     /// The record with this number leaves again.
     pub fn retransmit(&mut self, number: u64, now: Instant) -> Chunk {
         let record = &mut self.records[(number - self.first) as usize];
-        debug_assert!(!record.has(SACKED), "SACKed data never leaves again");
+        debug_assert!(!record.has(SETTLED), "neither SACKed data nor what was given up leaves again");
         self.pipe -= record.in_pipe();
         record.flags |= RETRANSMITTED | AMBIGUOUS;
         record.sent = now;
+        record.again = record.again.saturating_add(1);
         self.pipe += record.in_pipe();
         if self.timed {
             self.again.get_or_insert_default().resent.push_back((number, now));

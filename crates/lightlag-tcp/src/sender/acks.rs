@@ -73,7 +73,8 @@ impl Sender {
         if arrived.low_priority {
             delivery.forget_origin();
         }
-        let rtt = self.sample_rtt(now, &delivery, newly_acked, arrived.echo, config, account);
+        let late = doubtful && self.extra.is_some() && self.may_come_late();
+        let rtt = if late { None } else { self.sample_rtt(now, &delivery, newly_acked, arrived.echo, config, account) };
         let duplicate = newly_acked == 0
             && if self.recovery.uses_sack() { delivery.bytes > 0 } else { !arrived.occupies && !arrived.moved_window };
         let phase = self.recovery.phase();

@@ -122,7 +122,7 @@ impl Sender {
         self.timer = Timer::Retransmission;
         self.rtt.end_back_off();
         self.retries = 0;
-        self.probe = false;
+        self.probe = self.tells_of_tail();
         self.deadline = Instant::MAX;
         if !self.board.is_empty() {
             self.deadline = now + if left.is_zero() { rto } else { left };

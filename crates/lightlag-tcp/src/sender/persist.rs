@@ -45,6 +45,8 @@ impl Sender {
         self.probe = false;
         if self.in_outage() {
             self.outage_probed(now);
+        } else if self.tells_of_tail() {
+            self.tail_told(now, config);
         } else {
             self.persisting.sent = self.persisting.sent.saturating_add(1);
             self.persisting.unanswered = self.persisting.unanswered.saturating_add(1);

@@ -96,13 +96,15 @@ impl Sender {
     #[inline(always)]
     pub(super) fn choose(&mut self, now: Instant, room: u64, config: &Config) -> Result<Choice, Limit> {
         if self.resend_head {
-            if let Some(head) = self.board.head() {
-                return Ok(Choice::Again(head));
+            while let Some(head) = self.board.head().or_else(|| self.head_behind_given_up()) {
+                if !self.gives_up(now, head, config) {
+                    return Ok(Choice::Again(head));
+                }
             }
             self.resend_head = false;
         }
         let repairs = room >= u64::from(self.segment_size) || self.recovery.repairs_at_once();
-        if repairs && let Some(number) = self.recovery.next_lost(&mut self.board) {
+        if repairs && let Some(number) = self.next_repair(now, config) {
             return Ok(Choice::Again(number));
         }
         let blocked = match self.next_new(room) {
@@ -119,6 +121,7 @@ impl Sender {
         if blocked != Limit::Cwnd
             && repairs
             && let Some((number, rescue)) = self.recovery.next_speculative(&mut self.board)
+            && self.may_leave_again(number)
         {
             return Ok(if rescue { Choice::Rescue(number) } else { Choice::Again(number) });
         }
@@ -160,7 +163,7 @@ impl Sender {
         if self.nagle && last && len < size && !self.closing && !self.board.is_empty() {
             return Err(Limit::Application);
         }
-        let fin = last && self.closing && allowed > len;
+        let fin = last && self.closing && allowed > len && !self.parts_with_data();
         Ok(Chunk { start: nxt, len: len as u32, fin })
     }
 

@@ -91,7 +91,7 @@ impl Sender {
                 self.send_new(now, chunk, config)
             }
             Err(_) => {
-                let last = self.board.last_unsacked()?;
+                let last = self.board.last_unsacked().filter(|last| self.may_leave_again(*last))?;
                 let chunk = self.retransmit(now, last, config, account);
                 self.tail.probe = Some((self.board.nxt(), true));
                 chunk

@@ -70,6 +70,9 @@ impl Sender {
             self.deadline = Instant::MAX;
             return Expiry::Continue;
         }
+        if self.board.head_given_up() && self.waits_for_patience(now, config) {
+            return Expiry::Continue;
+        }
         let waited = self.rtt.rto(&config.rto);
         // What RFC 6298 adds to SRTT; nothing where SRTT is above the longest timeout.
         let margin = self.rtt.plain_rto(&config.rto).saturating_sub(self.rtt.srtt());
@@ -102,6 +105,10 @@ impl Sender {
             return Expiry::GiveUp;
         }
         self.retries += 1;
+        if self.tells_of_tail() {
+            self.probe = true;
+            return Expiry::Continue;
+        }
         self.tail = Tail::new();
         self.excused = excused;
         self.paid = excused;
@@ -120,6 +127,9 @@ impl Sender {
         }
         self.copy_window(now, account);
         self.resend_head = true;
+        if self.board.head_given_up() {
+            self.deadline = now + self.rtt.rto(&config.rto);
+        }
         Expiry::Continue
     }
 

@@ -1,7 +1,7 @@
 //! A sender whose segments wait for tokens (see [`crate::bucket`]).
 
-use super::Sender;
 use super::sending::Choice;
+use super::{Sender, Timer};
 use crate::account::{Account, Limit};
 use crate::config::Config;
 use lightlag_core::Instant;
@@ -37,7 +37,8 @@ impl Sender {
 
     /// Whether a probe must leave.
     pub(crate) fn wants_probe(&self) -> bool {
-        self.probe
+        // What would tell of the end of the data is void once that is acknowledged.
+        self.probe && (self.timer != Timer::Retransmission || self.tells_of_tail())
     }
 
     /// There are no tokens before `ready`.

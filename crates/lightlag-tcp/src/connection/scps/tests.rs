@@ -1,6 +1,6 @@
 use super::*;
 use crate::Profile;
-use crate::config::{Config, KeepAlive, LossAssumption, RateControl, Scheme, Scps};
+use crate::config::{Bets, Config, KeepAlive, LossAssumption, RateControl, Scheme, Scps};
 use crate::congestion::Choice;
 use crate::ecn::Mode;
 use crate::segment::{Flags, SackBlock, SeqNumber, SynOptions};
@@ -84,6 +84,51 @@ fn a_capability_counts_if_both_have_its_bit() {
         assert_eq!(answer.capabilities(), Some(Capabilities { bitmap: own, connection_id: 0 }));
         assert_eq!(server.common_capabilities(), Some(own & peer));
     }
+}
+
+#[test]
+fn partial_reliability_counts_if_both_have_its_bit() {
+    let bets = |on: bool| {
+        let base = form(SnackForm::Short);
+        Config { scps: base.scps.map(|scps| Scps { bets: on.then(Bets::default), ..scps }), ..base }
+    };
+    for (ours, peer) in [(false, 0), (false, 0x80), (true, 0), (true, 0x40), (true, 0x80), (true, 0xf8)] {
+        let agreed = ours && peer & Capabilities::BETS != 0;
+        let client = client(bets(ours), 1_000, Some(peer));
+        assert_eq!((client.receiver.skips_holes(), client.sender.best_effort().is_some()), (agreed, agreed));
+        let mut server = Connection::server(Arc::new(bets(ours)), LOCAL);
+        server.handle_segment(at(0), &syn(Flags::SYN, 1_000, Some(peer)));
+        let answer = drain(&mut server, at(0))[0].capabilities().unwrap();
+        assert_eq!(answer.bitmap & Capabilities::BETS != 0, ours);
+        server.handle_segment(at(100), &Segment::new(REMOTE.plus(1), LOCAL.plus(1), 60_000, Flags::ACK));
+        assert_eq!((server.receiver.skips_holes(), server.sender.best_effort().is_some()), (agreed, agreed));
+    }
+    // A plain peer, and a plain end.
+    assert!(!client(bets(true), 1_000, None).receiver.skips_holes());
+    let plain = client(Config { scps: None, recovery: Scheme::NewReno, ..bets(true) }, 1_000, Some(0xf8));
+    assert!(!plain.receiver.skips_holes());
+}
+
+#[test]
+fn a_hole_that_no_repair_can_fill_gives_way_in_reports() {
+    let bets = Some(Bets { patience: Duration::from_millis(500), ..Bets::default() });
+    let base = form(SnackForm::Short);
+    let config = Config { scps: base.scps.map(|scps| Scps { bets, ..scps }), ..base };
+    // Every second segment is missing, one more each 50 ms; an ACK each 100 ms, and a round trip takes 100 ms.
+    let mut end = client(config, 1_000, Some(0xf8));
+    let mut reports = Vec::new();
+    for n in 0..12 {
+        let now = 200 + 50 * u64::from(n);
+        end.handle_timeout(at(now));
+        reports.extend(drain(&mut end, at(now)));
+        end.handle_segment(at(now), &data(2_000 * n + 1_000, 1_000));
+        reports.extend(drain(&mut end, at(now)));
+    }
+    let offsets: Vec<Vec<u16>> = reports.iter().map(|ack| ack.snacks().map(|hole| hole.offset).collect()).collect();
+    // The ACK after 600 ms, when nine holes are open: that of 200 ms would be skipped before its repair arrives.
+    assert_eq!(offsets[3], [2, 4, 6, 8, 10, 12], "{offsets:?}");
+    assert_eq!(offsets[0][0], 0);
+    assert_eq!(end.holes().count, 2, "patience with the first two has ended after 750 ms");
 }
 
 #[test]

@@ -1,0 +1,84 @@
+//! Partial reliability (BETS) at the connection's edge: what the application hears of holes, and when they are skipped.
+
+use super::{Connection, State};
+use crate::holes::{Hole, HoleTotals};
+use crate::segment::Segment;
+use lightlag_core::Instant;
+
+impl Connection {
+    /// The next hole in what the application has read: data that neither arrived nor will. Holes come in their order, each
+    /// once the application has read all before it; the places of the last 50 are kept until it asks.
+    pub fn poll_hole(&mut self) -> Option<Hole> {
+        self.receiver.poll_hole()
+    }
+
+    /// All holes in what arrived, read or not: [`Self::received`] counts them as if they had been filled.
+    pub fn holes(&self) -> HoleTotals {
+        self.receiver.skipped()
+    }
+
+    /// Payload bytes that arrived in order, holes not counted.
+    #[inline(never)]
+    pub fn delivered(&self) -> u64 {
+        self.received() - self.holes().bytes
+    }
+
+    /// What this end has sent as often as it may and repairs no longer. The peer may have got some of it, and may have
+    /// skipped more.
+    pub fn given_up(&self) -> HoleTotals {
+        self.sender.given_up()
+    }
+
+    /// Where that was, in the order of time: the last 50 places.
+    pub fn given_up_places(&self) -> impl Iterator<Item = Hole> + '_ {
+        self.sender.given_up_ranges().map(Hole::from)
+    }
+
+    /// Both ends offered it.
+    #[cold]
+    pub(super) fn agree_on_bets(&mut self) {
+        if let Some(bets) = self.config.scps.and_then(|scps| scps.bets) {
+            self.sender.set_best_effort(bets);
+        }
+    }
+
+    /// Something arrived: notes what is missing, and skips what holds up too much.
+    #[cold]
+    pub(super) fn settle_holes(&mut self, now: Instant) {
+        if self.receiver.skips_holes() && !self.orphan {
+            self.receiver.note_gaps(now);
+            self.skip_holes(now);
+        }
+    }
+
+    fn skip_holes(&mut self, now: Instant) {
+        while let Some(hole) = self.receiver.skip(now) {
+            if let Some(agreement) = &mut self.scps {
+                agreement.records.break_at(hole.start);
+            }
+        }
+        self.watch_holes();
+    }
+
+    /// The time has come at which patience with a hole may end.
+    pub(super) fn patience_ended(&mut self, now: Instant) {
+        let receives = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        if receives && self.receiver.patience_ends() <= now {
+            self.skip_holes(now);
+            self.settle_records();
+            if self.receiver.fin_consumed() {
+                self.peer_fin(now);
+            }
+        }
+    }
+
+    /// The last byte of what left: behind a hole that reaches up to it, the peer learns of the hole by that.
+    #[cold]
+    pub(super) fn probe_of_tail(&mut self, now: Instant) -> Segment {
+        self.account.statistics.acks_sent += 1;
+        let end = self.sender.board().nxt();
+        let mut segment = self.acknowledging(now, self.local.plus(end as u32).plus(u32::MAX));
+        segment.len = 1;
+        if self.sender.ends_record(end) { segment.with_record_boundary() } else { segment }
+    }
+}

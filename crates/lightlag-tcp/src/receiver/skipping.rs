@@ -1,0 +1,151 @@
+//! Delivery past holes (BETS): where a hole stays open for longer than the receiver's patience, or holds up more data than
+//! the receiver wants to keep, the application gets what lies behind it, and hears of the hole.
+//!
+//! Each hole has a clock of its own, which begins when data beyond it arrives, or the FIN: that of a hole never runs out
+//! before that of one below it, so only the first needs to be watched. What arrives of a hole after it was skipped lies
+//! below the next offset expected, like any other duplicate.
+
+use super::{NO_FIN, Receiver};
+use crate::holes::{Hole, HoleLog, HoleTotals};
+use crate::scoreboard::Range;
+use lightlag_core::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// What a receiver needs that skips holes.
+#[derive(Debug)]
+pub(super) struct Skipping {
+    patience: Duration,
+    /// What is held above a hole at most; half the buffer where nothing is said.
+    hold: Option<u64>,
+    /// The end of all that is known to have left the peer.
+    reach: u64,
+    /// Where gaps began when they were noticed, and when that was, both in ascending order.
+    noticed: VecDeque<(u64, Instant)>,
+    /// Holes that the application has not reached, in ascending order.
+    ahead: VecDeque<Range>,
+    /// Those that were skipped, and the last of those that it has passed and not asked for.
+    log: HoleLog,
+}
+
+impl Receiver {
+    /// Holes are skipped from now on.
+    pub fn skip_holes(&mut self, patience: Duration, hold: Option<u64>) {
+        self.holes.get_or_insert_default().skipping = Some(Box::new(Skipping {
+            patience,
+            hold,
+            reach: 0,
+            noticed: VecDeque::new(),
+            ahead: VecDeque::new(),
+            log: HoleLog::default(),
+        }));
+    }
+
+    fn skipping(&self) -> Option<&Skipping> {
+        self.holes.as_ref()?.skipping.as_deref()
+    }
+
+    /// Whether holes are skipped.
+    pub(crate) fn skips_holes(&self) -> bool {
+        self.skipping().is_some()
+    }
+
+    /// Holes that were skipped.
+    pub fn skipped(&self) -> HoleTotals {
+        self.skipping().map_or(HoleTotals::default(), |skipping| skipping.log.totals())
+    }
+
+    /// The next hole that the application has passed and not heard of.
+    pub fn poll_hole(&mut self) -> Option<Hole> {
+        self.holes.as_mut()?.skipping.as_mut()?.log.take().map(Hole::from)
+    }
+
+    /// The first hole, as far as it is known.
+    fn first_hole(&self) -> Option<Range> {
+        let above = self.holes.as_ref().and_then(|holes| holes.ranges.front()).map(|range| range.start);
+        let end = above.or((self.fin_at != NO_FIN).then_some(self.fin_at))?;
+        (self.nxt < end).then_some(Range { start: self.nxt, end })
+    }
+
+    /// When patience with the first hole ends; [`Instant::MAX`] if there is none.
+    pub(crate) fn patience_ends(&self) -> Instant {
+        let first = self.skipping().and_then(|skipping| Some((skipping.noticed.front()?.1, skipping.patience)));
+        first.filter(|_| self.first_hole().is_some()).map_or(Instant::MAX, |(since, patience)| since + patience)
+    }
+
+    /// Holes from this offset on stay open until what is sent again because of the next ACK has arrived, `then`.
+    pub(crate) fn repairable_from(&self, then: Instant) -> u64 {
+        let Some(skipping) = self.skipping() else { return 0 };
+        let in_time = |(_, since): &&(u64, Instant)| *since + skipping.patience > then;
+        skipping.noticed.iter().find(in_time).map_or(u64::MAX, |(start, _)| *start)
+    }
+
+    /// Something arrived: notes the gaps that it left open.
+    pub(crate) fn note_gaps(&mut self, now: Instant) {
+        let (nxt, highest, fin) = (self.nxt, self.highest(), self.fin_at);
+        let Some(holes) = &mut self.holes else { return };
+        let top = holes.ranges.back().map(|range| range.start);
+        let Some(skipping) = &mut holes.skipping else { return };
+        if top.is_some_and(|top| top > skipping.reach) {
+            skipping.noticed.push_back((skipping.reach, now));
+        }
+        skipping.reach = skipping.reach.max(highest);
+        if fin != NO_FIN && fin > skipping.reach {
+            skipping.noticed.push_back((skipping.reach, now));
+            skipping.reach = fin;
+        }
+        skipping.forget_below(nxt);
+    }
+
+    /// Goes on behind the first hole if patience with it has ended, or if it holds up too much. Gives the hole.
+    pub(crate) fn skip(&mut self, now: Instant) -> Option<Hole> {
+        let hole = self.first_hole()?;
+        let hold = self.skipping()?.hold.unwrap_or(self.buffer() / 2);
+        if now < self.patience_ends() && self.above_holes() <= hold {
+            return None;
+        }
+        self.nxt = hole.end;
+        self.advance();
+        self.acknowledge_soon(now);
+        let (nxt, reader) = (self.nxt, self.consumed);
+        let holes = self.holes.as_mut()?;
+        let skipping = holes.skipping.as_mut()?;
+        skipping.forget_below(nxt);
+        skipping.log.count(hole);
+        if reader < hole.start {
+            skipping.ahead.push_back(hole);
+            holes.ahead += hole.end - hole.start;
+        } else {
+            skipping.log.keep(hole);
+            if reader == hole.start {
+                self.consumed = hole.end;
+            }
+        }
+        Some(hole.into())
+    }
+
+    /// The application reads so many bytes more, past holes on its way.
+    pub(super) fn move_reader(&mut self, bytes: u64) {
+        self.consumed += bytes;
+        let Some(holes) = self.holes.as_mut().filter(|holes| holes.ahead > 0) else { return };
+        let Some(skipping) = &mut holes.skipping else { return };
+        while let Some(hole) = skipping.ahead.front().copied().filter(|hole| hole.start <= self.consumed) {
+            skipping.ahead.pop_front();
+            let bytes = hole.end - hole.start;
+            self.consumed += bytes;
+            holes.ahead -= bytes;
+            skipping.log.keep(hole);
+        }
+    }
+}
+
+impl Skipping {
+    /// Everything below `nxt` arrived or was skipped: the first gap noted is the one there, if there is one.
+    fn forget_below(&mut self, nxt: u64) {
+        while self.noticed.get(1).is_some_and(|(start, _)| *start <= nxt) {
+            self.noticed.pop_front();
+        }
+        if nxt >= self.reach {
+            self.noticed.clear();
+        }
+    }
+}
