@@ -471,6 +471,10 @@ impl Stack {
         (config.push, config.tso) = (false, false);
         config.congestion = settings.congestion.clone();
         config.keep_alive = settings.probing();
+        if let Some(scps) = &mut config.scps {
+            // A stream of real bytes has no room for holes: partial reliability is not offered.
+            scps.bets = None;
+        }
         if config.ecn == Mode::Off && wants_exact_marks(&config.congestion) {
             config.ecn = Mode::Classic;
         }
