@@ -41,6 +41,7 @@ _OPTIONAL = {
     "signals": ("sent", "received", "ignored", "lost", "local"),
     "responses": _PAGE_KEYS,
     "pages": _PAGE_KEYS,
+    "holes": ("count", "bytes", "given_up_bytes"),
 }
 """What only some flows have. In tables these are columns of their own, null where there is no such thing."""
 _SHOWN = 20

@@ -151,6 +151,18 @@ class KeepAlive:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bets:
+    """What a connection may do without (BETS of SCPS-TP), where both ends offer it."""
+
+    transmissions: int | None = None
+    """How often a segment leaves at most, 1 to 20; 1 repairs nothing. Default: 20."""
+    patience: Time | None = None
+    """How long the receiver waits for a hole to be filled before it goes on behind it. Default: 1.048577 s."""
+    hold: Size | None = None
+    """What the receiver holds above a hole at most before it goes on. Default: half the receive buffer."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Scps:
     """What is offered of SCPS-TP."""
 
@@ -164,6 +176,8 @@ class Scps:
     """ACKs tell of packets that arrived damaged at the receiver's interface."""
     compression: bool | None = None
     """Headers of 8 to 24 bytes instead of 20 to 60, from the end of the handshake on."""
+    bets: Bets | Mapping[str, Any] | bool | None = None
+    """Partial reliability: what could not be repaired is a hole in the stream. Default: false."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ use arrow_array::{
     UInt64Array,
 };
 use lightlag_sim::results::{
-    Acks, DatagramSummary, DropCause, Drops, FlowSummary, LinkSummary, MessageSummary, PageSummary, ProxySummary,
-    QueueSamples, Queueing, Responses, RunResult, SignalSummary, Trace,
+    Acks, DatagramSummary, DropCause, Drops, FlowSummary, HoleSummary, LinkSummary, MessageSummary, PageSummary,
+    ProxySummary, QueueSamples, Queueing, Responses, RunResult, SignalSummary, Trace,
 };
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     tables
 }
 
-/// The flows; what only datagrams, responses, pages, sinks or stations give is there if a flow has some.
+/// The flows; what only datagrams, responses, pages, sinks, stations or partial reliability give is there if a flow has some.
 fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
     let mut columns = flow_columns(flows);
     if flows.iter().any(|flow| flow.datagrams.is_some()) {
@@ -101,6 +101,17 @@ fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
             ("signals_ignored", of(|signals| signals.ignored)),
             ("signals_lost", of(|signals| signals.lost)),
             ("signals_local", of(|signals| signals.local)),
+        ]);
+    }
+    if flows.iter().any(|flow| flow.holes.is_some()) {
+        let of = |value: fn(&HoleSummary) -> u64| {
+            let values = flows.iter().map(|flow| flow.holes.as_ref().map(value));
+            Arc::new(UInt64Array::from_iter(values)) as ArrayRef
+        };
+        columns.extend([
+            ("holes_count", of(|holes| holes.count)),
+            ("holes_bytes", of(|holes| holes.bytes)),
+            ("holes_given_up_bytes", of(|holes| holes.given_up_bytes)),
         ]);
     }
     batch(columns)

@@ -10,6 +10,8 @@ use lightlag_tcp::{Connection, State};
 pub(crate) enum Application {
     /// It does not read at once.
     Reads(Reading),
+    /// It reads at once, and does without what is skipped.
+    Skips,
     /// It writes now and then.
     Writes(Source),
     /// It asks.
@@ -34,6 +36,7 @@ impl Application {
     pub(crate) fn next(&self, connection: &Connection) -> Option<Instant> {
         match self {
             Self::Reads(reading) => reading.next(connection),
+            Self::Skips => None,
             // A connection that has ended takes nothing any more.
             Self::Writes(source) => source.next().filter(|_| connection.state() != State::Closed),
             Self::Asks(talk) | Self::Answers(talk) => talk.due,

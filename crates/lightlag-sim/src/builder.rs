@@ -304,6 +304,8 @@ fn receiver(mut endpoint: Endpoint, flow: &Flow) -> Endpoint {
     if let Some(reader) = flow.reader {
         endpoint.connection.read_later();
         endpoint.application = Some(Box::new(Application::Reads(Reading::new(reader, flow.start))));
+    } else if flow.tcp.scps.is_some_and(|scps| scps.bets.is_some()) {
+        endpoint.application = Some(Box::new(Application::Skips));
     }
     endpoint
 }

@@ -1,5 +1,6 @@
 //! What a run leaves: a summary, columns, and a hash over every recorded number.
 
+mod holes;
 mod messages;
 mod proxies;
 mod signals;
@@ -9,6 +10,7 @@ use crate::ends;
 pub use crate::record::{Acks, DropCause, Drops, QueueSamples, Trace};
 use crate::scenario::{Network, Scenario, Traffic, Transport};
 use crate::world::{Outcome, World};
+pub use holes::HoleSummary;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{NodeId, Waits};
 use lightlag_tcp::Limited;
@@ -88,7 +90,7 @@ pub struct FlowSummary {
     /// Why the connection was given up before that; left out if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<&'static str>,
-    /// Payload in order at the receiving application.
+    /// Payload in order at the receiving application, holes not counted.
     pub delivered_bytes: u64,
     /// Delivered payload in bits over the time from start to finish, or to the end of the run.
     pub goodput_bps: f64,
@@ -123,6 +125,9 @@ pub struct FlowSummary {
     /// What became of the messages of stations; only of flows of TCP where there are stations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signals: Option<SignalSummary>,
+    /// What the receiver had to do without; only of flows whose ends agreed on partial reliability.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holes: Option<HoleSummary>,
 }
 
 /// Where a sender's time went. The parts add up to the time from its start to the end of its connection or run.
@@ -341,6 +346,9 @@ impl RunResult {
             if let Some(signals) = flow.signals {
                 signals.hash(&mut hash);
             }
+            if let Some(holes) = flow.holes {
+                holes.hash(&mut hash);
+            }
             if let Some(p) = flow.responses.or(flow.pages) {
                 hash.numbers([p.count, p.request_bytes, optional(p.mean_s), optional(p.p95_s)]);
             }
@@ -425,7 +433,7 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
     let dialogue = world.dialogues.binary_search_by_key(&flow, |dialogue| dialogue.flow());
     let pages = dialogue.ok().map(|at| page_summary(&world.dialogues[at]));
     let elapsed = finish.unwrap_or(end).since(identity.start).as_secs_f64();
-    let delivered = receiver.received();
+    let delivered = receiver.delivered();
     let seconds = Duration::as_secs_f64;
     let Limited { cwnd, rwnd, application, pacing, recovery, timeout } = sender.limited(end);
     FlowSummary {
@@ -458,6 +466,7 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
         pages: pages.filter(|_| identity.is_web),
         messages: MessageSummary::of(world, flow),
         signals: SignalSummary::of(world, flow),
+        holes: HoleSummary::of(sender, receiver),
     }
 }
 

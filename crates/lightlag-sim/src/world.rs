@@ -80,7 +80,7 @@ pub(crate) enum Task {
     Open { start: Instant, transfer: Option<u64> },
     /// Open the connection at this time; the application writes by itself.
     Begin { start: Instant },
-    /// Wait until so many bytes have arrived.
+    /// Wait until so many bytes have arrived, holes counted.
     Receive { transfer: u64 },
     /// Pass on what arrives to the other end of this relay.
     Relay(u32),
@@ -414,7 +414,7 @@ impl World {
         }
         if self.recorder.follows() && self.endpoints[at].role == Role::Sender {
             let flow = self.endpoints[at].flow as usize;
-            let delivered = self.endpoints[ends::receiver(flow)].connection.received();
+            let delivered = self.endpoints[ends::receiver(flow)].connection.delivered();
             self.recorder.follow(now, flow, &self.endpoints[at].connection, delivered, received);
         }
     }
@@ -425,7 +425,7 @@ impl World {
             let sender = &self.endpoints[ends::sender(flow)].connection;
             // A server that nobody has called has nothing to tell.
             if !matches!(sender.state(), State::Closed | State::Listen) {
-                let delivered = self.endpoints[ends::receiver(flow)].connection.received();
+                let delivered = self.endpoints[ends::receiver(flow)].connection.delivered();
                 self.recorder.trace_sample(now, flow, &sender.snapshot(), delivered);
             }
         }

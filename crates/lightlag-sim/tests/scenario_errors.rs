@@ -667,3 +667,70 @@ fn bad_proxies_are_refused() {
         assert_refused(PROXY, case);
     }
 }
+
+/// A flow that may do without some of its bytes; each case breaks it in one point.
+const BETS: &str = r#"
+duration = "60 s"
+
+[defaults.tcp]
+profile = "scps"
+receive_buffer = "100 kB"
+
+[[links]]
+between = ["client", "gateway"]
+rate = "1 Mbit/s"
+delay = "1 ms"
+
+[[links]]
+between = ["gateway", "server"]
+rate = "1 Mbit/s"
+delay = "300 ms"
+
+[[flows]]
+name = "f1"
+from = "client"
+to = "server"
+transfer = "20 MB"
+tcp = { scps = { bets = { transmissions = 3, patience = "2 s", hold = "50 kB" } } }
+"#;
+
+#[test]
+fn bad_partial_reliability_is_refused() {
+    parse_toml(BETS, &[]).expect("good").expand().expect("good");
+    let whole = "bets = { transmissions = 3, patience = \"2 s\", hold = \"50 kB\" }";
+    for case in [
+        ("transmissions = 3", "transmissions = 0", "flows[0].tcp.scps.bets.transmissions", "0 is not between 1"),
+        ("transmissions = 3", "transmissions = 21", "flows[0].tcp.scps.bets.transmissions", "21 is not between 1"),
+        ("patience = \"2 s\"", "patience = \"0 s\"", "flows[0].tcp.scps.bets.patience", "every late segment is a hole"),
+        ("patience = \"2 s\"", "patience = \"2 h\"", "flows[0].tcp.scps.bets.patience", "7200 s"),
+        ("hold = \"50 kB\"", "hold = \"0 B\"", "flows[0].tcp.scps.bets.hold", "0 B"),
+        ("hold = \"50 kB\"", "hold = \"100 kB\"", "flows[0].tcp.scps.bets.hold", "the receive buffer has 100 kB"),
+        (whole, "bets = { tries = 3 }", "flows[0].tcp.scps.bets.tries", "transmissions, patience, hold"),
+        (whole, "bets = 3", "flows[0].tcp.scps.bets", "transmissions = 3"),
+    ] {
+        assert_refused(BETS, case);
+    }
+}
+
+#[test]
+fn what_needs_every_byte_has_no_partial_reliability() {
+    let transfer = "transfer = \"20 MB\"";
+    let asks = "traffic = { kind = \"requests\", request = \"1 kB\", response = \"9 kB\" }";
+    assert_refused(BETS, (transfer, asks, "flows[0].tcp.scps.bets", "a dialogue needs every byte"));
+    let collects = "traffic = { kind = \"collect\" }";
+    let text = BETS.replace(transfer, collects)
+        + "[[flows]]\nfrom = \"server\"\nto = \"client\"\ntransport = \"udp\"\n\
+        traffic = { kind = \"constant\", rate = \"1 kbit/s\" }\n";
+    let found = errors(&text);
+    assert!(found.len() == 1 && found[0].message.contains("have to arrive whole"), "{found:?}");
+    let proxy = "\n[[proxies]]\nnode = \"gateway\"\nbuffer = \"1 MB\"\n";
+    let found = errors(&format!("{BETS}{proxy}"));
+    assert_eq!((found.len(), found[0].path.as_str()), (1, "flows[0].tcp.scps.bets"));
+    assert!(found[0].message.contains("the proxy at \"gateway\" passes on every byte"), "{}", found[0]);
+    // One message, wherever the key stands.
+    let of_all = BETS.replace("receive_buffer = \"100 kB\"", "scps = { bets = true }").replace("tcp = {", "# tcp = {");
+    assert_eq!(errors(&format!("{of_all}{proxy}")).len(), 1);
+    let of_proxy = BETS.replace("tcp = {", "# tcp = {") + proxy + "server = { scps = { bets = true } }\n";
+    let found = errors(&of_proxy);
+    assert_eq!((found.len(), found[0].path.as_str()), (1, "proxies[0].server.scps.bets"));
+}

@@ -112,5 +112,6 @@ pub(super) fn datagrams_of(
         pages: None,
         messages: None,
         signals: None,
+        holes: None,
     })
 }

@@ -11,6 +11,7 @@ mod changes;
 mod demand;
 mod disturbance;
 mod error;
+mod every_byte;
 mod fade;
 mod flow;
 mod iot;

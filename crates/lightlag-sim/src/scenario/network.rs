@@ -5,6 +5,7 @@ use super::application::Reader;
 use super::arrivals::Arrivals;
 use super::capture::{CapturePlan, IpVersion};
 use super::error::{Errors, ScenarioError};
+use super::every_byte;
 use super::layout::{Layout, Stream};
 use super::link::Side;
 use super::proxy::splits;
@@ -183,6 +184,7 @@ impl Scenario {
         let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
         self.arrive(seed, &mut layout, &routes, &mut errors);
         let splits = splits(&self.proxies, &layout.proxies, &layout.streams, &routes, &edges(&layout), &mut errors);
+        every_byte::check(&layout, &splits, &mut errors);
         let round_trips = round_trips(&layout, &routes, &mut errors);
         let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
         let Layout { nodes, streams, proxies, captures, .. } = layout;

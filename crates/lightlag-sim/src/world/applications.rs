@@ -12,9 +12,12 @@ use lightlag_tcp::State;
 use std::hint::black_box;
 
 impl World {
-    /// The application at an endpoint writes what is due, and closes behind the last of it.
+    /// The application at an endpoint writes what is due, and closes behind the last of it; or a receiver was woken.
     #[cold]
     pub(super) fn write(&mut self, now: Instant, at: usize) {
+        if let Task::Receive { transfer } = self.endpoints[at].task {
+            return self.pass_hole(now, at, transfer);
+        }
         let Endpoint { connection, application, peer, .. } = &mut self.endpoints[at];
         let Some(Application::Writes(source)) = application.as_deref_mut() else { return };
         if connection.state() == State::Closed {
@@ -42,6 +45,19 @@ impl World {
                     self.open_transfers -= 1;
                 }
             }
+        }
+    }
+
+    /// A timer of a receiver may have fired that waits for a hole: the last of its data, or its end, may stand behind it.
+    fn pass_hole(&mut self, now: Instant, at: usize, transfer: u64) {
+        let endpoint = &mut self.endpoints[at];
+        if endpoint.connection.received() >= transfer {
+            endpoint.task = Task::Idle;
+            self.outcomes[endpoint.flow as usize] = Outcome::Finished(now);
+            self.open_transfers -= 1;
+        }
+        if endpoint.connection.state() == State::CloseWait {
+            endpoint.connection.close();
         }
     }
 

@@ -173,7 +173,12 @@ fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
     let options = tcp::options(draw);
     if !endless && draw.percent(35) {
         let traffic = traffic(draw);
-        writeln!(text, "{traffic}tcp = {{ {} }}", if traffic.contains("udp") { "" } else { &options.text }).unwrap();
+        let tcp = match () {
+            () if traffic.contains("udp") => String::new(),
+            () if traffic.contains("requests") || traffic.contains("web") => options.reliable(),
+            () => options.text,
+        };
+        writeln!(text, "{traffic}tcp = {{ {tcp} }}").unwrap();
         return text;
     }
     if !endless {

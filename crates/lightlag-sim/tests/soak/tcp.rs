@@ -13,6 +13,15 @@ pub struct Drawn {
     pub mss: u64,
 }
 
+impl Drawn {
+    /// The same without partial reliability.
+    pub fn reliable(&self) -> String {
+        let Some(begin) = self.text.find("bets = {") else { return self.text.clone() };
+        let end = begin + self.text[begin..].find('}').expect("a table ends") + 1;
+        format!("{}bets = false{}", &self.text[..begin], &self.text[end..])
+    }
+}
+
 /// The keys of a table while it is written.
 #[derive(Default)]
 struct Table(Vec<String>);
@@ -218,6 +227,7 @@ fn timers(draw: &mut Draw, table: &mut Table) {
 fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
     if draw.percent(30) {
         let (delay, record) = (draw.between(0, 2_000), draw.magnitude(200, 20_000));
+        let (transmissions, patience) = (draw.magnitude(1, 20), draw.magnitude(10, 5_000));
         // Beside another repair, SNACK has nothing to do.
         let form = draw.pick(if repairs { &["off"][..] } else { &["off", "short", "long"] });
         let delay = if form == "off" { 0 } else { delay };
@@ -226,6 +236,7 @@ fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
             format!("snack_delay = \"{delay} ms\""),
             format!("record_size = \"{record} B\""),
             "report_corruption = true".to_owned(),
+            format!("bets = {{ transmissions = {transmissions}, patience = \"{patience} ms\" }}"),
         ] {
             if draw.flag() {
                 keys.push(key);
