@@ -123,7 +123,7 @@ impl Connection {
         }
         let plain = segment.restored();
         match (segment.is_numbered(), plain.flags.has(Flags::ACK)) {
-            (true, true) => self.synchronized(now, &plain),
+            (true, true) => self.handle_segment(now, &plain),
             (true, false) => self.take_data_alone(now, &plain),
             (false, true) => self.take_ack_alone(now, plain),
             (false, false) => {}
