@@ -115,7 +115,7 @@ fn marks(draw: &mut Draw, table: &mut Table, algorithm: &str) {
     let modes: &[&str] = if wants_exact_marks(&Choice::named(algorithm)) {
         &["classic", "accecn"]
     } else {
-        &["off", "classic", "accecn"]
+        &["off", "off", "classic", "accecn"]
     };
     if draw.flag() {
         table.word("ecn", draw.pick(modes));
@@ -231,11 +231,15 @@ fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
         // Beside another repair, SNACK has nothing to do.
         let form = draw.pick(if repairs { &["off"][..] } else { &["off", "short", "long"] });
         let delay = if form == "off" { 0 } else { delay };
+        // A compressed header has no place for marks, nor for a low priority.
+        let has = |key: &str| table.0.iter().any(|line| line.contains(key));
+        let may_compress = has("ecn = \"off\"") && !has("peach");
         let mut keys = vec![format!("snack = {form:?}")];
         for key in [
             format!("snack_delay = \"{delay} ms\""),
             format!("record_size = \"{record} B\""),
             "report_corruption = true".to_owned(),
+            format!("compression = {may_compress}"),
             format!("bets = {{ transmissions = {transmissions}, patience = \"{patience} ms\" }}"),
         ] {
             if draw.flag() {
