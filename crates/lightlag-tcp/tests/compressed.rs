@@ -189,7 +189,8 @@ fn configs() -> impl Strategy<Value = Config> {
             buffer,
             (interval, record, mss),
         )| {
-            let base = profile.config();
+            let mut base = profile.config();
+            base.rto.variance_floor = base.rto.variance_floor.max(Duration::from_millis(interval));
             Config {
                 congestion: Choice::named(congestion),
                 timestamps,
