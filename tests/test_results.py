@@ -101,6 +101,25 @@ def test_what_stations_told_is_in_the_row_of_a_flow(tmp_path: Path) -> None:
     assert ll.load(run.save(tmp_path / "told")).summary == run.summary
 
 
+def test_what_a_flow_did_without_is_in_its_row(tmp_path: Path) -> None:
+    net = ll.Network("partial")
+    net.link("ground", "sat", rate="1.5 Mbit/s", delay="260 ms", queue="200 packets", loss=0.01)
+    bets = ll.Tcp(profile="scps", congestion="none", scps={"bets": {"transmissions": 1, "patience": "1 s"}})
+    net.flow("ground", "sat", name="partial", transfer="500 kB", tcp=bets)
+    net.flow("ground", "sat", name="whole", transfer="100 kB", tcp={"profile": "scps"})
+    run = ll.run(net, duration="300 s")
+    partial, whole = run.summary["flows"]
+    assert "holes" not in whole
+    assert whole["delivered_bytes"] == 100_000
+    holes = partial["holes"]
+    assert holes["count"] > 0
+    assert partial["delivered_bytes"] + holes["bytes"] == 500_000
+    seconds = partial["finish_s"] - partial["start_s"]
+    assert partial["goodput_bps"] == pytest.approx(partial["delivered_bytes"] * 8 / seconds)
+    assert run.flows["holes_bytes"].to_list() == [holes["bytes"], None]
+    assert ll.load(run.save(tmp_path / "partial")).summary == run.summary
+
+
 def test_a_flow_that_gave_up_says_why(result: ll.Result) -> None:
     assert result.flows["failure"].to_list() == [None]
     net = ll.Network("deaf")
