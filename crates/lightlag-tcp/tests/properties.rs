@@ -136,3 +136,30 @@ proptest! {
         prop_assert_eq!((path.ends[SERVER].received(), path.ends[CLIENT].received()), (there, back));
     }
 }
+
+#[test]
+fn ends_that_probe_and_have_filled_each_others_windows_hear_each_other() {
+    // ACKs by the clock answer data and probes of low priority at once, and come from the right edge of the window.
+    let config = Config {
+        congestion: Choice::named("peach"),
+        timestamps: true,
+        window_scaling: false,
+        receive_buffer: lightlag_core::Bytes(4_000),
+        recovery: Scheme::Reno,
+        sack: false,
+        rtt_samples: RttSamples::SendTime,
+        growth: Growth::PerAck,
+        limited_transmit: true,
+        nagle: false,
+        delayed_ack: None,
+        syn_retries: 60,
+        retries: 60,
+        ..Profile::Scps.config()
+    };
+    let mut path = random_path(config, 17_875_421_558_853_479_059, 0.174_953_199_190_414_4, 0.1, 20.0, (7, 7));
+    path.ends[SERVER].write(7_999);
+    path.ends[SERVER].close();
+    path.transfer(4_499);
+    path.run();
+    assert_eq!((path.ends[SERVER].received(), path.ends[CLIENT].received()), (4_499, 7_999));
+}

@@ -42,7 +42,9 @@ impl Connection {
             self.heard(now);
         }
         if segment.len == 0 {
-            if self.acceptable(start, 0) && self.take_ack(now, segment, start, None) {
+            // At the edge, too: two ends that have filled each other's windows would not hear each other (as of other ACKs).
+            let is_heard = self.acceptable(start, 0) || start == self.receiver.edge();
+            if is_heard && self.take_ack(now, segment, start, None) {
                 self.sender.low_priority_acknowledged(now, &mut self.account);
             }
             return;
