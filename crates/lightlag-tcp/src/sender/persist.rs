@@ -24,6 +24,8 @@ impl Sender {
     /// The window is closed and nothing is in flight: waits for the time of the next probe.
     #[cold]
     pub(super) fn arm_persist(&mut self, now: Instant, config: &Config) {
+        // One that was to tell of the end of the data is void.
+        self.probe &= self.timer == Timer::Persist;
         self.timer = Timer::Persist;
         self.deadline = now + self.persist_interval(config);
     }

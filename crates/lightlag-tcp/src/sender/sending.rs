@@ -94,12 +94,14 @@ impl Sender {
     /// What leaves next into a window with so much room, or why nothing does.
     // Always: it has a second, rare caller, and a call costs each segment 20 instructions.
     #[inline(always)]
-    pub(super) fn choose(&mut self, now: Instant, room: u64, config: &Config) -> Result<Choice, Limit> {
+    pub(super) fn choose(&mut self, now: Instant, mut room: u64, config: &Config) -> Result<Choice, Limit> {
         if self.resend_head {
             while let Some(head) = self.board.head().or_else(|| self.head_behind_given_up()) {
                 if !self.gives_up(now, head, config) {
                     return Ok(Choice::Again(head));
                 }
+                // A copy of it may have counted as under way.
+                room = self.room(now).unwrap_or(room);
             }
             self.resend_head = false;
         }
