@@ -354,6 +354,58 @@ def test_tshark_names_the_options_of_scps() -> None:
             assert (int(offset), int(size)) == (0, int.from_bytes(values[0][2:4]))
 
 
+COMPRESSED = 105
+"""The IP protocol of compressed headers."""
+
+
+@needs_tshark
+@pytest.mark.parametrize("version", ["v4", "v6"])
+def test_compressed_headers_are_whole_packets_of_their_protocol(version: str) -> None:
+    # What tshark can say of them is in the IP header; the rest is in our own reader.
+    assert TSHARK
+    network = ll.Network("compressed", record=ll.Record(trace="off", queue="off"))
+    network.link("a", "b", **{**LINE, "loss": 0.04})
+    tcp = {"profile": "scps", "scps": {"compression": True, "record_size": "5 kB"}}
+    network.flow("a", "b", transfer="200 kB", tcp=tcp)
+    asked = network.scenario(duration="60 s", seed=3).to_dict() | {"ip": version}
+    asked["record"]["pcap"] = {"at": ["a"]}
+    result = ll.run(asked)
+    [capture] = result.captures.values()
+    columns = [
+        "ip.proto",
+        "ipv6.nxt",
+        "ip.len",
+        "ipv6.plen",
+        "ip.checksum.status",
+        "_ws.malformed",
+        "_ws.expert.severity",
+    ]
+    command = [TSHARK, "-r", str(capture), "-o", "ip.check_checksum:TRUE", "-T", "fields"]
+    command += [part for column in columns for part in ("-e", column)]
+    rows = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    sizes: Counter[tuple[int, int]] = Counter()
+    for row in rows:
+        v4, v6, whole, behind, checksum, malformed, severity = row.split("\t")
+        assert (checksum, malformed) in {("1", ""), ("", "")}
+        protocol = int(v4 or v6)
+        assert protocol == COMPRESSED or (protocol == 6 and int(severity or 0) < WARNING)
+        sizes[protocol, int(whole) - 20 if whole else int(behind)] += 1
+    # Full segments, ends of records, ACKs without and with a hole; the SYNs are as they are without.
+    assert {size for protocol, size in sizes if protocol == COMPRESSED} >= {532, 10, 18}
+    assert {size for protocol, size in sizes if protocol == 6} == {32}
+    [connection] = ll.inspect(capture).connections
+    found = [connection.summary[side] for side in ("forward", "backward")]
+    assert sum(side["compressed_headers"] for side in found) == sum(sizes.values()) - sizes[6, 32]
+    [flow] = result.summary["flows"]
+    forward = connection.summary["forward"]
+    assert (forward["data_segments"], forward["unique_bytes"]) == (flow["sent_segments"], 200_000)
+    again = forward["retransmitted_segments"] - forward["retransmitted_controls"]
+    assert again == flow["retransmitted_segments"] > 5
+    assert forward["record_boundaries"] >= 40
+    assert forward["handshake"]["scps"]["connection_id"] == 1
+    assert all(side["malformed_options"] == side["checksum_errors"] == 0 for side in found)
+
+
 @needs_tshark
 def test_there_is_something_to_count(judged: Judged) -> None:
     labels = Counter(label for packets in judged.packets.values() for packet in packets for label in packet.labels)

@@ -273,7 +273,7 @@ def plot(
 @app.command(short_help="Reproduce the figures of a paper.")
 @_guarded
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers".')],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers", such as scps-ns3.')],
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/PAPER.")] = None,
     force: Force = False,
     jobs: Annotated[

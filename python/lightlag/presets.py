@@ -194,7 +194,7 @@ def scps_mars(
 ) -> Scenario:
     """To Mars with SCPS-TP, its route configured from the path: two round trips of 8 minutes, the data, and one way.
 
-    The first is the handshake; the window of a SYN is not scaled, so 64 KiB leave then, and the rest a round trip later.
+    The first is the handshake; the window of a SYN is not scaled, so 64 KiB leave then, the rest a round trip later.
     """
     tcp = _scps(congestion, receive_buffer)
     return _path("scps-mars", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)

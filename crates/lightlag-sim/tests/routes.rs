@@ -135,6 +135,7 @@ fn the_parameters_are_those_of_each_flow() {
             { from = "a", to = "c" },
             { from = "c", to = "a" },
             { from = "a", to = "c", tcp = { route = { rate = "500 kbit/s" }, rto = { syn = "9 s" } } },
+            { from = "a", to = "c", traffic = { kind = "web", html = "10 kB", objects = 2, object = "5 kB" } },
         ]
         "#,
         &[],
@@ -149,6 +150,8 @@ fn the_parameters_are_those_of_each_flow() {
     assert_eq!(route(0).rtt.unwrap().as_nanos(), 200_000_000 + 592 * 800);
     assert_eq!((rates(0), rates(1)), ((10_000_000, Some(10_000_000)), (1_000_000, Some(8_000))));
     assert_eq!(rates(2), (8_000, Some(1_000_000)));
+    // Who asks, at c, sends on the way back; who answers has the data.
+    assert_eq!((rates(4), route(4).bdp, route(1).bdp), ((8_000, Some(1_000_000)), route(1).bdp, route(4).bdp));
     // 2.2 s; 552 bytes on both links, 40 at 8 kbit/s and 10 Mbit/s.
     let whole = 2_200_000_000 + 552 * 800 + 552 * 8_000 + 40 * 1_000_000 + 40 * 800;
     assert_eq!(route(1).rtt.unwrap().as_nanos(), whole);

@@ -176,7 +176,7 @@ fn tokens_above_the_rate_of_the_link_are_told_with_both() {
 fn a_route_that_does_not_fit_its_path_is_told() {
     let set = [("defaults.tcp.route", "{ rate = \"12 Mbit/s\" }")];
     assert_warns(&set, "flows[0].tcp.route.rate", &["12 Mbit/s are above the 10 Mbit/s"]);
-    let set = [("defaults.tcp.route", "{ rtt = \"100 ms\" }")];
+    let set = [("defaults.tcp.route", "{ rtt = \"100 ms\", rto = \"300 ms\" }")];
     assert_warns(&set, "flows[0].tcp.route", &["300 ms is below the round trip of 601 ms", "the SYN times out"]);
     assert_eq!(warnings(&[("defaults.tcp.route", "path")]), []);
 }
@@ -185,6 +185,32 @@ fn a_route_that_does_not_fit_its_path_is_told() {
 fn tokens_for_acks_above_the_way_back_are_told_with_both() {
     let set = [("defaults.tcp.rate_control", "{ rate = \"9 Mbit/s\", ack_rate = \"11 Mbit/s\" }")];
     assert_warns(&set, "flows[0].tcp.rate_control.ack_rate", &["11 Mbit/s are above the 10 Mbit/s", "90 %"]);
+}
+
+#[test]
+fn buckets_that_together_are_more_than_the_link_carries_are_told() {
+    let warned = |rate: &str, from: &str| {
+        let text = format!(
+            r#"
+            duration = "120 s"
+            defaults.tcp.rate_control = {{ rate = "{rate}" }}
+            links = [
+                {{ between = ["a", "r"], rate = "100 Mbit/s", delay = "1 ms" }},
+                {{ between = ["c", "r"], rate = "100 Mbit/s", delay = "1 ms" }},
+                {{ between = ["r", "b"], rate = "10 Mbit/s", delay = "100 ms", queue = "1 bdp" }},
+            ]
+            flows = [{{ from = "a", to = "b" }}, {{ from = "{from}", to = "b" }}]
+            "#
+        );
+        let scenario = parse_toml(&text, &[]).unwrap();
+        scenario.warnings(&scenario.expand().unwrap())
+    };
+    let two = warned("6 Mbit/s", "c");
+    let fragment = "2 token buckets of together 12 Mbit/s lead to r->b, which carries 10 Mbit/s";
+    assert!(two.len() == 1 && two[0].message.contains(fragment), "{two:#?}");
+    assert_eq!(two[0].path, "flows[0].tcp.rate_control.rate");
+    assert_eq!(warned("5 Mbit/s", "c"), []);
+    assert_eq!(warned("6 Mbit/s", "a"), [], "flows of a node share its bucket");
 }
 
 #[test]

@@ -290,6 +290,34 @@ fn who_has_not_sent_of_late_is_told_when_it_sends_into_the_outage() {
     assert_eq!(first(&result).timeouts, 0);
 }
 
+#[test]
+fn a_gateway_in_the_station_shields_a_host_with_plain_tcp() {
+    let text = path("", &format!("{}\nsignals = \"outage\"", outage(300, "lose")), "profile = \"linux\"");
+    let gateway = "[[proxies]]\nnode = \"ground\"\nbuffer = \"2 MB\"\n\
+                   server = { profile = \"scps\", congestion = \"none\", rate_control = { rate = \"1.425 Mbit/s\" } }\n";
+    let (result, _) =
+        captured(&format!("{}\n{gateway}", text.replace("to = \"sat\"", "to = \"sat\"\ntcp = { scps = true }")));
+    // The station is the gateway: it knows at once, and no message leaves.
+    assert_eq!(signals(&result), counts(0, 0, 0, 0, 2));
+    let [gateway] = result.summary.proxies.as_slice() else { panic!("one gateway") };
+    assert_eq!((gateway.timeouts, gateway.server_failure, first(&result).failure), (0, None, None));
+    assert!(first(&result).finish_s.is_some());
+}
+
+#[test]
+fn rain_and_traces_have_outages_too() {
+    // A median of 20 dB, 15 dB of which the link bears: it is out more often than not, for some seconds each.
+    let rain = "[links.fade]\nmean = 3.0\ndeviation = 0.5\ncorrelation_time = \"20 s\"\nclear_sky = \"15 dB\"\n\
+                symbol_rate = \"1 MBd\"\n";
+    let (result, files) = captured(&path("", &format!("outage = \"lose\"\nsignals = \"outage\"\n{rain}"), SCPS));
+    let told = signals(&result);
+    assert!(told.received >= 10 && told.ignored == 0, "{told:?}");
+    let news: Vec<News> = files["host.pcapng"].iter().filter_map(Seen::news).collect();
+    assert!(news.contains(&News::LinkOut) && news.contains(&News::LinkRestored), "{news:?}");
+    assert!(news.windows(2).all(|pair| pair != [News::LinkRestored; 2]), "an end follows a begin");
+    assert!(first(&result).finish_s.is_some() && first(&result).failure.is_none());
+}
+
 /// 4 MB with a hundredth lost on the way to `ground`, behind which a relay leads to `sat`.
 fn corrupted(signals: &str, tcp: &str) -> RunResult {
     let near = format!("loss = {{ forward = 0.01, backward = 0.0 }}\n{signals}");

@@ -1,7 +1,7 @@
 """Papers, run again: their figures and tables beside ours, each with a verdict.
 
 >>> sorted(PAPERS)
-['cubic-inet', 'hybla-cubic', 'inet-tcp', 'open-questions']
+['cubic-inet', 'hybla-cubic', 'inet-tcp', 'open-questions', 'scps-ns3']
 """
 
 from __future__ import annotations
@@ -36,6 +36,12 @@ def _open_questions(reproduction: Reproduction, effort: Effort) -> None:
     open_questions.reproduce(reproduction, effort)
 
 
+def _scps_ns3(reproduction: Reproduction, effort: Effort) -> None:
+    from lightlag.reproduce import scps_ns3
+
+    scps_ns3.reproduce(reproduction, effort)
+
+
 PAPERS: dict[str, Paper] = {
     paper.name: paper
     for paper in (
@@ -60,6 +66,13 @@ PAPERS: dict[str, Paper] = {
             reference="T. Reschka, T. Dreibholz, J. Pulinthanath, M. Becke, E. P. Rathgeb, 2010",
             items=("Fig. 1", "Fig. 3", "§3.2.3"),
             work=_inet_tcp,
+        ),
+        Paper(
+            name="scps-ns3",
+            title="An Implementation and Analysis of SCPS-TP in ns-3",
+            reference="T. A. N. Nguyen, J. P. G. Sterbenz, 2017",
+            items=("Fig. 3", "Fig. 4", "Fig. 5", "Fig. 6", "Fig. 7", "Fig. 8", "Fig. 9"),
+            work=_scps_ns3,
         ),
         Paper(
             name="open-questions",

@@ -93,10 +93,11 @@ impl<B: Clone> QueuedLink<B> {
         self
     }
 
-    /// Sends only what it has been granted.
+    /// Sends only what it has been granted. Its timetable, if it has one, was given before.
     #[must_use]
     pub fn on_demand(mut self, demand: Demand) -> Self {
         self.assignment = Some(Box::new(Assignment::new(demand)));
+        self.changes = self.changes.map(|changes| Box::new(changes.starting_late()));
         self
     }
 

@@ -193,7 +193,8 @@ pub(super) struct Changes {
     timetable: Timetable,
     /// The present phase: that of the last decision.
     present: usize,
-    /// For each phase the first moment at which a packet that starts in it or later can arrive, where packets overtake.
+    /// For each phase the first moment at which a packet that starts in it or later can arrive, where that may be earlier than
+    /// of one that starts when the transmitter is free.
     first_arrivals: Vec<Instant>,
     /// When the last packet arrives that was not held back.
     last_arrival: Instant,
@@ -208,24 +209,30 @@ impl Changes {
     }
 
     pub(super) fn new(timetable: Timetable, jitter: Option<JitterProcess>) -> Self {
-        let mut first_arrivals = Vec::new();
-        let most = jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
-        if timetable.overtaking {
-            let earliest = timetable.phases.iter().rev().scan(Instant::MAX, |first, phase| {
-                *first = (*first).min(phase.from + phase.delay.saturating_sub(most));
-                Some(*first)
-            });
-            first_arrivals = earliest.collect();
-            first_arrivals.reverse();
-        }
-        Self {
+        let overtaking = timetable.overtaking;
+        let changes = Self {
             timetable,
             present: 0,
-            first_arrivals,
+            first_arrivals: Vec::new(),
             last_arrival: Instant::ZERO,
             opportunity: Opportunity::default(),
             jitter,
-        }
+        };
+        if overtaking { changes.starting_late() } else { changes }
+    }
+
+    /// Lets packets start later than the transmitter is free, in a phase with a shorter delay perhaps: where they wait for
+    /// grants, or overtake those that did not.
+    #[must_use]
+    pub(super) fn starting_late(mut self) -> Self {
+        let most = self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
+        let earliest = self.timetable.phases.iter().rev().scan(Instant::MAX, |first, phase| {
+            *first = (*first).min(phase.from + phase.delay.saturating_sub(most));
+            Some(*first)
+        });
+        self.first_arrivals = earliest.collect();
+        self.first_arrivals.reverse();
+        self
     }
 
     /// Goes on to `now`, not before the last call, and tells the discipline the rates on the way.
@@ -324,10 +331,7 @@ impl Changes {
         let at = self.present + phases[self.present + 1..].partition_point(|phase| phase.from <= free);
         let most = self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
         let own = free + phases[at].delay.saturating_sub(most);
-        if self.timetable.overtaking {
-            self.first_arrivals.get(at + 1).map_or(own, |after| own.min(*after))
-        } else {
-            own.max(self.last_arrival)
-        }
+        let first = self.first_arrivals.get(at + 1).map_or(own, |after| own.min(*after));
+        if self.timetable.overtaking { first } else { first.max(self.last_arrival) }
     }
 }

@@ -14,8 +14,16 @@ use std::sync::Arc;
 /// Two nodes that a connection joins.
 type Pair = (u32, u32);
 
-/// What connections are told, by their TCP and the pairs of nodes that it joins.
-type Known = BTreeMap<(*const Config, Vec<Pair>), Arc<Config>>;
+/// What connections are told, by their TCP, whether who listens has the data, and the pairs of nodes that it joins.
+type Known = BTreeMap<(*const Config, bool, Vec<Pair>), Arc<Config>>;
+
+/// A TCP to be told its path.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    tcp: &'a Arc<Config>,
+    /// Whether who listens has the data: it answers requests.
+    answers: bool,
+}
 
 impl Network {
     /// Refuses token buckets that no packet with the headers of this version of IP fits into.
@@ -55,7 +63,8 @@ impl Network {
         for (index, parts) in parts.iter().enumerate() {
             let ends: Vec<Pair> = parts.first().into_iter().chain(parts[1..].last()).copied().collect();
             let flow = &self.flows[index];
-            self.flows[index].tcp = self.on_ways(&flow.tcp, ends, || flow_path(flow) + ".tcp", &mut known, errors);
+            let who = Asked { tcp: &flow.tcp, answers: flow.traffic.is_dialogue() };
+            self.flows[index].tcp = self.on_ways(who, ends, || flow_path(flow) + ".tcp", &mut known, errors);
         }
         for index in 0..self.proxies.len() {
             let node = self.proxies[index].node.0;
@@ -66,8 +75,11 @@ impl Network {
             };
             let (before, after) = (sides(|(_, to)| *to), sides(|(from, _)| *from));
             let proxy = &self.proxies[index];
-            let client = self.on_ways(&proxy.client, before, || format!("proxies[{index}].client"), &mut known, errors);
-            let server = self.on_ways(&proxy.server, after, || format!("proxies[{index}].server"), &mut known, errors);
+            let asked = |tcp| Asked { tcp, answers: false };
+            let client = asked(&proxy.client);
+            let client = self.on_ways(client, before, || format!("proxies[{index}].client"), &mut known, errors);
+            let server = asked(&proxy.server);
+            let server = self.on_ways(server, after, || format!("proxies[{index}].server"), &mut known, errors);
             (self.proxies[index].client, self.proxies[index].server) = (client, server);
         }
     }
@@ -92,7 +104,7 @@ impl Network {
 
     fn on_ways(
         &self,
-        tcp: &Arc<Config>,
+        Asked { tcp, answers }: Asked<'_>,
         pairs: Vec<Pair>,
         at: impl Fn() -> String,
         known: &mut Known,
@@ -104,7 +116,9 @@ impl Network {
         let Some(path) = pairs.iter().filter_map(|pair| self.path_of(tcp, *pair)).reduce(worst) else {
             return tcp.clone();
         };
-        let told = known.entry((Arc::as_ptr(tcp), pairs)).or_insert_with(|| {
+        // Who answers listens, and has the data.
+        let path = if answers { PathParameters { rate: path.ack_rate, ack_rate: path.rate, ..path } } else { path };
+        let told = known.entry((Arc::as_ptr(tcp), answers, pairs)).or_insert_with(|| {
             tcp.on_path(&path).map(Arc::new).unwrap_or_else(|error| {
                 errors.push(format_args!("{}.{}", at(), error.key), error.message);
                 tcp.clone()
@@ -122,11 +136,9 @@ impl Network {
             let bps = u128::from(rate.as_bps()) * u128::from(size.0) / whole;
             Rate::from_bps(bps as u64).unwrap_or(rate)
         };
-        Some(PathParameters {
-            rtt: way.round_trip,
-            rate: left(way.rate, way.bottleneck, sizes.segment),
-            ack_rate: left(way.return_rate, way.return_bottleneck, sizes.ack),
-        })
+        let rate = left(way.rate, way.bottleneck, sizes.segment);
+        let ack_rate = left(way.return_rate, way.return_bottleneck, sizes.ack);
+        Some(PathParameters { rtt: way.round_trip, rate, ack_rate, data_rate: rate })
     }
 }
 
@@ -135,5 +147,6 @@ fn worst(one: PathParameters, other: PathParameters) -> PathParameters {
         rtt: one.rtt.max(other.rtt),
         rate: one.rate.min(other.rate),
         ack_rate: one.ack_rate.min(other.ack_rate),
+        data_rate: one.data_rate.min(other.data_rate),
     }
 }

@@ -87,6 +87,7 @@ impl Scenario {
             routers::warn(network, flow, way, &path, &mut found);
             scps::warn(network, flow, way, &path, &mut found);
         }
+        scps::warn_together(network, &ways, &mut found);
         self.outages(network, &ways, &mut found);
         self.stations(network, &mut found);
         self.queues(network, &ways, &mut found);

@@ -421,10 +421,10 @@ impl Options {
             config.delayed_ack = delayed_ack(switch, config.delayed_ack)?;
         }
         config.ack_interval = self.ack_interval.or(config.ack_interval).filter(|interval| !interval.is_zero());
-        self.resolve_route(&mut config)?;
         if let Some(switch) = self.scps {
             config.scps = switch.resolve(config.scps)?;
         }
+        self.resolve_route(&mut config)?;
         set(&mut config.loss_assumption, &self.loss_assumption);
         config.outage_after = self.outage_after.or(config.outage_after).filter(|timeouts| *timeouts > 0);
         scps::check(&mut config, self.recovery.is_some(), self.scps.is_some_and(ScpsSwitch::names_snack))?;

@@ -55,10 +55,12 @@ pub(super) struct Named {
 pub struct PathParameters {
     /// The round trip of a full packet and its ACK.
     pub rtt: Duration,
-    /// IP bytes that it carries towards the end that listens, and back.
+    /// What it carries in IP packets towards the end that listens.
     pub rate: Rate,
     /// The same towards the end that opens.
     pub ack_rate: Rate,
+    /// That of the two in which data flows.
+    pub data_rate: Rate,
 }
 
 /// The value of `route`: off, all of the path, or what is known.
@@ -92,7 +94,7 @@ pub struct RouteOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Duration>,
     /// The timeout before the first sample, of the SYN, too; `rto.initial` and `rto.syn` override it. Default: three times
-    /// `rtt`.
+    /// `rtt`, at least the profile's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto: Option<Duration>,
     /// Slow start ends where the window is so large. Default: the payload of `rate` × `rtt`.
@@ -169,7 +171,9 @@ impl Config {
         let Some(given) = self.route else { return Ok(self.clone()) };
         let mut config = self.clone();
         let rtt = given.rtt.or(Some(path.rtt));
-        let route = Route { rtt, rate: given.rate.or(Some(path.rate)), path: false, ..given };
+        let data_rate = given.rate.unwrap_or(path.data_rate);
+        let bdp = given.bdp.or(rtt.map(|rtt| held(data_rate, rtt, &config)));
+        let route = Route { rtt, bdp, rate: given.rate.or(Some(path.rate)), path: false, ..given };
         route.check()?;
         config.route = Some(route);
         let back = given.rate.is_none().then_some(path.ack_rate);
@@ -186,9 +190,10 @@ pub(super) fn apply(config: &mut Config, named: &Named, back: Option<Rate>) -> R
     let waits = config.awaits_path();
     if let Some(route) = &mut config.route {
         route.rto = route.rto.or(route.rtt.map(|rtt| {
-            // RFC 6298 §2.2 with this as the first sample; an ACK may wait for its interval.
+            // RFC 6298 §2.2 with this as the first sample; an ACK may wait for its interval. Not below what suits routes of
+            // which nothing is known: queues may be full.
             let least = rtt + config.ack_interval.unwrap_or_default();
-            (rtt * 3).max(least).max(config.rto.min)
+            (rtt * 3).max(least).max(config.rto.initial)
         }));
     }
     let Some(mut route) = config.route.filter(|_| !waits) else {
@@ -206,11 +211,16 @@ pub(super) fn apply(config: &mut Config, named: &Named, back: Option<Rate>) -> R
         }
     }
     if let (None, Some(rtt), Some(rate)) = (route.bdp, route.rtt, route.rate) {
-        let held = (rate * rtt).0 as f64 * f64::from(config.usual_payload()) / config.usual_packet() as f64;
-        route.bdp = Some(Bytes((held as u64).clamp(1, MOST)));
+        route.bdp = Some(held(rate, rtt, config));
     }
     config.route = Some(route);
     rate_control(config, named, route.rate, back, waits)
+}
+
+/// Payload that a route with this rate of IP packets holds.
+fn held(rate: Rate, rtt: Duration, config: &Config) -> Bytes {
+    let bytes = (rate * rtt).0 as f64 * f64::from(config.usual_payload()) / config.usual_packet() as f64;
+    Bytes((bytes as u64).clamp(1, MOST))
 }
 
 /// The token bucket: as named, with the route's rate where no other is.

@@ -55,6 +55,36 @@ fn the_first_packet_waits_for_the_latency_and_up_to_a_frame() {
 }
 
 #[test]
+fn a_grant_after_the_delay_fell_is_not_missed() {
+    // Packets wait for grants in one phase, and leave in another, from where they are sooner there: who wakes when the link
+    // asks for it sees each when who looks all the time does.
+    let waiting = Demand { latency: Duration::from_millis(78), frame: Duration::from_millis(17), ..DEMAND };
+    for micros in (1_000..200_000).step_by(500) {
+        let phase = |from, delay| Phase { from, rate: Rate::from_mbps(8), delay, is_up: true, loses: false };
+        let phases = [phase(at(0), Duration::from_millis(50)), phase(at(micros), Duration::ZERO)];
+        let sending = || {
+            let timetable = Timetable::new(phases, Outage::Hold, false);
+            let mut link = link(waiting, 100, 0.0).changing(timetable).on_demand(waiting);
+            (0..3).for_each(|body| link.send(at(0), packet(body, 1_000)));
+            link
+        };
+        let mut link = sending();
+        let mut woken = Vec::new();
+        while let Some(now) = link.next_wake() {
+            woken.extend(link.receive(now).map(|packet| (packet.body, now.as_nanos() / 1_000)));
+        }
+        let mut link = sending();
+        let mut watched = Vec::new();
+        for micros in 0..300_000 {
+            while let Some(packet) = link.receive(at(micros)) {
+                watched.push((packet.body, micros));
+            }
+        }
+        assert_eq!(woken, watched, "{micros}");
+    }
+}
+
+#[test]
 fn a_saturated_terminal_has_what_it_is_assigned() {
     for most in [64, 500, 2_000, 7_999] {
         let most = Rate::from_bps(most * 1_000).unwrap();

@@ -1,8 +1,10 @@
 //! ACKs by the clock and rate control on a path that does not fit them.
 
-use super::{Found, Sizes, Way, percent, seconds, three_digits};
+use super::{Found, Sizes, Way, flow_path, percent, seconds, three_digits};
 use crate::scenario::network::{Flow, Network};
-use lightlag_core::Duration;
+use crate::scenario::traffic::Transport;
+use lightlag_core::{Duration, Rate};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many round-trip times a timeout has after the first sample: R + 4 R/2 (RFC 6298 §2.2).
 const FIRST_TIMEOUT: u64 = 3;
@@ -34,6 +36,37 @@ pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found:
                 way.return_rate
             )
         });
+    }
+}
+
+/// Buckets by the link behind them, their rate and their size: one of each is shared.
+type Buckets = BTreeSet<(u32, u64, u64)>;
+
+/// Token buckets of several nodes that together let more pass than the link carries to which they lead.
+pub(super) fn warn_together(network: &Network, ways: &[Option<Way>], found: &mut Found) {
+    let mut leading: BTreeMap<u32, (Buckets, &Flow, Rate)> = BTreeMap::new();
+    for (flow, way) in network.flows.iter().zip(ways) {
+        let (Some(way), Some(control)) = (way, flow.tcp.rate_control) else { continue };
+        let Some(out) = network.routes.next(flow.from, flow.to) else { continue };
+        if flow.transport == Transport::Udp || !flow.traffic.is_bulk() || control.rate > way.rate {
+            continue;
+        }
+        let (buckets, ..) = leading.entry(way.bottleneck.0).or_insert_with(|| (Buckets::new(), flow, way.rate));
+        buckets.insert((out.0, control.rate.as_bps(), control.size(&flow.tcp)));
+    }
+    for (link, (buckets, first, rate)) in leading {
+        let name = &network.links[link as usize].name;
+        let together: u64 = buckets.iter().map(|(_, rate, _)| rate).sum();
+        if together > rate.as_bps() {
+            found.flow("buckets", &flow_path(first), ".tcp.rate_control.rate", || {
+                format!(
+                    "{} token buckets of together {} lead to {name}, which carries {rate}: what is sent too much waits in \
+                     its queue and is lost there; divide its rate among them",
+                    buckets.len(),
+                    three_digits(together)
+                )
+            });
+        }
     }
 }
 

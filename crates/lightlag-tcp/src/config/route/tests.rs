@@ -9,8 +9,12 @@ fn config(json: &str) -> Config {
     options(json).resolve().unwrap()
 }
 
-const MARS: PathParameters =
-    PathParameters { rtt: Duration::from_secs(500), rate: Rate::from_mbps(1), ack_rate: Rate::from_mbps(2) };
+const MARS: PathParameters = PathParameters {
+    rtt: Duration::from_secs(500),
+    rate: Rate::from_mbps(1),
+    ack_rate: Rate::from_mbps(2),
+    data_rate: Rate::from_mbps(1),
+};
 
 #[test]
 fn what_is_known_of_a_route_sets_its_timers() {
@@ -25,6 +29,11 @@ fn what_is_known_of_a_route_sets_its_timers() {
     assert_eq!((mars.time_wait, mars.fin_wait), (mars.rto.max, Some(mars.rto.max)));
     let named = config(r#"{ "route": { "rtt": "500 s" }, "time_wait": "1 s", "rto": { "max": "2000 s" } }"#);
     assert_eq!((named.time_wait, named.rto.max), (Duration::from_secs(1), Duration::from_secs(2_000)));
+    // Never below the profile's: of a short route the queues may be full.
+    let near = config(r#"{ "profile": "scps", "route": { "rtt": "1 ms" } }"#);
+    assert_eq!((near.rto.initial, near.rto.max), (Duration::from_secs(1), Duration::from_secs(64)));
+    let sure = config(r#"{ "profile": "scps", "route": { "rtt": "1 ms", "rto": "300 ms" } }"#);
+    assert_eq!(sure.rto.initial, Duration::from_millis(300));
     // An ACK may wait for its interval.
     let slow = config(r#"{ "profile": "scps", "ack_interval": "10 s", "route": { "rtt": "1 s" } }"#);
     assert_eq!(slow.rto.initial, Duration::from_secs(11));
@@ -67,6 +76,10 @@ fn a_path_fills_in_what_a_route_does_not_say() {
         // 62.5 MB of packets of 552 bytes.
         assert_eq!(known.route.unwrap().bdp, Some(Bytes(57_971_014)));
     }
+    // Where who listens has the data, its direction counts.
+    let answers = PathParameters { data_rate: MARS.ack_rate, ..MARS };
+    let known = config(r#"{ "profile": "scps", "route": "path" }"#).on_path(&answers).unwrap();
+    assert_eq!((known.route.unwrap().bdp, known.rate_control.unwrap().rate), (Some(Bytes(115_942_028)), MARS.rate));
     let given = r#"{ "route": { "path": true, "rto": "600 s", "rate": "500 kbit/s" }, "rto": { "syn": "700 s" } }"#;
     let known = config(given).on_path(&MARS).unwrap();
     assert_eq!((known.rto.initial, known.rto.syn), (Duration::from_secs(600), Duration::from_secs(700)));

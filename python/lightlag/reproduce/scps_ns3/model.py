@@ -1,0 +1,405 @@
+"""A program of its own for what the paper's simulator does: the rules of ns-3's TCP of 2016 and 2017, nothing else.
+
+One sender, a forward link and a return link, each with a drop-tail queue; no options, no handshake but its time. The
+rules are those of ns-3's `TcpSocketBase`, `TcpNewReno` and `TcpVegas` of these years, in our own words:
+
+- an ACK of new data counts one segment in slow start and 1/W in avoidance, however much it covers;
+- without timestamps the oldest segment of an ACK gives the round-trip sample, and congestion control sees the smoothed
+  one; RTO = SRTT + 4 RTTVAR, at least 1 s;
+- the third duplicate begins fast recovery; its first partial ACK restarts the timer, later ones do not;
+- the first two duplicates let a new segment out each (RFC 3042);
+- an ACK in fast recovery that is not the last takes what it acknowledges off the window
+  and gives a segment back (RFC 6582 §3.2 step 5), and nothing else grows it; the last leaves what is in flight;
+- what is in flight is what was sent less what is acknowledged, less duplicates, plus what was sent again;
+- Vegas doubles like NewReno, needs three samples in a round, and reduces by a loss to its threshold.
+
+It shares no code with the simulator.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+DUPLICATES = 3
+HEADER_BYTES, SNACK_BYTES = 42, 8
+BUFFER_BYTES = 300_000
+MOST_HOLES = 6
+
+
+@dataclass(frozen=True)
+class Path:
+    """Where the model sends.
+
+    Attributes
+    ----------
+    return_bps
+        Rate of the way back.
+    delay_s
+        One way.
+    payload, packet
+        Bytes of a full segment, and on the link.
+    queue
+        Packets that may wait on the way forward.
+    ber
+        Bit error rate, both ways.
+    """
+
+    return_bps: float = 1.5e6
+    delay_s: float = 0.05
+    payload: int = 472
+    packet: int = 514
+    queue: int = 36
+    ber: float = 0.0
+    forward_bps: float = 1.5e6
+    file_bytes: int = 5_000_000
+
+    def survives(self, size: int, chance: random.Random) -> bool:
+        """Whether a packet of so many bytes arrives whole."""
+        return not self.ber or chance.random() < (1 - self.ber) ** (8 * size)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How the ends behave.
+
+    Attributes
+    ----------
+    vegas
+        Vegas' window, else NewReno's.
+    ack_interval_s
+        SCPS-TP: one ACK in this time, with its holes; 0 is a delayed ACK of two segments or 200 ms.
+    rate_bps
+        Rate control in bytes of IP; 0 is none.
+    corruption
+        No loss costs anything: neither window nor threshold, and the timeout does not double.
+    smoothed
+        Vegas sees the smoothed round-trip time, as in ns-3, not that of the newest segment.
+    """
+
+    vegas: bool = False
+    ack_interval_s: float = 0.0
+    rate_bps: float = 0.0
+    corruption: bool = False
+    smoothed: bool = True
+
+
+@dataclass
+class Receiver:
+    """What has arrived."""
+
+    expected: int = 0
+    above: set[int] = field(default_factory=set)
+
+    def take(self, segment: int) -> None:
+        """A segment arrives."""
+        if segment >= self.expected:
+            self.above.add(segment)
+        while self.expected in self.above:
+            self.above.remove(self.expected)
+            self.expected += 1
+
+    def holes(self) -> list[range]:
+        """The first holes, up to six."""
+        found: list[range] = []
+        at = self.expected
+        for segment in sorted(self.above):
+            if segment > at:
+                found.append(range(at, segment))
+                if len(found) == MOST_HOLES:
+                    break
+            at = segment + 1
+        return found
+
+
+@dataclass
+class Window:
+    """W and ssthresh in segments, by the rules of NewReno or Vegas."""
+
+    vegas: bool
+    cwnd: float = 1.0
+    ssthresh: float = float("inf")
+    base: float = float("inf")
+    least: float = float("inf")
+    samples: int = 0
+    round_end: int = 0
+
+    def sample(self, rtt: float) -> None:
+        """A round-trip time."""
+        self.base, self.least = min(self.base, rtt), min(self.least, rtt)
+        self.samples += 1
+
+    def grow(self, una: int, following: int, *, is_open: bool) -> None:
+        """An ACK of new data."""
+        if not self.vegas or not is_open:
+            self._as_newreno()
+        elif una >= self.round_end:
+            self.round_end = following
+            if self.samples <= 2:
+                self._as_newreno()
+            else:
+                self._decide()
+            self.samples, self.least = 0, float("inf")
+        elif self.cwnd < self.ssthresh:
+            self.cwnd += 1
+
+    def _as_newreno(self) -> None:
+        self.cwnd += 1 if self.cwnd < self.ssthresh else 1 / self.cwnd
+
+    def _decide(self) -> None:
+        """Vegas, once a round: 2, 4, 1."""
+        whole = int(self.cwnd)
+        target = int(whole * self.base / self.least)
+        waiting = whole - target
+        if waiting > 1 and self.cwnd < self.ssthresh:
+            self.cwnd = min(whole, target + 1)
+            self.ssthresh = self.threshold(0)
+        elif self.cwnd < self.ssthresh:
+            self.cwnd += 1
+        elif waiting > 4:
+            self.cwnd = whole - 1
+            self.ssthresh = self.threshold(0)
+        elif waiting < 2:
+            self.cwnd = whole + 1
+        self.ssthresh = max(self.ssthresh, 0.75 * self.cwnd)
+
+    def threshold(self, flight: int) -> float:
+        """What a loss leaves."""
+        return max(min(self.ssthresh, self.cwnd - 1), 2.0) if self.vegas else max(flight / 2, 2.0)
+
+
+class Link:
+    """A drop-tail queue before a link: `carry` hands over what arrives."""
+
+    def __init__(self, rate_bps: float, delay_s: float, queue: int) -> None:
+        self.rate_bps, self.delay_s, self.queue = rate_bps, delay_s, queue
+        self.leaving: deque[float] = deque()
+
+    def carry(self, now: float, size: int) -> float | None:
+        """When a packet arrives; None if the queue is full."""
+        while self.leaving and self.leaving[0] <= now:
+            self.leaving.popleft()
+        if len(self.leaving) > self.queue:
+            return None
+        begin = self.leaving[-1] if self.leaving else now
+        self.leaving.append(begin + 8 * size / self.rate_bps)
+        return self.leaving[-1] + self.delay_s
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a transfer took.
+
+    Attributes
+    ----------
+    throughput_bps
+        The file over the time until its last segment was there.
+    timeouts, largest
+        Timeouts, and the largest window in segments.
+    """
+
+    throughput_bps: float
+    timeouts: int
+    largest: float
+
+
+class _Run:
+    """One transfer."""
+
+    def __init__(self, path: Path, ends: Ends, seed: int) -> None:
+        self.path, self.ends, self.chance = path, ends, random.Random(seed)
+        self.forward = Link(path.forward_bps, path.delay_s, path.queue)
+        self.back = Link(path.return_bps, path.delay_s, 1000)
+        self.events: list[tuple[float, int, Callable[[], None]]] = []
+        self.count = 0
+        self.receiver, self.window = Receiver(), Window(ends.vegas)
+        self.total = -(-path.file_bytes // path.payload)
+        self.una = self.following = self.highest = self.recover = self.duplicates = self.repairs = self.timeouts = 0
+        self.in_recovery = self.after_timeout = False
+        self.is_first_partial = True
+        self.sent_at: dict[int, float] = {}
+        self.again: set[int] = set()
+        # The handshake gives the first sample.
+        self.srtt = 2 * path.delay_s + 8 * HEADER_BYTES * (2 / path.forward_bps + 1 / path.return_bps)
+        self.variance, self.backoff = self.srtt / 2, 1
+        self.deadline = float("inf")
+        self.tokens_at, self.pending, self.ack_due = 0.0, 0, float("inf")
+        self.finished: float | None = None
+        self.largest = 1.0
+        self.now = 2 * path.delay_s + 8 * HEADER_BYTES / path.return_bps
+
+    def at(self, time: float, what: Callable[[], None]) -> None:
+        self.count += 1
+        heapq.heappush(self.events, (time, self.count, what))
+
+    def run(self) -> Outcome:
+        self.send_window()
+        while self.events and self.finished is None:
+            self.now, _, what = heapq.heappop(self.events)
+            what()
+        seconds = self.finished or float("inf")
+        return Outcome(8 * self.path.file_bytes / seconds, self.timeouts, self.largest)
+
+    # What the sender does.
+
+    def send_window(self) -> None:
+        room = int(self.window.cwnd) + self.una
+        while self.following < min(room, self.total, self.una + BUFFER_BYTES // self.path.payload):
+            self.send_new()
+        if self.following > self.una and self.deadline == float("inf"):
+            self.arm()
+
+    def send_new(self) -> None:
+        self.send(self.following)
+        self.following += 1
+        self.highest = max(self.highest, self.following)
+
+    def send(self, segment: int) -> None:
+        if segment in self.sent_at:
+            self.again.add(segment)
+        leaves = self.now
+        if self.ends.rate_bps:
+            leaves = max(self.now, self.tokens_at)
+            self.tokens_at = leaves + 8 * (self.path.packet - 2) / self.ends.rate_bps
+        self.sent_at[segment] = leaves
+        self.at(leaves, lambda: self.enter(segment))
+
+    def enter(self, segment: int) -> None:
+        """A segment reaches the forward queue."""
+        arrival = self.forward.carry(self.now, self.path.packet)
+        if arrival is not None and self.path.survives(self.path.packet, self.chance):
+            self.at(arrival, lambda: self.arrives(segment))
+
+    def flight(self) -> int:
+        """What is outstanding, less what duplicates tell of, plus what was sent again."""
+        return max(self.following - self.una + self.repairs - self.duplicates, 0)
+
+    def repair(self, segment: int) -> None:
+        self.repairs += 1
+        self.send(segment)
+
+    def arm(self) -> None:
+        rto = max(1.0, self.srtt + max(0.001, 4 * self.variance)) if self.srtt else 1.0
+        self.deadline = deadline = self.now + rto * self.backoff
+        self.at(deadline, lambda: self.expires(deadline))
+
+    def expires(self, deadline: float) -> None:
+        if deadline != self.deadline:
+            return
+        self.timeouts += 1
+        if not self.ends.corruption:
+            self.window.ssthresh = self.window.threshold(self.flight())
+            self.window.cwnd = 1.0
+            self.following = self.una + 1
+            self.backoff = min(2 * self.backoff, 64)
+        self.in_recovery, self.after_timeout, self.is_first_partial = False, True, True
+        self.duplicates, self.repairs, self.recover = 0, 0, self.highest
+        self.repair(self.una)
+        self.arm()
+
+    def on_ack(self, number: int, holes: list[range]) -> None:
+        if number > self.una:
+            self.on_new_ack(number)
+        elif number == self.una < self.following:
+            self.on_duplicate()
+        for hole in holes:
+            for segment in hole:
+                if segment >= self.una and self.now - self.sent_at.get(segment, self.now) >= max(self.srtt, 0.001):
+                    self.repair(segment)
+        self.largest = max(self.largest, self.window.cwnd)
+        self.send_window()
+
+    def sample(self) -> None:
+        """The oldest segment of an ACK, if it left once."""
+        if self.una in self.again:
+            return
+        rtt = self.now - self.sent_at[self.una]
+        if self.srtt:
+            self.variance += (abs(rtt - self.srtt) - self.variance) / 4
+            self.srtt += (rtt - self.srtt) / 8
+        else:
+            self.srtt, self.variance = rtt, rtt / 2
+
+    def on_new_ack(self, number: int) -> None:
+        acked, restarts = number - self.una, True
+        newest = self.now - self.sent_at[number - 1]
+        self.sample()
+        self.una, self.following = number, max(self.following, number)
+        self.backoff = 1
+        if self.in_recovery and number < self.recover:
+            self.window.cwnd = max(self.window.cwnd - acked, 0.0) + 1
+            self.duplicates = max(self.duplicates - acked, 0)
+            restarts, self.is_first_partial = self.is_first_partial, False
+            self.repairs = max(self.repairs - 1, 0)
+            if not self.ends.ack_interval_s:
+                self.repair(self.una)
+        else:
+            if self.in_recovery:
+                self.window.cwnd = min(self.window.ssthresh, self.flight() + 1)
+                self.in_recovery = False
+            self.is_first_partial, self.duplicates, self.repairs = True, 0, 0
+            if self.srtt:
+                self.window.sample(self.srtt if self.ends.smoothed else newest)
+            self.after_timeout = self.after_timeout and number < self.recover
+            self.window.grow(self.una, self.following, is_open=not self.after_timeout)
+        if restarts:
+            self.deadline = float("inf")
+            if self.following > self.una:
+                self.arm()
+
+    def on_duplicate(self) -> None:
+        self.duplicates += 1
+        if self.in_recovery:
+            self.window.cwnd += 1
+        elif self.duplicates == DUPLICATES and self.una >= self.recover:
+            self.in_recovery, self.recover = True, self.highest
+            if not self.ends.corruption:
+                self.window.ssthresh = self.window.threshold(self.flight())
+                self.window.cwnd = self.window.ssthresh + DUPLICATES
+            if not self.ends.ack_interval_s:
+                self.repair(self.una)
+        elif self.duplicates < DUPLICATES and self.following < self.total:
+            self.send_new()
+
+    # What the receiver does.
+
+    def arrives(self, segment: int) -> None:
+        in_order = segment == self.receiver.expected and not self.receiver.above
+        self.receiver.take(segment)
+        if self.receiver.expected >= self.total:
+            self.finished = self.now
+            return
+        self.pending += 1
+        interval = self.ends.ack_interval_s
+        if not interval and (self.pending >= 2 or not in_order):
+            self.acknowledge()
+        elif self.pending == 1:
+            self.ack_due = due = self.now + (interval or 0.2)
+            self.at(due, lambda: self.delayed(due))
+
+    def delayed(self, due: float) -> None:
+        if due == self.ack_due and self.pending:
+            self.acknowledge()
+
+    def acknowledge(self) -> None:
+        self.pending, self.ack_due = 0, float("inf")
+        holes = self.receiver.holes() if self.ends.ack_interval_s else []
+        size = HEADER_BYTES + SNACK_BYTES * len(holes)
+        number = self.receiver.expected
+        arrival = self.back.carry(self.now, size)
+        if arrival is not None and self.path.survives(size, self.chance):
+            self.at(arrival, lambda: self.on_ack(number, holes))
+
+
+def transfer(path: Path, ends: Ends, seed: int = 1) -> Outcome:
+    """Carry the file.
+
+    Examples
+    --------
+    >>> transfer(Path(queue=1000, file_bytes=472_000), Ends()).timeouts
+    0
+    """
+    return _Run(path, ends, seed).run()

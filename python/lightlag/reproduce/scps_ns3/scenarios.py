@@ -1,0 +1,10 @@
+"""The scenario files of this paper, which `lightlag run` takes as well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def scenario(name: str) -> Path:
+    """The file of a scenario: tcp, scps or geo."""
+    return Path(__file__).with_name(f"{name}.toml")

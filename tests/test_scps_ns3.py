@@ -1,0 +1,224 @@
+"""SCPS-TP in ns-3, 2017, run again: the model, and the bands that the paper's card asks for."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lightlag.reproduce import PAPERS, Verdict
+from lightlag.reproduce.paper import Effort
+from lightlag.reproduce.scps_ns3 import (
+    ack_intervals,
+    algorithms,
+    asymmetry,
+    compression,
+    corruption,
+    equations,
+    model,
+    outages,
+    peer,
+    repairs,
+    satellite,
+    sweeps,
+)
+from lightlag.reproduce.scps_ns3.setting import NEWRENO, SCPS, VEGAS, Setting, Transport, rates
+from lightlag.reproduce.table import Row
+
+
+def judged(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row.verdict is not Verdict.NOT_JUDGED]
+
+
+def failing(rows: list[Row]) -> list[str]:
+    return [f"{row.item}, {row.quantity}" for row in rows if row.verdict is Verdict.NOT_REPRODUCED]
+
+
+def test_the_path_is_the_papers() -> None:
+    setting = Setting(NEWRENO)
+    assert (setting.mss, setting.forward_queue) == (472, 36)
+    summary = setting.run(1, **{"flows.0.transfer": "472 B"}).summary
+    # A segment of 514 B and an ACK of 42 over 100 ms and two links of 1.5 Mbit/s each way; after 200 ms, for it is one.
+    links = {link["name"]: link["carried_bytes"] for link in summary["links"]}
+    assert links["router->server"] >= 514
+    assert summary["flows"][0]["min_rtt_s"] == pytest.approx(0.1, abs=0.002)
+
+
+def test_the_model_fills_a_lossless_link() -> None:
+    run = model.transfer(model.Path(queue=10_000), model.Ends())
+    # 472 of 514 B at 1.5 Mbit/s, less a handshake and ten doublings by half.
+    assert 0.94 * 1.377e6 < run.throughput_bps < 1.377e6
+    assert run.timeouts == 0
+
+
+def test_the_model_is_bound_to_its_acks() -> None:
+    for rate in (15e3, 5e3, 3e3):
+        run = model.transfer(model.Path(return_bps=rate), model.Ends())
+        assert run.throughput_bps == pytest.approx(equations.ack_clock_bps(rate, 472), rel=0.08)
+
+
+def test_the_model_never_loses_data() -> None:
+    for seed in (1, 2):
+        run = model.transfer(model.Path(ber=3e-5, file_bytes=500_000), model.Ends(ack_interval_s=0.069), seed)
+        assert 0 < run.throughput_bps < 1.5e6
+
+
+@pytest.fixture(scope="module")
+def asymmetric() -> asymmetry.Asymmetry:
+    return asymmetry.Asymmetry.run(Effort(seeds=2, jobs=2))
+
+
+def test_nearly_every_claim_about_narrow_return_links_holds(asymmetric: asymmetry.Asymmetry) -> None:
+    rows = asymmetry.rows(asymmetric)
+    assert len(judged(rows)) == 9
+    # From 2 to 1.5 kbit/s SCPS-TP is not slower.
+    assert [name for name in failing(rows) if "at 1500, 15, 5" not in name] == []
+
+
+def test_narrow_links_cost_what_they_cost_in_ns3(asymmetric: asymmetry.Asymmetry) -> None:
+    for rate in asymmetry.RETURNS_BPS[1:]:
+        ours, theirs = asymmetric.mean(NEWRENO, rate), peer.kbps(Setting(NEWRENO, rate))
+        assert theirs is not None
+        assert ours == pytest.approx(theirs, rel=0.005)
+    # With rate control below TCP, as ns-3 stands in for it.
+    for rate in (1.5e6, 15e3, 5e3):
+        theirs = peer.kbps(Setting(SCPS, rate))
+        assert theirs is not None
+        assert asymmetric.mean(asymmetry.BELOW, rate) == pytest.approx(theirs, rel=0.1)
+
+
+def test_simulator_and_model_agree_where_acks_clock(asymmetric: asymmetry.Asymmetry) -> None:
+    for rate in (15e3, 5e3, 3e3, 2e3):
+        for one in (NEWRENO, VEGAS):
+            assert asymmetric.mean(one, rate) == pytest.approx(asymmetric.model(one, rate), rel=0.01)
+
+
+def test_a_short_return_queue_helps_newreno_and_nobody_else(asymmetric: asymmetry.Asymmetry) -> None:
+    def mean(one: Transport, queue: int) -> float:
+        return statistics.fmean(asymmetric.of(one, 5e3, queue))
+
+    assert mean(NEWRENO, 36) > 2 * mean(NEWRENO, 1000)
+    assert mean(VEGAS, 5) == pytest.approx(mean(VEGAS, 1000))
+    assert mean(SCPS, 5) == pytest.approx(mean(SCPS, 1000))
+
+
+def test_the_models_vegas_is_ours() -> None:
+    for transport, ends in ((SCPS, asymmetry.MODELS[SCPS]), (asymmetry.LINUX_VEGAS, asymmetry.PLAIN)):
+        for delay in (0.1, 0.2, 0.3):
+            setting = Setting(transport, delay_s=delay)
+            (flow,) = setting.run(1).summary["flows"]
+            assert flow["goodput_bps"] == pytest.approx(asymmetry.ideal_bps(setting, ends), rel=0.06)
+
+
+def test_sequence_numbers_rise_steepest_with_scps() -> None:
+    found = asymmetry.sequences(Effort(jobs=2))
+    slopes = [run.slope_bps() for run in found.values()]
+    assert slopes[0] > 5 * slopes[1]
+    assert slopes[1] == pytest.approx(equations.ack_clock_bps(5e3, 472), rel=0.01)
+
+
+def test_fixed_acks_help_westwood_and_highspeed() -> None:
+    rows = algorithms.rows(algorithms.Algorithms.run(Effort(seeds=1, jobs=2)))
+    by_name = {row.quantity.split(":")[0]: row.verdict for row in judged(rows)}
+    assert by_name["Westwood"] is by_name["HighSpeed"] is Verdict.REPRODUCED
+    # They help Hybla even more, in contrast to the paper.
+    assert by_name["Hybla"] is Verdict.NOT_REPRODUCED
+
+
+def test_every_claim_about_long_delays_holds() -> None:
+    rows = sweeps.delay_rows(sweeps.delays(Effort(seeds=1, jobs=2)))
+    assert len(judged(rows)) == 8
+    assert failing(rows) == []
+
+
+def test_large_segments_help() -> None:
+    settings = [Setting(one, 3e3, mtu=mtu) for one in (SCPS, NEWRENO) for mtu in (104, 512, 1500)]
+    found = [statistics.fmean(values) / 1e3 for values in rates(settings, Effort(seeds=2, jobs=2)).values()]
+    assert found[0] < found[1] < found[2]
+    assert found[3:] == pytest.approx([peer.kbps(setting) for setting in settings[3:]], rel=0.005)
+    assert all(a > 2 * b for a, b in zip(found[:3], found[3:], strict=True))
+
+
+def test_a_frozen_window_grows_by_one_with_each_ack_and_never_shrinks() -> None:
+    result = corruption.setting(corruption.FROZEN, 0.05).run(1, **{"record.acks": "true"})
+    windows = result.acks["cwnd_bytes"].to_numpy() / 472
+    growth = np.diff(windows)
+    assert windows[0] == 1
+    assert growth.min() >= 0
+    assert growth.max() <= 1 + 1e-9
+    assert result.summary["links"][2]["dropped_error"] > 300
+
+
+@pytest.fixture(scope="module")
+def corrupted() -> corruption.Corruption:
+    return corruption.Corruption.run(Effort(seeds=3, jobs=2))
+
+
+def test_with_bit_errors_newreno_and_rate_control_are_in_their_bands(corrupted: corruption.Corruption) -> None:
+    rows = [row for row in corruption.rows(corrupted) if "window from 1" not in row.quantity]
+    assert len(judged(rows)) == 8
+    assert failing(rows) == []
+
+
+def test_with_bit_errors_rate_control_comes_to_its_closed_form(corrupted: corruption.Corruption) -> None:
+    full = equations.rated_bps(1.425e6, 472, equations.packet_error_rate(1e-5, 514)) / 1e3
+    for delay in corruption.DELAYS_S:
+        assert 0.95 * full < corrupted.mean(corruption.RATE_ONLY, delay) < 1.02 * full
+        frozen = corrupted.mean(corruption.FROZEN, delay)
+        assert frozen < equations.ramp_bps(5_000_000, full * 1e3, 2 * delay, 0.069, 472) / 1e3
+
+
+def test_fast_recovery_of_ns3_explains_the_papers_rate(corrupted: corruption.Corruption) -> None:
+    ideal = [corrupted.ideal[corruption.FROZEN.label, delay].mean for delay in corruption.DELAYS_S]
+    assert 200 < ideal[0] < 600
+    assert ideal[1] < ideal[0] < 0.5 * corrupted.mean(corruption.FROZEN, 0.05)
+
+
+def test_snack_repairs_each_loss_once() -> None:
+    for one in (repairs.SNACK, repairs.VECTOR):
+        found = repairs.sample(Setting(one, ber=1e-5), 1)
+        assert found.repairs == pytest.approx(1, abs=0.01)
+        assert found.rate_bps > repairs.sample(Setting(repairs.SACK, ber=1e-5), 1).rate_bps
+
+
+def test_acks_in_a_bucket_need_no_tuning() -> None:
+    settings = [ack_intervals.point(one, 0.05, 3e3) for one in (ack_intervals.RATED, ack_intervals.COALESCED)]
+    without, with_bucket = (values[0] for values in rates(settings, Effort(seeds=1)).values())
+    assert with_bucket > 1.5 * without
+
+
+def test_compressed_headers_gain_what_they_save() -> None:
+    points = [
+        compression.point(compression.RATED, mtu, 1.5e6, compressed=on) for mtu in (104, 512) for on in (False, True)
+    ]
+    small, compressed_small, usual, compressed_usual = (v[0] for v in rates(points, Effort(seeds=1)).values())
+    assert compressed_small / small == pytest.approx(compression.data_gain(104), rel=0.01)
+    assert compressed_usual / usual == pytest.approx(compression.data_gain(512), rel=0.01)
+    # Ten ACKs of 32 B a second fit into 3 kbit/s, ten of 42 B do not.
+    narrow = [compression.point(SCPS, 512, 3e3, compressed=on) for on in (False, True)]
+    plain, with_it = (v[0] for v in rates(narrow, Effort(seeds=1)).values())
+    assert with_it > compression.ack_gain() * plain
+
+
+def test_an_outage_ends_no_scps_connection() -> None:
+    rows = outages.rows(outages.Outages.run(Effort(seeds=3, jobs=2)))
+    assert len(judged(rows)) == 5
+    assert failing([row for row in rows if "TCP, Linux: lateness" not in row.quantity]) == []
+
+
+def test_reports_of_six_holes_bound_the_rate_over_geo() -> None:
+    assert satellite.goodput(satellite.SCPS, 3e-6, 1) == pytest.approx(satellite.holes_mbps(3e-6), rel=0.2)
+    assert satellite.goodput(satellite.RACK, 3e-6, 1) > 2 * satellite.holes_mbps(3e-6)
+    assert satellite.goodput(satellite.SCPS, 1e-7, 1) > satellite.goodput(satellite.BBR, 1e-7, 1)
+
+
+def test_a_reproduction_leaves_tables_and_figures(tmp_path: Path) -> None:
+    found = PAPERS["scps-ns3"].reproduce(tmp_path / "out", seeds=1, jobs=2)
+    names = {path.stem for path in (tmp_path / "out").glob("*.pdf")}
+    assert names == {picture.name for picture in found.pictures}
+    assert {"fig3", "fig4", "fig5", "fig6", "fig7", "fig8_9", "return_queue"} <= names
+    assert (tmp_path / "out" / "fig3.csv").read_text("utf-8").startswith('"return rate, kbit/s",ratio')
+    items = {row.item.split(",")[0] for row in found.rows}
+    assert {"Fig. 3", "Fig. 4", "Fig. 5", "Fig. 6", "Fig. 7", "Fig. 8", "Fig. 9"} <= items
