@@ -401,6 +401,7 @@ fn play(config: Config, fate: &Fate) -> (Path, Vec<Hole>) {
     let (mut random, log, drawn) = (RandomStream::new(fate.seed, "path"), arrivals.clone(), fate.clone());
     // With timestamps, what comes behind younger data counts as a segment of the past.
     let told_at_once = fate.reads.is_none() && !config.timestamps;
+    let compressed = config.scps.is_some_and(|scps| scps.compression);
     let mut path = Path::new(config, 100).bend(move |sent, delay| {
         let loss = if is_data(sent) { drawn.loss } else { drawn.ack_loss };
         let lost = random.uniform() < loss;
@@ -443,7 +444,10 @@ fn play(config: Config, fate: &Fate) -> (Path, Vec<Hole>) {
         }
         steps += 1;
         assert!(steps < 3_000_000, "no end");
-        if !path.step() && path.ends[SERVER].unread() == 0 {
+        // Whoever knows no id of a compressed header drops it: to an end that is gone, a FIN may leave again and again.
+        let server = &path.ends[SERVER];
+        let unheard = compressed && path.ends[CLIENT].state() == State::Closed && server.state() == State::LastAck;
+        if unheard || !path.step() && path.ends[SERVER].unread() == 0 {
             break;
         }
     }
@@ -482,7 +486,8 @@ proptest! {
     /// Whatever is lost, late or out: the connection ends, its parts make up the stream, and a hole is one.
     #[test]
     fn delivered_and_holes_are_what_was_sent(config in behaviours(), fate in fates()) {
-        let quiet = fate.loss == 0.0 && fate.outage.is_none();
+        // A compressed header that comes before the ACK of the handshake is not known yet.
+        let quiet = fate.loss == 0.0 && fate.outage.is_none() && !config.scps.unwrap().compression;
         let patient = config.scps.unwrap().bets.unwrap().patience > ms(fate.jitter_ms);
         let roomy = config.scps.unwrap().bets.unwrap().hold.is_none_or(|hold| hold > Bytes(fate.bytes))
             && config.receive_buffer.0 / 2 > fate.bytes;
@@ -499,11 +504,11 @@ proptest! {
         if may_fail && path.ends.iter().any(|end| end.statistics().failure.is_some()) {
             return Ok(());
         }
-        // Whoever sends its FIN to a peer that is gone hears nothing where nobody knows the id of its headers.
-        let unheard = |end: usize| compressed && end == SERVER;
-        for end in [CLIENT, SERVER] {
-            prop_assert_eq!(path.ends[end].state(), State::Closed);
-            prop_assert!(path.ends[end].statistics().failure.is_none() || unheard(end));
+        let unheard = compressed && server.state() == State::LastAck;
+        prop_assert!(server.state() == State::Closed || unheard);
+        prop_assert_eq!(path.ends[CLIENT].state(), State::Closed);
+        for end in &path.ends {
+            prop_assert_eq!(end.statistics().failure, None);
         }
         prop_assert_eq!(server.received(), fate.bytes);
         prop_assert_eq!(server.delivered() + server.holes().bytes, fate.bytes);
