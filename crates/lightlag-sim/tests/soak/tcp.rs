@@ -31,6 +31,10 @@ impl Table {
         self.0.push(format!("{key} = {value}"));
     }
 
+    fn has(&self, text: &str) -> bool {
+        self.0.iter().any(|key| key.contains(text))
+    }
+
     fn word(&mut self, key: &str, value: &str) {
         self.set(key, format_args!("{value:?}"));
     }
@@ -163,11 +167,13 @@ fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
     if draw.percent(30) {
         table.set("burst_limit", draw.magnitude(1, 20));
     }
-    match draw.between(0, 5) {
+    // A sudden start probes for the whole window: a million dummies a round trip of the smallest segments and the largest one.
+    let (kinds, largest) = if table.has("peach") { (2, (1_000 * mss).max(10_000)) } else { (5, 10_000_000) };
+    match draw.between(0, kinds) {
         // Less than a segment, a few segments, a lot.
         0 => table.set("receive_buffer", format_args!("\"{} B\"", draw.between(64, 2 * mss))),
         1 => table.set("receive_buffer", format_args!("\"{} B\"", draw.between(mss.max(64), 20 * mss))),
-        2 => table.set("receive_buffer", format_args!("\"{} B\"", draw.magnitude(10_000, 10_000_000))),
+        2 => table.set("receive_buffer", format_args!("\"{} B\"", draw.magnitude(10_000, largest))),
         3 => table.set("receive_buffer", "\"auto\""),
         4 => {
             let initial = draw.magnitude(64, 100_000);
@@ -232,8 +238,7 @@ fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
         let form = draw.pick(if repairs { &["off"][..] } else { &["off", "short", "long"] });
         let delay = if form == "off" { 0 } else { delay };
         // A compressed header has no place for marks, nor for a low priority.
-        let has = |key: &str| table.0.iter().any(|line| line.contains(key));
-        let may_compress = has("ecn = \"off\"") && !has("peach");
+        let may_compress = table.has("ecn = \"off\"") && !table.has("peach");
         let mut keys = vec![format!("snack = {form:?}")];
         for key in [
             format!("snack_delay = \"{delay} ms\""),

@@ -103,6 +103,9 @@ impl Connection {
         if segment.flags.has(Flags::RST) {
             return;
         }
+        if self.sender.in_outage() {
+            self.hear_stranger(now);
+        }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             self.receiver.hurry(MAX_QUICK);
             self.receiver.acknowledge_soon(now);

@@ -19,6 +19,9 @@ const STAMPS: u32 = 12;
 /// Bytes of options at most.
 const OPTIONS: u32 = 40;
 
+/// Bytes of the option that tells of corruption with what comes before it, and its padding.
+const CORRUPTION: u32 = 4;
+
 /// Bytes of the record boundary option with its padding.
 const BOUNDARY: u32 = 4;
 
@@ -114,8 +117,8 @@ impl Connection {
         let usual = if self.timestamps { STAMPS } else { 0 };
         let reports = self.receiver.has_report();
         let bare = match compressed {
-            // A FIN is the longest that reports nothing.
-            true if !reports => self.largest_empty_header(),
+            // A FIN is the longest that reports nothing but corruption.
+            true if !reports => self.largest_empty_header() + CORRUPTION,
             _ => HEADER + if reports || self.handshake_due { OPTIONS } else { usual + BOUNDARY },
         };
         match self.state {

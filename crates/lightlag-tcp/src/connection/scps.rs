@@ -180,6 +180,15 @@ impl Connection {
         }
     }
 
+    /// An unacceptable one, as the probe of an outage is: the peer is there, and two ends that both wait for a link, each
+    /// with a window full of data, send nothing else.
+    #[cold]
+    pub(super) fn hear_stranger(&mut self, now: Instant) {
+        if let Some(paused) = self.sender.heard_in_outage(now, &self.config) {
+            self.sender.go_on_with_outage(now, &paused);
+        }
+    }
+
     fn carries_data(&self) -> bool {
         !matches!(
             self.state,

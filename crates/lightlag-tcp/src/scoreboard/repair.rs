@@ -86,6 +86,11 @@ impl Scoreboard {
         self.records[(number - self.first) as usize].has(RETRANSMITTED)
     }
 
+    /// Whether the record left again so often, or more.
+    pub fn was_repaired(&self, number: u64, times: u8) -> bool {
+        self.records[(number - self.first) as usize].again >= times
+    }
+
     /// Whether the record left more than once, and its bytes.
     pub fn copies(&self, number: u64) -> (bool, u32) {
         let record = &self.records[(number - self.first) as usize];

@@ -30,6 +30,10 @@ impl Sender {
     /// Full segments carry so many bytes.
     pub(crate) fn set_segment_size(&mut self, bytes: u32) {
         self.segment_size = bytes;
+        if self.congestion.is_none() {
+            // Compressed headers make room for more than was thought before the handshake.
+            self.cwnd = self.cwnd.max(self.initial_cwnd());
+        }
     }
 
     /// A SYN or SYN-ACK leaves: waits for its answer, twice as long after each timeout.

@@ -6,6 +6,10 @@
 //! time, up to 60 s (the reference implementation's schedule; it gives up after 32, and we do not). The first segment of
 //! the peer ends it, or who told of it. What left a timeout ago or earlier leaves again then, from the first segment on.
 //!
+//! Timeouts may have another reason: a queue too small for what an unchanged window sends after each of them. When an
+//! outage that was guessed has ended and nothing was acknowledged since, the next guess takes twice as many, to which the
+//! congestion control reacts. That is ours, too.
+//!
 //! What the peer had sent before a link went out comes for up to a round trip after the news of it: such segments are taken
 //! and end nothing. That is ours: the sources let any segment end an outage.
 
@@ -26,6 +30,9 @@ pub(super) struct Outage {
     ended: Instant,
     /// Until when segments of the peer end nothing, because they left before.
     deaf_until: Instant,
+    /// What was outstanding when it was guessed last, and how often in a row for the same.
+    guessed_at: u64,
+    guesses: u8,
 }
 
 /// An outage that goes on behind a segment of the peer.
@@ -58,8 +65,22 @@ impl Sender {
         let runs = self.timer == Timer::Retransmission && self.deadline != Instant::MAX;
         let left = if runs { self.deadline.max(now).since(now) } else { Duration::ZERO };
         let outage = &mut self.extra.get_or_insert_default().outage;
-        *outage = Outage { left, ended: outage.ended, ..Outage::default() };
+        (outage.left, outage.probes, outage.deaf_until) = (left, 0, Instant::ZERO);
         self.wait_for_link(now + FIRST);
+    }
+
+    /// Whether one timeout more means an outage.
+    #[cold]
+    pub(super) fn guesses_outage(&mut self, config: &Config) -> bool {
+        let Some(timeouts) = config.outage_after else { return false };
+        let (una, retries) = (self.board.una(), self.retries);
+        let outage = &mut self.extra.get_or_insert_default().outage;
+        let before = if outage.guessed_at == una { outage.guesses } else { 0 };
+        let means = u64::from(retries) + 1 >= u64::from(timeouts) << before.min(8);
+        if means {
+            (outage.guessed_at, outage.guesses) = (una, before.saturating_add(1));
+        }
+        means
     }
 
     /// Nothing leaves before this probe.

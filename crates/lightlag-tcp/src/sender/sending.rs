@@ -10,6 +10,9 @@ use lightlag_core::{Duration, Instant};
 /// How long data waits at most for a window that is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
 const OVERRIDE: Duration = Duration::from_secs(1);
 
+/// Repairs of a head that have a timeout of their own (how often the SCPS-TP reference implementation reports a hole).
+const RESNACK: u8 = 3;
+
 /// What leaves next.
 pub(super) enum Choice {
     New(Chunk),
@@ -205,11 +208,13 @@ impl Sender {
         if self.validation.is_some() {
             self.note_resent(number);
         }
+        // What the peer goes on to miss after so many repairs is a matter for the timeout, which makes room for the next.
+        let in_vain = self.recovery.uses_snack() && self.board.was_repaired(number, RESNACK);
         let chunk = self.board.retransmit(number, now);
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, true, config);
         account.statistics.retransmitted_segments += u64::from(chunk.len > 0);
-        let head_again = self.recovery.is_selective() && chunk.start == self.board.una();
+        let head_again = self.recovery.is_selective() && chunk.start == self.board.una() && !in_vain;
         if self.deadline == Instant::MAX || head_again {
             // The head's repair needs a whole RTO of its own (as Linux).
             self.timer = Timer::Retransmission;

@@ -97,7 +97,7 @@ impl Sender {
         account.statistics.timeouts += 1;
         account.waited_for_timeout(self.limit, now, waited);
         self.limit = Limit::Timeout;
-        if config.outage_after.is_some_and(|timeouts| self.retries.saturating_add(1) >= timeouts) {
+        if self.guesses_outage(config) {
             self.begin_outage(now);
             return Expiry::Continue;
         }
