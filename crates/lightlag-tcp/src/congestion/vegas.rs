@@ -20,10 +20,10 @@
 //!
 //! The variant `scps` is that of the SCPS-TP reference implementation: α = 3, β = 5, γ = 4 where nothing else is said; W
 //! doubles every round; diff > β takes 1 + min(W/2, (diff − β)/2); a loss takes half of W, a timeout leaves W = 1 and
-//! ssthresh = max(2, W/2). That diff is the paper's, and that slow start ends at the W it has, is ours [R]. It also ends at
+//! ssthresh = max(2, W/2). That diff is the paper's, and that slow start ends at the W it has, is ours \[R\]. It also ends at
 //! the bandwidth-delay product of a route where that is configured, as every slow start here.
 //!
-//! The variant `ns3` is that of ns-3, which sees only the smoothed RTT: [`ns3`].
+//! The variant `ns3` is that of ns-3, which sees only the smoothed RTT: see `vegas/ns3.rs`.
 //!
 //! All are NewReno while a loss is repaired. A base that never rises starves a sender whose route became longer,
 //! as a satellite hand-over can make it. With `rebase` = n, after n rounds in a row with diff > β, which all took a
