@@ -13,7 +13,9 @@
 //! a change is played again along one way whose places are known in advance. `docs/performance.md` has the figures of the
 //! structures that it was chosen from.
 
+use crate::prefetch;
 use crate::time::{Duration, Instant};
+use std::ops::Range;
 
 /// Whoever has a next event. Numbers are given out by the builder of a run, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -21,6 +23,9 @@ pub struct Entity(pub u32);
 
 /// The low bits of a key name the entity; the others are its time, in nanoseconds after [`EventQueue::base`].
 const ENTITY_BITS: u32 = 26;
+
+/// All of them: that of a key which stands for nobody.
+const ENTITY: u32 = (1 << ENTITY_BITS) - 1;
 
 /// From here on, about 275 s after the base, keys no longer tell the times apart: [`EventQueue::far`] does.
 const REACH: u64 = u64::MAX >> ENTITY_BITS;
@@ -122,11 +127,36 @@ impl EventQueue {
         self.first = self.first.min(key);
     }
 
+    /// Who wakes next among the neighbours of `entity`, by number, and who among the eighth of them that is nearest, so that
+    /// their state can be fetched from memory before it is needed. Numbers that nobody has stand for nobody; `None`: there
+    /// are few entities, which any cache holds.
+    #[inline]
+    pub fn soon_near(&self, entity: Entity) -> Option<(Entity, Entity)> {
+        // The places in the third round from the end, if there is one before it.
+        const THIRD: Range<usize> = WIDTH + WIDTH * WIDTH..WIDTH + WIDTH * WIDTH + WIDTH * WIDTH * WIDTH;
+        if self.places < THIRD.end {
+            return None;
+        }
+        let mut place = self.places + entity.0 as usize;
+        while place >= THIRD.end {
+            place = place / WIDTH - 1;
+        }
+        let winner = |place: usize| Entity(self.matches[place / WIDTH].0[place % WIDTH] as u32 & ENTITY);
+        Some((winner(place / WIDTH - 1), winner(place)))
+    }
+
+    /// Fetches the entry of an entity from memory.
+    #[inline]
+    pub fn prefetch(&self, entity: Entity) {
+        let place = self.places + entity.0 as usize;
+        prefetch(&self.matches[place / WIDTH]);
+    }
+
     /// The earliest entry, if it is not after `end`. It stays pending until [`settle`](Self::settle).
     #[inline]
     pub fn next_until(&self, end: Instant) -> Option<(Instant, Entity)> {
         let first = if self.first < FAR {
-            (self.time(self.first), Entity(self.first as u32 & ((1 << ENTITY_BITS) - 1)))
+            (self.time(self.first), Entity(self.first as u32 & ENTITY))
         } else {
             self.first_far()?
         };
@@ -245,6 +275,20 @@ mod tests {
             queue.settle(entity, None);
         }
         assert_eq!(order, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn who_wakes_soon_is_the_earliest_of_the_neighbours() {
+        assert!(EventQueue::new(512).soon_near(Entity(0)).is_none());
+        // Five rounds: neighbours are 512 that share a match of the third, an eighth of them 64 that share one of the fourth.
+        let mut queue = EventQueue::new(5000);
+        for (time, entity) in [(90, 512), (70, 700), (50, 701), (60, 1023), (10, 511), (20, 1024)] {
+            queue.arm(Entity(entity), Instant::from_nanos(time));
+        }
+        assert_eq!(queue.soon_near(Entity(690)), Some((Entity(701), Entity(701))));
+        assert_eq!(queue.soon_near(Entity(960)), Some((Entity(701), Entity(1023))));
+        let (first, nearest) = queue.soon_near(Entity(600)).unwrap();
+        assert!(first == Entity(701) && nearest.0 >= 5000, "{first:?} {nearest:?}");
     }
 
     #[test]

@@ -5,15 +5,18 @@
 //! - [`events`]: [`EventQueue`], one pending entry per entity, in the order (time, entity).
 //! - [`random`]: [`RandomStream`], one independent stream per named part of a run.
 //! - [`law`]: [`Law`], how sizes, times and counts are distributed.
+//! - [`mod@prefetch`]: [`prefetch()`], which fetches memory before it is needed.
 
 pub mod events;
 pub mod law;
+pub mod prefetch;
 pub mod random;
 pub mod time;
 pub mod units;
 
 pub use events::{Entity, EventQueue};
 pub use law::Law;
+pub use prefetch::prefetch;
 pub use random::RandomStream;
 pub use time::{Duration, Instant};
 pub use units::{Angle, Bytes, Decibels, Distance, Probability, Rate, SymbolRate, UnitError};

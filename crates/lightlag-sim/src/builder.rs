@@ -3,7 +3,7 @@
 use crate::application::{Application, Reading, Talk};
 use crate::body::UDP_HEADER;
 use crate::collector::Collector;
-use crate::datagrams::{self, Datagrams};
+use crate::datagrams::{self, Datagrams, Way};
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role, ends};
 use crate::record::Recorder;
@@ -182,11 +182,9 @@ fn datagrams(flows: &[Flow], endpoints: &[Endpoint], seed: u64) -> Datagrams {
     for (index, flow) in flows.iter().enumerate() {
         let Endpoint { peer_node, peer, out, .. } = endpoints[ends::sender(index)];
         let source = if flow.transport == Transport::Udp { Source::new(flow, seed) } else { None };
-        let sends = |source| {
-            let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
-            datagrams::Sender::new(source, most, peer_node, peer)
-        };
-        datagrams.add(source.map(sends), out);
+        let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
+        let sender = source.map(|source| datagrams::Sender::new(source, most));
+        datagrams.add(sender, Way { out, peer_node, peer });
     }
     datagrams
 }

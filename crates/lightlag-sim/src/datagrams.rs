@@ -9,7 +9,6 @@ use crate::ends;
 use crate::source::Source;
 use lightlag_core::Instant;
 use lightlag_net::{LinkId, NodeId};
-use std::hint::black_box;
 
 /// The place of a flow that is none of UDP.
 const NONE: u32 = u32::MAX;
@@ -21,16 +20,16 @@ pub(crate) struct Datagrams {
     places: Vec<u32>,
     pub(crate) senders: Vec<Sender>,
     pub(crate) receivers: Vec<Receiver>,
-    /// The links on which senders' datagrams leave. Close together, so that a link is known before its sender.
-    outs: Vec<LinkId>,
+    /// The ways of senders' datagrams. Close together, so that a link is known before its sender.
+    ways: Vec<Way>,
 }
 
 impl Datagrams {
-    /// Adds the ends of the next flow, whose data leaves on `out`; `None`: it is one of TCP.
-    pub(crate) fn add(&mut self, sender: Option<Sender>, out: LinkId) {
+    /// Adds the ends of the next flow, whose data goes this way; `None`: it is one of TCP.
+    pub(crate) fn add(&mut self, sender: Option<Sender>, way: Way) {
         self.places.push(if sender.is_some() { self.senders.len() as u32 } else { NONE });
         self.receivers.extend(sender.is_some().then(Receiver::default));
-        self.outs.extend(sender.is_some().then_some(out));
+        self.ways.extend(sender.is_some().then_some(way));
         self.senders.extend(sender);
     }
 
@@ -46,10 +45,10 @@ impl Datagrams {
         self.of_flow(ends::flow(endpoint))
     }
 
-    /// The link on which the datagrams of the flow at this place leave.
+    /// The way of the datagrams of the flow at this place.
     #[inline]
-    pub(crate) fn out(&self, place: usize) -> LinkId {
-        self.outs[place]
+    pub(crate) fn way(&self, place: usize) -> Way {
+        self.ways[place]
     }
 }
 
@@ -61,16 +60,23 @@ pub(crate) struct Sender {
     sent: u64,
     /// What is left of the message that is leaving.
     left: u32,
-    /// Where its datagrams go: the node, and the endpoint there.
-    pub(crate) peer_node: NodeId,
-    pub(crate) peer: u32,
     /// Most payload of a datagram in bytes: longer messages become several.
     most: u16,
 }
 
+/// The way of a sender's datagrams.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// The link on which they leave.
+    pub(crate) out: LinkId,
+    /// Where they go: the node, and the endpoint there.
+    pub(crate) peer_node: NodeId,
+    pub(crate) peer: u32,
+}
+
 impl Sender {
-    pub(crate) fn new(source: Source, most: u16, peer_node: NodeId, peer: u32) -> Self {
-        Self { source, sent: 0, left: 0, peer_node, peer, most }
+    pub(crate) fn new(source: Source, most: u16) -> Self {
+        Self { source, sent: 0, left: 0, most }
     }
 
     /// When the next message is due.
@@ -108,12 +114,6 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Looks at what a datagram that arrives will need, so that it comes from memory meanwhile.
-    #[inline]
-    pub(crate) fn approach(&self) {
-        black_box(self.bytes);
-    }
-
     /// A datagram arrived.
     pub(crate) fn receive(&mut self, now: Instant, datagram: &Datagram) {
         self.bytes += u64::from(datagram.len);
@@ -144,9 +144,12 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body::Body;
+    use crate::world::Hop;
 
     #[test]
-    fn an_end_is_short() {
-        assert_eq!((size_of::<Sender>(), size_of::<Receiver>()), (128, 64));
+    fn what_a_datagram_needs_is_short() {
+        assert_eq!((size_of::<Sender>(), size_of::<Receiver>()), (64, 64));
+        assert_eq!(size_of::<Hop<Body>>(), 192);
     }
 }

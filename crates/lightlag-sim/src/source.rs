@@ -10,10 +10,17 @@ use std::sync::Arc;
 pub(crate) struct Source {
     random: RandomStream,
     traffic: Arc<Traffic>,
-    /// Of a constant rate, also on and off.
-    stream: Option<Box<Stream>>,
     /// When the next message is offered; [`Instant::MAX`]: there is none.
     next: Instant,
+    /// `None` of datagrams without end, one at a time: all that a sensor needs is above.
+    more: Option<Box<More>>,
+}
+
+/// What most sources of datagrams do not need.
+#[derive(Debug)]
+struct More {
+    /// Of a constant rate, also on and off.
+    stream: Option<Stream>,
     /// Bytes and times that are left.
     bytes: u64,
     times: u64,
@@ -49,8 +56,7 @@ impl Source {
     pub(crate) fn new(flow: &Flow, seed: u64) -> Option<Self> {
         let mut random = RandomStream::new(seed, &format!("flow {} traffic", flow.name));
         let (mut next, mut times, mut left) = (flow.start, u64::MAX, 1);
-        let stream =
-            |rate, end| Some(Box::new(Stream { rate, sent: 0, served: Duration::ZERO, since: flow.start, end }));
+        let stream = |rate, end| Some(Stream { rate, sent: 0, served: Duration::ZERO, since: flow.start, end });
         let (stream, first) = match &*flow.traffic {
             Traffic::Collect(_) | Traffic::Bulk | Traffic::Transfers(_) | Traffic::Requests(_) | Traffic::Web(_) => {
                 return None;
@@ -78,7 +84,10 @@ impl Source {
         }
         let (traffic, transport) = (flow.traffic.clone(), flow.transport);
         let bytes = flow.transfer.map_or(u64::MAX, |bytes| bytes.0);
-        let mut source = Self { random, traffic, stream, next, bytes, times, left, taken: 0, transport, done: false };
+        let is_simple = stream.is_none() && (bytes, times, left) == (u64::MAX, u64::MAX, 1);
+        let more = || Box::new(More { stream, bytes, times, left, taken: 0, transport, done: false });
+        let is_sensor = is_simple && transport == Transport::Udp && !matches!(*traffic, Traffic::Burst(_));
+        let mut source = Self { random, traffic, next, more: if is_sensor { None } else { Some(more()) } };
         source.schedule(Some(next));
         Some(source)
     }
@@ -121,56 +130,74 @@ impl Source {
             Traffic::Burst(burst) => burst.size.draw(&mut self.random),
             _ => unreachable!("no source does what these do"),
         };
+        let Some(more) = &mut self.more else {
+            let next = self.after(now, false);
+            self.schedule(next);
+            return size.0.min(LARGEST_MESSAGE.0);
+        };
         // Longer messages are cut.
-        let most = if self.transport == Transport::Udp { LARGEST_MESSAGE.0 } else { u64::MAX };
-        let size = size.0.min(self.bytes).min(most);
-        self.taken += size;
-        if self.bytes != u64::MAX {
-            self.bytes -= size;
+        let most = if more.transport == Transport::Udp { LARGEST_MESSAGE.0 } else { u64::MAX };
+        let size = size.0.min(more.bytes).min(most);
+        more.taken += size;
+        if more.bytes != u64::MAX {
+            more.bytes -= size;
         }
-        let next = if self.bytes == 0 { None } else { self.after(now) };
+        let next = self.next_of_more(now);
         self.schedule(next);
         size
     }
 
-    /// Bytes of all messages so far.
+    /// Bytes of all messages so far, of a source that is not one of datagrams.
     pub(crate) fn taken(&self) -> u64 {
-        self.taken
+        self.more.as_ref().map_or(0, |more| more.taken)
     }
 
     /// Whether [`Self::finish`] was called.
     pub(crate) fn is_done(&self) -> bool {
-        self.done
+        self.more.as_ref().is_some_and(|more| more.done)
     }
 
     /// Its end was told.
     pub(crate) fn finish(&mut self) {
-        self.done = true;
+        if let Some(more) = &mut self.more {
+            more.done = true;
+        }
     }
 
-    /// When the message after the one at `now` is due.
-    fn after(&mut self, now: Instant) -> Option<Instant> {
-        if self.stream.is_some() {
+    /// When the message after the one at `now` is due, if there is an end to count to, or more than one at a time.
+    fn next_of_more(&mut self, now: Instant) -> Option<Instant> {
+        let more = self.more.as_mut()?;
+        if more.bytes == 0 {
+            return None;
+        }
+        if more.stream.is_some() {
             return self.after_in_stream();
         }
-        self.left -= 1;
-        if self.left > 0 {
+        more.left -= 1;
+        if more.left > 0 {
             return Some(now);
         }
-        self.times -= 1;
-        let is_last = self.times == 0;
-        let (gap, together) = match &*self.traffic {
-            Traffic::Periodic(periodic) if !is_last => (Some(periodic.every), 1),
-            Traffic::Poisson(poisson) if !is_last => {
-                (Some(Varied::exponential(poisson.every).draw(&mut self.random)), 1)
-            }
+        more.times -= 1;
+        let is_last = more.times == 0;
+        if let Traffic::Burst(burst) = &*self.traffic {
+            more.left = burst.messages;
+        } else {
+            more.left = 1;
+        }
+        self.after(now, is_last)
+    }
+
+    /// When messages are due after those at `now`.
+    fn after(&mut self, now: Instant, is_last: bool) -> Option<Instant> {
+        let gap = match &*self.traffic {
+            Traffic::Periodic(periodic) if !is_last => Some(periodic.every),
+            Traffic::Poisson(poisson) if !is_last => Some(Varied::exponential(poisson.every).draw(&mut self.random)),
             Traffic::Burst(burst) => {
                 let every = burst.every.as_ref().filter(|_| !is_last);
-                (every.map(|every| every.draw(&mut self.random)), burst.messages)
+                every.map(|every| every.draw(&mut self.random))
             }
-            _ => (None, 1),
+            _ => None,
         };
-        self.left = together;
         Some(now + gap?.max(LEAST))
     }
 
@@ -182,7 +209,7 @@ impl Source {
             Traffic::OnOff(traffic) => (traffic.size, Some((&traffic.on, &traffic.off))),
             _ => return None,
         };
-        let Stream { rate, sent, served, since, end } = self.stream.as_deref_mut()?;
+        let Stream { rate, sent, served, since, end } = self.more.as_mut()?.stream.as_mut()?;
         *sent += 1;
         // How long it has been on when the next one is due, without the rounding of those before.
         let bits = u128::from(*sent) * u128::from(size.0) * 8;

@@ -9,15 +9,13 @@
 use super::{LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::queue::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, Packet, PacketFlags};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Duration, Instant, Rate, prefetch};
 use std::collections::VecDeque;
-use std::hint::black_box;
 
 /// What the link counts of every packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     offered: u64,
-    delivered: u64,
     /// Bytes put on the link, headers included, those of packets still waiting too.
     sent_bytes: u64,
     /// Nanoseconds that every packet so far takes to transmit.
@@ -26,6 +24,7 @@ struct Counts {
 
 /// What it counts where there is a queue, or a loss.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C, packed(8))]
 struct Rare {
     dropped_queue: u64,
     dropped_error: u64,
@@ -52,6 +51,10 @@ struct InFlight<B> {
 // cache: what an idle link of few packets never looks at comes last.
 #[repr(C)]
 pub struct ComputedLink<B> {
+    /// How many at the front of `ring` have certainly left the transmitter. Brought up to date only when a limit
+    /// or a maximum is at stake, so that a packet in propagation is not touched between its two ends.
+    departed: u32,
+    header: u32,
     /// Waiting, in transmission or in propagation, in order of arrival.
     ring: VecDeque<InFlight<B>>,
     /// When the last accepted packet has left the transmitter.
@@ -59,15 +62,14 @@ pub struct ComputedLink<B> {
     /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so
     /// that back-to-back packets keep the exact rate.
     remainder: u64,
-    /// How many at the front of `ring` have certainly left the transmitter. Brought up to date only when a limit
-    /// or a maximum is at stake, so that a packet in propagation is not touched between its two ends.
-    departed: usize,
+    rate: Rate,
+    delay: Duration,
     /// Bytes at the network layer of `ring[departed..]`.
     undeparted_bytes: u64,
     counts: Counts,
     /// Losses and waits to keep: none, in one test for the packets of most links.
     extras: Option<Box<Extras>>,
-    config: LinkConfig,
+    queue: QueueLimit,
     rare: Rare,
 }
 
@@ -89,32 +91,40 @@ impl<B: Clone> ComputedLink<B> {
     pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
         assert_eq!(loss.place(), LossPlace::AfterQueue, "a computed link draws losses after its queue");
         let extras = loss.is_lossy().then(|| Box::new(Extras { loss: Some(loss), waits: None }));
+        let LinkConfig { rate, delay, queue, header } = config;
         Self {
+            departed: 0,
+            header: u32::try_from(header).expect("a header is short"),
             ring: VecDeque::new(),
             busy_until: Instant::ZERO,
             remainder: 0,
-            departed: 0,
+            rate,
+            delay,
             undeparted_bytes: 0,
             counts: Counts::default(),
             extras,
-            config,
+            queue,
             rare: Rare::default(),
         }
     }
 
     /// The constants of the link.
-    pub fn config(&self) -> &LinkConfig {
-        &self.config
+    pub fn config(&self) -> LinkConfig {
+        let Self { rate, delay, queue, header, .. } = *self;
+        LinkConfig { rate, delay, queue, header: u64::from(header) }
     }
 
     /// What has been counted so far.
     pub fn counters(&self) -> LinkCounters {
-        let Counts { offered, delivered, .. } = self.counts;
+        let (Counts { offered, .. }, in_flight) = (self.counts, self.ring.len() as u64);
         let Rare { dropped_queue, dropped_error, max_queue, .. } = self.rare;
+        // Nothing else can have happened to a packet.
+        let delivered = offered - dropped_queue - dropped_error - in_flight;
         LinkCounters { offered, dropped_queue, dropped_error, delivered, max_queue, ..LinkCounters::default() }
     }
 
     /// Packets between the queue and the far end.
+    #[inline]
     pub fn in_flight(&self) -> usize {
         self.ring.len()
     }
@@ -128,13 +138,13 @@ impl<B: Clone> ComputedLink<B> {
     /// When the last packet of all that were taken reaches the far end.
     #[inline]
     pub fn last_arrival(&self) -> Instant {
-        self.busy_until + self.config.delay
+        self.busy_until + self.delay
     }
 
-    /// Looks at what a packet will need, so that it comes from memory while something else is done.
+    /// Fetches from memory where the next packet will stand, if the link is idle.
     #[inline]
-    pub fn approach(&self) {
-        black_box((self.ring.len(), self.busy_until, self.counts.offered, self.config.rate, self.config.header));
+    pub fn prefetch_place(&self) {
+        prefetch(self.ring.as_slices().0.as_ptr());
     }
 
     /// Takes a copy of a packet into the queue, or refuses it.
@@ -152,7 +162,7 @@ impl<B: Clone> ComputedLink<B> {
     ) -> Result<(), QueueFull> {
         self.counts.offered += 1;
         let start = if self.busy_until <= now {
-            self.departed = self.ring.len();
+            self.departed = self.ring.len() as u32;
             self.undeparted_bytes = 0;
             if self.busy_until < now {
                 self.remainder = 0;
@@ -163,10 +173,10 @@ impl<B: Clone> ComputedLink<B> {
             self.rare.waiting += u128::from(self.busy_until.since(now).as_nanos());
             self.busy_until
         };
-        let frame = u64::from(packet.size) + self.config.header;
+        let frame = u64::from(packet.size) + u64::from(self.header);
         // At most 2^16 · 8 · 10^9 + rate, well inside 64 bits.
         let work = frame * 8 * 1_000_000_000 + self.remainder;
-        let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
+        let (nanos, remainder) = (work / self.rate.as_bps(), work % self.rate.as_bps());
         self.remainder = remainder;
         self.busy_until = start + Duration::from_nanos(nanos);
         let lost = match &mut self.extras {
@@ -177,7 +187,7 @@ impl<B: Clone> ComputedLink<B> {
         self.counts.transmitting += nanos;
         self.undeparted_bytes += u64::from(packet.size);
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
-        self.ring.push_back(InFlight { arrival: self.busy_until + self.config.delay, packet: copy(packet) });
+        self.ring.push_back(InFlight { arrival: self.busy_until + self.delay, packet: copy(packet) });
         if lost && let Some(last) = self.ring.back_mut() {
             last.packet.flags.corrupt();
         }
@@ -198,14 +208,14 @@ impl<B: Clone> ComputedLink<B> {
     #[inline]
     fn admit(&mut self, now: Instant, size: u64) -> Result<(), QueueFull> {
         // An upper bound of what would wait, this packet included, is enough most of the time.
-        let bound = (self.ring.len() - self.departed) as u64;
-        let at_stake = match self.config.queue {
+        let bound = (self.ring.len() - self.departed as usize) as u64;
+        let at_stake = match self.queue {
             QueueLimit::Packets(limit) => bound > limit.min(self.rare.max_queue),
             QueueLimit::Bytes(limit) => bound > self.rare.max_queue || self.undeparted_bytes + size > limit,
         };
         if at_stake {
             let backlog = self.backlog(now);
-            let full = match self.config.queue {
+            let full = match self.queue {
                 QueueLimit::Packets(limit) => backlog.packets >= limit,
                 QueueLimit::Bytes(limit) => backlog.bytes + size > limit,
             };
@@ -220,16 +230,16 @@ impl<B: Clone> ComputedLink<B> {
 
     /// What waits now.
     pub fn backlog(&mut self, now: Instant) -> Backlog {
-        while let Some(next) = self.ring.get(self.departed) {
-            if next.arrival > now + self.config.delay {
+        while let Some(next) = self.ring.get(self.departed as usize) {
+            if next.arrival > now + self.delay {
                 break;
             }
             self.undeparted_bytes -= u64::from(next.packet.size);
             self.departed += 1;
         }
-        match self.ring.get(self.departed) {
+        match self.ring.get(self.departed as usize) {
             Some(in_transmission) => Backlog {
-                packets: (self.ring.len() - self.departed - 1) as u64,
+                packets: (self.ring.len() - self.departed as usize - 1) as u64,
                 bytes: self.undeparted_bytes - u64::from(in_transmission.packet.size),
             },
             None => Backlog::default(),
@@ -261,8 +271,6 @@ impl<B: Clone> ComputedLink<B> {
         }
         if packet.flags.is_corrupted() {
             self.rare.dropped_error += 1;
-        } else {
-            self.counts.delivered += 1;
         }
         packet
     }
@@ -277,12 +285,12 @@ impl<B: Clone> ComputedLink<B> {
         // Take back what lies beyond the end: the transmissions after it, and the waits.
         let mut finish = self.busy_until;
         for InFlight { arrival, packet } in self.ring.iter().rev() {
-            let departure = Instant::ZERO + arrival.since(Instant::ZERO + self.config.delay);
+            let departure = Instant::ZERO + arrival.since(Instant::ZERO + self.delay);
             if departure <= end {
                 break;
             }
-            let frame = u64::from(packet.size) + self.config.header;
-            let start = departure.since(Instant::ZERO + self.config.rate.time_to_send(lightlag_core::Bytes(frame)));
+            let frame = u64::from(packet.size) + u64::from(self.header);
+            let start = departure.since(Instant::ZERO + self.rate.time_to_send(lightlag_core::Bytes(frame)));
             let start = Instant::ZERO + start;
             totals.busy -= u128::from(finish.since(start.max(end)).as_nanos().min(finish.since(start).as_nanos()));
             if start > end {

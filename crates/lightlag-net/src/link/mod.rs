@@ -89,10 +89,10 @@ pub enum Link<B> {
 
 impl<B: Clone> Link<B> {
     /// The constants of the link.
-    pub fn config(&self) -> &LinkConfig {
+    pub fn config(&self) -> LinkConfig {
         match self {
             Self::Computed(link) => link.config(),
-            Self::Queued(link) => link.config(),
+            Self::Queued(link) => *link.config(),
         }
     }
 

@@ -151,12 +151,14 @@ proptest! {
     fn packets_are_conserved(sizes in prop::collection::vec(40u16..1500, 1..200), loss in 0.0..1.0_f64, limit in 1u64..30) {
         let loss = Loss::Packet(Probability::new(loss).unwrap());
         let mut link = link("8 Mbit/s", Duration::from_millis(1), QueueLimit::Packets(limit), &loss);
+        let (mut intact, mut refused) = (0, 0);
         for (i, size) in sizes.iter().enumerate() {
-            let _ = link.send(nanos(i as u64 * 100_000), &packet(*size));
+            refused += u64::from(link.send(nanos(i as u64 * 100_000), &packet(*size)).is_err());
             if i % 3 == 0 && link.in_flight() > 0 {
-                link.receive();
+                intact += u64::from(!link.receive().flags.is_corrupted());
             }
             let c = link.counters();
+            prop_assert_eq!((c.offered, c.dropped_queue, c.delivered), (i as u64 + 1, refused, intact));
             prop_assert_eq!(c.offered, c.dropped_queue + c.dropped_error + c.delivered + link.in_flight() as u64);
         }
     }

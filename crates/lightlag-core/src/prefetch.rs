@@ -1,0 +1,40 @@
+//! Fetching memory before it is needed.
+//!
+//! The one place of the engine with `unsafe`. `core::hint::prefetch_read` is to take its place; as of Rust 1.95 it is unstable.
+
+/// Bytes of a cache line.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 64;
+
+/// Asks for the cache lines of what stands at `place`, and waits for none of them: a read would hold up what comes after it.
+/// The pointer need not be valid: one to anywhere does no harm. On processors other than x86-64 nothing happens.
+#[inline(always)]
+pub fn prefetch<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..size_of::<T>()).step_by(LINE) {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let line = place.cast::<i8>().wrapping_add(line);
+        // SAFETY: SSE is part of x86-64. A prefetch is a hint, which accesses no memory in the sense of the language and never
+        // faults, whatever the address.
+        #[expect(unsafe_code, reason = "the language has no stable way to fetch ahead")]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(line);
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_fetched_stays_as_it_is_and_may_be_nowhere() {
+        let lines = [7_u64; 40];
+        prefetch(&lines);
+        assert_eq!(lines, [7; 40]);
+        prefetch(std::ptr::null::<[u64; 40]>());
+        prefetch(std::ptr::without_provenance::<[u64; 40]>(usize::MAX));
+    }
+}
