@@ -134,17 +134,12 @@ def _narrow_row(run: Compression) -> Row:
 
 def layout(run: Compression) -> Layout:
     """Every point."""
-    header = (
-        "MTU",
-        *(f"{one.label}, {rate / 1e3:g} kbit/s: {what}" for one in KINDS for rate in RETURNS_BPS for what in WHAT),
-    )
+    header = ("MTU", "return link, kbit/s", *(f"{one.label}: {what}" for one in KINDS for what in WHAT))
     lines = []
     for mtu in MTUS:
-        cells = [str(mtu)]
-        for one in KINDS:
-            for rate in RETURNS_BPS:
-                cells += [interval(kbps(run.found[point(one, mtu, rate, compressed=on)])) for on in (False, True)]
-        lines.append(tuple(cells))
+        for rate in RETURNS_BPS:
+            runs = [run.found[point(one, mtu, rate, compressed=on)] for one in KINDS for on in (False, True)]
+            lines.append((str(mtu), f"{rate / 1e3:g}", *(interval(kbps(found)) for found in runs)))
     return Layout("compression", "Throughput in kbit/s without and with compressed headers", header, tuple(lines))
 
 
