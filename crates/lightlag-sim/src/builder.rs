@@ -3,7 +3,7 @@
 use crate::application::{Application, Reading, Talk};
 use crate::body::UDP_HEADER;
 use crate::collector::Collector;
-use crate::datagrams::{self, Datagrams, Way};
+use crate::datagrams::{self, Datagrams, Heading};
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role, ends};
 use crate::record::Recorder;
@@ -184,7 +184,7 @@ fn datagrams(flows: &[Flow], endpoints: &[Endpoint], seed: u64) -> Datagrams {
         let source = if flow.transport == Transport::Udp { Source::new(flow, seed) } else { None };
         let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
         let sender = source.map(|source| datagrams::Sender::new(source, most));
-        datagrams.add(sender, Way { out, peer_node, peer });
+        datagrams.add(sender, Heading { out, peer_node, peer });
     }
     datagrams
 }

@@ -20,16 +20,16 @@ pub(crate) struct Datagrams {
     places: Vec<u32>,
     pub(crate) senders: Vec<Sender>,
     pub(crate) receivers: Vec<Receiver>,
-    /// The ways of senders' datagrams. Close together, so that a link is known before its sender.
-    ways: Vec<Way>,
+    /// Where the datagrams of senders go. Close together, so that a link is known before its sender.
+    headings: Vec<Heading>,
 }
 
 impl Datagrams {
-    /// Adds the ends of the next flow, whose data goes this way; `None`: it is one of TCP.
-    pub(crate) fn add(&mut self, sender: Option<Sender>, way: Way) {
+    /// Adds the ends of the next flow, whose data has this heading; `None`: it is one of TCP.
+    pub(crate) fn add(&mut self, sender: Option<Sender>, heading: Heading) {
         self.places.push(if sender.is_some() { self.senders.len() as u32 } else { NONE });
         self.receivers.extend(sender.is_some().then(Receiver::default));
-        self.ways.extend(sender.is_some().then_some(way));
+        self.headings.extend(sender.is_some().then_some(heading));
         self.senders.extend(sender);
     }
 
@@ -45,10 +45,10 @@ impl Datagrams {
         self.of_flow(ends::flow(endpoint))
     }
 
-    /// The way of the datagrams of the flow at this place.
+    /// Where the datagrams of the flow at this place go.
     #[inline]
-    pub(crate) fn way(&self, place: usize) -> Way {
-        self.ways[place]
+    pub(crate) fn heading(&self, place: usize) -> Heading {
+        self.headings[place]
     }
 }
 
@@ -64,9 +64,9 @@ pub(crate) struct Sender {
     most: u16,
 }
 
-/// The way of a sender's datagrams.
+/// Where a sender's datagrams go.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct Heading {
     /// The link on which they leave.
     pub(crate) out: LinkId,
     /// Where they go: the node, and the endpoint there.

@@ -3,7 +3,7 @@
 use super::{Endpoint, Outcome, Task, World};
 use crate::application::Application;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
-use crate::datagrams::Way;
+use crate::datagrams::Heading;
 use crate::dialogue::Action;
 use crate::ends;
 use lightlag_core::{Entity, Instant, prefetch};
@@ -77,7 +77,7 @@ impl World {
     fn prefetch_next(&self, after: Entity) {
         let Some((among_more, among_few)) = self.queue.soon_near(after) else { return };
         if let Some(place) = self.sender(among_few) {
-            let out = self.datagrams.way(place).out;
+            let out = self.datagrams.heading(place).out;
             prefetch(&self.datagrams.senders[place]);
             prefetch(&self.hops[out.0 as usize]);
             prefetch(&self.datagrams.receivers[place]);
@@ -85,7 +85,7 @@ impl World {
             self.queue.prefetch(Entity(out.0));
         }
         if let Some(place) = self.sender(among_more)
-            && let Link::Computed(link) = &self.hops[self.datagrams.way(place).out.0 as usize].link
+            && let Link::Computed(link) = &self.hops[self.datagrams.heading(place).out.0 as usize].link
         {
             link.prefetch_place();
         }
@@ -98,7 +98,7 @@ impl World {
     }
 
     fn send_datagram<const CAPTURED: bool>(&mut self, now: Instant, place: usize, datagram: Datagram) {
-        let Way { out, peer_node, peer } = self.datagrams.way(place);
+        let Heading { out, peer_node, peer } = self.datagrams.heading(place);
         let size = self.ip_header + UDP_HEADER + u32::from(datagram.len);
         let packet = Packet {
             destination: peer_node,
