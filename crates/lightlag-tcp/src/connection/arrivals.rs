@@ -21,12 +21,12 @@ impl Connection {
         let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else {
             return self.repeated_syn(now, segment);
         };
+        if self.sender.in_outage() {
+            return self.hear_in_outage(now, segment);
+        }
         let stamps = if self.timestamps { segment.timestamps() } else { None };
         if !self.admits(now, segment, start, stamps) {
             return;
-        }
-        if self.sender.in_outage() {
-            return self.hear_in_outage(now, segment);
         }
         if !segment.flags.has(Flags::ACK) {
             return;
@@ -102,9 +102,6 @@ impl Connection {
     fn unacceptable(&mut self, now: Instant, segment: &Segment, start: u64) {
         if segment.flags.has(Flags::RST) {
             return;
-        }
-        if self.sender.in_outage() {
-            self.hear_stranger(now);
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             self.receiver.hurry(MAX_QUICK);

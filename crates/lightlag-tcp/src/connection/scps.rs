@@ -169,22 +169,14 @@ impl Connection {
         self.sender.end_outage(now, &self.config);
     }
 
-    /// An acceptable segment comes in an outage.
+    /// A segment comes in an outage. It need not be acceptable: the probe of an outage is not, and two ends that both wait
+    /// for a link, each with a window full of data, send nothing else.
     #[cold]
     #[inline(never)]
     pub(super) fn hear_in_outage(&mut self, now: Instant, segment: &Segment) {
         let paused = self.sender.heard_in_outage(now, &self.config);
         self.handle_segment(now, segment);
         if let Some(paused) = paused.filter(|_| self.carries_data()) {
-            self.sender.go_on_with_outage(now, &paused);
-        }
-    }
-
-    /// An unacceptable one, as the probe of an outage is: the peer is there, and two ends that both wait for a link, each
-    /// with a window full of data, send nothing else.
-    #[cold]
-    pub(super) fn hear_stranger(&mut self, now: Instant) {
-        if let Some(paused) = self.sender.heard_in_outage(now, &self.config) {
             self.sender.go_on_with_outage(now, &paused);
         }
     }
