@@ -6,7 +6,6 @@ use crate::stream::Stream;
 use crate::table::{Kind, Socket, SocketId, Table};
 use lightlag_core::{Instant, RandomStream};
 use lightlag_tcp::config::Config;
-use lightlag_tcp::congestion::wants_exact_marks;
 use lightlag_tcp::connection::reset_for;
 use lightlag_tcp::ecn::{Codepoint, Mode};
 use lightlag_tcp::segment::{Flags, SeqNumber};
@@ -475,7 +474,7 @@ impl Stack {
             // A stream of real bytes has no room for holes: partial reliability is not offered.
             scps.bets = None;
         }
-        if config.ecn == Mode::Off && wants_exact_marks(&config.congestion) {
+        if config.ecn == Mode::Off && config.congestion.needs(false).exact_marks {
             config.ecn = Mode::Classic;
         }
         if let Some(buffer) = settings.receive_buffer {

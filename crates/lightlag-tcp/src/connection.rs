@@ -5,7 +5,7 @@
 
 use crate::account::{Account, Limited, Snapshot, Statistics};
 use crate::config::Config;
-use crate::congestion::CongestionControl;
+use crate::congestion::{CongestionControl, Needs};
 use crate::ecn::Ecn;
 use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
@@ -156,10 +156,10 @@ impl Connection {
         }
     }
 
-    /// Uses this algorithm instead of the configured one. To be called before anything is sent.
+    /// Uses this algorithm, which needs so much, instead of the configured one. To be called before anything is sent.
     #[must_use]
-    pub fn with_congestion(mut self, congestion: Box<dyn CongestionControl>) -> Self {
-        self.sender.set_congestion(congestion);
+    pub fn with_congestion(mut self, congestion: Box<dyn CongestionControl>, needs: Needs) -> Self {
+        self.sender.set_congestion(congestion, needs);
         self
     }
 

@@ -194,9 +194,9 @@ impl Sender {
         }
     }
 
-    /// Uses this algorithm instead of the configured one.
-    pub(crate) fn set_congestion(&mut self, congestion: Box<dyn CongestionControl>) {
-        self.needs = congestion.needs();
+    /// Uses this algorithm, which needs so much, instead of the configured one.
+    pub(crate) fn set_congestion(&mut self, congestion: Box<dyn CongestionControl>, needs: Needs) {
+        self.needs = needs;
         // Either is told of each segment that leaves.
         self.needs.pacing |= self.needs.bursts;
         if self.needs.rate {
@@ -238,11 +238,14 @@ impl Sender {
             ecn: self.ecn,
             seed: self.seed,
         };
-        let congestion = match config.careful_resume {
-            None => congestion::build(&config.congestion, &start),
-            Some(saved) => Box::new(CarefulResume::new(saved, &config.congestion, &start)),
-        };
-        self.set_congestion(congestion);
+        let needs = config.congestion.needs(self.ecn);
+        match config.careful_resume {
+            None => self.set_congestion(congestion::build(&config.congestion, &start), needs),
+            Some(saved) => {
+                let resume = CarefulResume::new(saved, &config.congestion, &start);
+                self.set_congestion(Box::new(resume), CarefulResume::needs(needs));
+            }
+        }
         self.cwnd = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
     }
 

@@ -4,7 +4,7 @@ mod path;
 
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_tcp::config::{DelayedAck, Growth, RttSamples, Scheme};
-use lightlag_tcp::congestion::{Ack, Cause, Phase};
+use lightlag_tcp::congestion::{Ack, Cause, Needs, Phase};
 use lightlag_tcp::segment::SeqNumber;
 use lightlag_tcp::{Config, Connection};
 use path::{CLIENT, Fixed, Path, SERVER, plain};
@@ -26,7 +26,7 @@ fn fixed(config: Config, window: u64) -> (Path, Fixed) {
     let mut path = Path::new(config.clone(), 50);
     let algorithm = Fixed { window: window * 1_000, ..Fixed::default() };
     let client = Connection::client(config.into(), SeqNumber(1_000));
-    path.ends[CLIENT] = client.with_congestion(Box::new(algorithm.clone()));
+    path.ends[CLIENT] = client.with_congestion(Box::new(algorithm.clone()), Needs::default());
     (path, algorithm)
 }
 

@@ -3,7 +3,7 @@
 use crate::generator::Draw;
 use lightlag_tcp::Profile;
 use lightlag_tcp::config::{Config, RttSamples};
-use lightlag_tcp::congestion::{Choice, Entry, catalog, wants_exact_marks};
+use lightlag_tcp::congestion::{Choice, Entry, catalog};
 
 /// A `tcp` table and what of it matters to the rest of the scenario.
 pub struct Drawn {
@@ -116,7 +116,7 @@ fn congestion(draw: &mut Draw, algorithm: &Entry) -> String {
 }
 
 fn marks(draw: &mut Draw, table: &mut Table, algorithm: &str) {
-    let modes: &[&str] = if wants_exact_marks(&Choice::named(algorithm)) {
+    let modes: &[&str] = if Choice::named(algorithm).needs(false).exact_marks {
         &["classic", "accecn"]
     } else {
         &["off", "off", "classic", "accecn"]

@@ -5,8 +5,8 @@ use super::{
     Probe, RateControlOptions, ReceiveBuffer, RouteSwitch, RttSamples, Scheme, ScpsSwitch, TimerGranularity, Variance,
     VarianceGain, WindowRule, route, scps,
 };
+use crate::congestion::Choice;
 use crate::congestion::careful_resume::Saved;
-use crate::congestion::{Choice, is_window_based, wants_exact_marks};
 use crate::ecn::{Ect, Mode};
 use crate::profile::Profile;
 use lightlag_core::{Bytes, Duration};
@@ -522,7 +522,7 @@ fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<
 
 /// An algorithm that lives on marks asks for them by itself, as Linux does.
 fn ecn(mode: Option<Mode>, config: &Config) -> Result<Mode, OptionError> {
-    let exact = wants_exact_marks(&config.congestion);
+    let exact = config.congestion.needs(false).exact_marks;
     match mode {
         Some(Mode::Off) if exact => {
             error("ecn", format!("{} lives on congestion marks: leave ecn out", config.congestion.name()))
@@ -541,7 +541,7 @@ fn check_careful_resume(config: &Config) -> Result<(), OptionError> {
     if saved.saved_rtt.is_zero() || saved.saved_rtt > Duration::from_secs(86_400) {
         return error("careful_resume.saved_rtt", format!("{} is not above 0 s and at most a day", saved.saved_rtt));
     }
-    if !is_window_based(&config.congestion) {
+    if !config.congestion.is_window_based() {
         let name = config.congestion.name();
         let message = format!("{name} has no window that could jump; take \"cubic\" or \"newreno\", or leave it out");
         return error("careful_resume", message);

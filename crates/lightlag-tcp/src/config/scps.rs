@@ -2,7 +2,7 @@
 
 use super::options::{OptionError, error, in_range};
 use super::{Config, Scheme};
-use crate::congestion::sends_low_priority;
+use crate::congestion::Probes;
 use crate::ecn::Mode;
 use crate::segment::{Flags, HEADER, Segment};
 use lightlag_core::{Bytes, Duration, Rate};
@@ -320,7 +320,7 @@ pub(super) fn check_compression(config: &Config) -> Result<(), OptionError> {
                        without marks, or leave compression out";
         return error("scps.compression", message.to_owned());
     }
-    if sends_low_priority(&config.congestion) {
+    if config.congestion.needs(false).probes != Probes::None {
         let name = config.congestion.name();
         let message = format!("true leaves no place for the low priority of {name}: take another congestion control");
         return error("scps.compression", message);

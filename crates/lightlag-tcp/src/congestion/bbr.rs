@@ -481,10 +481,6 @@ impl CongestionControl for Bbr {
     fn pacing_rate(&self) -> Option<Rate> {
         Rate::from_bps((8.0 * self.rate).max(1.0) as u64)
     }
-
-    fn needs(&self) -> Needs {
-        Needs { rate: true, pacing: true, own_recovery: true, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -552,6 +548,10 @@ impl Algorithm for Config {
             return Err(format!("rtt_window: {} is below 1 ms", self.rtt_window));
         }
         Ok(())
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { rate: true, pacing: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

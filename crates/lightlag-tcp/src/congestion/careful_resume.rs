@@ -110,6 +110,11 @@ impl CarefulResume {
         }
     }
 
+    /// Everything it needs in front of an algorithm that needs `normal`.
+    pub(crate) fn needs(normal: Needs) -> Needs {
+        Needs { rate: true, pacing: true, ..normal }
+    }
+
     fn initial(&self) -> u64 {
         self.start.initial_window * self.start.segment_size
     }
@@ -301,10 +306,6 @@ impl CongestionControl for CarefulResume {
             Stage::Unvalidated { .. } => self.rate,
             _ => self.normal.pacing_rate(),
         }
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { rate: true, pacing: true, ..self.normal.needs() }
     }
 
     fn bears_silence(&mut self) -> bool {

@@ -304,10 +304,6 @@ impl CongestionControl for Copa {
         let bits = 16.0 * self.window.bytes() as f64 / standing.as_secs_f64();
         Rate::from_bps((bits as u64).max(1))
     }
-
-    fn needs(&self) -> Needs {
-        Needs { pacing: true, own_recovery: true, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -350,6 +346,10 @@ impl Algorithm for Config {
                 },
             },
         ]
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { pacing: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -125,10 +125,6 @@ impl CongestionControl for Dctcp {
     fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
-
-    fn needs(&self) -> Needs {
-        Needs { exact_marks: true, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -169,6 +165,10 @@ impl Algorithm for Config {
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { exact_marks: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -162,11 +162,6 @@ impl CongestionControl for Jersey {
     fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
-
-    fn needs(&self) -> Needs {
-        // Without a warning the window holds while a loss is repaired.
-        Needs { own_recovery: self.warnings, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -214,6 +209,11 @@ impl Algorithm for Config {
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
+    }
+
+    fn needs(&self, ecn: bool) -> Needs {
+        // Without a warning the window holds while a loss is repaired.
+        Needs { own_recovery: ecn, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -186,6 +186,8 @@ impl CongestionControl for Ledbat {
 }
 
 impl Algorithm for Config {
+    // RFC 6817 §2.4.2: INIT_CWND.
+    const STARTS_AS_TOLD: bool = false;
     const ABOUT: About = About {
         about: "For transfers in the background: keeps the delay that its own queue adds at 100 ms, by the timestamps of \
                 the way there, and gives way to all who fill queues. Without timestamps the round-trip time takes the \

@@ -46,9 +46,7 @@ mod window;
 pub mod yeah;
 
 pub use parameters::Parameter;
-pub use registry::{
-    Choice, Entry, Provenance, UnknownAlgorithm, build, catalog, is_window_based, sends_low_priority, wants_exact_marks,
-};
+pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, catalog};
 pub use slow_start::SlowStart;
 pub use window::Window;
 
@@ -73,7 +71,7 @@ pub struct Start {
     pub seed: u64,
 }
 
-/// What an algorithm needs beyond its ACKs. Asked once, when the connection begins.
+/// What an algorithm needs beyond its ACKs. Declared by its parameters: [`Choice::needs`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
     /// [`Ack::rate`], [`CongestionControl::on_sent`] and [`CongestionControl::on_lost`].
@@ -364,11 +362,6 @@ pub trait CongestionControl: Send {
     /// ACKs. Only for an algorithm that [`Needs`] patience.
     fn bears_silence(&mut self) -> bool {
         false
-    }
-
-    /// What it needs beyond its ACKs.
-    fn needs(&self) -> Needs {
-        Needs::default()
     }
 
     /// The current cubic epoch, for algorithms that have one.

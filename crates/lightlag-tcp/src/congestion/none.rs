@@ -34,11 +34,6 @@ impl CongestionControl for Unlimited {
     fn ssthresh(&self) -> u64 {
         WINDOW
     }
-
-    fn needs(&self) -> Needs {
-        // Proportional rate reduction would be a window.
-        Needs { own_recovery: true, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -57,6 +52,11 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         Vec::new()
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        // Proportional rate reduction would be a window.
+        Needs { own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, _: &Start) -> Box<dyn CongestionControl> {

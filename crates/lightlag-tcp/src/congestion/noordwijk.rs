@@ -148,10 +148,6 @@ impl CongestionControl for Noordwijk {
     fn ssthresh(&self) -> u64 {
         u64::MAX
     }
-
-    fn needs(&self) -> Needs {
-        Needs { bursts: true, own_recovery: true, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -212,6 +208,10 @@ impl Algorithm for Config {
             return Err(format!("initial_timer: {} is below {SHORTEST}", self.initial_timer));
         }
         Ok(())
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { bursts: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -67,7 +67,6 @@ enum Sudden {
 /// Peach's window and its dummy segments.
 pub struct Peach {
     window: Window,
-    probes: Probes,
     sudden_window: f64,
     sudden: Sudden,
     /// The window that Sudden Start has probed for, in segments.
@@ -89,7 +88,6 @@ impl Peach {
     fn new<K: Kind>(config: &Config<K>, start: &Start) -> Self {
         Self {
             window: Window::new(start),
-            probes: K::PROBES,
             sudden_window: config.sudden_window,
             sudden: Sudden::Due,
             probed: 0.0,
@@ -222,10 +220,6 @@ impl CongestionControl for Peach {
     fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
-
-    fn needs(&self) -> Needs {
-        Needs { probes: self.probes, ..Needs::default() }
-    }
 }
 
 impl Kind for Original {
@@ -262,6 +256,10 @@ impl<K: Kind> Algorithm for Config<K> {
                       with receive_window = linux.",
             place: Place::Number { at: |config| &mut config.sudden_window, least: 0.0, most: 1e6 },
         }]
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { probes: K::PROBES, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -2,8 +2,8 @@
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{
-    CongestionControl, Needs, Probes, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp,
-    hybla, illinois, jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave,
+    CongestionControl, Needs, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla,
+    illinois, jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave,
     westwood, westwood_br, westwood_plus, yeah,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -53,11 +53,19 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
     const ABOUT: About;
     const PROVENANCE: Provenance = Provenance::Established;
 
+    /// Whether its window starts at the initial window of the connection.
+    const STARTS_AS_TOLD: bool = true;
+
     fn settings() -> Vec<Setting<Self>>;
 
     /// What the ranges of single parameters do not show.
     fn check(&self) -> Result<(), String> {
         Ok(())
+    }
+
+    /// [`Choice::needs`].
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs::default()
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl>;
@@ -93,6 +101,19 @@ macro_rules! algorithms {
             fn differences(&self) -> Vec<(&'static str, Value)> {
                 match self {
                     $(Self::$variant(config) => parameters::differences(&<$config>::settings(), config),)*
+                }
+            }
+
+            /// Everything the algorithm needs beyond its ACKs; `ecn`: the ends agreed on ECN.
+            pub fn needs(&self, ecn: bool) -> Needs {
+                match self {
+                    $(Self::$variant(config) => config.needs(ecn),)*
+                }
+            }
+
+            fn starts_as_told(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$config as Algorithm>::STARTS_AS_TOLD,)*
                 }
             }
 
@@ -161,30 +182,6 @@ algorithms! {
     NoControl, "none", none::Config;
 }
 
-/// Whether the algorithm lives on exact marks (RFC 8257).
-pub fn wants_exact_marks(choice: &Choice) -> bool {
-    let start =
-        Start { segment_size: 1_460, initial_window: 10, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
-    build(choice, &start).needs().exact_marks
-}
-
-/// Whether the algorithm sends segments of low priority.
-pub fn sends_low_priority(choice: &Choice) -> bool {
-    let start =
-        Start { segment_size: 1_460, initial_window: 10, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
-    build(choice, &start).needs().probes != Probes::None
-}
-
-/// Whether the algorithm has a window that losses reduce and that begins where it is told to: no model of the path, no
-/// probes, no repair of its own.
-pub fn is_window_based(choice: &Choice) -> bool {
-    let start =
-        Start { segment_size: 1_000, initial_window: 100, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
-    let algorithm = build(choice, &start);
-    let plain = Needs { exact_marks: algorithm.needs().exact_marks, ..Needs::default() };
-    algorithm.needs() == plain && (100_000..200_000).contains(&algorithm.window())
-}
-
 fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {
     let config: C = parameters::read(&C::settings(), table)?;
     config.check()?;
@@ -204,6 +201,13 @@ impl Choice {
     /// If there is none; a name that comes from outside is parsed.
     pub fn named(name: &str) -> Self {
         name.parse().expect("the name of an algorithm")
+    }
+
+    /// Whether the algorithm has a window that losses reduce and that starts where it is told to: no model of the path,
+    /// no probes, no repair of its own.
+    pub fn is_window_based(&self) -> bool {
+        let needs = self.needs(false);
+        self.starts_as_told() && needs == Needs { exact_marks: needs.exact_marks, ..Needs::default() }
     }
 }
 

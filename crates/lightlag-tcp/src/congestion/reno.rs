@@ -133,10 +133,6 @@ impl CongestionControl for Additive {
     fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
-
-    fn needs(&self) -> Needs {
-        Needs { restart_on_loss: self.restarts, ..Needs::default() }
-    }
 }
 
 impl Member for Reno {
@@ -178,6 +174,10 @@ impl<M: Member> Algorithm for Config<M> {
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { restart_on_loss: M::RESTARTS, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -42,7 +42,6 @@ pub struct Star {
     window: Window,
     slow_start: SlowStart,
     estimate: AckRate,
-    patient: bool,
     /// A timeout has waited since the last new ACK.
     waited: bool,
 }
@@ -54,7 +53,6 @@ impl Star {
             window: Window::new(start),
             slow_start: SlowStart::new(&config.hystart),
             estimate: AckRate::new(config.estimate_rtts),
-            patient: config.ack_patience,
             waited: false,
         }
     }
@@ -108,10 +106,6 @@ impl CongestionControl for Star {
     fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
-
-    fn needs(&self) -> Needs {
-        Needs { patience: self.patient, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -154,6 +148,10 @@ impl Algorithm for Config {
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { patience: self.ack_patience, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

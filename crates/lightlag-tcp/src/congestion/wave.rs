@@ -184,10 +184,6 @@ impl CongestionControl for Wave {
     fn ssthresh(&self) -> u64 {
         u64::MAX
     }
-
-    fn needs(&self) -> Needs {
-        Needs { bursts: true, own_recovery: true, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -262,6 +258,10 @@ impl Algorithm for Config {
             return Err(format!("min_burst: {} is not below burst, which is {}", self.min_burst, self.burst));
         }
         Ok(())
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { bursts: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -148,11 +148,6 @@ impl CongestionControl for WestwoodBr {
     fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
-
-    fn needs(&self) -> Needs {
-        // After an error the window holds while the loss is repaired.
-        Needs { bulk_repeat: true, own_recovery: true, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -224,6 +219,11 @@ impl Algorithm for Config {
             return Err(format!("spike_end: {} is above spike_start, which is {}", self.spike_end, self.spike_start));
         }
         self.hystart.check()
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        // After an error the window holds while the loss is repaired.
+        Needs { bulk_repeat: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

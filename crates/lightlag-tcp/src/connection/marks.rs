@@ -2,7 +2,6 @@
 
 use super::Connection;
 use crate::config::Config;
-use crate::congestion;
 use crate::ecn::{Codepoint, Ecn, Marks, Mode, Urgency};
 use crate::segment::{Flags, Segment};
 use lightlag_core::Instant;
@@ -14,7 +13,7 @@ impl Connection {
     /// What an end with this configuration needs for ECN; nothing if that is off.
     pub(super) fn ecn_of(config: &Config) -> Option<Box<Ecn>> {
         (config.ecn != Mode::Off)
-            .then(|| Box::new(Ecn::new(config.ecn, config.ect, congestion::wants_exact_marks(&config.congestion))))
+            .then(|| Box::new(Ecn::new(config.ecn, config.ect, config.congestion.needs(false).exact_marks)))
     }
 
     /// A segment arrived in a packet with this ECN field.

@@ -342,10 +342,6 @@ impl CongestionControl for Bbr3 {
     fn pacing_rate(&self) -> Option<Rate> {
         Rate::from_bps((8.0 * self.rate).max(1.0) as u64)
     }
-
-    fn needs(&self) -> Needs {
-        Needs { rate: true, pacing: true, own_recovery: true, ..Needs::default() }
-    }
 }
 
 impl Algorithm for Config {
@@ -427,6 +423,10 @@ impl Algorithm for Config {
             ));
         }
         Ok(())
+    }
+
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { rate: true, pacing: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -1,8 +1,8 @@
 //! One test a rule of the document: sections and examples are those of draft-ietf-tsvwg-careful-resume-23.
 
 use super::*;
+use crate::congestion::Phase;
 use crate::congestion::tests::{SEGMENT, ack, start};
-use crate::congestion::{Phase, is_window_based};
 
 const RTT: Duration = Duration::from_millis(600);
 
@@ -409,7 +409,7 @@ fn an_idle_time_ends_it_with_what_the_path_has_carried() {
 fn every_algorithm_with_a_window_resumes() {
     for entry in crate::congestion::catalog() {
         let choice = Choice::named(entry.name);
-        if !is_window_based(&choice) {
+        if !choice.is_window_based() {
             continue;
         }
         let name = entry.name;
@@ -433,9 +433,9 @@ fn every_algorithm_with_a_window_resumes() {
         assert_eq!(sender.resume.stage, Stage::Normal, "{name}");
     }
     for name in ["bbr", "bbr3", "copa", "ledbat", "none", "noordwijk", "peach", "peach+", "tahoe", "wave"] {
-        assert!(!is_window_based(&Choice::named(name)), "{name}");
+        assert!(!Choice::named(name).is_window_based(), "{name}");
     }
     for name in ["newreno", "cubic", "hybla", "westwood+", "vegas", "dctcp"] {
-        assert!(is_window_based(&Choice::named(name)), "{name}");
+        assert!(Choice::named(name).is_window_based(), "{name}");
     }
 }

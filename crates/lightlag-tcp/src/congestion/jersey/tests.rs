@@ -115,7 +115,7 @@ fn a_warning_stops_growth() {
 fn where_nobody_can_warn_a_loss_leaves_what_the_path_holds_without_its_queue() {
     // 100 segments a second for RTTmin = 100 ms.
     let mut jersey = jersey(false, 30, 10, 1000);
-    assert!(!jersey.needs().own_recovery);
+    assert_eq!([false, true].map(|ecn| Config::default().needs(ecn).own_recovery), [false, true]);
     jersey.on_congestion(&event(Cause::Loss));
     assert_within("W", state(&jersey).0, 10.0, 1e-3);
     jersey.on_undo(at(10_001));
