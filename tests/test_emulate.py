@@ -343,20 +343,6 @@ def test_the_engine_says_what_it_was_given_is_no_scenario() -> None:
         _engine.emulate("{}", ((None, "a", []), (None, "b", [])))
 
 
-def test_the_table_of_the_kernel_names_what_is_outside(tmp_path: Path) -> None:
-    from lightlag.reproduce.validation import kernel, marked
-
-    def cell(rtt_ms: int, ours_bps: float) -> kernel.Cell:
-        run = kernel.Measured(kernel.Point("reno", rtt_ms, 0.01, 1), 1e6, ours_bps, 0, 1000)
-        return kernel.Cell((run, run))
-
-    cells = [cell(20, 1.0e6), cell(80, 1.25e6), cell(200, 0.97e6)]
-    assert kernel.failures(cells) == ["reno, loss 0.01, RTT 80 ms: 1.250"]
-    text = kernel.section(cells)
-    assert "| reno | 0.01 | 1.000 (1.00) | **1.250 (1.00)** | 0.970 (1.00) |" in text
-    assert marked.sections(f"# Page\n\n{text}\n") == [text]
-
-
 def test_sections_that_other_commands_wrote_stay_when_the_page_is_written_again(tmp_path: Path) -> None:
     from lightlag.reproduce import validation
     from lightlag.reproduce.validation import marked

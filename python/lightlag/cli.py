@@ -309,12 +309,23 @@ def validate(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs for each item of a paper with a spread; default: what it asks for.")
     ] = None,
+    only: Annotated[
+        str, typer.Option(metavar="TEXT", help="kernel: nothing but cells whose description contains this; no page.")
+    ] = "",
+    short: Annotated[bool, typer.Option("--short", help="kernel: a few cells that take seconds; no page.")] = False,
+    kept: Annotated[Path, typer.Option(metavar="FILE", help="kernel: its runs, which are not measured again.")] = Path(
+        "results/kernel.jsonl"
+    ),
+    again: Annotated[
+        bool, typer.Option("--again", help="kernel: measure it again, in place of what was kept.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """tcp: run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
 
-    kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation. As
-    root, on a machine that does nothing else; some minutes.
+    kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation:
+    exact patterns of losses, completion times, bulk flows. As root, on a machine that does nothing else; some
+    minutes. Runs of the kernel are kept, so that it goes on where it was interrupted.
 
     Prints the tables of the algorithms and writes all of them into a page. The command fails if something does not
     hold.
@@ -325,7 +336,9 @@ def validate(
     if what == "kernel":
         from lightlag.reproduce.validation import kernel
 
-        outside = kernel.validate(out, seeds=seeds, jobs=jobs, quiet=quiet)
+        outside = kernel.validate(
+            out, seeds=seeds, jobs=jobs, only=only, short=short, kept=kept, again=again, quiet=quiet
+        )
         if outside:
             raise CommandError(FAILED, "\n".join(outside))
         return

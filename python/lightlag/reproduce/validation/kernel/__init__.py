@@ -1,0 +1,130 @@
+"""The running kernel's TCP over an emulated path, beside our TCP over the simulated one.
+
+Both come from the same file, ``path.toml``. ``lightlag validate kernel`` runs transfers with exact patterns of losses,
+transfers whose completion is timed, and bulk flows; it counts retransmissions and timeouts on both sides, prints a
+verdict for each criterion and writes its section of ``docs/validation.md``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lightlag.errors import InputError
+from lightlag.namespaces import allowed
+from lightlag.reproduce.validation import marked
+from lightlag.reproduce.validation.kernel.criteria import Cell, cells, verdicts
+from lightlag.reproduce.validation.kernel.page import section
+from lightlag.reproduce.validation.kernel.points import Point, all_points, short_points
+from lightlag.reproduce.validation.kernel.runs import Kept, measure, simulate
+
+__all__ = ["validate"]
+
+KEPT = Path("results/kernel.jsonl")
+"""Where the kernel's runs are kept."""
+
+JOBS = 12
+REPEATS = 3
+"""Runs of each transfer with the kernel."""
+
+SEEDS = 3
+"""Runs of each bulk flow with random losses."""
+
+
+def validate(
+    out: str | os.PathLike[str] | None,
+    *,
+    seeds: int | None = None,
+    jobs: int | None = None,
+    only: str = "",
+    short: bool = False,
+    again: bool = False,
+    kept: str | os.PathLike[str] = KEPT,
+    quiet: bool = True,
+) -> list[str]:
+    """Compare every cell, print the verdicts and write the section of the page; a line for each that does not hold.
+
+    Parameters
+    ----------
+    out
+        The page; only the kernel's section of it changes. None writes none, as do `only` and `short`.
+    seeds
+        Runs of each bulk flow with random losses, 3 by default.
+    jobs
+        Runs at a time, 12 by default: they take little time, and each has namespaces of its own.
+    only
+        Run nothing but cells whose description contains this text, and print each of them.
+    short
+        Run a few cells that take seconds.
+    again
+        Measure the kernel anew even where it was measured before.
+    kept
+        A file with the kernel's runs, of this kernel and these paths: what stands in it is not measured again, and an
+        interrupted measurement goes on where it ended.
+    quiet
+        Print nothing.
+
+    Raises
+    ------
+    InputError
+        If there is no folder for the page, or no cell is called so.
+    OSError
+        If namespaces cannot be made, or a flow of the kernel failed.
+    """
+    from lightlag.reproduce.paper import status
+
+    path = None if out is None or only or short else Path(out)
+    if path is not None and not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}; make it, or name another file with --out")
+    points = short_points() if short else all_points(SEEDS if seeds is None else seeds)
+    points = [point for point in points if only in point.place]
+    if not points:
+        raise InputError(f'no cell of the comparison with the kernel contains "{only}"; try "tail" or "cubic, 200 ms"')
+    if reason := allowed():
+        raise OSError(f"{reason}; the kernel's TCP is measured between two namespaces, as root")
+    store = Kept(Path(kept), forget=again)
+    with status(shown=not quiet) as progress:
+        kernel = measure(points, _repeats, store, JOBS if jobs is None else jobs, progress)
+        found = cells(kernel, simulate(points, progress))
+    if path is not None:
+        page = path.read_text("utf-8") if path.exists() else ""
+        path.write_text(marked.with_section(page, section(found)), "utf-8")
+    if not quiet:
+        _print(found, detailed=bool(only) or short)
+        if path is not None:
+            print(f"{path}: the section on the kernel is written")
+    return [f"{verdict.criterion}: {verdict.found}" for verdict in verdicts(found) if not verdict.holds]
+
+
+def _repeats(point: Point) -> int:
+    """A run of the kernel's differs from the next by when its timers tick; a bulk flow has its seeds for that."""
+    return 1 if point.group == "bulk" else REPEATS
+
+
+def _print(found: list[Cell], *, detailed: bool) -> None:
+    """The verdicts, and every cell or those that deviate."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(markup=False, highlight=False)
+    console.width = max(console.width, 120)
+    table = Table("cell", "kernel s", "ours s", "ratio", "kernel resent/timeouts", "ours", title_justify="left")
+    for cell in found:
+        if not (detailed or cell.is_outside):
+            continue
+        counts = ", ".join(dict.fromkeys(f"{run.retransmissions}/{run.timeouts}" for run in cell.kernel))
+        ours = ", ".join(dict.fromkeys(f"{run.retransmissions}/{run.timeouts}" for run in cell.ours))
+        row = (
+            cell.point.place,
+            f"{cell.kernel_s:.3f}",
+            f"{cell.ours_s:.3f}",
+            f"{cell.ratio:.3f}",
+            counts,
+            ours,
+        )
+        table.add_row(*(Text(text, "red" if cell.is_outside else "") for text in row))
+    if table.row_count:
+        console.print(table)
+    for verdict in verdicts(found):
+        console.print(f"{'holds' if verdict.holds else 'DOES NOT HOLD'}: {verdict.criterion}: {verdict.found}")

@@ -1,0 +1,154 @@
+"""The criteria of the comparison with the kernel, fixed before it was run, and whether they hold."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lightlag.reproduce.validation.kernel.points import Point
+from lightlag.reproduce.validation.kernel.runs import Observed
+
+SAME = 0.95
+"""The least share of transfers with a pattern of losses in which both numbers are the kernel's."""
+
+MEDIAN, WORST = 0.005, 0.05
+"""How far the median of the bulk cells, and each of them, may be from the kernel's goodput."""
+
+COMPLETION, COMPLETION_S = 0.01, 0.010
+"""How far a completion time may be from the kernel's: the larger of a share and of seconds."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of the comparison: a point, the kernel's runs of it, and ours. Seeds of a bulk flow are one cell."""
+
+    point: Point
+    kernel: tuple[Observed, ...]
+    ours: tuple[Observed, ...]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The kernel's retransmissions and timeouts: those that most of its runs agree on, the first of equals."""
+        return Counter((run.retransmissions, run.timeouts) for run in self.kernel).most_common(1)[0][0]
+
+    @property
+    def repeats_itself(self) -> bool:
+        """Whether all of the kernel's runs have the same counts."""
+        return len({(run.retransmissions, run.timeouts) for run in self.kernel}) == 1
+
+    @property
+    def our_counts(self) -> tuple[int, int]:
+        """Our retransmissions and timeouts."""
+        return self.ours[0].retransmissions, self.ours[0].timeouts
+
+    @property
+    def same_counts(self) -> bool:
+        """Whether both numbers are the kernel's."""
+        return self.counts == self.our_counts
+
+    @property
+    def kernel_s(self) -> float:
+        """The median of the kernel's completion times."""
+        return statistics.median(run.elapsed_s for run in self.kernel)
+
+    @property
+    def ours_s(self) -> float:
+        """Our completion time."""
+        return self.ours[0].elapsed_s
+
+    @property
+    def in_time(self) -> bool:
+        """Whether our completion time is within its tolerance."""
+        return abs(self.ours_s - self.kernel_s) <= max(COMPLETION * self.kernel_s, COMPLETION_S)
+
+    @property
+    def kernel_bps(self) -> float:
+        """The kernel's mean goodput."""
+        return statistics.fmean(run.goodput_bps for run in self.kernel)
+
+    @property
+    def ratio(self) -> float:
+        """Our mean goodput by the kernel's."""
+        return statistics.fmean(run.goodput_bps for run in self.ours) / self.kernel_bps
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it misses the criterion of its group."""
+        match self.point.group:
+            case "pattern":
+                return not self.same_counts
+            case "completion":
+                return not self.in_time
+            case _:
+                return abs(self.ratio - 1) > WORST
+
+    def sums(self, runs: Sequence[Observed]) -> str:
+        """Retransmissions and timeouts of all seeds in text."""
+        return f"{sum(run.retransmissions for run in runs)}/{sum(run.timeouts for run in runs)}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A criterion, what was found, and whether it holds."""
+
+    criterion: str
+    found: str
+    holds: bool
+
+
+def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Observed]) -> list[Cell]:
+    """The cells, in the order of their points; seeds of the same place together."""
+    places: dict[Point, list[Point]] = {}
+    for point in kernel:
+        places.setdefault(replace(point, seed=0), []).append(point)
+    return [
+        Cell(points[0], tuple(run for point in points for run in kernel[point]), tuple(ours[point] for point in points))
+        for points in places.values()
+    ]
+
+
+def of_group(found: Iterable[Cell], group: str) -> list[Cell]:
+    """The cells of a group."""
+    return [cell for cell in found if cell.point.group == group]
+
+
+def median_deviation(found: Sequence[Cell]) -> float:
+    """The median of the deviations in goodput."""
+    return statistics.median(abs(cell.ratio - 1) for cell in found)
+
+
+def verdicts(found: Sequence[Cell]) -> list[Verdict]:
+    """Every criterion of the groups that were run."""
+    lines = []
+    if cells := of_group(found, "pattern"):
+        same = sum(cell.same_counts for cell in cells)
+        lines.append(
+            Verdict(
+                f"patterns of losses: the kernel's retransmissions and timeouts in {SAME:.0%} of the cells",
+                f"{same} of {len(cells)}, {same / len(cells):.1%}",
+                same >= SAME * len(cells),
+            )
+        )
+    if cells := of_group(found, "completion"):
+        inside = sum(cell.in_time for cell in cells)
+        lines.append(
+            Verdict(
+                f"completion: within {COMPLETION:.0%} or {1e3 * COMPLETION_S:.0f} ms",
+                f"{inside} of {len(cells)}",
+                inside == len(cells),
+            )
+        )
+    if cells := of_group(found, "bulk"):
+        median, worst = median_deviation(cells), max(abs(cell.ratio - 1) for cell in cells)
+        lines.append(Verdict(f"goodput: median deviation at most {MEDIAN:.1%}", f"{median:.2%}", median <= MEDIAN))
+        inside = sum(abs(cell.ratio - 1) <= WORST for cell in cells)
+        lines.append(
+            Verdict(
+                f"goodput: worst deviation at most {WORST:.0%}",
+                f"{worst:.1%}; {inside} of {len(cells)} inside",
+                worst <= WORST,
+            )
+        )
+    return lines

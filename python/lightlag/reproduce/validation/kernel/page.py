@@ -1,0 +1,151 @@
+"""The section of the page on the kernel's TCP."""
+
+from __future__ import annotations
+
+import itertools
+import platform
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+import lightlag as ll
+from lightlag.reproduce.table import markdown_table
+from lightlag.reproduce.validation import marked
+from lightlag.reproduce.validation.kernel.criteria import WORST, Cell, of_group, verdicts
+from lightlag.reproduce.validation.kernel.points import BULK_RATE, BULK_S, PATTERNS, RATE, TRANSFER
+
+T = TypeVar("T")
+
+BUSY = 1e-3
+"""A larger share of late deliveries says that the machine was too busy to judge times."""
+
+
+def section(found: Sequence[Cell]) -> str:
+    """The section of the page, between its marks."""
+    late = sum(run.late for cell in found for run in cell.kernel)
+    packets = sum(run.packets for cell in found for run in cell.kernel)
+    parts = [
+        "## The kernel's TCP\n",
+        "The running kernel's TCP between two network namespaces, through `lightlag emulate`, and the same scenario in "
+        "simulation with profile `linux`: one flow over one link, path.toml. Losses hit the same packets of the link "
+        "in both. Retransmissions are the kernel's `RetransSegs`, timeouts its `TCPTimeouts`, both at the moment at "
+        "which the receiver's application has everything. The criteria were fixed beforehand. This section is "
+        "written by\n\n    lightlag validate kernel\n\nas root, and the kernel is not repeatable: figures change a "
+        "little from one time to the next.\n",
+        f"Linux {platform.release()}, version {ll.__version__}. {late:,} of {packets:,} packets were delivered more "
+        "than 1 ms late.\n",
+        markdown_table(
+            ("criterion", "found", "verdict"),
+            [(one.criterion, one.found, "holds" if one.holds else "**does not hold**") for one in verdicts(found)],
+        ),
+    ]
+    if late > BUSY * packets:
+        parts.append(
+            f"More than one delivery in {1 / BUSY:.0f} was late: the machine was busy with other work. Lateness slows "
+            "the kernel's flow, and counts most where round trips and queues are short; measure again when idle.\n"
+        )
+    if cells := of_group(found, "pattern"):
+        parts += _patterns(cells)
+    if cells := of_group(found, "completion"):
+        parts += _completions(cells)
+    if cells := of_group(found, "bulk"):
+        parts += _bulk(cells)
+    return marked.section("kernel", "\n".join(parts))
+
+
+def _patterns(cells: Sequence[Cell]) -> list[str]:
+    repeatable = sum(cell.repeats_itself for cell in cells)
+    rtts = _unique(cell.point.rtt_ms for cell in cells)
+    lines: dict[tuple[str, str], dict[int, list[Cell]]] = {}
+    for cell in cells:
+        row = lines.setdefault((cell.point.algorithm, "yes" if cell.point.sack else "no"), {})
+        row.setdefault(cell.point.rtt_ms, []).append(cell)
+    table = [
+        (*place, *(f"{sum(cell.same_counts for cell in row[rtt])} of {len(row[rtt])}" for rtt in rtts))
+        for place, row in lines.items()
+    ]
+    named = "; ".join(f"{name}: {_numbers(drops)}" for name, drops in PATTERNS.items())
+    parts = [
+        "### Exact patterns of losses\n",
+        f"Transfers of {TRANSFER} segments at {RATE} with a queue that holds them all. A cell counts the patterns in "
+        f"which the number of retransmissions and that of timeouts are the kernel's, those of most of its runs. In "
+        f"{repeatable} of {len(cells)} cells the kernel repeats its own. The packets lost, counted as they leave, "
+        f"those sent again too: {named}.\n",
+        markdown_table(("algorithm", "SACK", *(f"{rtt} ms" for rtt in rtts)), table),
+    ]
+    if different := [cell for cell in cells if not cell.same_counts]:
+        parts += [
+            "Different, as retransmissions/timeouts:\n",
+            markdown_table(
+                ("pattern", "algorithm", "RTT", "SACK", "kernel", "lightlag"),
+                [
+                    (
+                        cell.point.name,
+                        cell.point.algorithm,
+                        f"{cell.point.rtt_ms} ms",
+                        "yes" if cell.point.sack else "no",
+                        ", ".join(_unique(f"{run.retransmissions}/{run.timeouts}" for run in cell.kernel)),
+                        "/".join(map(str, cell.our_counts)),
+                    )
+                    for cell in different
+                ],
+            ),
+        ]
+    return parts
+
+
+def _completions(cells: Sequence[Cell]) -> list[str]:
+    sizes = _unique(cell.point.name for cell in cells)
+    lines: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        text = f"{1e3 * cell.kernel_s:.0f} ({1e3 * (cell.ours_s - cell.kernel_s):+.0f})"
+        place = (cell.point.algorithm, f"{cell.point.rtt_ms} ms")
+        lines.setdefault(place, []).append(text if cell.in_time else f"**{text}**")
+    return [
+        "### Completion times\n",
+        f"From the call of connect() to the last byte at the receiver's application, at {RATE} with a queue of one "
+        "bandwidth-delay product: the kernel's median in ms, and in brackets how much later ours is. Columns are "
+        "segments.\n",
+        markdown_table(("algorithm", "RTT", *sizes), [(*place, *texts) for place, texts in lines.items()]),
+    ]
+
+
+def _bulk(cells: Sequence[Cell]) -> list[str]:
+    rtts = _unique(cell.point.rtt_ms for cell in cells)
+    lines: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        text = f"{cell.ratio:.3f} ({cell.kernel_bps / 1e6:.2f})"
+        if abs(cell.ratio - 1) > WORST:
+            text = f"**{text}**"
+        text += f" {cell.sums(cell.ours)} : {cell.sums(cell.kernel)}"
+        name = cell.point.name if cell.point.sack else f"{cell.point.name}, no SACK"
+        lines.setdefault((cell.point.algorithm, name), []).append(text)
+    seeds = max(len(cell.ours) for cell in cells)
+    return [
+        "### Bulk flows\n",
+        f"{BULK_S} s at {BULK_RATE}, {seeds} seeds where losses are random; the queue holds one bandwidth-delay "
+        "product unless the row says otherwise. A cell is our mean goodput by the kernel's, with the kernel's in "
+        "Mbit/s; then retransmissions/timeouts of all seeds together, ours : the kernel's.\n",
+        markdown_table(
+            ("algorithm", "path", *(f"{rtt} ms" for rtt in rtts)), [(*place, *texts) for place, texts in lines.items()]
+        ),
+    ]
+
+
+def _unique(values: Iterable[T]) -> list[T]:
+    return list(dict.fromkeys(values))
+
+
+def _numbers(drops: Sequence[int]) -> str:
+    """Packet numbers in short.
+
+    Examples
+    --------
+    >>> _numbers((1,)), _numbers((41, 42, 43)), _numbers((31, 33, 35)), _numbers((5, 9, 10))
+    ('1', '41–43', '31, 33 … 35', '5, 9, 10')
+    """
+    steps = {after - before for before, after in itertools.pairwise(drops)}
+    if len(drops) < 3 or len(steps) > 1:
+        return ", ".join(map(str, drops))
+    if steps == {1}:
+        return f"{drops[0]}–{drops[-1]}"
+    return f"{drops[0]}, {drops[1]} … {drops[-1]}"

@@ -1,0 +1,161 @@
+"""The places at which the kernel's TCP and ours are compared."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+ALGORITHMS = {"reno": "newreno", "cubic": '{ algorithm = "cubic", variant = "linux" }', "bbr": "bbr"}
+"""The kernel's names, and ours."""
+
+PAYLOAD = 1448
+"""Bytes of payload in a full segment: Ethernet's 1500 less the headers of IPv4 and TCP with timestamps."""
+
+TRANSFER = 100
+"""Segments of a transfer with a pattern of losses."""
+
+RATE = "20 Mbit/s"
+RTTS_MS = (20, 200, 600)
+DEEP = "2000 packets"
+"""A queue in which no transfer of 100 segments is ever lost."""
+
+SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+"""Segments of the transfers whose completion is timed."""
+
+BULK_RATE = "10 Mbit/s"
+BULK_RTTS_MS = (20, 80, 200, 600)
+BULK_LOSSES = (0.0, 0.001, 0.01)
+BULK_S = 30
+SMALL_QUEUES = ("10 packets", "0.25 bdp")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run: the kernel's name of the algorithm, the path, and what is sent over it.
+
+    Attributes
+    ----------
+    group
+        "pattern", "completion" or "bulk".
+    name
+        The name of the pattern, or what else tells it from the others of its group.
+    queue
+        As in a scenario.
+    drops
+        Which packets with payload are lost, counted from 1, those sent again too.
+    loss
+        The share of packets that is lost at random, in place of `drops`.
+    segments
+        The length of the transfer in full segments; None for a flow that goes on for `BULK_S` seconds.
+    seed
+        Of the random losses; where there are none, of nothing but our own draws.
+    """
+
+    group: str
+    name: str
+    algorithm: str
+    rtt_ms: int
+    rate: str
+    queue: str
+    sack: bool = True
+    drops: tuple[int, ...] = ()
+    loss: float = 0.0
+    segments: int | None = None
+    seed: int = 1
+
+    @property
+    def place(self) -> str:
+        """The point in words, without its seed."""
+        sack = "" if self.sack else ", no SACK"
+        return f"{self.group} {self.name}, {self.algorithm}, {self.rtt_ms} ms{sack}"
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    def sets(self) -> dict[str, str]:
+        """The changes to the scenario file."""
+        loss = f"{{ packets = {list(self.drops)}, direction = 'forward' }}" if self.drops else None
+        if self.loss:
+            loss = f"{{ forward = {self.loss:g}, backward = 0 }}"
+        sets = {
+            "defaults.tcp.congestion": ALGORITHMS[self.algorithm],
+            "defaults.tcp.sack": "true" if self.sack else "false",
+            "links.0.rate": self.rate,
+            "links.0.delay": f"{self.rtt_ms / 2:g} ms",
+            "links.0.queue": self.queue,
+            "duration": f"{BULK_S} s" if self.segments is None else "300 s",
+            "seed": str(self.seed),
+        }
+        if loss is not None:
+            sets["links.0.loss"] = loss
+        if self.segments is not None:
+            sets["flows.0.transfer"] = f"{self.segments * PAYLOAD} B"
+        return sets
+
+
+def scattered(number: int) -> tuple[int, ...]:
+    """A pattern drawn once and for all: 2 to 16 of the first 120 packets, so that repairs are lost, too."""
+    draw = random.Random(number)
+    return tuple(sorted(draw.sample(range(1, 121), 2 * number)))
+
+
+PATTERNS: dict[str, tuple[int, ...]] = {
+    "first": (1,),
+    "single": (50,),
+    "single early": (5,),
+    "single late": (95,),
+    "pair": (50, 51),
+    "burst": tuple(range(41, 51)),
+    "half": tuple(range(31, 71, 2)),
+    "sparse": tuple(range(10, 100, 10)),
+    **{f"tail {count}": tuple(range(TRANSFER + 1 - count, TRANSFER + 1)) for count in range(1, 6)},
+    "window": tuple(range(1, 11)),
+    "repair lost": (50, 101),
+    **{f"scattered {number}": scattered(number) for number in range(1, 9)},
+}
+"""Which packets are lost of a transfer of `TRANSFER` segments."""
+
+
+def patterns(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], names: tuple[str, ...]) -> Iterator[Point]:
+    """Transfers with exact losses, with and without SACK."""
+    for sack, algorithm, rtt_ms, name in itertools.product((True, False), algorithms, rtts_ms, names):
+        yield Point("pattern", name, algorithm, rtt_ms, RATE, DEEP, sack=sack, drops=PATTERNS[name], segments=TRANSFER)
+
+
+def completions(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Point]:
+    """Transfers over a path that loses what its queue of one bandwidth-delay product cannot hold."""
+    for algorithm, rtt_ms, size in itertools.product(algorithms, rtts_ms, sizes):
+        yield Point("completion", f"{size}", algorithm, rtt_ms, RATE, "1 bdp", segments=size)
+
+
+def bulk(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], seeds: int) -> Iterator[Point]:
+    """Flows of `BULK_S`: random losses, small queues, no SACK."""
+    paths = [(f"loss {loss:g}", "1 bdp", loss, True) for loss in BULK_LOSSES]
+    paths += [(f"queue {queue}", queue, 0.0, True) for queue in SMALL_QUEUES]
+    paths += [("loss 0.001", "1 bdp", 0.001, False), ("queue 0.25 bdp", "0.25 bdp", 0.0, False)]
+    for algorithm, rtt_ms, (name, queue, loss, sack) in itertools.product(algorithms, rtts_ms, paths):
+        for seed in range(1, (seeds if loss else 1) + 1):
+            yield Point("bulk", name, algorithm, rtt_ms, BULK_RATE, queue, sack=sack, loss=loss, seed=seed)
+
+
+def all_points(seeds: int) -> list[Point]:
+    """Every run of the full comparison; transfers first, because they take the least time."""
+    algorithms = tuple(ALGORITHMS)
+    return [
+        *patterns(algorithms, RTTS_MS, tuple(PATTERNS)),
+        *completions(algorithms, RTTS_MS, SIZES),
+        *bulk(algorithms, BULK_RTTS_MS, seeds),
+    ]
+
+
+def short_points() -> list[Point]:
+    """A few runs of each group that take seconds."""
+    return [
+        *patterns(("cubic",), (20,), ("single", "half", "tail 1")),
+        *completions(("reno", "bbr"), (20,), (10, 100)),
+    ]

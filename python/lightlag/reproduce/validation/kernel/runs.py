@@ -1,0 +1,191 @@
+"""Runs of the kernel's TCP over emulated paths, kept in a file, and of ours over the same paths in simulation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import lightlag as ll
+from lightlag.emulation import device, emulate
+from lightlag.namespaces import namespaces
+from lightlag.reproduce.validation.kernel.points import BULK_S, PAYLOAD, Point
+
+FOLDER = Path(__file__).parent
+SCENARIO = FOLDER / "path.toml"
+FLOW = FOLDER / "flow.py"
+
+ADDRESSES = ("10.77.0.1", "10.77.0.2")
+PORT = 5201
+
+MOST_S = 400
+"""Longer than any transfer takes."""
+
+SETTINGS: dict[str, object] = {
+    "net.ipv4.tcp_no_metrics_save": 1,
+    "net.ipv4.tcp_rmem": "4096 33554432 33554432",
+    "net.ipv4.tcp_wmem": "4096 67108864 67108864",
+    "net.ipv4.tcp_moderate_rcvbuf": 0,
+    "net.ipv6.conf.all.disable_ipv6": 1,
+    "net.ipv6.conf.default.disable_ipv6": 1,
+}
+"""Inside the namespaces only, and both are new for each run: nothing is remembered from one connection to the next.
+Buffers are fixed; half of the receive buffer is window. Without IPv6 nothing but the flow crosses the path."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Bytes that the receiver has read and the seconds they took; segments sent again and timeouts by then."""
+
+    bytes: int
+    elapsed_s: float
+    retransmissions: int
+    timeouts: int
+    late: int = 0
+    """Deliveries of the emulation more than 1 ms late; 0 in simulation."""
+    packets: int = 0
+    """Deliveries of the emulation."""
+
+    @property
+    def goodput_bps(self) -> float:
+        """In bit/s."""
+        return 8 * self.bytes / self.elapsed_s
+
+
+def simulated(point: Point) -> Observed:
+    """The run with our TCP."""
+    flow = ll.run(SCENARIO, sets=point.sets()).summary["flows"][0]
+    if point.segments is None:
+        size, elapsed_s = int(flow["delivered_bytes"]), float(BULK_S)
+    else:
+        if flow["finish_s"] is None:
+            raise ValueError(f"{point.place}: our transfer does not end")
+        size, elapsed_s = point.segments * PAYLOAD, float(flow["finish_s"])
+    return Observed(size, elapsed_s, int(flow["retransmitted_segments"]), int(flow["timeouts"]))
+
+
+def real(point: Point, stopped: threading.Event) -> Observed:
+    """The run with the kernel's TCP.
+
+    Raises
+    ------
+    OSError
+        If it failed.
+    InterruptedError
+        If `stopped` was set before its end.
+    """
+    amount = ("seconds", BULK_S) if point.segments is None else ("bytes", point.segments * PAYLOAD)
+    settings = {**SETTINGS, "net.ipv4.tcp_sack": int(point.sack)}
+    with namespaces("llk", settings=settings) as (left, right):
+        ends = tuple(device(f"ns:{name}", (f"{ip}/24",)) for name, ip in zip((left, right), ADDRESSES, strict=True))
+        with emulate(SCENARIO, (ends[0], ends[1]), sets=point.sets()) as emulation:
+            arguments = (left, right, ADDRESSES[1], PORT, point.algorithm, *amount)
+            flow = [sys.executable, "-S", "-E", str(FLOW), *map(str, arguments)]
+            with subprocess.Popen(flow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                try:
+                    out, complaint = _waited(process, stopped)
+                finally:
+                    process.kill()
+            if process.returncode != 0:
+                last = complaint.strip().rpartition("\n")[2]
+                raise OSError(f"{point.place}: the kernel's flow failed: {last or process.returncode}")
+            directions = emulation.statistics()["directions"]
+    late, packets = (sum(one[key] for one in directions) for key in ("late_packets", "delivered_packets"))
+    found = json.loads(out)
+    return Observed(
+        found["bytes"], found["elapsed_s"], found["RetransSegs"], found["TCPTimeouts"], late=late, packets=packets
+    )
+
+
+def _waited(process: subprocess.Popen[str], stopped: threading.Event) -> tuple[str, str]:
+    """What the process printed, unless it takes too long or nobody waits for it any more."""
+    until = time.monotonic() + MOST_S
+    while True:
+        try:
+            return process.communicate(timeout=0.2)
+        except subprocess.TimeoutExpired:
+            if stopped.is_set():
+                raise InterruptedError from None
+            if time.monotonic() > until:
+                raise OSError(f"the kernel's flow did not end within {MOST_S} s") from None
+
+
+class Kept:
+    """The kernel's runs in a file, a line each, written as they end. A line that breaks off is left out."""
+
+    def __init__(self, path: Path, *, forget: bool = False) -> None:
+        self.path = path
+        self.found: dict[str, Observed] = {}
+        self._lock = threading.Lock()
+        # A run stands for another one of the same kernel, path, settings and program only.
+        described = (platform.release(), SCENARIO.read_text("utf-8"), FLOW.read_text("utf-8"), json.dumps(SETTINGS))
+        self._about = hashlib.blake2b("\0".join(described).encode(), digest_size=8).hexdigest()
+        if forget:
+            path.unlink(missing_ok=True)
+        if not path.exists():
+            return
+        for line in path.read_text("utf-8", "replace").splitlines():
+            try:
+                entry = json.loads(line)
+                if entry["about"] == self._about:
+                    self.found[entry["key"]] = Observed(**entry["observed"])
+            except (ValueError, KeyError, TypeError):
+                continue
+
+    def add(self, key: str, observed: Observed) -> None:
+        """Write a run."""
+        line = json.dumps({"about": self._about, "key": key, "observed": asdict(observed)}, separators=(",", ":"))
+        with self._lock:
+            self.found[key] = observed
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                # A line that broke off stays alone.
+                file.write(f"\n{line}\n" if file.tell() else f"{line}\n")
+
+
+def measure(
+    points: Sequence[Point], repeats: Callable[[Point], int], kept: Kept, jobs: int, progress: Callable[[str], object]
+) -> dict[Point, list[Observed]]:
+    """The kernel's runs of every point, so many at a time; those that are kept already are not repeated."""
+    wanted = [(point, f"{point.key} {number}") for point in points for number in range(1, repeats(point) + 1)]
+    missing = [(point, key) for point, key in wanted if key not in kept.found]
+    stopped = threading.Event()
+
+    def one(point: Point, key: str) -> None:
+        if not stopped.is_set():
+            kept.add(key, real(point, stopped))
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            futures = [pool.submit(one, point, key) for point, key in missing]
+            for done, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                progress(f"the kernel's TCP over emulated paths: {done} of {len(missing)} runs")
+        except BaseException:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    found: dict[Point, list[Observed]] = {}
+    for point, key in wanted:
+        found.setdefault(point, []).append(kept.found[key])
+    return found
+
+
+def simulate(points: Iterable[Point], progress: Callable[[str], object]) -> dict[Point, Observed]:
+    """Our runs of every point."""
+    points = list(points)
+    found = {}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done, (point, observed) in enumerate(zip(points, pool.map(simulated, points), strict=True), start=1):
+            found[point] = observed
+            progress(f"our TCP in simulation: {done} of {len(points)} runs")
+    return found

@@ -1,0 +1,153 @@
+"""The comparison with the kernel's TCP: its cells, what is kept of the kernel's runs, verdicts, and a few real runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from conftest import Lightlag
+from lightlag.namespaces import allowed
+from lightlag.reproduce.validation import marked
+from lightlag.reproduce.validation.kernel import criteria, page, points, runs
+from lightlag.reproduce.validation.kernel.criteria import Cell
+from lightlag.reproduce.validation.kernel.points import PATTERNS, Point
+from lightlag.reproduce.validation.kernel.runs import Kept, Observed
+
+REFUSED = allowed()
+needs_root = pytest.mark.skipif(REFUSED is not None, reason=f"{REFUSED}: run the tests as root to try real packets")
+
+
+def transfer(name: str, *, sack: bool = True) -> Point:
+    return Point(
+        "pattern",
+        name,
+        "cubic",
+        20,
+        points.RATE,
+        points.DEEP,
+        sack=sack,
+        drops=PATTERNS[name],
+        segments=points.TRANSFER,
+    )
+
+
+def observed(retransmissions: int, timeouts: int, elapsed_s: float = 1.0) -> Observed:
+    return Observed(144_800, elapsed_s, retransmissions, timeouts, late=0, packets=150)
+
+
+def test_every_point_is_another_one_and_a_scenario() -> None:
+    found = points.all_points(3)
+    assert len({point.key for point in found}) == len(found)
+    for name, drops in PATTERNS.items():
+        assert list(drops) == sorted(set(drops)), name
+        assert drops[0] >= 1
+    assert {point.group for point in found} == {"pattern", "completion", "bulk"}
+
+
+def test_a_simulated_transfer_loses_what_its_pattern_says() -> None:
+    assert runs.simulated(transfer("single")).retransmissions == 1
+    assert runs.simulated(transfer("sparse")).retransmissions == 9
+    lost = runs.simulated(transfer("repair lost"))
+    assert lost.retransmissions == 2
+    assert lost.bytes == 144_800
+
+
+def test_a_cell_compares_with_what_most_of_the_kernels_runs_say() -> None:
+    kernel = (observed(2, 1), observed(1, 0), observed(1, 0))
+    cell = Cell(transfer("single"), kernel, (observed(1, 0),))
+    assert cell.counts == (1, 0)
+    assert cell.same_counts
+    assert not cell.repeats_itself
+    assert not Cell(transfer("single"), kernel, (observed(1, 1),)).same_counts
+
+
+def test_a_completion_is_in_time_within_a_hundredth_or_ten_milliseconds() -> None:
+    point = dataclasses.replace(transfer("single"), group="completion", drops=())
+
+    def in_time(kernel_s: float, ours_s: float) -> bool:
+        return Cell(point, (observed(0, 0, kernel_s),), (observed(0, 0, ours_s),)).in_time
+
+    assert in_time(0.1, 0.1099)
+    assert not in_time(0.1, 0.1101)
+    assert in_time(2.0, 1.9801)
+    assert not in_time(2.0, 1.9799)
+
+
+def test_every_criterion_has_its_verdict() -> None:
+    same = [Cell(transfer("first"), (observed(1, 0),), (observed(1, 0),)) for _ in range(19)]
+    other = Cell(transfer("tail 1"), (observed(1, 0),), (observed(1, 1),))
+    assert [verdict.holds for verdict in criteria.verdicts([*same, other])] == [True]
+    assert [verdict.holds for verdict in criteria.verdicts([*same[1:], other])] == [False]
+    bulk = [point for point in points.bulk(("reno",), (20,), 2) if point.name == "loss 0.001" and point.sack]
+    kernel = {point: [observed(5, 0)] for point in bulk}
+    found = criteria.cells(kernel, {point: observed(5, 0, 0.94) for point in bulk})
+    assert len(found) == 1, "seeds are one cell"
+    assert found[0].ratio == pytest.approx(1 / 0.94)
+    assert [verdict.holds for verdict in criteria.verdicts(found)] == [False, False]
+
+
+def test_the_section_names_what_differs() -> None:
+    found = [
+        Cell(transfer("first"), (observed(1, 0),), (observed(1, 0),)),
+        Cell(transfer("tail 1", sack=False), (observed(1, 0), observed(2, 0)), (observed(1, 1),)),
+    ]
+    text = page.section(found)
+    assert "| tail 1 | cubic | 20 ms | no | 1/0, 2/0 | 1/1 |" in text
+    assert "1 of 2, 50.0% | **does not hold** |" in text
+    assert "In 1 of 2 cells the kernel repeats its own" in text
+    assert marked.sections(f"# Page\n\n{text}\n") == [text]
+
+
+def test_runs_of_the_kernel_are_kept_and_a_broken_line_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.jsonl"
+    Kept(path).add("one", observed(1, 0))
+    with path.open("a") as file:
+        file.write('{"about": "torn')
+    Kept(path).add("two", observed(2, 0))
+    assert Kept(path).found == {"one": observed(1, 0), "two": observed(2, 0)}
+    foreign = [
+        json.loads(line) | {"about": "another kernel"} for line in path.read_text().splitlines() if '"one"' in line
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in foreign))
+    assert Kept(path).found == {}
+    Kept(path, forget=True)
+    assert not path.exists()
+
+
+def test_what_was_measured_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def real(point: Point, stopped: threading.Event) -> Observed:
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        asked.append(point.name)
+        return observed(1, 0)
+
+    monkeypatch.setattr(runs, "real", real)
+    wanted = [transfer(name) for name in ("first", "single", "pair")]
+    with pytest.raises(KeyboardInterrupt):
+        runs.measure(wanted, lambda _: 2, Kept(tmp_path / "k"), 1, lambda _: None)
+    assert asked == ["first", "first", "single"]
+    asked.clear()
+    found = runs.measure(wanted, lambda _: 2, Kept(tmp_path / "k"), 1, lambda _: None)
+    assert asked == ["single", "pair", "pair"]
+    assert found == {point: [observed(1, 0)] * 2 for point in wanted}
+
+
+def test_no_cell_of_that_name(lightlag: Lightlag, tmp_path: Path) -> None:
+    done = lightlag("validate", "kernel", "--only", "flowers", "--out", str(tmp_path / "page.md"))
+    assert done.returncode == 2
+    assert 'contains "flowers"' in done.stderr
+
+
+@needs_root
+def test_the_kernel_and_ours_lose_the_same_packets(tmp_path: Path) -> None:
+    point = transfer("sparse")
+    found = runs.measure([point], lambda _: 1, Kept(tmp_path / "k"), 1, lambda _: None)[point][0]
+    assert found.bytes == points.TRANSFER * points.PAYLOAD
+    assert found.retransmissions == runs.simulated(point).retransmissions == len(point.drops)
+    assert found.packets > points.TRANSFER
