@@ -72,12 +72,12 @@ def test_starts_take_the_doublings_that_the_closed_form_says() -> None:
     found = start_up.starts(effort)
     assert tuple(found) == FEW
     rows = start_up.rows(found, effort)
-    assert [row.verdict for row in rows] == [Verdict.REPRODUCED] * 3
+    assert [row.verdict for row in rows] == [Verdict.HOLDS] * 3
 
 
 def test_hystart_drops_less_and_jitter_ends_it_early() -> None:
     found = start_up.slow_starts(Effort(jobs=2))
-    assert start_up.slow_start_rows(found)[0].verdict is Verdict.REPRODUCED
+    assert start_up.slow_start_rows(found)[0].verdict is Verdict.HOLDS
     calm, rough = (found["GEO", jitter, "hystart"].delivers_s() for jitter in (False, True))
     assert calm is not None
     assert rough is not None
@@ -89,7 +89,7 @@ def test_errors_leave_the_expected_order() -> None:
     grid = losses.Grid.run(Effort(seeds=5, jobs=2))
     judged = [row for row in losses.rows(grid) if row.verdict is not Verdict.NOT_JUDGED]
     assert len(judged) == 2
-    assert all(row.verdict is Verdict.REPRODUCED for row in judged), judged
+    assert all(row.verdict is Verdict.HOLDS for row in judged), judged
     for orbit in losses.ORBITS:
         for label in ("newreno", "cubic"):
             means = [grid.mean(orbit, per, label).mean for per in losses.PERS]
@@ -99,7 +99,7 @@ def test_errors_leave_the_expected_order() -> None:
 @pytest.mark.usefixtures("few")
 def test_short_transfers_are_slow_start_alone() -> None:
     rows = sizes.rows(sizes.Transfers.run(Effort(seeds=1, jobs=2)))
-    assert [row.verdict for row in rows] == [Verdict.REPRODUCED] * 3 + [Verdict.NOT_JUDGED] * 2
+    assert [row.verdict for row in rows] == [Verdict.HOLDS] * 3 + [Verdict.NOT_JUDGED] * 2
 
 
 @pytest.mark.usefixtures("few")
@@ -110,7 +110,7 @@ def test_shares_of_a_pair_sum_to_one() -> None:
             if one != other:
                 assert found.share(one, other) + found.share(other, one) == pytest.approx(1)
             assert 0.5 < found.used(one, other) <= 1
-    assert fairness.pair_rows(found)[0].verdict is Verdict.REPRODUCED
+    assert fairness.pair_rows(found)[0].verdict is Verdict.HOLDS
 
 
 @pytest.mark.usefixtures("few")
@@ -118,7 +118,7 @@ def test_hybla_evens_out_round_trip_times_where_queues_are_short() -> None:
     found = fairness.RoundTrips.run(Effort(seeds=2, jobs=2))
     judged = [row for row in fairness.trip_rows(found) if row.verdict is not Verdict.NOT_JUDGED]
     assert len(judged) == 3
-    assert all(row.verdict is Verdict.REPRODUCED for row in judged), judged
+    assert all(row.verdict is Verdict.HOLDS for row in judged), judged
 
 
 @pytest.mark.usefixtures("few")

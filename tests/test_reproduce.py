@@ -124,8 +124,8 @@ def test_the_published_k_inverts() -> None:
 
 
 def test_random_losses_give_the_papers_number_and_completion() -> None:
-    losses, completion, relation = point_to_point.random_rows(Effort(jobs=2))
-    assert [row.verdict for row in (losses, completion, relation)] == [Verdict.REPRODUCED] * 3
+    rows = point_to_point.random_rows(Effort(jobs=2))
+    assert [row.verdict for row in rows] == [Verdict.REPRODUCED, Verdict.REPRODUCED, Verdict.HOLDS, Verdict.HOLDS]
 
 
 def test_the_growth_function_is_followed() -> None:
@@ -163,13 +163,50 @@ def test_a_claim_that_fails_is_printed_with_its_reason(capsys: pytest.CaptureFix
     reproduction.add(
         [
             Row("Fig. 4", "W", "8", "", "9", Verdict.NOT_REPRODUCED, "because"),
-            Row("a", "b", "c", "d", "e", Verdict.of(True)),
+            Row("a", "b", "c", "d", "e", Verdict.claim(True), "as printed"),
+            Row("a", "b", "", "d", "e", Verdict.check(False), "not within 5 %"),
         ]
     )
     reproduction.print(Console())
     printed = capsys.readouterr().out
     assert "because" in printed
-    assert "1 of 2 claims reproduced" in printed
+    assert "not within 5 %" in printed
+    assert "1 of 2 claims reproduced; 0 of 1 own checks hold; 0 rows for information." in printed
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize("paper", ["", "8"])
+def test_a_claim_is_what_the_paper_prints_and_nothing_else(verdict: Verdict, paper: str) -> None:
+    claims = {Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED}
+    if (verdict in claims) == bool(paper):
+        assert Row("a", "b", paper, "", "9", verdict, "because").verdict is verdict
+    else:
+        with pytest.raises(ValueError, match="the paper says"):
+            Row("a", "b", paper, "", "9", verdict, "because")
+
+
+def test_a_row_is_not_judged_without_a_criterion() -> None:
+    with pytest.raises(ValueError, match="by no criterion"):
+        Row("a", "b", "8", "", "9", Verdict.REPRODUCED)
+
+
+def test_a_band_is_two_sided_and_keeps_its_origin() -> None:
+    band = table.Band.down_to(2.3, 2.7)
+    assert 2.7 in band
+    assert 12.7 not in band
+    assert band.high == pytest.approx(2.7 * 2.7 / 2.3)
+    like = table.Band.like(table.Band(80, 250, table.BEFOREHAND), 160, 80)
+    assert (like.low, like.high) == (40, 125)
+    assert "set beforehand" in like.text
+
+
+def test_tallies_add() -> None:
+    one = table.Tally.of(
+        [Row("a", "b", "c", "", "e", Verdict.UNDECIDED, "open"), Row("a", "b", "", "", "e", Verdict.HOLDS, "1 %")]
+    )
+    assert (
+        one + one
+    ).text == "0 of 0 claims reproduced, 2 more cannot be judged; 2 of 2 own checks hold; 0 rows for information."
 
 
 def test_markdown_keeps_bars_inside_cells() -> None:

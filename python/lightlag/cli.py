@@ -273,8 +273,12 @@ def plot(
 @app.command(short_help="Reproduce the figures of a paper.")
 @_guarded
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers", such as scps-ns3.')],
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/PAPER.")] = None,
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers", such as scps-ns3; or all.')
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/PAPER, results/papers of all.")
+    ] = None,
     force: Force = False,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
@@ -282,18 +286,31 @@ def reproduce(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs for each item with a spread; default: what its check asks for.")
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object; write a folder only if --out names it.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item."""
+    """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item.
+
+    all: every paper, one table of verdicts, and one page index.html with the figures.
+    """
+    from lightlag.reproduce import reproduce_all
     from lightlag.run import processors
 
     papers = _papers()
-    if paper not in papers:
-        raise InputError(f'no paper "{paper}"; there are {", ".join(papers)}')
-    folder = Path("results") / paper if out is None else out
-    _engine.check_folder(folder, force)
-    jobs = processors() if jobs is None else jobs
-    papers[paper].reproduce(folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet)
+    if paper != "all" and paper not in papers:
+        raise InputError(f'no paper "{paper}"; there are {", ".join(papers)}, and all')
+    folder = out
+    if folder is None and not as_json:
+        folder = Path("results") / ("papers" if paper == "all" else paper)
+    jobs, quiet = processors() if jobs is None else jobs, quiet or as_json
+    if paper == "all":
+        record = reproduce_all(papers.values(), folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet).record()
+    else:
+        record = papers[paper].reproduce(folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet).record()
+    if as_json:
+        print(json.dumps(record))
 
 
 @app.command(short_help="Compare lightlag with closed forms, papers and the kernel.")

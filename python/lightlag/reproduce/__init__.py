@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+from lightlag.reproduce.collection import Collection, reproduce_all
 from lightlag.reproduce.paper import Effort, Paper, Reproduction
 from lightlag.reproduce.table import Row, Verdict
 
-__all__ = ["PAPERS", "Effort", "Paper", "Reproduction", "Row", "Verdict"]
+__all__ = ["PAPERS", "Collection", "Effort", "Paper", "Reproduction", "Row", "Verdict", "reproduce_all"]
 
 
 def _cubic_inet(reproduction: Reproduction, effort: Effort) -> None:

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lightlag import _engine
 from lightlag.reproduce import table
-from lightlag.reproduce.table import Layout, Row, Verdict
+from lightlag.reproduce.table import Layout, Row, Tally
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,9 +93,10 @@ class Reproduction:
         self.pictures += pictures
         self.notes += notes
 
-    def count(self, verdict: Verdict) -> int:
-        """The number of rows with a verdict."""
-        return sum(row.verdict is verdict for row in self.rows)
+    @property
+    def tally(self) -> Tally:
+        """How many rows have which verdict."""
+        return Tally.of(self.rows)
 
     def report(self) -> str:
         """The reproduction as Markdown."""
@@ -113,19 +114,45 @@ class Reproduction:
         return "\n".join(parts)
 
     def summary(self) -> str:
-        """One sentence: how many rows hold."""
-        good, bad = self.count(Verdict.REPRODUCED), self.count(Verdict.NOT_REPRODUCED)
-        return f"{good} of {good + bad} claims reproduced, {self.count(Verdict.NOT_JUDGED)} rows for information."
+        """One sentence: claims and own checks, each counted by themselves."""
+        return self.tally.text
+
+    def record(self) -> dict[str, Any]:
+        """Everything but the figures, as plain values for JSON."""
+        return {
+            "paper": self.paper.name,
+            "title": self.paper.title,
+            "reference": self.paper.reference,
+            "version": _engine.__version__,
+            "summary": self.summary(),
+            "tally": self.tally.record(),
+            "rows": table.record(table.COLUMNS, map(Row.cells, self.rows)),
+            "tables": [
+                {
+                    "name": one.name,
+                    "title": one.title,
+                    "header": list(one.header),
+                    "lines": [list(line) for line in one.lines],
+                }
+                for one in self.layouts
+            ],
+            "figures": [{"name": one.name, "caption": one.caption} for one in self.pictures],
+            "notes": list(self.notes),
+        }
 
     def print(self, console: Console) -> None:
         """Print the table, with the reasons for what does not hold."""
         console.print(table.to_rich(self.rows, self.paper.title))
         for layout in self.layouts:
             console.print(layout.to_rich())
-        for row in self.rows:
-            if row.verdict is Verdict.NOT_REPRODUCED:
-                console.print(f"[red]not reproduced[/] {row.item}, {row.quantity}: {row.reason}")
+        self.print_failures(console)
         console.print(self.summary())
+
+    def print_failures(self, console: Console) -> None:
+        """Print what does not hold, with the reasons."""
+        for row in self.rows:
+            if row.verdict.failed:
+                console.print(f"[red]{row.verdict.value}[/] {row.item}, {row.quantity}: {row.reason}")
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write `table.csv`, the paper's tables, `report.md`, `run.json` and the figures into a folder, all or nothing.

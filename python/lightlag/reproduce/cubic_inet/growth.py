@@ -77,8 +77,8 @@ def rows(growth: Growth) -> list[Row]:
             f"{1 - equations.BETA:.2f} Wmax",
             f"{1 - equations.BETA:.2f} Wmax",
             f"{at_begin:.3f} Wmax (Wmax = {w_max:.1f})",
-            Verdict.of(abs(at_begin - (1 - equations.BETA)) <= 0.01),
-            "tolerance 0.01",
+            Verdict.claim(abs(at_begin - (1 - equations.BETA)) <= 0.01),
+            "tolerance 0.01: equation 2 at t = 0",
         ),
         Row(
             "Fig. 1",
@@ -86,7 +86,7 @@ def rows(growth: Growth) -> list[Row]:
             "cbrt(Wmax β / C)",
             number(expected, 3),
             number(k, 3),
-            Verdict.of(abs(k / expected - 1) <= 0.01),
+            Verdict.claim(abs(k / expected - 1) <= 0.01),
             "tolerance 1 %",
         ),
         Row(
@@ -95,7 +95,7 @@ def rows(growth: Growth) -> list[Row]:
             "C (t - K)³ + Wmax",
             "0",
             f"{worst:.2f} within {growth.t_s[-1]:.1f} s",
-            Verdict.of(behind <= 0),
+            Verdict.claim(behind <= 0),
             "everywhere at most what W(t) grows by in a round trip, or one segment: the window follows ACK by ACK",
         ),
         Row(
@@ -104,7 +104,7 @@ def rows(growth: Growth) -> list[Row]:
             "at K",
             number(expected, 2),
             number(inflection, 2),
-            Verdict.of(abs(inflection - expected) <= 2 * RTT_S),
+            Verdict.claim(abs(inflection - expected) <= 2 * RTT_S),
             "from a cubic fitted to the simulated window; tolerance two round trips",
         ),
         Row(
@@ -113,7 +113,7 @@ def rows(growth: Growth) -> list[Row]:
             "symmetric",
             "0",
             number(asymmetry),
-            Verdict.of(asymmetry <= 0.02 * w_max),
+            Verdict.claim(asymmetry <= 0.02 * w_max),
             f"tolerance 2 % of Wmax, {0.02 * w_max:.1f} segments",
         ),
     ]

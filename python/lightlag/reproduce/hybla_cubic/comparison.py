@@ -232,7 +232,7 @@ def _spike_row(found: Comparison) -> Row:
         "Hybla starts at the maximum, CUBIC at the minimum",
         f"{LARGEST:.0f} (2^ρ - 1 a segment); 32 (doubling)",
         f"{statistics.fmean(hybla):.0f}, {statistics.fmean(cubic):.0f}",
-        Verdict.of(statistics.fmean(hybla) >= 5 * statistics.fmean(cubic) and found.holds(good)),
+        Verdict.claim(statistics.fmean(hybla) >= 5 * statistics.fmean(cubic) and found.holds(good)),
         f"Hybla's at least 5 times CUBIC's; it is in {good} of {found.seeds} seeds",
     )
 
@@ -246,7 +246,7 @@ def _loss_row(found: Comparison) -> Row:
         "Hybla begins to face packet losses very soon",
         "some 15,000 for Hybla (burst of 5000 into 50)",
         f"{pm(mean_interval(hybla), 0)}, {pm(mean_interval(cubic), 0)}",
-        Verdict.of(statistics.fmean(hybla) >= 10 * statistics.fmean(cubic) and found.holds(good)),
+        Verdict.claim(statistics.fmean(hybla) >= 10 * statistics.fmean(cubic) and found.holds(good)),
         f"at least 10 times as many; it is in {good} of {found.seeds} seeds",
     )
 
@@ -260,7 +260,7 @@ def _oscillation_row(found: Comparison) -> Row:
         "Hybla oscillates, CUBIC is far more stable",
         "",
         f"{pm(mean_interval(hybla))}, {pm(mean_interval(cubic))}",
-        Verdict.of(statistics.fmean(hybla) > statistics.fmean(cubic) and found.holds(good)),
+        Verdict.claim(statistics.fmean(hybla) > statistics.fmean(cubic) and found.holds(good)),
         f"Hybla's larger; it is in {good} of {found.seeds} seeds",
     )
 
@@ -274,7 +274,7 @@ def _mean_window_row(found: Comparison) -> Row:
         "Hybla's average is lower",
         "",
         f"{pm(mean_interval(hybla), 0)}, {pm(mean_interval(cubic), 0)}",
-        Verdict.of(statistics.fmean(cubic) > statistics.fmean(hybla) and found.holds(good)),
+        Verdict.claim(statistics.fmean(cubic) > statistics.fmean(hybla) and found.holds(good)),
         f"CUBIC's larger; it is in {good} of {found.seeds} seeds",
     )
 
@@ -295,7 +295,7 @@ def _lead_row(found: Comparison, item: str, series: str, what: str) -> Row:
         "",
         f"{pm(mean_interval(lead / scale for lead in ahead), 0 if series == 'acks' else 1)} {unit}; "
         f"{pm(mean_interval(until), 0)} ({min(until):.0f} to {max(until):.0f})",
-        Verdict.of(found.holds(good) and statistics.fmean(until) < SECONDS / 2),
+        Verdict.claim(found.holds(good) and statistics.fmean(until) < SECONDS / 2),
         f"a lead, which ends in the first half of {SECONDS:.0f} s; there is one in {good} of {found.seeds} seeds",
     )
 
@@ -316,7 +316,7 @@ def _later_row(found: Comparison, item: str, series: str) -> Row:
         "Hybla falls behind CUBIC",
         "1.9, 2.5 (idealised model)" if series == "payload" else "",
         f"{pm(mean_interval(hybla), digits)}, {pm(mean_interval(cubic), digits)}",
-        Verdict.of(statistics.fmean(cubic) >= statistics.fmean(hybla) and found.holds(good, BARELY)),
+        Verdict.claim(statistics.fmean(cubic) >= statistics.fmean(hybla) and found.holds(good, BARELY)),
         f"CUBIC's larger, in at least 6 of 10 seeds; it is in {good} of {found.seeds}",
     )
 

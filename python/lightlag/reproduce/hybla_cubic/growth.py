@@ -87,7 +87,7 @@ def bic_rows(paper: BicGrowth, linux: BicGrowth) -> list[Row]:
             "linear far from Wmax",
             "32 (Smax); 16 in Linux",
             f"{linear[0]:.2f}; {linear[1]:.2f} in Linux",
-            Verdict.of(abs(linear[0] / 32 - 1) <= 0.02 and abs(linear[1] / 16 - 1) <= 0.02),
+            Verdict.claim(abs(linear[0] / 32 - 1) <= 0.02 and abs(linear[1] / 16 - 1) <= 0.02),
             "tolerance 2 %",
         ),
         Row(
@@ -96,7 +96,7 @@ def bic_rows(paper: BicGrowth, linux: BicGrowth) -> list[Row]:
             "half, as a search",
             f"{np.exp(-0.5):.3f} (half of the way in steps of an ACK: exp(-1/2))",
             number(shrinks, 3),
-            Verdict.of(abs(shrinks / np.exp(-0.5) - 1) <= 0.02),
+            Verdict.claim(abs(shrinks / np.exp(-0.5) - 1) <= 0.02),
             "tolerance 2 %, from 60 segments below Wmax to one",
         ),
         Row(
@@ -105,7 +105,7 @@ def bic_rows(paper: BicGrowth, linux: BicGrowth) -> list[Row]:
             "",
             number(ideal.arrives, 1),
             f"{arrival} (Wmax = {w_max:.0f})",
-            Verdict.of(abs(arrival - ideal.arrives) <= 1),
+            Verdict.check(abs(arrival - ideal.arrives) <= 1),
             "tolerance one round trip",
         ),
         Row(
@@ -114,7 +114,7 @@ def bic_rows(paper: BicGrowth, linux: BicGrowth) -> list[Row]:
             "",
             "0",
             number(worst),
-            Verdict.of(worst <= 2),
+            Verdict.check(worst <= 2),
             "at most two: an ACK counts by the window that it meets, which grows within a round",
         ),
         Row(
@@ -123,7 +123,7 @@ def bic_rows(paper: BicGrowth, linux: BicGrowth) -> list[Row]:
             "slowly at first, then faster",
             "1, 2, 4, 8, 16, 32, 32, ...",
             ", ".join(f"{step:.1f}" for step in probing),
-            Verdict.of(bool((np.diff(probing[:6]) > 0).all()) and abs(float(probing[-1]) / 32 - 1) <= 0.02),
+            Verdict.claim(bool((np.diff(probing[:6]) > 0).all()) and abs(float(probing[-1]) / 32 - 1) <= 0.02),
             "each of the first six larger than the one before, then 32 within 2 %",
         ),
     ]
@@ -155,7 +155,7 @@ def cubic_rows(paper: Growth, linux: Growth) -> list[Row]:
             "cbrt(Wmax β / C)",
             number(k, 3),
             f"{paper.epoch.k_s:.3f}; {linux.epoch.k_s:.3f} in Linux 2.6",
-            Verdict.of(abs(paper.epoch.k_s / k - 1) <= 0.01 and abs(linux.epoch.k_s / k - 1) <= 0.02),
+            Verdict.claim(abs(paper.epoch.k_s / k - 1) <= 0.01 and abs(linux.epoch.k_s / k - 1) <= 0.02),
             "tolerance 1 %; 2 % in whole segments. With β = 0.2, the share that is removed",
         ),
         Row(
@@ -164,7 +164,7 @@ def cubic_rows(paper: Growth, linux: Growth) -> list[Row]:
             "β",
             "0.8 = 1 - β",
             f"{paper.epoch.threshold / w_max:.3f}; {linux.epoch.threshold / linux.epoch.w_max:.3f} in Linux 2.6",
-            Verdict.NOT_JUDGED,
+            Verdict.UNDECIDED,
             'the text uses β for what is removed (in K) and for what stays ("reduces to βWmax"): one of the two is '
             "a slip",
         ),
@@ -174,7 +174,7 @@ def cubic_rows(paper: Growth, linux: Growth) -> list[Row]:
             "C (t - K)³ + Wmax",
             "0",
             f"{worst:.2f}; {float(np.abs(linux.deviation()).max()):.2f} in Linux 2.6 (Wmax = {w_max:.0f})",
-            Verdict.of(behind <= 0 and whole <= 0),
+            Verdict.claim(behind <= 0 and whole <= 0),
             "everywhere at most what W(t) grows by in a round trip, or one segment; in Linux, which computes in whole "
             "segments and aims a round trip ahead, twice that",
         ),

@@ -103,7 +103,7 @@ def _queue_row(found: Goodputs, name: str, queue: int) -> Row:
         "below 1" if small else "",
         f"{model:.1f} (idealised model)",
         f"{ours:.2f} ({pm(mean_interval(hybla))} and {pm(mean_interval(cubic))} Mbit/s)",
-        Verdict.of(holds and good >= (BARELY if small else ENOUGH) * len(cubic)),
+        (Verdict.claim if small else Verdict.check)(holds and good >= (BARELY if small else ENOUGH) * len(cubic)),
         f"{'at most 1' if small else 'at least 1.5, as in the model'}; so in {good} of {len(cubic)} seeds"
         + ("" if small else ". The paper's order needs a queue that is small beside the bursts"),
     )
@@ -119,7 +119,7 @@ def _paced_row(found: Goodputs) -> Row:
         "",
         "15.7 (idealised model)",
         f"{pm(mean_interval(paced))}, without {pm(mean_interval(plain))}, CUBIC {pm(mean_interval(cubic))}",
-        Verdict.of(statistics.fmean(paced) > statistics.fmean(cubic) and good >= ENOUGH * len(paced)),
+        Verdict.check(statistics.fmean(paced) > statistics.fmean(cubic) and good >= ENOUGH * len(paced)),
         f"above CUBIC in {good} of {len(paced)} seeds: Hybla's authors demand pacing, and the paper's conclusion holds "
         "for Hybla without it",
     )
@@ -179,7 +179,7 @@ def _per_row(found: Goodputs, queue: int, per: float) -> Row:
         "CUBIC below Hybla at higher error rates",
         f"{ideal[0]:.2f}, {ideal[1]:.2f} (response functions)",
         f"{pm(mean_interval(hybla))}, {pm(mean_interval(cubic))}; Hybla paced {pm(mean_interval(paced))}",
-        Verdict.of(mean(hybla) > mean(cubic) and good >= ENOUGH * len(cubic)),
+        Verdict.claim(mean(hybla) > mean(cubic) and good >= ENOUGH * len(cubic)),
         f"Hybla's larger, in 8 of 10 seeds; it is in {good} of {len(cubic)}{failed}",
     )
 
@@ -216,7 +216,7 @@ def rtt_rows(found: Goodputs) -> list[Row]:
                 "B(t) does not depend on the RTT" if hybla else "",
                 "",
                 ", ".join(f"{mean:.1f}" for mean in means),
-                Verdict.of(min(means) >= 0.5 * max(means)) if hybla else Verdict.NOT_JUDGED,
+                Verdict.claim(min(means) >= 0.5 * max(means)) if hybla else Verdict.NOT_JUDGED,
                 "every mean at least half of the largest"
                 + (
                     ""

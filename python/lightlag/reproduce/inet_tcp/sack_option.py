@@ -69,7 +69,7 @@ def rows(acks: list[Ack]) -> list[Row]:
             "5000, 6000",
             "",
             ", ".join(str(ack.number) for ack in before),
-            Verdict.of([ack.number for ack in before] == [first + SEGMENT for first in ARRIVALS[:6]]),
+            Verdict.claim([ack.number for ack in before] == [first + SEGMENT for first in ARRIVALS[:6]]),
             "one ACK for each segment, without options",
         ),
         Row(
@@ -78,7 +78,8 @@ def rows(acks: list[Ack]) -> list[Row]:
             "6000, 7000-8000",
             "",
             f"{report.number}, {'-'.join(str(edge) for edge in _edges(report.options))}",
-            Verdict.of((report.number, _edges(report.options)) == (6000, [7000, 8000])),
+            Verdict.claim((report.number, _edges(report.options)) == (6000, [7000, 8000])),
+            "the numbers of the figure",
         ),
         Row(
             "Fig. 1",
@@ -86,7 +87,7 @@ def rows(acks: list[Ack]) -> list[Row]:
             "8 n + 2 = 10, padded",
             f"{expected.hex(' ')} (RFC 2018 §3)",
             report.hex,
-            Verdict.of(report.options == expected),
+            Verdict.claim(report.options == expected),
             f"two NOPs, kind 5, length 10, two edges: {len(report.options)} B, a header of "
             f"{HEADER_BYTES + len(report.options)} B",
         ),

@@ -92,7 +92,7 @@ def _steady_rows() -> list[Row]:
             "no silly windows",
             f"{least}: {TRANSFER} B in segments of {MSS} B",
             f"{fresh}, {flow['retransmitted_segments']} more sent again",
-            Verdict.of(fresh == least),
+            Verdict.claim(fresh == least),
             "not one segment below the MSS but the last",
         ),
         Row(
@@ -114,7 +114,7 @@ def _window_row(windows: Windows) -> Row:
         "never; no window below the MSS",
         f"0; at least {MSS}",
         f"{windows.shrunk} of {len(windows.edges)}; {min(windows.offers)}",
-        Verdict.of(windows.shrunk == 0 and min(windows.offers) >= MSS),
+        Verdict.claim(windows.shrunk == 0 and min(windows.offers) >= MSS),
         "a receiver by itself, whose application reads 100 kB/s; what was promised before is kept, even below the MSS",
     )
 
@@ -133,7 +133,7 @@ def _deadlock_rows() -> list[Row]:
             "the persist timer avoids a deadlock",
             "a probe later, which asks for the window",
             f"{_shown(before)} and {_shown(after)}, {lost} ACK{'s' * (lost != 1)} lost",
-            Verdict.of(lost > 0 and before is not None and after is not None and after > before),
+            Verdict.claim(lost > 0 and before is not None and after is not None and after > before),
             "the application reads 60 kB every 3 s; the update that follows the first read is lost",
         )
     ]

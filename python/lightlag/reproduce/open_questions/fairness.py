@@ -82,7 +82,7 @@ def pair_rows(found: Pairs) -> list[Row]:
             "",
             "1 in the long run; a cycle of NewReno is W/2 = 500 round trips of 0.6 to 1.2 s",
             f"{alike['cubic']:.3f}, {alike['newreno']:.3f}; {least}: {alike[least]:.3f}",
-            Verdict.of(alike["cubic"] >= 0.9),
+            Verdict.check(alike["cubic"] >= 0.9),
             "cubic at least 0.9 over 200 s. NewReno's depends on how far apart the two start, for it has not ended its "
             "first cycle by then",
         ),
@@ -163,7 +163,7 @@ def _trip_row(found: RoundTrips, queue: str, label: str, form: str) -> Row:
         "",
         form,
         f"{', '.join(f'{mean:.2f}' for mean in means)}; Jain {found.jain(queue, label):.2f}",
-        Verdict.of(falls) if label == "newreno" else Verdict.NOT_JUDGED,
+        Verdict.check(falls) if label == "newreno" else Verdict.NOT_JUDGED,
         "the shorter, the faster" if label == "newreno" else "",
     )
 
@@ -183,7 +183,7 @@ def _jain_row(found: RoundTrips, queue: str) -> Row:
         "",
         "Hybla's nearer to 1",
         f"{hybla:.2f}, {reno:.2f}",
-        Verdict.of(hybla > reno) if queue == SHORT else Verdict.NOT_JUDGED,
+        Verdict.check(hybla > reno) if queue == SHORT else Verdict.NOT_JUDGED,
         about,
     )
 

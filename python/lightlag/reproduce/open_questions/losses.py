@@ -86,7 +86,7 @@ def _order_row(grid: Grid) -> Row:
         "",
         "in this order: what ignores losses, what grows by ρ², what grows with time, what grows by one",
         ", ".join(pm(mean_interval(cell)) for cell in cells),
-        Verdict.of(holds),
+        Verdict.check(holds),
         f"the means in this order, and each pair in 8 of 10 seeds; they are in {', '.join(map(str, agree))} of "
         f"{grid.seeds}. Hybla without pacing: {pm(plain)}",
     )
@@ -103,7 +103,7 @@ def _bbr_row(grid: Grid) -> Row:
         "",
         f"{ideal:.2f} (a flight of 4 for {idle:g} s after every {PROBE_S:g} s)",
         pm(ours),
-        Verdict.of(abs(ours.mean / ideal - 1) <= 0.05),
+        Verdict.check(abs(ours.mean / ideal - 1) <= 0.05),
         "tolerance 5 %. Over LEO the same costs 200 ms of 10 s",
     )
 

@@ -91,7 +91,7 @@ def _slow_start_row(found: Transfers, size: int) -> Row:
         "",
         f"{ideal:.2f} (handshake, doublings from 10 segments)",
         f"{ours:.2f}",
-        Verdict.of(abs(ours - ideal) <= GEO.rtt_s),
+        Verdict.check(abs(ours - ideal) <= GEO.rtt_s),
         "tolerance one round trip",
     )
 

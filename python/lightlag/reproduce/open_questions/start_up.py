@@ -95,7 +95,7 @@ def rows(found: dict[str, Start], effort: Effort) -> list[Row]:
             "",
             f"{expected} (doublings from 1 to {FULL * GEO.bdp:.0f} segments)",
             _rounds(one_segment),
-            Verdict.of(one_segment.rounds is not None and abs(one_segment.rounds - expected) <= 1),
+            Verdict.check(one_segment.rounds is not None and abs(one_segment.rounds - expected) <= 1),
             "tolerance one round trip",
         )
     ]
@@ -112,7 +112,7 @@ def rows(found: dict[str, Start], effort: Effort) -> list[Row]:
                 "",
                 about,
                 f"{_rounds(found[name])}; {found[name].lost} packets dropped",
-                Verdict.of(holds),
+                Verdict.check(holds),
                 f"at most {most}",
             )
         )
@@ -179,17 +179,18 @@ def slow_start_rows(found: SlowStarts) -> list[Row]:
         Row(
             "CUBIC-INET §6",
             "GEO: packets dropped in the first minute: standard, HyStart, HyStart++",
-            "HyStart could be extremely beneficial",
+            "",
             f"{GEO.bdp * 2:.0f} (standard: the last doubling of path and queue)",
             f"{standard.lost}, {hystart.lost}, {plus.lost}",
-            Verdict.of(hystart.lost < standard.lost and plus.lost < standard.lost),
-            "fewer than with standard slow start. Both look at the round-trip time, which tells of a queue one round "
+            Verdict.check(hystart.lost < standard.lost and plus.lost < standard.lost),
+            "fewer than with standard slow start, of which the paper expects much. Both look at the round-trip time, "
+            "which tells of a queue one round "
             "trip late: 600 ms are long enough to send a queue full",
         ),
         Row(
             "CUBIC-INET §6",
             "GEO: 5 MB arrived, s: standard, HyStart, HyStart++",
-            "HyStart could be extremely beneficial",
+            "",
             f"{GEO.slow_start_s(int(SIZE)):.1f} (slow start without a loss)",
             ", ".join(_seconds(one.delivers_s()) for one in (standard, hystart, plus)),
             Verdict.NOT_JUDGED,

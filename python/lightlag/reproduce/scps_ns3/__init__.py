@@ -38,10 +38,12 @@ NOTES = (
     "nominal one; a large interval then says that a small shift of phase decides. With errors they are ten seeds.",
     "**The model** of the column *closed form or model* is a program of its own (`model.py`) with the rules of ns-3's "
     "TCP of these years as its source has them. It shares no code with the simulator.",
-    "**Congestion control off** can be read in two ways. *Rate only* is what the protocol says: no window but the "
-    "peer's. *Window from 1* is what the paper's program seems to do: the window of NewReno begins at one segment, "
-    "each ACK adds one, and "
-    'no loss reduces it (`congestion = "newreno"`, `growth = "per_ack"`, `loss_assumption = "corruption"`).',
+    "**Congestion control off** can be read in three ways, and each has its rows. *Vegas steers*: corruption overrides "
+    "the reaction to losses, as §3.1 has it, and ns-3's Vegas goes on to steer the window by delay. *Rate only*: no "
+    'window but the peer\'s (`congestion = "none"`), as Table 2 has it. *Window from 1*: the window of NewReno '
+    "begins at "
+    "one segment, each ACK adds one, and no loss reduces it. The first is in the paper's neighbourhood; the others are "
+    "three and four times as fast.",
     "**MTU 100** is 104 here: the smallest MSS that our TCP takes is 64.",
 )
 
@@ -81,8 +83,8 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
     effort.progress("Figs. 8 and 9: bit errors")
     errors = corruption.Corruption.run(effort)
     caption = (
-        "Figs. 8 and 9. Sequence numbers sent with a bit error rate of 1e-5. Dotted: the throughputs of the text, 300 "
-        "kbit/s for SCPS-TP, 110 and 58 for NewReno."
+        "Figs. 8 and 9. Sequence numbers sent with a bit error rate of 1e-5: SCPS-TP in three readings. Dotted: the "
+        "throughputs of the text, 300 kbit/s for SCPS-TP, 110 and 58 for NewReno."
     )
     reproduction.add(corruption.rows(errors), [Picture("fig8_9", figures.errors(errors), caption)])
     reproduction.layouts.append(corruption.layout(errors))

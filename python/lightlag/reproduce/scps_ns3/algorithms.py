@@ -9,7 +9,7 @@ from lightlag.reproduce.paper import Effort
 from lightlag.reproduce.scps_ns3 import peer
 from lightlag.reproduce.scps_ns3.asymmetry import NARROW_BPS, QUEUES, RETURNS_BPS, TEXT_BPS
 from lightlag.reproduce.scps_ns3.setting import Rates, Setting, Transport, kbps, rates, scps, shown, tcp
-from lightlag.reproduce.table import Layout, Row, Verdict
+from lightlag.reproduce.table import BEFOREHAND, Layout, Row, Verdict
 
 ALGORITHMS = ("Westwood", "HighSpeed", "Hybla")
 LEAST_GAIN = 1.3
@@ -65,8 +65,8 @@ def _gain_row(run: Algorithms, name: str) -> Row:
         "improved" if gains_expected else "not improved",
         _peers(name),
         ", ".join(f"{gain:.1f}" for gain in gains),
-        Verdict.of(holds),
-        f"above {LEAST_GAIN}" if gains_expected else f"within {low} to {high}. {HYBLA}",
+        Verdict.claim(holds),
+        f"above {LEAST_GAIN} ({BEFOREHAND})" if gains_expected else f"within {low} to {high} ({BEFOREHAND}). {HYBLA}",
     )
 
 

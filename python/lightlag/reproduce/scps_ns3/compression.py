@@ -99,7 +99,7 @@ def _rated_row(run: Compression) -> Row:
         "",
         ", ".join(f"{value:.3f}" for value in ideal) + " (headers of 28 in the place of 40 B, packets as large)",
         ", ".join(f"{value:.3f}" for value in ours),
-        Verdict.of(all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, ideal, strict=True))),
+        Verdict.check(all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, ideal, strict=True))),
         "each within 1 %",
     )
 
@@ -127,7 +127,7 @@ def _narrow_row(run: Compression) -> Row:
         "",
         "above 1.1 at each: ACKs fit again",
         ", ".join(f"{gain:.2f}" for gain in gains),
-        Verdict.of(min(gains) >= 1.1),
+        Verdict.check(min(gains) >= 1.1),
         "at least 1.1 at each",
     )
 

@@ -74,8 +74,6 @@ class Ends:
         SCPS-TP: one ACK in this time, with its holes; 0 is a delayed ACK of two segments or 200 ms.
     rate_bps
         Rate control in bytes of IP; 0 is none.
-    corruption
-        No loss costs anything: neither window nor threshold, and the timeout does not double.
     smoothed
         Vegas sees the smoothed round-trip time, as in ns-3, not that of the newest segment.
     """
@@ -83,7 +81,6 @@ class Ends:
     vegas: bool = False
     ack_interval_s: float = 0.0
     rate_bps: float = 0.0
-    corruption: bool = False
     smoothed: bool = True
 
 
@@ -290,11 +287,10 @@ class _Run:
         if deadline != self.deadline:
             return
         self.timeouts += 1
-        if not self.ends.corruption:
-            self.window.ssthresh = self.window.threshold(self.flight())
-            self.window.cwnd = 1.0
-            self.following = self.una + 1
-            self.backoff = min(2 * self.backoff, 64)
+        self.window.ssthresh = self.window.threshold(self.flight())
+        self.window.cwnd = 1.0
+        self.following = self.una + 1
+        self.backoff = min(2 * self.backoff, 64)
         self.in_recovery, self.after_timeout, self.is_first_partial = False, True, True
         self.duplicates, self.repairs, self.recover = 0, 0, self.highest
         self.repair(self.una)
@@ -356,9 +352,8 @@ class _Run:
             self.window.cwnd += 1
         elif self.duplicates == DUPLICATES and self.una >= self.recover:
             self.in_recovery, self.recover = True, self.highest
-            if not self.ends.corruption:
-                self.window.ssthresh = self.window.threshold(self.flight())
-                self.window.cwnd = self.window.ssthresh + DUPLICATES
+            self.window.ssthresh = self.window.threshold(self.flight())
+            self.window.cwnd = self.window.ssthresh + DUPLICATES
             if not self.ends.ack_interval_s:
                 self.repair(self.una)
         elif self.duplicates < DUPLICATES and self.following < self.total:

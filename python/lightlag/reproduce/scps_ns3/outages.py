@@ -115,11 +115,11 @@ def _survival_row(run: Outages, one: Transport) -> Row:
         ITEM,
         f"{one.label}: how much later than the outage is long the file is there, s, at "
         f"{', '.join(f'{length:g}' for length in OUTAGES_S)} s",
-        "left as future work" if never else "",
+        "",
         "",
         ", ".join(late),
-        Verdict.of(not gone) if never else Verdict.NOT_JUDGED,
-        "nothing is given up" if never else REASONS[one.label],
+        Verdict.check(not gone) if never else Verdict.NOT_JUDGED,
+        "nothing is given up, which the paper leaves as future work" if never else REASONS[one.label],
     )
 
 
@@ -150,7 +150,7 @@ def _tcp_row(run: Outages) -> Row:
         "",
         "0.5 (RTO doubles: the next try is up to the outage's length away)",
         f"{mean:.2f} ({min(shares):.2f} to {max(shares):.2f})",
-        Verdict.of(0.3 <= mean <= 0.7 and max(shares) <= 1.25),
+        Verdict.check(0.3 <= mean <= 0.7 and max(shares) <= 1.25),
         "mean within 0.3 to 0.7, none above 1.25, with what slow start costs afterwards",
     )
 
@@ -163,7 +163,7 @@ def _probe_row(run: Outages) -> Row:
         "",
         f"at most {LONGEST_PROBE_S:g} s and a round trip (probes after 1, 2, 4 to 60 s)",
         f"{max(late):.1f}, mean {statistics.fmean(late):.1f}",
-        Verdict.of(max(late) <= LONGEST_PROBE_S + 1),
+        Verdict.check(max(late) <= LONGEST_PROBE_S + 1),
         "one interval of the probes; window and rate are as before at once",
     )
 
@@ -176,7 +176,7 @@ def _told_row(run: Outages) -> Row:
         "",
         "the way of the message, what was on its way, and its repair: some round trips of 0.1 s",
         f"{max(late):.2f}, mean {statistics.fmean(late):.2f}",
-        Verdict.of(max(late) <= 1.0),
+        Verdict.check(max(late) <= 1.0),
         "at most 1 s, however long the outage",
     )
 

@@ -132,7 +132,7 @@ def _full_row(run: Repairs) -> Row:
         "",
         f"{ideal:.0f} (rate, each loss once more)",
         shown(ours),
-        Verdict.of(0.95 <= ours.mean / ideal <= 1.01),
+        Verdict.check(0.95 <= ours.mean / ideal <= 1.01),
         "within 95 to 101 %",
     )
 
@@ -148,7 +148,7 @@ def _once_row(run: Repairs) -> Row:
         "",
         "1 (a report names what is missing)",
         ", ".join(parts),
-        Verdict.of(max(snack) <= 0.02),
+        Verdict.check(max(snack) <= 0.02),
         "SNACK within 2 % of 1 up to 3e-5. RACK takes what ACKs of 69 ms have not yet named for lost",
     )
 
@@ -170,7 +170,7 @@ def _beside_row(run: Repairs, delay: float) -> Row:
         "SNACK above SACK, which waits for the timer when a repair is lost; at most "
         f"{most_bps(JUDGED_BER, delay) / 1e3:.0f}",
         ", ".join(shown(kbps(run.rates(one, delay, JUDGED_BER))) for one in KINDS),
-        Verdict.of(holds),
+        Verdict.check(holds),
         f"in 8 of 10 seeds; it is in {good} of {count}. SACK has {waits:.0f} timeouts a run{why}",
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lightlag import _engine
 from lightlag.reproduce.paper import Picture, Reproduction
-from lightlag.reproduce.table import Verdict, markdown_table, to_markdown
+from lightlag.reproduce.table import markdown_table, to_markdown
 from lightlag.reproduce.validation import response
 from lightlag.reproduce.validation.judge import Judgement
 from lightlag.reproduce.validation.response import Cell
@@ -71,6 +71,20 @@ percentage have no closed form. A cell is the run
       --set links.0.delay=HALF_THE_RTT --set 'links.0.loss={ forward = P, backward = 0 }' --set duration=LONG_ENOUGH
 """
 
+VERDICTS = """\
+## Papers, run again: what a verdict says
+
+A *claim* is what a paper prints: a number, an order, a shape in words. It is *reproduced* inside its band, *not
+reproduced* outside, with the reason shown, and *cannot be judged* where the paper contradicts itself or leaves open
+what decides. A row whose paper column is empty is no claim. It is an *own check*, against a closed form, a model or
+another simulator, which *holds* or *does not hold* and is counted apart; or it stands for information.
+
+Bands have two sides unless the paper itself prints a limit, and their origin stands beside them. *As printed*: the
+paper's words are the criterion. *Set beforehand*: the band comes from the scatter of a model of the same experiment,
+and was written down before the simulator first ran it. A paper shows one run or the mean of ten, so a band is as wide
+as runs differ. No band is moved by a result.
+"""
+
 REASONS = {
     "random distances": "the closed form assumes a loss every 1/p segments, and random distances change the mean; the "
     "renewal model, which knows them, is within 10 %",
@@ -125,6 +139,8 @@ def document(found: Findings) -> str:
         parts += judged(found.transport)
     parts.append("## In the test suite\n\nThese judges are tests; `make test` runs them.\n")
     parts.append(markdown_table(("judge", "command"), IN_TESTS))
+    if found.papers:
+        parts.append(VERDICTS)
     parts += [_paper(reproduction) for reproduction in found.papers]
     return "\n".join(parts)
 
@@ -221,11 +237,10 @@ def image(reproduction: Reproduction, picture: Picture) -> str:
 
 def _paper(reproduction: Reproduction) -> str:
     paper = reproduction.paper
-    good, bad = (reproduction.count(verdict) for verdict in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED))
     layouts = [f"**{one.title}**\n\n{markdown_table(one.header, one.lines)}" for one in reproduction.layouts]
     pictures = [f"![{one.caption}]({image(reproduction, one)})\n\n{one.caption}" for one in reproduction.pictures]
     rest = "\n\n".join([*layouts, *reproduction.notes, *pictures])
     return (
-        f"## {paper.title}\n\n{paper.reference}; `{paper.command}`. {good} of {good + bad} claims are reproduced.\n\n"
+        f"## {paper.title}\n\n{paper.reference}; `{paper.command}`. {reproduction.summary()}\n\n"
         f"{to_markdown(reproduction.rows)}\n{rest}\n"
     )
