@@ -495,7 +495,7 @@ impl Recovery {
         self.point = board.nxt();
         self.partial = false;
         self.prr = None;
-        self.episode = Episode::begin_after(board.una(), board.head_left_again());
+        self.episode = Episode::begin_after(board.una(), board.head_left_again(), board.repairs_on_the_way());
         flight
     }
 

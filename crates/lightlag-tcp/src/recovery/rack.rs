@@ -136,17 +136,20 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
     recovery.rack.adapt(board, news.dsack.is_some());
     recovery.rack.mark(recovery.phase, board, news);
     let ended = recovery.end_if_repaired(board);
-    Verdict { ended, ..begin_if_lost(recovery, board) }
+    Verdict { ended, ..begin_if_lost(recovery, board, ended) }
 }
 
 /// The reordering timer fired (§6.3).
 pub(super) fn on_timer(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     recovery.rack.mark(recovery.phase, board, news);
-    begin_if_lost(recovery, board)
+    begin_if_lost(recovery, board, false)
 }
 
-fn begin_if_lost(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
-    if recovery.phase != Phase::Open || board.next_lost().is_none() {
+/// An episode begins with a loss. Where one has just `ended`, losses of data that left in its course are answered anew,
+/// even if their repairs are under way already: losses in two windows of data cost two reductions (RFC 5681 §4.3).
+fn begin_if_lost(recovery: &mut Recovery, board: &mut Scoreboard, ended: bool) -> Verdict {
+    let lost = board.next_lost().is_some() || ended && board.any_lost();
+    if recovery.phase != Phase::Open || !lost {
         return Verdict::default();
     }
     let resend_head = board.head_lost() && board.head().is_some_and(|head| !board.was_retransmitted(head));

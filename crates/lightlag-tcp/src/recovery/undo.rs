@@ -62,9 +62,10 @@ impl Episode {
         Self { marker, active: true, ..Self::none() }
     }
 
-    /// An episode that begins while the repair of an earlier loss, at its first segment, is still on the way.
-    pub(super) fn begin_after(marker: u64, resent_before: bool) -> Self {
-        Self { resent_before, ..Self::begin(marker) }
+    /// An episode that begins while repairs of earlier losses are still on the way: so many of them, and perhaps that of
+    /// its first segment. Each of them may be reported as a duplicate yet.
+    pub(super) fn begin_after(marker: u64, resent_before: bool, on_the_way: u32) -> Self {
+        Self { resent_before, unreported: on_the_way, ..Self::begin(marker) }
     }
 
     /// Begins the test of F-RTO with a timeout.

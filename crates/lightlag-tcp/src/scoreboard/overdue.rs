@@ -18,6 +18,16 @@ impl Scoreboard {
         self.sacked > 0 || self.any_resent()
     }
 
+    /// Segments that were sent again and may still arrive; known where times are kept.
+    pub fn repairs_on_the_way(&self) -> u32 {
+        let Some(again) = &self.again else { return 0 };
+        let waits = |(number, sent): &(u64, Instant)| {
+            let record = number.checked_sub(self.first).and_then(|at| self.records.get(at as usize));
+            record.is_some_and(|record| record.has(RETRANSMITTED) && !record.has(SETTLED) && record.sent == *sent)
+        };
+        again.resent.iter().filter(|copy| waits(copy)).count() as u32
+    }
+
     /// Marks as lost every segment that left before `newest` (when, and the offset after it) and `allowance` ago
     /// or earlier. Returns when the next one is due; [`Instant::MAX`] if none is.
     pub fn mark_overdue(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {

@@ -66,6 +66,12 @@ impl Scoreboard {
         self.records.front().filter(|head| !head.has(SETTLED)).map(|_| self.first)
     }
 
+    /// Whether a record is taken for lost, repaired or not. It may look at each of them: to be asked once an episode.
+    pub fn any_lost(&self) -> bool {
+        let below_edge = self.records.iter().take((self.lost_edge - self.first) as usize);
+        below_edge.rev().any(|record| record.has(LOST) && !record.has(SETTLED))
+    }
+
     /// Whether the first record left more than once.
     pub fn head_left_again(&self) -> bool {
         self.records.front().is_some_and(|head| head.has(AMBIGUOUS))

@@ -58,7 +58,8 @@ impl Sender {
         let doubtful = self.recovery.phase() != Phase::Open || self.board.any_resent();
         let echoed = arrived.echo.filter(|_| doubtful).and_then(|echo| end_of_tick(now, echo));
         let mut delivery = if doubtful {
-            Delivery::new(self.earliest_fresh(now, echoed), self.recovery.timed_out_data())
+            let fresh = self.earliest_fresh(now);
+            Delivery::new(echoed.map_or(fresh, |echoed| echoed.min(fresh)), self.recovery.timed_out_data())
         } else {
             Delivery::default()
         };
@@ -66,6 +67,9 @@ impl Sender {
         if newly_acked > 0 {
             self.board.acknowledge(arrived.ack, &mut delivery);
             self.retries = 0;
+        }
+        if doubtful {
+            delivery.begin_reports(self.earliest_fresh(now));
         }
         for range in arrived.sacked {
             self.board.sack(*range, &mut delivery);
@@ -157,15 +161,13 @@ impl Sender {
     }
 
     /// Retransmissions that left from here on cannot be what is acknowledged now: they would have been faster than
-    /// any segment before, or carried a later timestamp (RFC 8985 §6.2 step 2).
-    fn earliest_fresh(&self, now: Instant, echoed: Option<Instant>) -> Instant {
+    /// any segment before (RFC 8985 §6.2 step 2).
+    fn earliest_fresh(&self, now: Instant) -> Instant {
         let min_rtt = self.rtt.min();
-        let by_time = if min_rtt == Duration::MAX {
-            Instant::MAX
-        } else {
-            Instant::ZERO + now.since(Instant::ZERO + min_rtt) + Duration::from_nanos(1)
-        };
-        echoed.map_or(by_time, |echoed| echoed.min(by_time))
+        if min_rtt == Duration::MAX {
+            return Instant::MAX;
+        }
+        Instant::ZERO + now.since(Instant::ZERO + min_rtt) + Duration::from_nanos(1)
     }
 
     /// The reordering window passed without the segment (RFC 8985 §6.3).
