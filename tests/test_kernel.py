@@ -138,6 +138,23 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path, monkeypatch: py
     assert found == {point: [observed(1, 0)] * 2 for point in wanted}
 
 
+def test_a_run_that_was_late_is_repeated_and_the_best_one_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = iter((30, 10, 0, 20, 12, 40, 11, 0))
+
+    def real(point: Point, stopped: threading.Event) -> Observed:
+        return dataclasses.replace(observed(1, 0), late=next(late))
+
+    monkeypatch.setattr(runs, "real", real)
+    wanted = [transfer("first"), transfer("pair")]
+    found = runs.measure(wanted, lambda _: 1, Kept(tmp_path / "k"), 1, lambda _: None)
+    assert [found[point][0].late for point in wanted] == [0, 11], "the third was in time; of four none was"
+    assert next(late) == 0, "and no more were tried"
+    assert not dataclasses.replace(observed(1, 0), late=1).is_late
+    assert dataclasses.replace(observed(1, 0), late=2).is_late
+
+
 def test_no_cell_of_that_name(lightlag: Lightlag, tmp_path: Path) -> None:
     done = lightlag("validate", "kernel", "--only", "flowers", "--out", str(tmp_path / "page.md"))
     assert done.returncode == 2

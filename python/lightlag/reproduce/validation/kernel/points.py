@@ -25,6 +25,9 @@ DEEP = "2000 packets"
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 """Segments of the transfers whose completion is timed."""
 
+HEAVY = 1000
+"""Segments of a transfer that keeps a processor busy."""
+
 BULK_RATE = "10 Mbit/s"
 BULK_RTTS_MS = (20, 80, 200, 600)
 BULK_LOSSES = (0.0, 0.001, 0.01)
@@ -76,6 +79,11 @@ class Point:
     def key(self) -> str:
         """What tells it from all others."""
         return json.dumps(asdict(self), separators=(",", ":"))
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether it forwards many packets a second for seconds, so that few of them can run side by side."""
+        return self.segments is None or self.segments >= HEAVY
 
     def sets(self) -> dict[str, str]:
         """The changes to the scenario file."""

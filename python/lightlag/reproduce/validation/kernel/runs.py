@@ -30,6 +30,15 @@ PORT = 5201
 MOST_S = 400
 """Longer than any transfer takes."""
 
+LATE = 2e-3
+"""A run is repeated if a larger share of its deliveries, and more than one, was late: the machine was busy."""
+
+TRIES = 4
+"""The run with the fewest late deliveries of so many counts, if none is better."""
+
+SHARE = 3
+"""Of so many runs that could wait side by side, one can forward many packets."""
+
 SETTINGS: dict[str, object] = {
     "net.ipv4.tcp_no_metrics_save": 1,
     "net.ipv4.tcp_rmem": "4096 33554432 33554432",
@@ -54,6 +63,11 @@ class Observed:
     """Deliveries of the emulation more than 1 ms late; 0 in simulation."""
     packets: int = 0
     """Deliveries of the emulation."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the machine was too busy to forward in time."""
+        return self.late > max(1, LATE * self.packets)
 
     @property
     def goodput_bps(self) -> float:
@@ -106,6 +120,14 @@ def real(point: Point, stopped: threading.Event) -> Observed:
     )
 
 
+def _best(point: Point, stopped: threading.Event) -> Observed:
+    """A run of the kernel's in time, or the best of some."""
+    tries = [real(point, stopped)]
+    while tries[-1].is_late and len(tries) < TRIES and not stopped.is_set():
+        tries.append(real(point, stopped))
+    return min(tries, key=lambda run: run.late / max(run.packets, 1))
+
+
 def _waited(process: subprocess.Popen[str], stopped: threading.Event) -> tuple[str, str]:
     """What the process printed, unless it takes too long or nobody waits for it any more."""
     until = time.monotonic() + MOST_S
@@ -131,9 +153,10 @@ class Kept:
         self._about = hashlib.blake2b("\0".join(described).encode(), digest_size=8).hexdigest()
         if forget:
             path.unlink(missing_ok=True)
-        if not path.exists():
-            return
-        for line in path.read_text("utf-8", "replace").splitlines():
+        text = path.read_text("utf-8", "replace") if path.exists() else ""
+        # A line that broke off stays alone.
+        self._torn = bool(text) and not text.endswith("\n")
+        for line in text.splitlines():
             try:
                 entry = json.loads(line)
                 if entry["about"] == self._about:
@@ -148,8 +171,8 @@ class Kept:
             self.found[key] = observed
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:
-                # A line that broke off stays alone.
-                file.write(f"\n{line}\n" if file.tell() else f"{line}\n")
+                file.write(f"\n{line}\n" if self._torn else f"{line}\n")
+                self._torn = False
 
 
 def measure(
@@ -162,18 +185,21 @@ def measure(
 
     def one(point: Point, key: str) -> None:
         if not stopped.is_set():
-            kept.add(key, real(point, stopped))
+            kept.add(key, _best(point, stopped))
 
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            futures = [pool.submit(one, point, key) for point, key in missing]
-            for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                progress(f"the kernel's TCP over emulated paths: {done} of {len(missing)} runs")
-        except BaseException:
-            stopped.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    done = 0
+    for heavy, workers in ((False, jobs), (True, max(1, jobs // SHARE))):
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                futures = [pool.submit(one, point, key) for point, key in missing if point.is_heavy == heavy]
+                for future in as_completed(futures):
+                    future.result()
+                    done += 1
+                    progress(f"the kernel's TCP over emulated paths: {done} of {len(missing)} runs")
+            except BaseException:
+                stopped.set()
+                pool.shutdown(cancel_futures=True)
+                raise
     found: dict[Point, list[Observed]] = {}
     for point, key in wanted:
         found.setdefault(point, []).append(kept.found[key])
