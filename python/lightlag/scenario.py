@@ -228,6 +228,10 @@ class Tcp:
     """Explicit congestion notification: classic (RFC 3168) or accecn (RFC 9768)."""
     ect: Literal["ect0", "ect1"] | None = None
     """What packets that can be marked carry: ect0, or ect1 (L4S, RFC 9331)."""
+    ect_control: bool | None = None
+    """With AccECN every segment behind the handshake can be marked, as Linux does; otherwise new data alone."""
+    accecn_option: Literal["off", "sparse", "always"] | None = None
+    """When the AccECN option leaves (RFC 9768 §3.2.3.3): at changes and 3 times a round trip, or always, as Linux."""
     abe: bool | None = None
     """A congestion mark costs less than a loss (ABE, RFC 8511)."""
     window_scaling: bool | None = None

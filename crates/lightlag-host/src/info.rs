@@ -4,10 +4,11 @@ use crate::stream::Stream;
 use lightlag_core::{Duration, Instant, Rate};
 use lightlag_tcp::State;
 use lightlag_tcp::congestion::Phase;
+use lightlag_tcp::ecn::Delivered;
 
 /// The state of a connection in the terms of Linux. A field that Linux has and that is missing here is not known:
-/// `probes`, `fackets`, `rcv_rtt`, `rcv_space`, `delivery_rate`, `sndbuf_limited`, `delivered_ce`, `rehash`,
-/// `total_rto_recoveries`, `total_rto_time` and the fields of AccECN.
+/// `probes`, `fackets`, `rcv_rtt`, `rcv_space`, `delivery_rate`, `sndbuf_limited`, `rehash`,
+/// `total_rto_recoveries`, `total_rto_time` and the failures of AccECN.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TcpInfo {
     /// tcpi_state.
@@ -100,6 +101,12 @@ pub struct TcpInfo {
     pub data_segs_in: u64,
     /// tcpi_delivered in bytes: acknowledged or reported by SACK.
     pub bytes_delivered: u64,
+    /// tcpi_delivered_ce, and tcpi_delivered_e1_bytes, _e0_bytes and _ce_bytes.
+    pub delivered_marks: Delivered,
+    /// tcpi_received_ce: packets that arrived with CE, as AccECN counts them.
+    pub received_ce: u64,
+    /// tcpi_received_e1_bytes, _ce_bytes and _e0_bytes, in this order.
+    pub received_ecn_bytes: [u64; 3],
     /// tcpi_busy_time: how long there was something to send.
     pub busy_time: Duration,
     /// tcpi_rwnd_limited: of this, held back by the peer's window.
@@ -166,6 +173,9 @@ impl TcpInfo {
             data_segs_out: traffic.data_segments_out,
             data_segs_in: traffic.data_segments_in,
             bytes_delivered: details.delivered,
+            delivered_marks: connection.delivered_marks(),
+            received_ce: details.ce_packets,
+            received_ecn_bytes: details.ecn_bytes,
             busy_time: limited.cwnd + limited.rwnd + limited.pacing + limited.recovery + limited.timeout,
             rwnd_limited: limited.rwnd,
             timeouts: statistics.timeouts,

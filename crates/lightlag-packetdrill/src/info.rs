@@ -104,7 +104,8 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     out.long(micros(info.busy_time));
     out.long(micros(info.rwnd_limited));
     out.long(0); // limited by the send buffer
-    out.words(&[info.bytes_delivered / u64::from(info.snd_mss.max(1)), 0]);
+    let marks = info.delivered_marks;
+    out.words(&[info.bytes_delivered / u64::from(info.snd_mss.max(1)), marks.ce_packets]);
     out.long(info.bytes_sent);
     out.long(info.bytes_retrans);
     out.words(&[info.dsack_dups, info.reord_seen.into(), info.rcv_ooopack, info.snd_wnd, info.rcv_wnd]);
@@ -112,6 +113,11 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     out.short(info.timeouts);
     out.short(0);
     out.word(0);
+    // Counters of bytes are words that wrap.
+    let wrapping = |bytes: u64| bytes & u64::from(u32::MAX);
+    let [ect1, ce, ect0] = info.received_ecn_bytes;
+    out.word(info.received_ce);
+    out.words(&[marks.ect1_bytes, marks.ect0_bytes, marks.ce_bytes, ect1, ect0, ce].map(wrapping));
     out.0.resize(TCP_INFO_LEN, 0);
     out.0
 }

@@ -6,7 +6,7 @@ use lightlag_core::{Bytes, Duration};
 use lightlag_host::{SendBuffer, Stack};
 use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAlive, Scheme, TimerGranularity};
 use lightlag_tcp::congestion::{Choice, cubic};
-use lightlag_tcp::ecn::Mode;
+use lightlag_tcp::ecn::{AccecnOption, Mode};
 use std::fs;
 use std::path::Path;
 
@@ -95,6 +95,11 @@ impl Settings<'_> {
                 .ok_or_else(|| self.complain("tcp_congestion_control", &name, "a congestion control known here"))?;
         }
         self.times(&mut config)?;
+        config.accecn_option = match self.number("tcp_ecn_option")? {
+            Some(0) => AccecnOption::Off,
+            Some(1) => AccecnOption::Sparse,
+            _ => AccecnOption::Always,
+        };
         let ecn = self.number("tcp_ecn")?.unwrap_or(2);
         // 3 asks for and answers with AccECN, 4 answers with it and asks for RFC 3168, 5 only answers.
         let connecting = match ecn {

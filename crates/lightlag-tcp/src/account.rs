@@ -2,6 +2,7 @@
 
 use crate::config::ChallengeAcks;
 use crate::congestion::{Epoch, Phase};
+use crate::ecn::Delivered;
 use lightlag_core::{Duration, Instant};
 
 /// What holds a sender back.
@@ -183,21 +184,34 @@ pub(crate) struct Account {
     limited: Limited,
     limited_since: Instant,
     opened: bool,
-    /// When the current interval of challenge ACKs began, and how many left in it.
-    challenged: Option<(Instant, u16)>,
+    /// How many challenge ACKs left in the current interval, and when that began.
+    challenged: u16,
+    challenged_since: Instant,
+    /// What the peer says of marks on what we sent; `None` before the first.
+    delivered: Option<Box<Delivered>>,
 }
 
 impl Account {
     /// Whether one more challenge ACK may leave (RFC 5961 §7); it does.
     pub(crate) fn may_challenge(&mut self, now: Instant, limit: Option<ChallengeAcks>) -> bool {
         let Some(limit) = limit else { return true };
-        let (since, count) = match self.challenged {
-            Some((since, count)) if now.since(since) < limit.every => (since, count),
-            _ => (now, 0),
-        };
-        let may = count < limit.count;
-        self.challenged = Some((since, count + u16::from(may)));
+        if self.challenged == 0 || now.since(self.challenged_since) >= limit.every {
+            (self.challenged, self.challenged_since) = (0, now);
+        }
+        let may = self.challenged < limit.count;
+        self.challenged += u16::from(may);
         may
+    }
+
+    /// What the peer says of marks.
+    #[cold]
+    pub(crate) fn marks(&mut self) -> &mut Delivered {
+        self.delivered.get_or_insert_default()
+    }
+
+    /// What the peer said of marks so far.
+    pub(crate) fn delivered(&self) -> Delivered {
+        self.delivered.as_deref().copied().unwrap_or_default()
     }
 
     pub(crate) fn open(&mut self, now: Instant) {

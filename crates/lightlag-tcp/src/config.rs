@@ -2,7 +2,7 @@
 
 use crate::congestion::Choice;
 use crate::congestion::careful_resume::Saved;
-use crate::ecn::{Ect, Mode};
+use crate::ecn::{AccecnOption, Ect, Mode};
 use crate::profile::Profile;
 pub use crate::timer::TimerGranularity;
 use lightlag_core::{Bytes, Duration};
@@ -45,6 +45,11 @@ pub struct Config {
     pub ecn: Mode,
     /// What packets that can be marked carry.
     pub ect: Ect,
+    /// With AccECN every segment behind the handshake can be marked, as Linux; otherwise new data alone (RFC 3168 §6.1.4 to
+    /// 6.1.6).
+    pub ect_control: bool,
+    /// When the AccECN option leaves (RFC 9768 §3.2.3.3).
+    pub accecn_option: AccecnOption,
     /// A mark costs less than a loss (ABE, RFC 8511).
     pub abe: bool,
     /// Offer and use window scaling (RFC 7323).

@@ -2,16 +2,22 @@
 //!
 //! - [`Mode::Classic`], RFC 3168: a packet marked CE sets ECE on every ACK until CWR arrives. Where the congestion
 //!   control needs exact marks, ECE follows the marks instead, with an ACK at each change (RFC 8257 §3.2).
-//! - [`Mode::Accecn`], RFC 9768: the three bits AE, CWR and ECE become the counter ACE of packets marked CE. The
-//!   AccECN option with its byte counters is not modelled; without it the safest increase is assumed that the three
-//!   bits and the packets delivered allow (§3.2.2.5.2).
+//! - [`Mode::Accecn`], RFC 9768: the three bits AE, CWR and ECE become the counter ACE of packets marked CE, and the
+//!   AccECN option counts bytes. On an ACK without that option the safest increase is assumed that the three bits and the
+//!   packets delivered allow (§3.2.2.5.2).
 
-use crate::segment::Flags;
+use crate::segment::{EcnBytes, Flags, Segment};
+use lightlag_core::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod bytes;
+mod delivered;
 #[cfg(test)]
 mod tests;
+
+use bytes::ByteCounters;
+pub use delivered::Delivered;
 
 /// The ECN field of an IP header (RFC 3168 §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -51,6 +57,20 @@ pub enum Ect {
     Ect1,
 }
 
+/// When the AccECN option leaves, once the peer's was seen (RFC 9768 §3.2.3.3; `tcp_ecn_option` 0, 1, 2 of Linux).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AccecnOption {
+    /// Never.
+    #[default]
+    Off,
+    /// After the handshake, at a change of the counter that grows, after CE, and three times a round trip, where a segment
+    /// has room.
+    Sparse,
+    /// On every segment that has room; full segments carry 12 bytes less, so that they have.
+    Always,
+}
+
 /// What an ACK says about marks. The bytes follow once it is known what the ACK delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Marks {
@@ -61,32 +81,23 @@ pub enum Marks {
     All,
     /// The counter of marked packets moved on by so much modulo 8 (RFC 9768 §3.2.2.5).
     Counter(u8),
+    /// The same, and the byte counters of the AccECN option.
+    Told {
+        /// How far the counter of marked packets moved on, modulo 8.
+        moved: u8,
+        /// The byte counters as they came.
+        bytes: EcnBytes,
+    },
 }
-
-/// Values of the ACE counter.
-const CYCLE: u64 = 8;
 
 /// Where both counters begin (RFC 9768 §3.2.2): not at 0, which a meddling middlebox would write.
 const FIRST_COUNT: u8 = 5;
 
-/// The most packets with CE that wait for an ACK (RFC 9768 §3.2.2.5.1, n).
+/// The most packets with CE that wait for an ACK while data waits for one, too (RFC 9768 §3.2.2.5.1, n).
 const MARKS_AN_ACK: u8 = 2;
 
-impl Marks {
-    /// How many of the `delivered` bytes were marked, in segments of `size`. RFC 9768 appendix A.2.1: where more
-    /// packets were delivered than the counter has values, it wrapped as often as it can have.
-    pub fn bytes(self, delivered: u64, size: u64) -> u64 {
-        match self {
-            Self::None => 0,
-            Self::All => delivered,
-            Self::Counter(moved) => {
-                let (packets, moved) = (delivered.div_ceil(size.max(1)), u64::from(moved));
-                let count = if packets < CYCLE { moved } else { packets - (packets - moved) % CYCLE };
-                (count * size).min(delivered)
-            }
-        }
-    }
-}
+/// The same where none does, so that two ends do not answer each other's pure ACKs for ever.
+const MARKS_AN_ACK_OF_ACKS: u8 = 3;
 
 /// What the ends agreed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,6 +118,10 @@ pub(crate) struct Ecn {
     /// The congestion control wants to know each mark, and all packets can carry them (RFC 8257).
     exact: bool,
     ect: Codepoint,
+    /// With AccECN every segment behind the handshake is ECN-capable, not only new data.
+    control: bool,
+    /// The AccECN option, both ways.
+    bytes: ByteCounters,
     /// What our last segment left with.
     leaving: Codepoint,
     /// What the segment being handled arrived with.
@@ -123,7 +138,7 @@ pub(crate) struct Ecn {
     heard: Codepoint,
     /// The next ACK ends the handshake: its ACE field tells what was heard (RFC 9768 §3.2.2.1).
     greet: bool,
-    /// How often our SYN left.
+    /// How often our SYN or SYN-ACK left.
     offers: u8,
     /// Something on the path clears the bits: nothing leaves as ECN-capable.
     mangled: bool,
@@ -151,6 +166,8 @@ impl Ecn {
                 Ect::Ect0 => Codepoint::Ect0,
                 Ect::Ect1 => Codepoint::Ect1,
             },
+            control: false,
+            bytes: ByteCounters::new(AccecnOption::Off),
             leaving: Codepoint::NotEct,
             arriving: Codepoint::NotEct,
             echo: false,
@@ -163,6 +180,14 @@ impl Ecn {
             mangled: false,
             prior: None,
         }
+    }
+
+    /// With AccECN the option leaves as `option` says, and with `control` every segment behind the handshake is ECN-capable.
+    #[must_use]
+    pub(crate) fn with_accecn(mut self, option: AccecnOption, control: bool) -> Self {
+        self.bytes = ByteCounters::new(option);
+        self.control = control;
+        self
     }
 
     /// A packet came with this codepoint; its segment is about to be handled.
@@ -207,20 +232,28 @@ impl Ecn {
         self.received = FIRST_COUNT + u8::from(self.heard == Codepoint::Ce);
     }
 
-    /// The flags of our SYN-ACK.
-    pub(crate) fn answer(&mut self) -> Flags {
+    /// The flags of our SYN-ACK, and the AccECN option. The first repetition leaves without the option, further ones
+    /// without ECN, in case that something on the path drops them (RFC 9768 §3.2.3.2.2, §3.1.4.2; as Linux).
+    pub(crate) fn answer(&mut self) -> (Flags, Option<EcnBytes>) {
         self.leaving = self.capable(self.exact);
+        let retries = self.offers;
+        self.offers = self.offers.saturating_add(1);
         match self.agreed {
-            Agreed::Nothing => Flags::default(),
-            Agreed::Classic | Agreed::Exact => Flags::ECE,
-            Agreed::Accurate => Flags::from_ace(encoded(self.heard)),
+            Agreed::Nothing => Default::default(),
+            Agreed::Classic | Agreed::Exact => (Flags::ECE, None),
+            Agreed::Accurate if retries > 1 => Default::default(),
+            Agreed::Accurate => {
+                let option = self.bytes.initial().filter(|_| retries == 0);
+                (Flags::from_ace(encoded(self.heard)), option)
+            }
         }
     }
 
     /// Reads the peer's SYN-ACK (RFC 9768 table 2). False if there will be no ECN.
     pub(crate) fn take_answer(&mut self, flags: Flags) -> bool {
         self.agreed = match (flags.ace(), self.mode) {
-            (0b010 | 0b011 | 0b100 | 0b110, Mode::Accecn) => Agreed::Accurate,
+            // 101 is reserved, and counts as AccECN without telling how the SYN arrived (RFC 9768 §3.1.3).
+            (0b010..=0b110, Mode::Accecn) => Agreed::Accurate,
             (0b001 | 0b101, _) => self.classic(),
             _ => return false,
         };
@@ -232,12 +265,50 @@ impl Ecn {
         true
     }
 
-    /// Reads the ACE field of the ACK that ended the handshake, if that carried no data (RFC 9768 table 4).
-    pub(crate) fn take_greeting(&mut self, flags: Flags) {
-        if self.agreed == Agreed::Accurate {
-            self.mangled = flags.ace() == 0;
-            self.seen = FIRST_COUNT + u8::from(flags.ace() == 0b110);
+    /// Reads the ACE field of the ACK that ended the handshake, if that carried no data (RFC 9768 table 4). Returns whether
+    /// it says that our SYN-ACK was marked.
+    pub(crate) fn take_greeting(&mut self, flags: Flags) -> bool {
+        if self.agreed != Agreed::Accurate {
+            return false;
         }
+        let marked = flags.ace() == 0b110;
+        self.mangled = flags.ace() == 0;
+        self.seen = FIRST_COUNT + u8::from(marked);
+        marked
+    }
+
+    /// Looks whether the peer sends the AccECN option: only to such a one ours is sent (as Linux). `in_time`: the size of
+    /// segments is not settled yet.
+    pub(crate) fn look_for_bytes(&mut self, segment: &Segment, in_time: bool) {
+        if self.agreed == Agreed::Accurate {
+            self.bytes.see(segment, in_time);
+        }
+    }
+
+    /// Whether full segments are to leave room for the AccECN option.
+    pub(crate) fn needs_room(&self) -> bool {
+        self.agreed == Agreed::Accurate && self.bytes.needs_room()
+    }
+
+    /// Whether an ACK has counters to tell of, so that it rather leaves before full segments than in one.
+    pub(crate) fn demands_bytes(&self) -> bool {
+        self.agreed == Agreed::Accurate && self.bytes.is_demanded()
+    }
+
+    /// The AccECN option of a segment that leaves now, and how many of its fields it needs at least. `None` if it may do
+    /// without.
+    pub(crate) fn bytes_due(&self, now: Instant, srtt: Duration) -> Option<(EcnBytes, u8)> {
+        if self.agreed == Agreed::Accurate { self.bytes.due(now, srtt) } else { None }
+    }
+
+    /// The AccECN option left.
+    pub(crate) fn bytes_left(&mut self, now: Instant) {
+        self.bytes.told(now);
+    }
+
+    /// What arrived, as the AccECN option counts it: bytes with ECT(1), CE and ECT(0); and packets with CE.
+    pub(crate) fn arrived(&self) -> ([u64; 3], u64) {
+        (self.bytes.counts(), self.bytes.marked_packets())
     }
 
     fn classic(&self) -> Agreed {
@@ -248,10 +319,10 @@ impl Ecn {
         if capable && !self.mangled { self.ect } else { Codepoint::NotEct }
     }
 
-    /// The flags of a segment that acknowledges. It leaves without ECT, unless the congestion control wants it on
-    /// every packet.
+    /// The flags of a segment that acknowledges. It leaves without ECT, unless the congestion control or AccECN wants it
+    /// on every packet.
     pub(crate) fn echo(&mut self) -> Flags {
-        self.leaving = self.capable(self.exact);
+        self.leaving = self.capable(self.exact || self.control && self.agreed == Agreed::Accurate);
         self.untold = 0;
         match self.agreed {
             Agreed::Classic | Agreed::Exact if self.echo => Flags::ECE,
@@ -263,7 +334,7 @@ impl Ecn {
 
     /// A segment of low priority leaves as what is sent again.
     pub(crate) fn low_priority(&mut self) {
-        self.leaving = self.capable(self.exact);
+        self.leaving = self.capable(self.exact || self.control && self.agreed == Agreed::Accurate);
     }
 
     /// The segment has new data: it leaves with ECT, and if the window was `reduced`, with CWR (RFC 3168 §6.1.2). In
@@ -278,7 +349,7 @@ impl Ecn {
     pub(crate) fn received(&mut self, flags: Flags, len: u16, nxt: u64, delayed: bool) -> Urgency {
         let marked = self.arriving == Codepoint::Ce;
         let urgent = match self.agreed {
-            Agreed::Accurate => self.count(marked, len),
+            Agreed::Accurate => self.count(marked, len, delayed),
             // Pure ACKs are not ECN-capable (RFC 3168 §6.1.4).
             _ if len == 0 => false,
             Agreed::Exact => self.follow(marked, nxt, delayed),
@@ -302,17 +373,15 @@ impl Ecn {
         changed
     }
 
-    /// RFC 9768 §3.2.2.5.1: an ACK at once for the first mark after none, and for every second.
-    fn count(&mut self, marked: bool, len: u16) -> bool {
-        let first = marked && !self.echo;
+    /// RFC 9768 §3.2.2.5.1: an ACK at once where another counter grows than before, and for every second mark.
+    fn count(&mut self, marked: bool, len: u16, delayed: bool) -> bool {
         if marked {
             self.received = (self.received + 1) % 8;
-            self.untold += 1;
+            self.untold = self.untold.saturating_add(1);
         }
-        if len > 0 {
-            self.echo = marked;
-        }
-        first && len > 0 || self.untold >= MARKS_AN_ACK
+        let changed = self.bytes.count(self.arriving, len);
+        let most = if delayed || len > 0 { MARKS_AN_ACK } else { MARKS_AN_ACK_OF_ACKS };
+        changed && len > 0 || self.untold >= most
     }
 
     /// Whether an ACK must leave before any other.
@@ -326,7 +395,8 @@ impl Ecn {
     }
 
     /// Sender: an ACK arrived that is `newer` than what was seen. Whether it echoes a mark, and what it says exactly.
-    pub(crate) fn echoed(&mut self, flags: Flags, newer: bool) -> (bool, Marks) {
+    pub(crate) fn echoed(&mut self, segment: &Segment, newer: bool) -> (bool, Marks) {
+        let flags = segment.flags;
         match self.agreed {
             Agreed::Nothing => (false, Marks::None),
             Agreed::Classic => (flags.has(Flags::ECE), Marks::None),
@@ -336,7 +406,10 @@ impl Ecn {
             Agreed::Accurate => {
                 let moved = flags.ace().wrapping_sub(self.seen) % 8;
                 self.seen = flags.ace();
-                (moved > 0, Marks::Counter(moved))
+                match self.bytes.read(segment, moved > 0) {
+                    (more, Some(bytes)) => (moved > 0 || more, Marks::Told { moved, bytes }),
+                    (_, None) => (moved > 0, Marks::Counter(moved)),
+                }
             }
         }
     }

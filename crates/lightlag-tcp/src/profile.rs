@@ -5,7 +5,7 @@ use crate::config::{
     Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance, VarianceGain, WindowRule,
 };
 use crate::congestion::Choice;
-use crate::ecn::{Ect, Mode};
+use crate::ecn::{AccecnOption, Ect, Mode};
 use lightlag_core::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,6 +80,8 @@ fn linux() -> Config {
         timestamps: true,
         ecn: Mode::Off,
         ect: Ect::Ect0,
+        ect_control: true,
+        accecn_option: AccecnOption::Always,
         abe: false,
         window_scaling: true,
         initial_window: 10,
@@ -143,6 +145,8 @@ fn linux() -> Config {
 fn rfc() -> Config {
     Config {
         profile: Profile::Rfc,
+        ect_control: false,
+        accecn_option: AccecnOption::Sparse,
         syn_data: true,
         receive_window: WindowRule::Stevens,
         timer_granularity: TimerGranularity::Exact,
@@ -188,6 +192,8 @@ fn inet() -> Config {
         timestamps: false,
         ecn: Mode::Off,
         ect: Ect::Ect0,
+        ect_control: false,
+        accecn_option: AccecnOption::Off,
         abe: false,
         window_scaling: false,
         initial_window: 1,
@@ -251,6 +257,8 @@ fn inet() -> Config {
 fn ns3() -> Config {
     Config {
         profile: Profile::Ns3,
+        ect_control: false,
+        accecn_option: AccecnOption::Off,
         receive_window: WindowRule::Stevens,
         timer_granularity: TimerGranularity::Exact,
         push: false,
@@ -300,6 +308,8 @@ fn ns3() -> Config {
 fn ns2_linux() -> Config {
     Config {
         profile: Profile::Ns2Linux,
+        ect_control: false,
+        accecn_option: AccecnOption::Off,
         receive_window: WindowRule::Stevens,
         timer_granularity: TimerGranularity::Exact,
         push: false,

@@ -6,10 +6,12 @@
 use std::fmt;
 use std::num::NonZeroU8;
 
+mod accurate;
 pub mod compressed;
 mod space;
 mod wire;
 
+pub use accurate::{EcnBytes, FieldOrder};
 pub use space::{Capabilities, MAX_SNACKS, MAX_VECTOR, Snack};
 
 /// A sequence number: 32 bits that wrap (RFC 9293 §3.4).
@@ -162,7 +164,7 @@ pub struct Segment {
     pub ack: SeqNumber,
     /// Four SACK blocks, or three and the timestamps in the last place: 40 bytes of options cannot hold
     /// timestamps and four blocks (10 + 2 + 4·8 + 2 > 40), so they never need the place together. SNACK options stand
-    /// in the place of the first three.
+    /// in the place of the first three, byte counters of ECN in the last place that timestamps leave.
     blocks: [SackBlock; 4],
     /// The window field as it stands in the header, unscaled.
     pub window: u16,
@@ -175,7 +177,7 @@ pub struct Segment {
     options: u8,
     /// Control bits.
     pub flags: Flags,
-    /// Options of SCPS-TP; see [`space`].
+    /// Options of SCPS-TP, see [`space`]; or what the byte counters of ECN need beside their place, see [`accurate`].
     space: u16,
 }
 
@@ -202,7 +204,13 @@ impl Segment {
     /// Whether it has neither SACK blocks nor options of SCPS-TP.
     #[inline]
     pub(crate) fn reports_nothing(&self) -> bool {
-        self.options & (HAS_SPACE | BLOCKS_MASK << BLOCKS_SHIFT) == 0
+        self.options & (HAS_SPACE | BLOCKS_MASK << BLOCKS_SHIFT) == 0 || self.counts_only()
+    }
+
+    /// Whether byte counters of ECN are all that it reports.
+    #[cold]
+    fn counts_only(&self) -> bool {
+        self.has_ecn_bytes() && self.sack().is_empty()
     }
 
     /// The options of a SYN.
@@ -275,7 +283,7 @@ impl Segment {
             0 => 0,
             n => 4 + 8 * n,
         };
-        let space = if self.options & HAS_SPACE != 0 { self.space_len() } else { 0 };
+        let space = if self.options & HAS_SPACE != 0 { self.space_len() + self.ecn_bytes_len() } else { 0 };
         mss + scale + permitted + stamps + blocks + space
     }
 
@@ -324,6 +332,9 @@ impl fmt::Debug for Segment {
         }
         if let Some(stamps) = self.timestamps() {
             write!(f, " ts {}:{}", stamps.value, stamps.echo)?;
+        }
+        if let Some(bytes) = self.ecn_bytes() {
+            write!(f, " {bytes}")?;
         }
         self.show_space(f)
     }

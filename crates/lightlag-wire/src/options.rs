@@ -1,7 +1,9 @@
 //! TCP options as they come from anybody: what a segment has no place for is skipped and counted.
 
 use lightlag_tcp::Segment;
-use lightlag_tcp::segment::{Capabilities, Flags, MAX_SNACKS, SackBlock, SeqNumber, Snack, SynOptions, Timestamps};
+use lightlag_tcp::segment::{
+    Capabilities, EcnBytes, FieldOrder, Flags, MAX_SNACKS, SackBlock, SeqNumber, Snack, SynOptions, Timestamps,
+};
 
 const END: u8 = 0;
 const NOP: u8 = 1;
@@ -14,6 +16,8 @@ const CAPABILITIES: u8 = 20;
 const SNACK: u8 = 21;
 const RECORD_BOUNDARY: u8 = 22;
 const CORRUPTION: u8 = 23;
+const ACCECN0: u8 = 172;
+const ACCECN1: u8 = 174;
 
 /// RFC 7323 §2.3: a larger shift count is taken for 14.
 const LARGEST_SHIFT: u8 = 14;
@@ -31,6 +35,7 @@ pub struct Gathered {
     vector: Option<Vec<u8>>,
     ends_record: bool,
     corruption: bool,
+    ecn_bytes: Option<EcnBytes>,
     pub unknown: u8,
     pub malformed: u8,
 }
@@ -51,6 +56,7 @@ impl Gathered {
         options.read(bytes);
         let SynOptions { mss, window_scale, sack_permitted } = std::mem::take(&mut options.syn);
         options.unknown += u8::from(mss.is_some()) + u8::from(window_scale.is_some()) + u8::from(sack_permitted);
+        options.unknown += u8::from(options.ecn_bytes.take().is_some());
         options.keep_what_has_a_place(flags);
         options
     }
@@ -75,7 +81,7 @@ impl Gathered {
     }
 
     /// Capabilities are a SYN's, the other options of SCPS-TP any other segment's; SNACK options stand in the place of
-    /// SACK blocks.
+    /// SACK blocks, and counters of ECN in that of the last, or of the options of SCPS-TP.
     fn keep_what_has_a_place(&mut self, flags: Flags) {
         if flags.has(Flags::SYN) {
             self.unknown += self.snack_count as u8 + u8::from(self.ends_record) + u8::from(self.corruption);
@@ -86,6 +92,13 @@ impl Gathered {
         if self.block_count > 0 {
             self.unknown += self.snack_count as u8;
             (self.snack_count, self.vector) = (0, None);
+        }
+        let scps = self.capabilities.is_some() || self.snack_count > 0 || self.ends_record || self.corruption;
+        let most_blocks = if self.timestamps.is_some() { 2 } else { 3 };
+        let no_place = |bytes: &EcnBytes| scps || self.block_count > most_blocks && !bytes.fields().is_empty();
+        if self.ecn_bytes.as_ref().is_some_and(no_place) {
+            self.ecn_bytes = None;
+            self.unknown += 1;
         }
     }
 
@@ -110,6 +123,9 @@ impl Gathered {
         }
         if self.corruption {
             segment = segment.with_corruption();
+        }
+        if let Some(bytes) = self.ecn_bytes {
+            segment = segment.with_ecn_bytes(bytes);
         }
         segment
     }
@@ -147,6 +163,8 @@ impl Gathered {
             },
             RECORD_BOUNDARY => switch_on(&mut self.ends_record, value),
             CORRUPTION => switch_on(&mut self.corruption, value),
+            ACCECN0 => set(&mut self.ecn_bytes, counters(FieldOrder::Ect0First, value)),
+            ACCECN1 => set(&mut self.ecn_bytes, counters(FieldOrder::Ect1First, value)),
             _ => {
                 self.unknown += 1;
                 return;
@@ -181,6 +199,13 @@ impl Gathered {
         }
         true
     }
+}
+
+/// Up to three counters of 24 bits. RFC 9768 §3.2.3: a longer option is read as far as it is known, and one that ends
+/// within a field is none.
+fn counters(order: FieldOrder, value: &[u8]) -> Option<EcnBytes> {
+    let fields: Vec<u32> = value.chunks_exact(3).map(|bytes| number(&[0, bytes[0], bytes[1], bytes[2]])).collect();
+    (value.len().is_multiple_of(3) || value.len() > 9).then(|| EcnBytes::new(order, &fields))
 }
 
 /// Notes an option without a value; whether it has none and was not there before.

@@ -125,6 +125,10 @@ fn marks(draw: &mut Draw, table: &mut Table, algorithm: &str) {
         table.word("ecn", draw.pick(modes));
     }
     if draw.percent(30) {
+        table.word("accecn_option", draw.pick(&["off", "sparse", "always"]));
+        table.set("ect_control", draw.flag());
+    }
+    if draw.percent(30) {
         table.word("ect", draw.pick(&["ect0", "ect1"]));
     }
     if draw.percent(30) {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::congestion::Choice;
 use crate::congestion::careful_resume::Saved;
-use crate::ecn::{Ect, Mode};
+use crate::ecn::{AccecnOption, Ect, Mode};
 use crate::profile::Profile;
 use lightlag_core::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -49,6 +49,14 @@ pub struct Options {
     /// What packets that can be marked carry: ect0, or ect1 (L4S, RFC 9331).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ect: Option<Ect>,
+    /// With AccECN every segment behind the handshake can be marked, pure ACKs and retransmissions too, as Linux does;
+    /// otherwise new data alone (RFC 3168 §6.1.4 to 6.1.6).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ect_control: Option<bool>,
+    /// When the AccECN option with its byte counters leaves (RFC 9768 §3.2.3.3): off, sparse (at changes, and three times a
+    /// round trip), or always (as Linux; full segments then carry 12 bytes less).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accecn_option: Option<AccecnOption>,
     /// A congestion mark costs less than a loss (ABE, RFC 8511).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abe: Option<bool>,
@@ -316,6 +324,8 @@ impl Options {
             timestamps: over.timestamps.or(self.timestamps),
             ecn: over.ecn.or(self.ecn),
             ect: over.ect.or(self.ect),
+            ect_control: over.ect_control.or(self.ect_control),
+            accecn_option: over.accecn_option.or(self.accecn_option),
             abe: over.abe.or(self.abe),
             window_scaling: over.window_scaling.or(self.window_scaling),
             initial_window: over.initial_window.or(self.initial_window),
@@ -385,6 +395,8 @@ impl Options {
         set(&mut config.dsack, &self.dsack);
         set(&mut config.timestamps, &self.timestamps);
         set(&mut config.ect, &self.ect);
+        set(&mut config.ect_control, &self.ect_control);
+        set(&mut config.accecn_option, &self.accecn_option);
         set(&mut config.abe, &self.abe);
         set(&mut config.window_scaling, &self.window_scaling);
         set(&mut config.timer_granularity, &self.timer_granularity);

@@ -151,11 +151,14 @@ impl Connection {
             return false;
         };
         let greeting = self.state == State::SynReceived && segment.len == 0;
+        if self.ecn.is_some() {
+            self.look_for_ecn_bytes(segment);
+        }
         if self.state == State::SynReceived {
             self.establish(now, segment, u64::from(segment.window) << self.peer_scale);
         }
-        if greeting && let Some(ecn) = &mut self.ecn {
-            ecn.take_greeting(segment.flags);
+        if greeting {
+            self.take_greeting(segment);
         }
         // An ACK that was overtaken may still tell what was SACKed.
         let overtaken = ack < una;
@@ -167,6 +170,9 @@ impl Connection {
         let moved_window = !overtaken && self.take_window(segment, start, ack);
         if una == nxt && segment.reports_nothing() {
             self.sender.probe_answered();
+            if self.ecn.is_some() && !greeting {
+                self.note_echo(segment, start);
+            }
             // Nothing is in flight: the usual case of an end that only receives. A report of what arrived twice
             // comes late, though (RFC 2883).
             return true;

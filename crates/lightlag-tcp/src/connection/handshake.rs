@@ -60,7 +60,7 @@ impl Connection {
     /// Reads what the peer's SYN offers. Options that only one end offers are not used.
     fn take_syn(&mut self, now: Instant, segment: &Segment) {
         self.remote = segment.seq.plus(1);
-        self.agree_on_ecn(segment.flags);
+        self.agree_on_ecn(segment);
         let offer = segment.syn_options();
         self.sack &= offer.sack_permitted;
         if self.sack && self.config.dsack {
@@ -95,7 +95,7 @@ impl Connection {
         }
         let options = if self.timestamps { TIMESTAMPS_LEN } else { 0 };
         let saved = if self.agreed_on_compression() { Self::saved_by_compression(self.timestamps) } else { 0 };
-        (mss + saved).saturating_sub(options).max(1)
+        (mss + saved).saturating_sub(options + self.room_for_ecn_bytes()).max(1)
     }
 
     /// The shift of our windows.
@@ -114,6 +114,11 @@ impl Connection {
     #[cold]
     pub(super) fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
         let retransmissions = self.sender.end_handshake();
+        if self.passive && self.room_for_ecn_bytes() > 0 {
+            // The peer's AccECN option came with this segment; a client knew of it when it read the SYN-ACK.
+            let size = self.sender.segment_size().saturating_sub(self.room_for_ecn_bytes()).max(1);
+            self.sender.set_segment_size(size);
+        }
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
         self.sender.sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
         let agreed = Agreed {
@@ -168,14 +173,19 @@ impl Connection {
                 .then(|| self.own_scale()),
             sack_permitted: self.sack,
         };
-        let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { ecn.offer() };
-        let syn = Flags::SYN.with(self.ecn.as_mut().map_or(Flags::default(), marks));
+        let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { (ecn.offer(), None) };
+        let (marks, ecn_bytes) = self.ecn.as_mut().map_or_else(Default::default, marks);
+        let syn = Flags::SYN.with(marks);
         let (ack, flags) = if answer { (self.remote, syn.with(Flags::ACK)) } else { (SeqNumber::default(), syn) };
         let mut segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
         if self.config.scps.is_some() && (!answer || self.scps.is_some()) {
             segment = self.offer_scps(segment);
         }
-        Some(self.stamp(now, segment.with_syn_options(offer)))
+        let segment = self.stamp(now, segment.with_syn_options(offer));
+        Some(match ecn_bytes.filter(|bytes| segment.has_place_for(bytes)) {
+            Some(bytes) => segment.with_ecn_bytes(bytes),
+            None => segment,
+        })
     }
 
     #[cold]
@@ -199,7 +209,7 @@ impl Connection {
         }
         if !flags.has(Flags::ACK) {
             // The peer may have repeated its SYN without asking for ECN.
-            self.agree_on_ecn(flags);
+            self.agree_on_ecn(segment);
         }
         if flags.has(Flags::ACK) && segment.ack == self.local {
             self.establish(now, segment, u64::from(segment.window));

@@ -4,6 +4,7 @@
 use super::{Connection, State};
 use crate::config::Config;
 use crate::congestion::Phase;
+use crate::ecn::Delivered;
 use crate::scoreboard::Counts;
 use crate::segment::{Segment, SeqNumber};
 use lightlag_core::{Duration, Rate};
@@ -47,6 +48,10 @@ pub struct Details {
     pub pacing_rate: Option<Rate>,
     /// Payload that was delivered, cumulatively or by SACK, in bytes.
     pub delivered: u64,
+    /// Payload that arrived with ECT(1), CE and ECT(0), in bytes, as AccECN counts it.
+    pub ecn_bytes: [u64; 3],
+    /// Packets that arrived with CE, as AccECN counts them.
+    pub ce_packets: u64,
 }
 
 impl Connection {
@@ -140,11 +145,19 @@ impl Connection {
         self.begins_anew(segment).then(|| self.next_initial())
     }
 
+    /// What the peer says of marks on what we sent.
+    pub fn delivered_marks(&self) -> Delivered {
+        self.account.delivered()
+    }
+
     /// What TCP_INFO shows beyond the snapshot.
     pub fn details(&self) -> Details {
         let (sender, board) = (&self.sender, self.sender.board());
         let una = sender.payload(board.una());
+        let (ecn_bytes, ce_packets) = self.ecn.as_ref().map_or_else(Default::default, |ecn| ecn.arrived());
         Details {
+            ecn_bytes,
+            ce_packets,
             counts: board.counts(),
             phase: sender.phase(),
             disorder: sender.disorder(),

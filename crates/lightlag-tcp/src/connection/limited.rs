@@ -4,6 +4,7 @@
 //! that had to wait tells the newest state.
 
 use super::compressed::Compression;
+use super::marks::ECN_BYTES_LEN;
 use super::{Connection, State};
 use crate::bucket::{Limiter, Route};
 use crate::config::Config;
@@ -114,7 +115,7 @@ impl Connection {
     /// Bytes of the segment that wants to leave next, or a few more; `None` if none does. In the order in which they leave.
     fn next_len(&mut self, now: Instant) -> Option<u32> {
         let compressed = self.compresses();
-        let usual = if self.timestamps { STAMPS } else { 0 };
+        let usual = if self.timestamps { STAMPS } else { 0 } + if self.ecn.is_some() { ECN_BYTES_LEN } else { 0 };
         let reports = self.receiver.has_report();
         let bare = match compressed {
             // A FIN is the longest that reports nothing but corruption.

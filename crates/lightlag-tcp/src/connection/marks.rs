@@ -1,19 +1,35 @@
 //! Congestion marks at the connection's edge: whose they are, and what they ask for.
 
-use super::Connection;
+use super::{Connection, State};
 use crate::config::Config;
 use crate::ecn::{Codepoint, Ecn, Marks, Mode, Urgency};
-use crate::segment::{Flags, Segment};
+use crate::segment::{EcnBytes, Flags, Segment};
 use lightlag_core::Instant;
 
 #[cfg(test)]
 mod tests;
 
+/// Bytes of options that a header can hold (RFC 9293 §3.1).
+const MOST_OPTIONS: u32 = 40;
+
+/// Padded bytes of the AccECN option with its three fields.
+pub(super) const ECN_BYTES_LEN: u32 = 12;
+
+/// The segment with as many of the fields as fit, but not less than `least`.
+fn longest(segment: Segment, bytes: EcnBytes, least: u8, most: u32) -> Option<Segment> {
+    (least..=bytes.fields().len() as u8).rev().find_map(|count| {
+        let bytes = bytes.shortened(count);
+        let with = segment.has_place_for(&bytes).then(|| segment.with_ecn_bytes(bytes))?;
+        (with.options_len() <= most).then_some(with)
+    })
+}
+
 impl Connection {
     /// What an end with this configuration needs for ECN; nothing if that is off.
     pub(super) fn ecn_of(config: &Config) -> Option<Box<Ecn>> {
         (config.ecn != Mode::Off)
-            .then(|| Box::new(Ecn::new(config.ecn, config.ect, config.congestion.needs(false).exact_marks)))
+            .then(|| Ecn::new(config.ecn, config.ect, config.congestion.needs(false).exact_marks))
+            .map(|ecn| Box::new(ecn.with_accecn(config.accecn_option, config.ect_control)))
     }
 
     /// A segment arrived in a packet with this ECN field.
@@ -26,18 +42,69 @@ impl Connection {
 
     /// The ECN field of the packet that carries the segment which [`Self::poll_segment`] gave last: ECT on new data;
     /// not on pure ACKs, retransmissions and probes (RFC 3168 §6.1.4 to 6.1.6), unless the congestion control wants
-    /// all packets to be markable (RFC 8257).
+    /// all packets to be markable (RFC 8257), or AccECN is used as in Linux (`ect_control`).
     pub fn codepoint(&self) -> Codepoint {
         self.ecn.as_ref().map_or(Codepoint::NotEct, |ecn| ecn.leaving())
     }
 
     /// The peer's SYN says whether it knows ECN; its SYN-ACK, which form.
-    pub(super) fn agree_on_ecn(&mut self, flags: Flags) {
+    pub(super) fn agree_on_ecn(&mut self, segment: &Segment) {
         let Some(ecn) = &mut self.ecn else { return };
+        let flags = segment.flags;
         let agreed = if flags.has(Flags::ACK) { ecn.take_answer(flags) } else { ecn.take_syn(flags) };
+        ecn.look_for_bytes(segment, true);
         if !agreed {
             self.ecn = None;
         }
+    }
+
+    /// The peer's first AccECN option may come with any segment.
+    #[inline(never)]
+    pub(super) fn look_for_ecn_bytes(&mut self, segment: &Segment) {
+        if let Some(ecn) = &mut self.ecn {
+            ecn.look_for_bytes(segment, self.state == State::SynReceived);
+        }
+    }
+
+    /// The ACK that ended the handshake says how our SYN-ACK arrived.
+    pub(super) fn take_greeting(&mut self, segment: &Segment) {
+        let marked = self.ecn.as_mut().is_some_and(|ecn| ecn.take_greeting(segment.flags));
+        if marked {
+            self.account.marks().ce_packets += 1;
+        }
+    }
+
+    /// What the AccECN option takes from full segments.
+    pub(super) fn room_for_ecn_bytes(&self) -> u32 {
+        let needed = !self.config.mss_is_payload && self.ecn.as_ref().is_some_and(|ecn| ecn.needs_room());
+        if needed { ECN_BYTES_LEN } else { 0 }
+    }
+
+    /// Whether an ACK has counters to tell of for which a full segment has no room.
+    pub(super) fn owes_ecn_bytes(&self) -> bool {
+        self.ecn.as_ref().is_some_and(|ecn| ecn.demands_bytes()) && self.room_for_ecn_bytes() == 0
+    }
+
+    /// With the AccECN option, if one is due and there is room. Where SACK blocks leave none for the counters that grew, at
+    /// most one gives way, and never one of two (as Linux).
+    #[inline(never)]
+    pub(super) fn add_ecn_bytes(&mut self, now: Instant, segment: Segment) -> Segment {
+        let Some(ecn) = self.ecn.as_mut().filter(|_| self.scps.is_none()) else { return segment };
+        let Some((bytes, least)) = ecn.bytes_due(now, self.sender.rtt().srtt()) else { return segment };
+        let size = self.sender.segment_size() + if ecn.needs_room() { ECN_BYTES_LEN } else { 0 };
+        let most = if self.config.mss_is_payload || segment.len == 0 {
+            MOST_OPTIONS
+        } else {
+            (size.saturating_sub(segment.len.into()) + segment.options_len()).min(MOST_OPTIONS)
+        };
+        let fit = |segment: Segment| longest(segment, bytes, least, most);
+        let with_fewer_blocks = || {
+            let blocks = segment.sack();
+            (least > 0 && blocks.len() > 2).then(|| segment.with_sack(&blocks[..blocks.len() - 1]))
+        };
+        let Some(with) = fit(segment).or_else(|| with_fewer_blocks().and_then(fit)) else { return segment };
+        ecn.bytes_left(now);
+        with
     }
 
     /// An acceptable segment arrived, whose data was not taken yet.
@@ -54,7 +121,19 @@ impl Connection {
     #[inline(never)]
     pub(super) fn take_echo(&mut self, segment: &Segment, ack: u64) -> (bool, Marks) {
         let newer = ack > self.sender.board().una() || !segment.sack().is_empty();
-        self.ecn.as_mut().map_or((false, Marks::None), |ecn| ecn.echoed(segment.flags, newer))
+        self.ecn.as_mut().map_or((false, Marks::None), |ecn| ecn.echoed(segment, newer))
+    }
+
+    /// Nothing of ours is outstanding, and new data arrived: what its counters say is of our pure ACKs, and asks nothing of
+    /// the sender.
+    #[inline(never)]
+    pub(super) fn note_echo(&mut self, segment: &Segment, start: u64) {
+        let newer = segment.len > 0 && start == self.receiver.nxt();
+        if let Some((_, marks)) = self.ecn.as_mut().map(|ecn| ecn.echoed(segment, newer))
+            && marks != Marks::None
+        {
+            self.account.marks().take(marks, false, 0, u64::from(self.sender.segment_size()));
+        }
     }
 
     /// The ACK of what came before a change of marks, if one is due (RFC 8257 §3.2).

@@ -18,8 +18,8 @@ impl Connection {
         {
             return Some(ack);
         }
-        // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it.
-        if self.receiver.ack_due() && self.receiver.has_report() {
+        // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it. So do counters of ECN.
+        if self.receiver.ack_due() && (self.receiver.has_report() || self.ecn.is_some() && self.owes_ecn_bytes()) {
             return Some(self.pure_ack(now, 0));
         }
         let nxt = self.sender.board().nxt();
@@ -81,7 +81,7 @@ impl Connection {
                 other => other,
             };
         }
-        segment
+        if self.ecn.is_some() { self.add_ecn_bytes(now, segment) } else { segment }
     }
 
     pub(super) fn pure_ack(&mut self, now: Instant, before: u32) -> Segment {
@@ -94,7 +94,8 @@ impl Connection {
         if self.scps.is_some() {
             return self.add_scps(now, segment);
         }
-        if reports { self.add_sack(segment) } else { segment }
+        let segment = if reports { self.add_sack(segment) } else { segment };
+        if self.ecn.is_some() { self.add_ecn_bytes(now, segment) } else { segment }
     }
 
     /// An ACK with what a SACK option has to tell.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::segment::SeqNumber;
 
 const SYN: Flags = Flags::SYN;
 
@@ -14,7 +15,7 @@ fn handshake(client: Mode, server: Mode, syn: Codepoint, answer: Codepoint) -> O
         return None;
     }
     client.arrives(answer);
-    client.take_answer(server.answer()).then_some((client, server))
+    client.take_answer(server.answer().0).then_some((client, server))
 }
 
 fn agreed(client: Mode, server: Mode) -> Option<Agreed> {
@@ -40,6 +41,11 @@ fn a_peer_without_ecn_is_believed() {
         // A peer that only reflects the bits of the SYN: "broken" in table 2, no ECN-setup SYN-ACK in RFC 3168 §6.1.1.
         assert!(!end(mode).take_answer(end(mode).offer()));
     }
+    // The reserved combination of a SYN-ACK is AccECN, too; to who asked in the classic way it has ECE alone.
+    let reserved = Flags::SYN.with(Flags::ACK).with(Flags::from_ace(0b101));
+    let (mut accurate, mut classic) = (end(Mode::Accecn), end(Mode::Classic));
+    assert!(accurate.take_answer(reserved) && classic.take_answer(reserved));
+    assert_eq!((accurate.agreed, classic.agreed), (Agreed::Accurate, Agreed::Classic));
     // Bits of the future count as AccECN (RFC 9768 §3.1.3), for RFC 3168 they are no ECN-setup SYN.
     assert!(end(Mode::Accecn).take_syn(Flags::AE) && !end(Mode::Classic).take_syn(Flags::AE));
 }
@@ -51,7 +57,7 @@ fn the_answer_tells_how_the_syn_arrived() {
         [(Codepoint::NotEct, 0b010), (Codepoint::Ect1, 0b011), (Codepoint::Ect0, 0b100), (Codepoint::Ce, 0b110)]
     {
         let (mut client, mut server) = handshake(Mode::Accecn, Mode::Accecn, codepoint, codepoint).unwrap();
-        assert_eq!(server.answer().ace(), code);
+        assert_eq!(server.answer().0.ace(), code);
         let greeting = client.echo();
         assert_eq!(greeting.ace(), code);
         server.take_greeting(greeting);
@@ -81,6 +87,19 @@ fn repeated_syns_ask_for_less() {
     };
     assert_eq!(offers(Mode::Classic), [0b011, 0, 0]);
     assert_eq!(offers(Mode::Accecn), [0b111, 0b111, 0]);
+    // The SYN-ACK first loses its option, then ECN.
+    let mut telling = end(Mode::Accecn).with_accecn(AccecnOption::Sparse, false);
+    telling.take_syn(SYN.with(Flags::from_ace(0b111)));
+    let answers = [telling.answer(), telling.answer(), telling.answer()];
+    assert_eq!(answers.map(|(flags, _)| flags.ace()), [0b010, 0b010, 0]);
+    assert_eq!(
+        answers.map(|(_, option)| option.map(|bytes| bytes.fields().to_vec())),
+        [Some(vec![1, 0, 1]), None, None]
+    );
+}
+
+fn ack(flags: Flags) -> Segment {
+    Segment::new(SeqNumber::default(), SeqNumber::default(), 0, flags)
 }
 
 fn arrives(end: &mut Ecn, codepoint: Codepoint, flags: Flags, nxt: u64, delayed: bool) -> Urgency {
@@ -130,28 +149,17 @@ fn the_counter_counts_marked_packets_of_any_kind() {
     // RFC 9768 §3.2.2, §3.2.2.5.1: an ACK for the first mark after none, and for every second mark.
     let (mut sender, mut end) = handshake(Mode::Accecn, Mode::Accecn, Codepoint::NotEct, Codepoint::NotEct).unwrap();
     assert_eq!(arrives(&mut end, Codepoint::Ce, Flags::ACK, 0, false), Urgency::Now);
-    assert_eq!(sender.echoed(end.echo(), true), (true, Marks::Counter(1)));
+    assert_eq!(sender.echoed(&ack(end.echo()), true), (true, Marks::Counter(1)));
     assert_eq!(arrives(&mut end, Codepoint::Ce, Flags::ACK, 0, false), Urgency::Usual);
     assert_eq!(arrives(&mut end, Codepoint::Ce, Flags::ACK, 0, false), Urgency::Now);
     let flags = end.echo();
     assert_eq!(flags.ace(), 0, "5 + 3 wraps");
-    assert_eq!(sender.echoed(flags, false), (false, Marks::None), "an old ACK");
-    assert_eq!(sender.echoed(flags, true), (true, Marks::Counter(2)));
-    assert_eq!(sender.echoed(flags, true), (false, Marks::Counter(0)));
+    assert_eq!(sender.echoed(&ack(flags), false), (false, Marks::None), "an old ACK");
+    assert_eq!(sender.echoed(&ack(flags), true), (true, Marks::Counter(2)));
+    assert_eq!(sender.echoed(&ack(flags), true), (false, Marks::Counter(0)));
     end.arrives(Codepoint::Ce);
     assert_eq!(end.received(Flags::ACK, 0, 0, false), Urgency::Usual);
-    assert_eq!(sender.echoed(end.echo(), true), (true, Marks::Counter(1)));
-}
-
-#[test]
-fn a_counter_that_may_have_wrapped_did() {
-    // RFC 9768 appendix A.2.1: newlyAckedPkt − ((newlyAckedPkt − d.cep) mod 8).
-    for (packets, moved, marked) in [(2, 1, 1), (7, 0, 0), (10, 1, 9), (10, 2, 10), (10, 3, 3), (20, 0, 16)] {
-        assert_eq!(Marks::Counter(moved).bytes(packets * 1_000, 1_000), marked * 1_000, "{packets} {moved}");
-    }
-    // Never more than was delivered.
-    assert_eq!(Marks::Counter(3).bytes(1_500, 1_000), 1_500);
-    assert_eq!((Marks::All.bytes(1_500, 1_000), Marks::None.bytes(1_500, 1_000)), (1_500, 0));
+    assert_eq!(sender.echoed(&ack(end.echo()), true), (true, Marks::Counter(1)));
 }
 
 #[test]
@@ -161,4 +169,27 @@ fn cwr_marks_the_first_new_data_after_a_reduction() {
     // Its bit belongs to the counter in AccECN.
     let (mut accurate, _) = handshake(Mode::Accecn, Mode::Accecn, Codepoint::NotEct, Codepoint::NotEct).unwrap();
     assert_eq!(accurate.new_data(true), Flags::default());
+}
+
+#[test]
+fn pure_acks_with_marks_are_not_answered_for_ever() {
+    // RFC 9768 §3.2.2.5.1: n is at least 3 where no data waits for an ACK.
+    let (_, mut end) = handshake(Mode::Accecn, Mode::Accecn, Codepoint::NotEct, Codepoint::NotEct).unwrap();
+    end.arrives(Codepoint::Ce);
+    let urgencies: Vec<_> = (0..3).map(|_| end.received(Flags::ACK, 0, 0, false)).collect();
+    assert_eq!(urgencies, [Urgency::Usual, Urgency::Usual, Urgency::Now]);
+}
+
+#[test]
+fn linux_marks_every_segment_behind_the_handshake() {
+    let mut client = end(Mode::Accecn).with_accecn(AccecnOption::Off, true);
+    client.offer();
+    assert_eq!(client.leaving(), Codepoint::NotEct);
+    assert!(client.take_answer(SYN.with(Flags::ACK).with(Flags::from_ace(0b010))));
+    client.echo();
+    assert_eq!(client.leaving(), Codepoint::Ect0);
+    let mut classic = end(Mode::Classic).with_accecn(AccecnOption::Off, true);
+    assert!(classic.take_answer(SYN.with(Flags::ACK).with(Flags::ECE)));
+    classic.echo();
+    assert_eq!(classic.leaving(), Codepoint::NotEct);
 }

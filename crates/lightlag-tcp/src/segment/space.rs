@@ -13,6 +13,7 @@
 //!
 //! Each is written behind the last without padding, and NOPs fill the last word, so that 6 SNACK options fit into 40 bytes.
 
+use super::accurate::IS_ECN_BYTES;
 use super::{BLOCKS_MASK, BLOCKS_SHIFT, HAS_SPACE, Segment, SeqNumber};
 use std::fmt;
 
@@ -75,13 +76,13 @@ impl Segment {
         self.offers().then_some(Capabilities { bitmap: bitmap & BITMAP, connection_id })
     }
 
-    fn offers(&self) -> bool {
+    pub(super) fn offers(&self) -> bool {
         self.options & HAS_SPACE != 0 && self.space & IS_OFFER != 0
     }
 
     /// What stands there beside an offer.
     fn marks(&self) -> u16 {
-        if self.options & HAS_SPACE != 0 && self.space & IS_OFFER == 0 { self.space } else { 0 }
+        if self.options & HAS_SPACE != 0 && self.space & (IS_OFFER | IS_ECN_BYTES) == 0 { self.space } else { 0 }
     }
 
     /// Adds an offer. A segment with one has no other option of SCPS-TP.

@@ -1,8 +1,8 @@
 //! The options of a segment as bytes, in the order and with the padding of Linux.
 //!
 //! Kinds and lengths: MSS 2, 4 (RFC 9293 §3.2); window scale 3, 3 and timestamps 8, 10 (RFC 7323 §2.2, §3.2);
-//! SACK-permitted 4, 2 and SACK 5, 8n + 2 (RFC 2018 §2, §3). NOPs (kind 1) align each to words of four bytes. Those of
-//! SCPS-TP come last; [`super::space`] has their kinds.
+//! SACK-permitted 4, 2 and SACK 5, 8n + 2 (RFC 2018 §2, §3). NOPs (kind 1) align each to words of four bytes. The AccECN
+//! option ([`super::accurate`]) stands behind the timestamps; those of SCPS-TP come last, [`super::space`] has their kinds.
 
 use super::{Segment, SeqNumber};
 
@@ -24,15 +24,19 @@ impl Segment {
             bytes.extend([8, 10]);
             bytes.extend(stamps.value.to_be_bytes());
             bytes.extend(stamps.echo.to_be_bytes());
-        } else if syn.sack_permitted {
-            bytes.extend(padding);
+        }
+        // So many NOPs of the next option have given way.
+        let mut taken = self.write_ecn_bytes(&mut bytes);
+        if syn.sack_permitted && self.timestamps().is_none() {
+            bytes.extend(&padding[std::mem::take(&mut taken)..]);
             bytes.extend(permitted);
         }
         if let Some(shift) = syn.window_scale {
-            bytes.extend([NOP, 3, 3, shift]);
+            bytes.extend(&[NOP][std::mem::take(&mut taken)..]);
+            bytes.extend([3, 3, shift]);
         }
         if !self.sack().is_empty() {
-            bytes.extend(padding);
+            bytes.extend(&padding[taken..]);
             self.write_blocks(&mut bytes);
         }
         self.write_space(&mut bytes);

@@ -115,6 +115,12 @@ impl Sender {
         }
         let newly_lost = if self.excused { 0 } else { self.board.lost_bytes() - prior_lost };
         let rate = self.sample_rate(now);
+        let newly_marked = if arrived.ece || arrived.marks != Marks::None {
+            let size = u64::from(self.segment_size);
+            account.marks().take(arrived.marks, arrived.ece, delivery.bytes, size)
+        } else {
+            0
+        };
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
             // The ACK that begins an episode grows nothing; the one that ends it still belongs to it.
             let phase = match phase {
@@ -127,7 +133,7 @@ impl Sender {
                 newly_acked,
                 newly_delivered: delivery.bytes,
                 newly_lost,
-                newly_marked: arrived.marks.bytes(delivery.bytes, u64::from(self.segment_size)),
+                newly_marked,
                 duplicate,
                 ece: arrived.ece,
                 one_way: arrived.one_way,

@@ -5,7 +5,7 @@ use super::player::{Player, place};
 use super::segment::Pattern;
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::Segment;
-use lightlag_tcp::segment::{Flags, SeqNumber};
+use lightlag_tcp::segment::{FieldOrder, Flags, SeqNumber};
 
 impl Player<'_> {
     pub(super) fn expect(&mut self, at: Instant, pattern: &Pattern) -> Result<(), String> {
@@ -77,6 +77,9 @@ impl Player<'_> {
         if let Some(permitted) = pattern.sack_permitted.filter(|permitted| *permitted != syn.sack_permitted) {
             return differ("sackok", option(Some(permitted).filter(|permitted| *permitted)));
         }
+        if let Some(bytes) = pattern.ecn_bytes.filter(|bytes| *bytes != segment.ecn_bytes()) {
+            return differ("accecn", option(bytes));
+        }
         match (pattern.stamps, segment.timestamps()) {
             (None, _) | (Some(None), None) => Ok(()),
             (Some(None), Some(_)) => differ("ts", "nothing".into()),
@@ -133,6 +136,11 @@ impl Player<'_> {
             let value = stamps.value.wrapping_sub(self.our_clock()) as i32;
             let echo = stamps.echo.wrapping_sub(self.origin.peer_clock) as i32;
             words.push(format!("ts {value}:{echo}"));
+        }
+        if let Some(bytes) = segment.ecn_bytes() {
+            let fields: Vec<_> = bytes.fields().iter().map(u32::to_string).collect();
+            let name = if bytes.order() == FieldOrder::Ect0First { "accecn0" } else { "accecn1" };
+            words.push(format!("{name} {}", if fields.is_empty() { "-".into() } else { fields.join(",") }));
         }
         if segment.flags.has(Flags::SYN) {
             words.push(format!("{:?}", segment.syn_options()));

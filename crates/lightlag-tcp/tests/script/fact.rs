@@ -4,7 +4,8 @@
 //!   `nxt`, `received`, `unread`, `duplicate`;
 //! - times, which agree to a microsecond: `rto`, `srtt`, `rtt`, `min_rtt`, and `timer`, the time until one fires (or
 //!   `timer none`);
-//! - counts: `timeouts`, `recoveries`, `probes`, `retransmitted`, `undone`, `tail_probes`, `mark_reactions`;
+//! - counts: `timeouts`, `recoveries`, `probes`, `retransmitted`, `undone`, `tail_probes`, `mark_reactions`,
+//!   `delivered_ce` (packets), `ce_bytes`, `e0_bytes`, `e1_bytes`;
 //! - words: `phase open|recovery|loss`, `state established` and so on, `failure none|syn|timeout|reset` and so on.
 
 use super::segment::Number;
@@ -34,7 +35,7 @@ enum Value {
 
 const NAMES: &str = "cwnd, ssthresh, inflight, window, una, nxt, received, unread, duplicate (sizes), rto, srtt, rtt, min_rtt, \
                      timer (times), timeouts, recoveries, probes, retransmitted, undone, tail_probes, \
-                     mark_reactions (counts), phase, state, failure";
+                     mark_reactions, delivered_ce, ce_bytes, e0_bytes, e1_bytes (counts), phase, state, failure";
 
 const STATES: [(&str, State); 11] = [
     ("closed", State::Closed),
@@ -80,7 +81,8 @@ fn fact(text: &str) -> Result<Fact, String> {
         }
         "timer" if words.take("none") => Value::NoTimer,
         "rto" | "srtt" | "rtt" | "min_rtt" | "timer" => Value::Time(duration(&mut words)?),
-        "timeouts" | "recoveries" | "probes" | "retransmitted" | "undone" | "tail_probes" | "mark_reactions" => {
+        "timeouts" | "recoveries" | "probes" | "retransmitted" | "undone" | "tail_probes" | "mark_reactions"
+        | "delivered_ce" | "ce_bytes" | "e0_bytes" | "e1_bytes" => {
             Value::Count(whole(&mut words, "a count, such as 3")?)
         }
         "phase" => Value::Phase(one_of(&mut words, &PHASES)?),
@@ -159,6 +161,10 @@ impl Fact {
             "undone" => Found::Count(statistics.undone),
             "tail_probes" => Found::Count(statistics.tail_probes),
             "mark_reactions" => Found::Count(statistics.mark_reactions),
+            "delivered_ce" => Found::Count(connection.delivered_marks().ce_packets),
+            "ce_bytes" => Found::Count(connection.delivered_marks().ce_bytes),
+            "e0_bytes" => Found::Count(connection.delivered_marks().ect0_bytes),
+            "e1_bytes" => Found::Count(connection.delivered_marks().ect1_bytes),
             "phase" => Found::Word(name_of(snapshot.phase, &PHASES)),
             "state" => Found::Word(name_of(connection.state(), &STATES)),
             _ => Found::Word(name_of(statistics.failure, &FAILURES)),

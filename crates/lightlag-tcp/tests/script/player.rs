@@ -339,6 +339,12 @@ impl<'a> Player<'a> {
             };
             segment = segment.with_sack(&blocks.iter().map(block).collect::<Vec<_>>());
         }
+        if let Some(Some(bytes)) = pattern.ecn_bytes {
+            if !segment.has_place_for(&bytes) {
+                return Err("beside these SACK blocks a segment has no place for the AccECN option".into());
+            }
+            segment = segment.with_ecn_bytes(bytes);
+        }
         Ok(segment.with_syn_options(SynOptions {
             mss: pattern.mss.flatten(),
             window_scale: pattern.window_scale.flatten(),

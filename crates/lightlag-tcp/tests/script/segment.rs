@@ -2,7 +2,7 @@
 
 use super::words::{Words, whole};
 use lightlag_tcp::ecn::Codepoint;
-use lightlag_tcp::segment::Flags;
+use lightlag_tcp::segment::{EcnBytes, FieldOrder, Flags};
 
 /// A place or a size in the stream: segments and bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,14 +86,16 @@ pub struct Pattern {
     pub window_scale: Option<Option<u8>>,
     /// SACK-permitted, or its absence.
     pub sack_permitted: Option<bool>,
+    /// The AccECN option, or its absence; `None` where nothing is said.
+    pub ecn_bytes: Option<Option<EcnBytes>>,
     /// The ECN field of the packet.
     pub codepoint: Option<Codepoint>,
 }
 
 const SEGMENT: &str = "a segment has: a range such as 3..4, syn, fin, rst, psh, ece, cwr, ace 5, ack [3], noack, seq 3, \
-                       win 65535B, sack 5..6,8..9, ts 600:500, mss 1460, wscale 7, sackok; not-ect, \
-                       ect0, ect1, ce for its packet; and no ts, no mss, no wscale, \
-                       no sackok";
+                       win 65535B, sack 5..6,8..9, ts 600:500, mss 1460, wscale 7, sackok, accecn0 or accecn1 with its \
+                       fields, such as accecn1 1,0,1001; not-ect, ect0, ect1, ce for its packet; and no ts, no mss, \
+                       no wscale, no sackok, no accecn";
 
 /// Reads a segment.
 pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
@@ -133,6 +135,8 @@ pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
             "mss" => pattern.mss = Some(Some(whole(words, "an MSS in bytes, such as 1460")?)),
             "wscale" => pattern.window_scale = Some(Some(whole(words, "a shift, 0 to 14")?)),
             "sackok" => pattern.sack_permitted = Some(true),
+            "accecn0" => pattern.ecn_bytes = Some(Some(ecn_bytes(words, FieldOrder::Ect0First)?)),
+            "accecn1" => pattern.ecn_bytes = Some(Some(ecn_bytes(words, FieldOrder::Ect1First)?)),
             "no" => absent(words, &mut pattern)?,
             _ if word.contains("..") && pattern.data.is_none() => pattern.data = Some(span(word)?),
             _ => return Err(format!("\"{word}\" is no part of a segment; {SEGMENT}")),
@@ -142,14 +146,27 @@ pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
 }
 
 fn absent(words: &mut Words<'_>, pattern: &mut Pattern) -> Result<(), String> {
-    match words.word("what the segment does not have: ts, mss, wscale or sackok")? {
+    match words.word("what the segment does not have: ts, mss, wscale, sackok or accecn")? {
+        "accecn" => pattern.ecn_bytes = Some(None),
         "ts" => pattern.stamps = Some(None),
         "mss" => pattern.mss = Some(None),
         "wscale" => pattern.window_scale = Some(None),
         "sackok" => pattern.sack_permitted = Some(false),
-        other => return Err(format!("\"no {other}\": only ts, mss, wscale and sackok can be absent")),
+        other => return Err(format!("\"no {other}\": only ts, mss, wscale, sackok and accecn can be absent")),
     }
     Ok(())
+}
+
+/// The fields of an AccECN option in bytes, in the order of the wire; `-` where it has none.
+fn ecn_bytes(words: &mut Words<'_>, order: FieldOrder) -> Result<EcnBytes, String> {
+    let word = words.word("up to three counters of bytes such as 1,0,1001, or -")?;
+    if word == "-" {
+        return Ok(EcnBytes::new(order, &[]));
+    }
+    let wrong = || format!("\"{word}\" is not up to three counters of bytes below 16777216, such as 1,0,1001");
+    let field = |text: &str| text.parse().ok().filter(|field: &u32| *field < 1 << 24).ok_or_else(wrong);
+    let fields: Vec<u32> = word.split(',').map(field).collect::<Result<_, _>>()?;
+    if fields.len() > 3 { Err(wrong()) } else { Ok(EcnBytes::new(order, &fields)) }
 }
 
 fn window(words: &mut Words<'_>) -> Result<u64, String> {

@@ -100,12 +100,13 @@ impl Connection {
 
     /// The three steps of the handshake.
     fn open(&mut self, side: Side, at: u64, segment: &Segment) {
+        let asked = self.halves[Side::Client as usize].handshake.map(|handshake| handshake.ecn);
         let (flags, half) = (segment.flags, &mut self.halves[side as usize]);
         let opening = &mut self.opening;
         match (side, flags.has(Flags::SYN), flags.has(Flags::ACK)) {
             (_, true, answers) => {
                 half.repeated_syn |= half.handshake.is_some();
-                half.handshake.get_or_insert_with(|| offer(segment, answers));
+                half.handshake.get_or_insert_with(|| offer(segment, answers, asked));
                 if answers { opening.answer = Some(at) } else { opening.syn = Some(at) }
             }
             (Side::Client, false, true) if !opening.over => {
@@ -139,6 +140,11 @@ impl Connection {
         counts.corruption_options += u64::from(packet.segment.experienced_corruption());
         counts.record_boundaries += u64::from(packet.segment.ends_record());
         counts.malformed_options += u64::from(packet.malformed_options);
+        if let Some(bytes) = packet.segment.ecn_bytes() {
+            let half = &mut self.halves[side as usize];
+            half.counts.accecn_options += 1;
+            half.told.take(&bytes, &mut half.counts);
+        }
     }
 
     /// What was found, with times from `origin` on.
@@ -164,12 +170,13 @@ impl Connection {
     }
 }
 
-/// What a SYN offers; `answers` if it is the second of a handshake.
-fn offer(segment: &Segment, answers: bool) -> Handshake {
+/// What a SYN offers; `answers` if it is the second of a handshake, whose first `asked` for this.
+fn offer(segment: &Segment, answers: bool, asked: Option<EcnOffer>) -> Handshake {
     let options = segment.syn_options();
-    // RFC 9768 §3.1.1: AE, CWR and ECE are all set in the first SYN. In the answer 1 and 5 are RFC 3168, 0 and 7 are no
-    // ECN, and the others say with which codepoint the first arrived.
+    // RFC 9768 §3.1.1: AE, CWR and ECE are all set in the first SYN. In the answer 1 is RFC 3168, and 5 where nobody asked
+    // for more; 0 and 7 are no ECN, and the others say with which codepoint the first arrived.
     let ecn = match (answers, segment.flags.ace()) {
+        (true, 0b101) if asked == Some(EcnOffer::Accurate) => EcnOffer::Accurate,
         (false, 0b111) | (true, 0b010 | 0b011 | 0b100 | 0b110) => EcnOffer::Accurate,
         (false, 0b011) | (true, 0b001 | 0b101) => EcnOffer::Classic,
         _ => EcnOffer::No,

@@ -1,5 +1,6 @@
 //! One direction of a connection: what its sender sent, and what the other end said about that.
 
+use super::counters::Told;
 use super::flight::{Flight, Smoothed};
 use super::ranges::{Holes, Missing, Since};
 use super::report::{Counts, Handshake};
@@ -41,6 +42,8 @@ pub(super) struct Half {
     pub echo: Spread,
     in_flight: TimeMean,
     pub counts: Counts,
+    /// What the AccECN options of this direction said last.
+    pub told: Told,
     pub first_data: Option<u64>,
     pub last_data: u64,
 }

@@ -18,9 +18,10 @@
 //! ```
 //!
 //! Parts: `judge` says what a segment is; `half` is one direction, with its `flight` and the `ranges` that were seen;
-//! `table` finds the connection of a packet; `report` is the outcome; [`trace`] keeps the packets of one connection.
+//! `counters` are those of AccECN; `table` finds the connection of a packet; `report` is the outcome; [`trace`] keeps the packets of one connection.
 
 mod connection;
+mod counters;
 mod flight;
 mod half;
 mod judge;

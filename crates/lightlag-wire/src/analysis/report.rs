@@ -190,6 +190,14 @@ pub struct Counts {
     pub ece_segments: u64,
     /// Segments with CWR, likewise.
     pub cwr_segments: u64,
+    /// Segments with the AccECN option (RFC 9768 §3.2.3).
+    pub accecn_options: u64,
+    /// Data of the other side that these report as arrived with CE, in bytes.
+    pub reported_ce_bytes: u64,
+    /// Likewise with ECT(0).
+    pub reported_ect0_bytes: u64,
+    /// Likewise with ECT(1).
+    pub reported_ect1_bytes: u64,
     /// Packets with a wrong checksum; those that a host sends may lack it until its network card fills it in.
     pub checksum_errors: u64,
     /// Options with lengths that are wrong, or that came twice.

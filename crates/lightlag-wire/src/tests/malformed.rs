@@ -82,6 +82,24 @@ fn options_of_scps_in_the_wrong_segment_have_no_place() {
 }
 
 #[test]
+fn counters_of_accecn_are_read_as_far_as_they_are_known() {
+    // RFC 9768 §3.2.3: 12 bytes of fields are three and what is not known; 4 are one and a torn one; of two options the
+    // first counts, whatever its order.
+    let read = |bytes: &[u8]| {
+        let (segment, unknown, malformed) = options(bytes);
+        (segment.ecn_bytes().map(|bytes| (bytes.order().kind(), bytes.fields().to_vec())), unknown, malformed)
+    };
+    let three = [172, 14, 0, 0, 1, 0, 0, 2, 1, 0, 3, 9, 9, 9, 1, 1];
+    assert_eq!(read(&three), (Some((172, vec![1, 2, 0x01_0003])), 0, 0));
+    assert_eq!(read(&[174, 6, 0, 0, 1, 9, 1, 1]), (None, 0, 1));
+    assert_eq!(read(&[174, 2, 172, 5, 0, 0, 1, 1]), (Some((174, vec![])), 0, 1));
+    // Beside four blocks, or options of SCPS-TP, there is no place.
+    let blocks = [[5, 34].as_slice(), &[0; 32], &[172, 5, 0, 0, 1, 1]].concat();
+    assert_eq!(read(&blocks), (None, 1, 0));
+    assert_eq!(read(&[22, 2, 174, 5, 0, 0, 1, 1]), (None, 1, 0));
+}
+
+#[test]
 fn sack_blocks_take_the_place_of_snack_options() {
     let (segment, unknown, malformed) = options(&[21, 6, 0, 1, 0, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 1, 1]);
     assert_eq!((segment.sack().len(), segment.snack(), unknown, malformed), (1, None, 1, 0));

@@ -1,6 +1,7 @@
 //! Any segment survives its packet, and any bytes are a packet or an error.
 
 use super::*;
+use lightlag_tcp::segment::{EcnBytes, FieldOrder};
 use proptest::prelude::*;
 
 fn seq() -> impl Strategy<Value = SeqNumber> {
@@ -20,6 +21,7 @@ prop_compose! {
         holes in prop::collection::vec((any::<u16>(), 1..=u16::MAX), 0..=6),
         vector in prop::collection::vec(any::<u8>(), 0..=34),
         marks in any::<(bool, bool)>(),
+        counters in prop::option::of((any::<bool>(), prop::collection::vec(0..1_u32 << 24, 0..=3))),
         len in 0_u16..2_000,
     ) -> Segment {
         let (seq, ack, window, flags) = numbers;
@@ -49,7 +51,14 @@ prop_compose! {
         }
         let room = (40 - segment.options_len()).saturating_sub(4) / 8;
         let blocks: Vec<_> = blocks.into_iter().map(|(start, end)| SackBlock { start, end }).collect();
-        segment.with_sack(&blocks[..blocks.len().min(room as usize)])
+        let segment = segment.with_sack(&blocks[..blocks.len().min(room as usize)]);
+        let Some((ect0_first, fields)) = counters else { return segment };
+        let order = if ect0_first { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
+        let bytes = EcnBytes::new(order, &fields);
+        if !segment.has_place_for(&bytes) || segment.with_ecn_bytes(bytes).options_len() > 40 {
+            return segment;
+        }
+        segment.with_ecn_bytes(bytes)
     }
 }
 

@@ -1,0 +1,232 @@
+//! The AccECN option at one end: what it counts, when it leaves, what the peer's says (RFC 9768 §3.2.3).
+//!
+//! Linux (7.x) is followed where the RFC leaves a choice: the order is ECT(1), CE, ECT(0); the option leaves only once
+//! one of the peer was seen; after a change of the counter that grows, and after CE, two ACKs carry it.
+
+use super::{AccecnOption, Codepoint};
+use crate::segment::{EcnBytes, FieldOrder, Segment};
+use lightlag_core::{Duration, Instant};
+
+/// Our order of the fields, with which [`ByteCounters`] keeps them.
+const ORDER: FieldOrder = FieldOrder::Ect1First;
+
+/// What the fields begin with: not 0 for ECT(1) and ECT(0), which a meddling middlebox would write (RFC 9768 §3.2.1).
+pub(super) const FIRST: [u32; 3] = [1, 0, 1];
+
+/// ACKs with the option that a change or CE asks for: the second says which counter grew last (as Linux).
+const AFTER_A_CHANGE: u8 = 2;
+
+/// A counter that passes a multiple of this is told of, long before its 24 bits wrap (as Linux).
+const AT_LEAST_EVERY: u64 = 1 << 22;
+
+/// Times a round trip that the option leaves at least (RFC 9768 §3.2.3.3, beacon).
+const BEACON: u32 = 3;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Seen {
+    No,
+    Yes,
+    /// Something on the path writes zeros.
+    Zeroed,
+}
+
+#[derive(Debug)]
+pub(super) struct ByteCounters {
+    option: AccecnOption,
+    /// Bytes that arrived, in the order of the fields (r.e1b, r.ceb, r.e0b).
+    counts: [u64; 3],
+    /// Packets that arrived with CE, pure ACKs too.
+    marked: u64,
+    /// What the last packet that can be marked arrived with.
+    last: Codepoint,
+    /// So many ACKs have to carry the option.
+    demand: u8,
+    /// Fields that the next option needs at least, so that it tells of what grew.
+    least: u8,
+    /// When the option left last.
+    told_at: Instant,
+    seen: Seen,
+    /// Full segments leave room for the option.
+    has_room: bool,
+    /// The peer's field of CE; `None` if marks were told of by ACE alone since then.
+    peer_ce: Option<u32>,
+}
+
+impl ByteCounters {
+    pub(super) fn new(option: AccecnOption) -> Self {
+        Self {
+            option,
+            counts: [0; 3],
+            marked: 0,
+            last: Codepoint::NotEct,
+            demand: 0,
+            least: 0,
+            told_at: Instant::ZERO,
+            seen: Seen::No,
+            has_room: false,
+            peer_ce: Some(0),
+        }
+    }
+
+    /// The option of a SYN-ACK: counters as they begin.
+    pub(super) fn initial(&self) -> Option<EcnBytes> {
+        (self.option != AccecnOption::Off).then(|| EcnBytes::new(ORDER, &FIRST))
+    }
+
+    pub(super) fn counts(&self) -> [u64; 3] {
+        self.counts
+    }
+
+    pub(super) fn marked_packets(&self) -> u64 {
+        self.marked
+    }
+
+    /// Looks for the first option of the peer; the next ACKs answer it. One that came `in_time` settles that full segments
+    /// leave room for ours, if each is to carry it.
+    pub(super) fn see(&mut self, segment: &Segment, in_time: bool) {
+        let Some(bytes) = segment.ecn_bytes().filter(|_| self.seen == Seen::No) else { return };
+        let zero = |codepoint| bytes.of(codepoint) == Some(0);
+        let zeroed = zero(Codepoint::Ect0) || zero(Codepoint::Ect1);
+        self.seen = if zeroed { Seen::Zeroed } else { Seen::Yes };
+        self.demand = AFTER_A_CHANGE;
+        self.has_room = in_time && self.option == AccecnOption::Always;
+    }
+
+    /// Counts a packet; returns whether another counter grew than before.
+    pub(super) fn count(&mut self, codepoint: Codepoint, len: u16) -> bool {
+        let Some(place) = ORDER.codepoints().iter().position(|counted| *counted == codepoint) else { return false };
+        let marked = codepoint == Codepoint::Ce;
+        self.marked += u64::from(marked);
+        if len > 0 {
+            let before = self.counts[place];
+            self.counts[place] += u64::from(len);
+            self.least = self.least.max(place as u8 + 1);
+            if before / AT_LEAST_EVERY != self.counts[place] / AT_LEAST_EVERY {
+                self.demand = self.demand.max(1);
+            }
+        }
+        let changed = std::mem::replace(&mut self.last, codepoint) != codepoint;
+        if changed || marked {
+            self.demand = AFTER_A_CHANGE;
+        }
+        changed
+    }
+
+    pub(super) fn needs_room(&self) -> bool {
+        self.has_room
+    }
+
+    pub(super) fn is_demanded(&self) -> bool {
+        self.demand > 0 && self.seen != Seen::No && self.option != AccecnOption::Off
+    }
+
+    pub(super) fn due(&self, now: Instant, srtt: Duration) -> Option<(EcnBytes, u8)> {
+        let due = match self.option {
+            _ if self.seen == Seen::No => false,
+            AccecnOption::Off => false,
+            AccecnOption::Sparse => self.demand > 0 || now.since(self.told_at) * u64::from(BEACON) >= srtt,
+            AccecnOption::Always => true,
+        };
+        due.then(|| {
+            let mut fields = FIRST;
+            for (field, count) in fields.iter_mut().zip(self.counts) {
+                *field = field.wrapping_add(count as u32);
+            }
+            (EcnBytes::new(ORDER, &fields), self.least)
+        })
+    }
+
+    pub(super) fn told(&mut self, now: Instant) {
+        self.told_at = now;
+        self.least = 0;
+        self.demand = self.demand.saturating_sub(1);
+    }
+
+    /// Reads the option of a newer ACK: whether its counter of CE grew since the last one, and the option, if it can be
+    /// believed. `moved`: ACE says that packets were marked.
+    pub(super) fn read(&mut self, segment: &Segment, moved: bool) -> (bool, Option<EcnBytes>) {
+        let Some(bytes) = segment.ecn_bytes().filter(|_| self.seen != Seen::Zeroed) else {
+            if moved {
+                self.peer_ce = None;
+            }
+            return (false, None);
+        };
+        let Some(ce) = bytes.of(Codepoint::Ce) else { return (false, Some(bytes)) };
+        let before = self.peer_ce.replace(ce);
+        (before.is_some_and(|before| before != ce), Some(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn seen(option: AccecnOption) -> ByteCounters {
+        let mut counters = ByteCounters::new(option);
+        counters.see(&Segment::default().with_ecn_bytes(EcnBytes::new(FieldOrder::Ect0First, &[1, 0, 1])), true);
+        counters
+    }
+
+    #[test]
+    fn nothing_leaves_before_the_peer_s_option_was_seen() {
+        let mut counters = ByteCounters::new(AccecnOption::Always);
+        counters.count(Codepoint::Ce, 1_000);
+        assert_eq!((counters.due(at(1_000), Duration::ZERO), counters.needs_room()), (None, false));
+        assert!(seen(AccecnOption::Always).needs_room() && !seen(AccecnOption::Sparse).needs_room());
+        assert_eq!(seen(AccecnOption::Off).due(at(1_000), Duration::ZERO), None);
+    }
+
+    #[test]
+    fn a_change_of_the_counter_asks_for_two_options() {
+        let (mut counters, srtt) = (seen(AccecnOption::Sparse), Duration::from_millis(300));
+        for _ in 0..2 {
+            assert!(counters.due(at(0), srtt).is_some());
+            counters.told(at(0));
+        }
+        assert!(counters.count(Codepoint::Ect0, 1_000), "the first counter that grows");
+        assert!(!counters.count(Codepoint::Ect0, 1_000));
+        assert!(!counters.count(Codepoint::NotEct, 1_000), "what cannot be marked is not counted");
+        let (bytes, least) = counters.due(at(1), srtt).unwrap();
+        assert_eq!((bytes.fields(), least), (&[1, 0, 2_001][..], 3));
+        counters.told(at(1));
+        counters.told(at(1));
+        assert_eq!(counters.due(at(1), srtt), None);
+        // The beacon: a third of a round trip later.
+        assert_eq!((counters.due(at(100), srtt), counters.due(at(101), srtt).is_some()), (None, true));
+    }
+
+    #[test]
+    fn four_mebibytes_are_told_of() {
+        let (mut counters, srtt) = (seen(AccecnOption::Sparse), Duration::from_secs(600));
+        counters.count(Codepoint::Ect0, 1);
+        (0..3).for_each(|_| counters.told(at(0)));
+        // 2²² / 65,000 = 64.5.
+        for n in 1..=65 {
+            counters.count(Codepoint::Ect0, 65_000);
+            assert_eq!(counters.due(at(0), srtt).is_some(), n == 65, "{n}");
+        }
+    }
+
+    #[test]
+    fn zeros_are_not_believed() {
+        let mut counters = ByteCounters::new(AccecnOption::Always);
+        let zeros = Segment::default().with_ecn_bytes(EcnBytes::new(FieldOrder::Ect0First, &[0, 0, 0]));
+        counters.see(&zeros, true);
+        assert_eq!(counters.read(&zeros, false), (false, None));
+    }
+
+    #[test]
+    fn eight_marks_move_the_bytes_where_ace_stands_still() {
+        let mut counters = seen(AccecnOption::Always);
+        let told = |ce| Segment::default().with_ecn_bytes(EcnBytes::new(FieldOrder::Ect1First, &[1, ce, 1]));
+        assert!(!counters.read(&told(0), false).0);
+        assert!(counters.read(&told(8_000), false).0);
+        // An ACK without the option told of the mark already.
+        counters.read(&Segment::default(), true);
+        assert!(!counters.read(&told(9_000), false).0);
+    }
+}

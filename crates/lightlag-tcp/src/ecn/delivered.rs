@@ -1,0 +1,129 @@
+//! The sender's account of marks: packets and bytes that were delivered, as the peer tells (RFC 9768 §3.2.2.5, §3.2.3).
+
+use super::{Codepoint, Marks};
+
+/// Values of the ACE counter.
+const CYCLE: u64 = 8;
+
+/// What was delivered so far, by codepoint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Delivered {
+    /// Packets with CE (s.cep); with RFC 3168 those that ACKs with ECE delivered, as tcpi_delivered_ce of Linux has it.
+    pub ce_packets: u64,
+    /// Payload with CE (s.ceb), in bytes; estimated from ACE where the option is missing.
+    pub ce_bytes: u64,
+    /// Payload with ECT(0) (s.e0b), in bytes, as options told.
+    pub ect0_bytes: u64,
+    /// Payload with ECT(1) (s.e1b), in bytes, as options told.
+    pub ect1_bytes: u64,
+}
+
+impl Delivered {
+    /// An ACK delivered so many bytes in segments of `size` and says this of marks; `ece` if it echoes one at all. Returns
+    /// how many bytes were marked.
+    pub(crate) fn take(&mut self, marks: Marks, ece: bool, delivered: u64, size: u64) -> u64 {
+        let packets = delivered.div_ceil(size.max(1));
+        let (count, bytes) = match marks {
+            Marks::None => (if ece { packets } else { 0 }, 0),
+            Marks::All => (packets, delivered),
+            Marks::Counter(moved) => estimate(moved.into(), packets, delivered, size),
+            Marks::Told { moved, bytes } => {
+                advance(&mut self.ect0_bytes, bytes.of(Codepoint::Ect0), 1);
+                advance(&mut self.ect1_bytes, bytes.of(Codepoint::Ect1), 1);
+                match advance(&mut self.ce_bytes, bytes.of(Codepoint::Ce), 0) {
+                    None => estimate(moved.into(), packets, delivered, size),
+                    Some(marked) => {
+                        self.ce_packets += settle(moved.into(), packets, marked, size);
+                        return marked;
+                    }
+                }
+            }
+        };
+        self.ce_packets += count;
+        self.ce_bytes += bytes;
+        bytes
+    }
+}
+
+/// RFC 9768 appendix A.2.1: where more packets were delivered than the counter has values, it wrapped as often as it can
+/// have.
+fn most(moved: u64, packets: u64) -> u64 {
+    if packets < CYCLE { moved } else { packets - (packets - moved) % CYCLE }
+}
+
+/// Packets and bytes with CE where ACE alone tells of them.
+fn estimate(moved: u64, packets: u64, delivered: u64, size: u64) -> (u64, u64) {
+    let count = most(moved, packets);
+    (count, (count * size).min(delivered))
+}
+
+/// Packets with CE where the option says how many bytes they had: the least that ACE allows and that can carry them
+/// (appendix A.2.2).
+fn settle(moved: u64, packets: u64, marked: u64, size: u64) -> u64 {
+    let missing = marked.div_ceil(size.max(1)).saturating_sub(moved);
+    (moved + missing.next_multiple_of(CYCLE)).min(most(moved, packets)).max(moved)
+}
+
+/// Moves a counter on to a field of 24 bits, which may also correct an estimate downwards. Returns by how much it grew;
+/// `None` without the field.
+fn advance(count: &mut u64, field: Option<u32>, first: u32) -> Option<u64> {
+    let distance = field?.wrapping_sub(first).wrapping_sub(*count as u32);
+    // Sign of the 24 bits.
+    let distance = i64::from((distance << 8) as i32 >> 8);
+    *count = count.saturating_add_signed(distance);
+    Some(distance.max(0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{EcnBytes, FieldOrder};
+
+    const SIZE: u64 = 1_000;
+
+    fn told(moved: u8, [e0, ce, e1]: [u32; 3]) -> Marks {
+        Marks::Told { moved, bytes: EcnBytes::new(FieldOrder::Ect0First, &[e0 + 1, ce, e1 + 1]) }
+    }
+
+    #[test]
+    fn the_counter_wraps_as_often_as_it_can_have() {
+        // RFC 9768 appendix A.2.1: 1 of 3 packets; of 10 packets with a step of 2 it can be 2 or 10; of 17, 1, 9 or 17.
+        for (moved, delivered, marked) in [(1, 3, 1), (2, 10, 10), (3, 10, 3), (1, 17, 17), (0, 7, 0), (0, 8, 8)] {
+            let mut account = Delivered::default();
+            assert_eq!(account.take(Marks::Counter(moved), moved > 0, delivered * SIZE, SIZE), marked * SIZE);
+            assert_eq!((account.ce_packets, account.ce_bytes), (marked, marked * SIZE));
+        }
+    }
+
+    #[test]
+    fn bytes_tell_how_often_the_counter_wrapped() {
+        // Of 20 packets with a step of 2 it can be 2, 10 or 18: bytes decide.
+        for (bytes, packets) in [(0, 2), (1_500, 2), (2_001, 10), (9_000, 10), (12_000, 18), (20_000, 18)] {
+            let mut account = Delivered::default();
+            let marks = told(2, [20_000 - bytes, bytes, 0]);
+            assert_eq!(account.take(marks, true, 20 * SIZE, SIZE), u64::from(bytes));
+            assert_eq!((account.ce_packets, account.ce_bytes), (packets, u64::from(bytes)), "{bytes}");
+            assert_eq!(account.ect0_bytes, u64::from(20_000 - bytes));
+        }
+    }
+
+    #[test]
+    fn counters_of_24_bits_wrap_and_correct_estimates() {
+        let mut account = Delivered { ce_bytes: 0xff_ff00, ..Delivered::default() };
+        assert_eq!(account.take(told(1, [0, 0x0100, 0]), true, SIZE, SIZE), 0x200);
+        assert_eq!(account.ce_bytes, 0x100_0100);
+        let mut account = Delivered::default();
+        // A mark of a segment of 400 bytes, at first taken for a full one.
+        assert_eq!(account.take(Marks::Counter(1), true, 2 * SIZE, SIZE), SIZE);
+        assert_eq!(account.take(told(0, [1_600, 400, 0]), false, SIZE, SIZE), 0);
+        assert_eq!(account.ce_bytes, 400);
+    }
+
+    #[test]
+    fn without_accurate_ecn_an_echo_marks_what_it_delivers() {
+        let mut account = Delivered::default();
+        assert_eq!(account.take(Marks::None, true, 2 * SIZE, SIZE), 0);
+        assert_eq!(account.take(Marks::All, true, SIZE, SIZE), SIZE);
+        assert_eq!((account.ce_packets, account.ce_bytes), (3, SIZE));
+    }
+}
