@@ -212,6 +212,13 @@ _NESTED = {
 }
 
 
+def _fast_open(cookie: int | None, data: int) -> str:
+    if cookie is None:
+        return "–"
+    asked = f"cookie of {cookie} B" if cookie else "asks for a cookie"
+    return f"{asked}, {data:,} B of data" if data else asked
+
+
 def _host(end: str) -> str:
     return end.rpartition(":")[0].strip("[]")
 
@@ -288,6 +295,7 @@ _DETAILS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("SACK", _option(lambda syn: "yes" if syn["sack_permitted"] else "no")),
     ("timestamps", _option(lambda syn: "yes" if syn["timestamps"] else "no")),
     ("ECN", _option(lambda syn: str(syn["ecn"]))),
+    ("fast open", _option(lambda syn: _fast_open(syn.get("fast_open"), syn.get("data", 0)))),
     ("SCPS capabilities", _option(lambda syn: _capabilities(syn.get("scps")))),
     ("packets", _count("packets")),
     ("data segments", _count("data_segments")),

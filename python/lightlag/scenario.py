@@ -247,6 +247,8 @@ class Tcp:
     """How a closed window is probed: empty as Linux, or with the next byte as BSD and INET."""
     syn_data: bool | None = None
     """Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise drop it."""
+    fast_open: bool | Literal["cookie known"] | None = None
+    """TCP Fast Open (RFC 7413): data with the SYN of every connection but the first between two hosts, or with each."""
     partial_segments: bool | None = None
     """Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET."""
     delayed_ack: DelayedAck | Mapping[str, Any] | bool | None = None

@@ -17,9 +17,11 @@ use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{
     ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, NodeId, QueuedLink, Timetable,
 };
-use lightlag_tcp::Connection;
 use lightlag_tcp::bucket::Route;
-use lightlag_tcp::segment::SeqNumber;
+use lightlag_tcp::config::FastOpen;
+use lightlag_tcp::fast_open::Jar;
+use lightlag_tcp::segment::{Cookie, SeqNumber};
+use lightlag_tcp::{Connection, State};
 use std::collections::BTreeMap;
 
 /// Builds the world of a network that has been checked.
@@ -31,6 +33,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     let mut endpoints: Vec<_> = ends(&network).enumerate().map(|(at, end)| endpoint(at, end, &network, seed)).collect();
     share_buckets(&mut endpoints, network.ip.header());
     give_ids(&mut endpoints);
+    share_cookies(&mut endpoints, &network, seed);
     let Network { links, flows, proxies, splits, routes, ip, .. } = network;
     let dialogues = dialogues(&flows, &mut endpoints, seed);
     let mut datagrams = datagrams(&flows, &endpoints, seed);
@@ -213,6 +216,25 @@ fn give_ids(endpoints: &mut [Endpoint]) {
                 endpoint.connection.set_connection_id(id);
             }
         }
+    }
+}
+
+/// Connections that one host opens to another share the cookie of the server, and whether the client knows it.
+fn share_cookies(endpoints: &mut [Endpoint], network: &Network, seed: u64) {
+    let mut jars: BTreeMap<(NodeId, NodeId), Jar> = BTreeMap::new();
+    for endpoint in endpoints {
+        if endpoint.connection.config().fast_open == FastOpen::Off {
+            continue;
+        }
+        let listens = endpoint.connection.state() == State::Listen;
+        let (client, server) =
+            if listens { (endpoint.peer_node, endpoint.node) } else { (endpoint.node, endpoint.peer_node) };
+        let jar = jars.entry((client, server)).or_insert_with(|| {
+            let [client, server] = [client, server].map(|node| &network.nodes[node.0 as usize]);
+            let mut random = RandomStream::new(seed, &format!("cookie of {server} for {client}"));
+            Jar::new(Cookie::new(&random.bits().to_be_bytes()).expect("eight bytes are a cookie"))
+        });
+        endpoint.connection.share_cookies(jar.clone());
     }
 }
 

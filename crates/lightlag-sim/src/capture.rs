@@ -15,6 +15,7 @@ use lightlag_core::Instant;
 use lightlag_net::{LinkId, NodeId, Routes};
 use lightlag_tcp::Snapshot;
 use lightlag_tcp::congestion::Phase;
+use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::{Direction, InterfaceId, Writer};
 use lightlag_wire::signal::{self, News};
 use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
@@ -297,7 +298,9 @@ impl Captures {
         match body {
             Body::Segment(segment) => {
                 // The byte with the number n of the stream is n modulo 256, so what is sent again is the same.
-                let start = segment.seq.0 as usize % 256;
+                // That of a SYN begins behind it.
+                let begin = segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN)));
+                let start = begin as usize % 256;
                 let payload = &self.payload[start..start + usize::from(segment.len)];
                 encode(&mut self.bytes, &addresses, &fields, segment, payload);
             }

@@ -8,12 +8,14 @@ pub use crate::timer::TimerGranularity;
 use lightlag_core::{Bytes, Duration};
 use serde::Serialize;
 
+mod fast_open;
 mod initial_window;
 mod options;
 mod receive_buffer;
 mod route;
 mod scps;
 
+pub use fast_open::FastOpen;
 pub use initial_window::InitialWindow;
 pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
 pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;
@@ -70,6 +72,8 @@ pub struct Config {
     /// Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise it is dropped and
     /// the peer sends it again, as with Linux without fast open.
     pub syn_data: bool,
+    /// Send data with a SYN, and take it at once, where both ends do (RFC 7413).
+    pub fast_open: FastOpen,
     /// Take of a segment what fits into the buffer; otherwise all or nothing, as INET.
     pub partial_segments: bool,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.

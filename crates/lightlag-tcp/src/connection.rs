@@ -99,8 +99,8 @@ pub struct Connection {
     /// A reset that must leave.
     answer: Option<Box<Segment>>,
     sender: Sender,
-    /// The SYN whose data waits for the connection to be open.
-    early: Option<Box<Segment>>,
+    /// What matters until the handshake is over; `None` where nothing does.
+    opening: Option<Box<handshake::Opening>>,
     /// `None` with a peer that knows no SCPS-TP.
     scps: Option<Box<scps::Agreement>>,
     /// `None` where segments leave as they are and when they like.
@@ -146,7 +146,7 @@ impl Connection {
             orphan: false,
             supersedes: false,
             answer: None,
-            early: None,
+            opening: None,
             scps: None,
             gate: Self::gate_of(&config, state == State::Listen),
             keep_alive: None,
@@ -254,6 +254,9 @@ impl Connection {
                 }
             } else if self.sender.handle_timeout(now, &self.config, &mut self.account) == Expiry::GiveUp {
                 self.give_up();
+            } else if self.is_unconfirmed() {
+                // The SYN-ACK may be lost as well as the data behind it.
+                self.handshake_due = true;
             }
         }
     }

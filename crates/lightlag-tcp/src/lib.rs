@@ -10,6 +10,7 @@
 //! - [`congestion`]: how much may be in flight.
 //! - [`bucket`]: rate control beside that.
 //! - [`ecn`]: congestion marks and how they travel back.
+//! - [`fast_open`]: data with the SYN.
 //! - [`config`] and [`profile`]: what an endpoint does, and whose behaviour that is.
 
 pub mod account;
@@ -19,6 +20,7 @@ pub mod congestion;
 pub mod connection;
 pub mod delivery_rate;
 pub mod ecn;
+pub mod fast_open;
 mod holes;
 pub mod profile;
 pub mod receiver;
@@ -29,6 +31,9 @@ pub mod segment;
 mod sender;
 mod timer;
 mod timestamps;
+
+/// MSS of a peer that names none (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u16 = 536;
 
 pub use account::{Failure, Limited, Snapshot, Statistics};
 pub use config::{Config, OptionError, Options, Scheme};

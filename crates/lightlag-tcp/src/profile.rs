@@ -1,8 +1,8 @@
 //! Profiles: complete sets of behaviour, as one table of data.
 
 use crate::config::{
-    ChallengeAcks, Config, DelayedAck, Growth, INITIAL_RECEIVE_BUFFER, IdleRestart, LossAssumption, PartialAcks, Probe,
-    Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance, VarianceGain, WindowRule,
+    ChallengeAcks, Config, DelayedAck, FastOpen, Growth, INITIAL_RECEIVE_BUFFER, IdleRestart, LossAssumption,
+    PartialAcks, Probe, Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance, VarianceGain, WindowRule,
 };
 use crate::congestion::Choice;
 use crate::ecn::{AccecnOption, Ect, Mode};
@@ -91,6 +91,7 @@ fn linux() -> Config {
         receive_window: WindowRule::Linux,
         probe: Probe::Empty,
         syn_data: false,
+        fast_open: FastOpen::Off,
         partial_segments: true,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16, adaptive: true }),
         push: true,
@@ -203,6 +204,7 @@ fn inet() -> Config {
         receive_window: WindowRule::Stevens,
         probe: Probe::Byte,
         syn_data: true,
+        fast_open: FastOpen::Off,
         partial_segments: false,
         delayed_ack: None,
         push: false,

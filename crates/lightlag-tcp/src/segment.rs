@@ -8,10 +8,12 @@ use std::num::NonZeroU8;
 
 mod accurate;
 pub mod compressed;
+mod cookie;
 mod space;
 mod wire;
 
 pub use accurate::{EcnBytes, FieldOrder};
+pub use cookie::{Cookie, MAX_COOKIE};
 pub use space::{Capabilities, MAX_SNACKS, MAX_VECTOR, Snack};
 
 /// A sequence number: 32 bits that wrap (RFC 9293 §3.4).
@@ -66,6 +68,9 @@ impl Flags {
     pub const COMPRESSED: Self = Self(0x400);
     /// The compressed header has no sequence number. No bit of any header, either.
     pub const UNNUMBERED: Self = Self(0x800);
+
+    /// The SYN has the fast open option (RFC 7413). No bit of any header, either.
+    pub const FAST_OPEN: Self = Self(0x1000);
 
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
@@ -177,7 +182,8 @@ pub struct Segment {
     options: u8,
     /// Control bits.
     pub flags: Flags,
-    /// Options of SCPS-TP, see [`space`]; or what the byte counters of ECN need beside their place, see [`accurate`].
+    /// Options of SCPS-TP, see [`space`]; or what the byte counters of ECN need beside their place, see [`accurate`], and the length of
+    /// a cookie, see [`cookie`].
     space: u16,
 }
 
@@ -283,7 +289,8 @@ impl Segment {
             0 => 0,
             n => 4 + 8 * n,
         };
-        let space = if self.options & HAS_SPACE != 0 { self.space_len() + self.ecn_bytes_len() } else { 0 };
+        let space =
+            if self.options & HAS_SPACE != 0 { self.space_len() + self.ecn_bytes_len() + self.cookie_len() } else { 0 };
         mss + scale + permitted + stamps + blocks + space
     }
 
@@ -335,6 +342,9 @@ impl fmt::Debug for Segment {
         }
         if let Some(bytes) = self.ecn_bytes() {
             write!(f, " {bytes}")?;
+        }
+        if let Some(cookie) = self.cookie() {
+            write!(f, " cookie {cookie:?}")?;
         }
         self.show_space(f)
     }

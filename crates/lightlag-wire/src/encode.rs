@@ -13,7 +13,7 @@ const MOST_OPTIONS: u32 = 40;
 /// [`compressed::PROTOCOL`](crate::compressed::PROTOCOL).
 ///
 /// The options of a SYN and timestamps come first; of SACK blocks or SNACK options as many are written as then fit. The
-/// AccECN option is left out where it does not fit beside them all.
+/// AccECN option, and then a cookie, are left out where they do not fit beside them all.
 ///
 /// # Panics
 /// If `payload` is not as long as the segment says, if the addresses are of two versions of IP, or if the packet
@@ -75,6 +75,7 @@ fn with_options_that_fit(segment: Segment) -> Segment {
     while fitting.options_len() > MOST_OPTIONS {
         fitting = match fitting.sack() {
             _ if fitting.ecn_bytes().is_some() => fitting.without_ecn_bytes(),
+            [] if fitting.cookie().is_some() => fitting.without_cookie(),
             [] => fitting.with_fewer_snacks(),
             blocks => fitting.with_sack(&blocks[..blocks.len() - 1]),
         };

@@ -2,7 +2,7 @@
 
 use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{
-    Capabilities, EcnBytes, FieldOrder, Flags, MAX_SNACKS, SackBlock, SeqNumber, Snack, SynOptions, Timestamps,
+    Capabilities, Cookie, EcnBytes, FieldOrder, Flags, MAX_SNACKS, SackBlock, SeqNumber, Snack, SynOptions, Timestamps,
 };
 
 const END: u8 = 0;
@@ -16,6 +16,7 @@ const CAPABILITIES: u8 = 20;
 const SNACK: u8 = 21;
 const RECORD_BOUNDARY: u8 = 22;
 const CORRUPTION: u8 = 23;
+const FAST_OPEN: u8 = 34;
 const ACCECN0: u8 = 172;
 const ACCECN1: u8 = 174;
 
@@ -36,6 +37,7 @@ pub struct Gathered {
     ends_record: bool,
     corruption: bool,
     ecn_bytes: Option<EcnBytes>,
+    cookie: Option<Cookie>,
     pub unknown: u8,
     pub malformed: u8,
 }
@@ -56,7 +58,7 @@ impl Gathered {
         options.read(bytes);
         let SynOptions { mss, window_scale, sack_permitted } = std::mem::take(&mut options.syn);
         options.unknown += u8::from(mss.is_some()) + u8::from(window_scale.is_some()) + u8::from(sack_permitted);
-        options.unknown += u8::from(options.ecn_bytes.take().is_some());
+        options.unknown += u8::from(options.ecn_bytes.take().is_some()) + u8::from(options.cookie.take().is_some());
         options.keep_what_has_a_place(flags);
         options
     }
@@ -81,7 +83,8 @@ impl Gathered {
     }
 
     /// Capabilities are a SYN's, the other options of SCPS-TP any other segment's; SNACK options stand in the place of
-    /// SACK blocks, and counters of ECN in that of the last, or of the options of SCPS-TP.
+    /// SACK blocks, counters of ECN in that of the last, or of the options of SCPS-TP, and the cookie of a SYN in that of
+    /// both.
     fn keep_what_has_a_place(&mut self, flags: Flags) {
         if flags.has(Flags::SYN) {
             self.unknown += self.snack_count as u8 + u8::from(self.ends_record) + u8::from(self.corruption);
@@ -92,6 +95,11 @@ impl Gathered {
         if self.block_count > 0 {
             self.unknown += self.snack_count as u8;
             (self.snack_count, self.vector) = (0, None);
+        }
+        let beside = self.capabilities.is_some() || self.block_count > 0;
+        if self.cookie.is_some() && (beside || !flags.has(Flags::SYN)) {
+            self.cookie = None;
+            self.unknown += 1;
         }
         let scps = self.capabilities.is_some() || self.snack_count > 0 || self.ends_record || self.corruption;
         let most_blocks = if self.timestamps.is_some() { 2 } else { 3 };
@@ -126,6 +134,9 @@ impl Gathered {
         }
         if let Some(bytes) = self.ecn_bytes {
             segment = segment.with_ecn_bytes(bytes);
+        }
+        if let Some(cookie) = self.cookie {
+            segment = segment.with_cookie(cookie);
         }
         segment
     }
@@ -163,6 +174,7 @@ impl Gathered {
             },
             RECORD_BOUNDARY => switch_on(&mut self.ends_record, value),
             CORRUPTION => switch_on(&mut self.corruption, value),
+            FAST_OPEN => set(&mut self.cookie, Cookie::new(value)),
             ACCECN0 => set(&mut self.ecn_bytes, counters(FieldOrder::Ect0First, value)),
             ACCECN1 => set(&mut self.ecn_bytes, counters(FieldOrder::Ect1First, value)),
             _ => {

@@ -1,9 +1,9 @@
 //! What a scenario's `tcp = { ... }` may say, and how it becomes a [`Config`].
 
 use super::{
-    ChallengeAcks, Config, DelayedAck, Growth, IdleRestart, InitialWindow, KeepAlive, LossAssumption, PartialAcks,
-    Probe, RateControlOptions, ReceiveBuffer, RouteSwitch, RttSamples, Scheme, ScpsSwitch, TimerGranularity, Variance,
-    VarianceGain, WindowRule, route, scps,
+    ChallengeAcks, Config, DelayedAck, FastOpen, Growth, IdleRestart, InitialWindow, KeepAlive, LossAssumption,
+    PartialAcks, Probe, RateControlOptions, ReceiveBuffer, RouteSwitch, RttSamples, Scheme, ScpsSwitch,
+    TimerGranularity, Variance, VarianceGain, WindowRule, route, scps,
 };
 use crate::congestion::Choice;
 use crate::congestion::careful_resume::Saved;
@@ -81,6 +81,11 @@ pub struct Options {
     /// Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise drop it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_data: Option<bool>,
+    /// TCP Fast Open (RFC 7413), where both ends have it: `true` sends data with the SYN of every connection but the first
+    /// between two hosts, which fetches the cookie; `"cookie known"` with the first, too. A request then is answered a round
+    /// trip earlier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fast_open: Option<FastOpen>,
     /// Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial_segments: Option<bool>,
@@ -333,6 +338,7 @@ impl Options {
             receive_window: over.receive_window.or(self.receive_window),
             probe: over.probe.or(self.probe),
             syn_data: over.syn_data.or(self.syn_data),
+            fast_open: over.fast_open.or(self.fast_open),
             partial_segments: over.partial_segments.or(self.partial_segments),
             delayed_ack: both(self.delayed_ack, over.delayed_ack, DelayedAckSwitch::merge),
             push: over.push.or(self.push),
@@ -389,6 +395,7 @@ impl Options {
         set(&mut config.sack_compression, &self.sack_compression);
         set(&mut config.probe, &self.probe);
         set(&mut config.syn_data, &self.syn_data);
+        set(&mut config.fast_open, &self.fast_open);
         set(&mut config.partial_segments, &self.partial_segments);
         set(&mut config.congestion, &self.congestion);
         set(&mut config.sack, &self.sack);
@@ -441,6 +448,7 @@ impl Options {
         config.outage_after = self.outage_after.or(config.outage_after).filter(|timeouts| *timeouts > 0);
         scps::check(&mut config, self.recovery.is_some(), self.scps.is_some_and(ScpsSwitch::names_snack))?;
         config.ecn = ecn(self.ecn, &config)?;
+        check_fast_open(&config)?;
         scps::check_compression(&config)?;
         check_closing(&config)?;
         if let Growth::Abc(limit) = config.growth {
@@ -530,6 +538,15 @@ fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<
             Ok(Some(DelayedAck { segments, timeout, quick, adaptive }))
         }
     }
+}
+
+/// Neither a gate nor options of SCPS-TP leave room for data and a cookie on a SYN.
+fn check_fast_open(config: &Config) -> Result<(), OptionError> {
+    let beside = if config.scps.is_some() { "scps" } else { "rate_control" };
+    if config.fast_open != FastOpen::Off && (config.scps.is_some() || config.rate_control.is_some()) {
+        return error("fast_open", format!("data with a SYN does not go with {beside}: leave one of them out"));
+    }
+    Ok(())
 }
 
 /// An algorithm that lives on marks asks for them by itself, as Linux does.

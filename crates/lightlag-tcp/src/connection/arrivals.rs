@@ -160,6 +160,9 @@ impl Connection {
         if greeting {
             self.take_greeting(segment);
         }
+        if self.opening.is_some() {
+            self.confirm_early(now, segment);
+        }
         // An ACK that was overtaken may still tell what was SACKed.
         let overtaken = ack < una;
         if overtaken && (segment.sack().is_empty() || !self.sender.uses_sack()) {

@@ -1,18 +1,28 @@
 //! The handshake: SYN, SYN-ACK, and what the two ends agree on (RFC 9293 §3.5).
 
+use super::marks::MOST_OPTIONS;
 use super::{Connection, State};
+use crate::DEFAULT_MSS;
 use crate::account::Failure;
+use crate::config::FastOpen as Mode;
 use crate::ecn::Ecn;
+use crate::fast_open::{FastOpen, Jar};
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
 use crate::sender::{Agreed, Expiry};
 use lightlag_core::Instant;
 
-/// MSS of a peer that names none (RFC 9293 §3.7.1).
-const DEFAULT_MSS: u16 = 536;
-
 /// Padded bytes of the timestamps option.
 const TIMESTAMPS_LEN: u32 = 12;
+
+/// What matters until the handshake is over.
+#[derive(Debug, Default)]
+pub(super) struct Opening {
+    /// The SYN whose data waits for the connection to be open.
+    pub(super) early: Option<Segment>,
+    /// `None` without fast open.
+    pub(super) fast_open: Option<FastOpen>,
+}
 
 impl Connection {
     #[cold]
@@ -28,12 +38,67 @@ impl Connection {
         self.take_syn(now, segment);
         self.state = State::SynReceived;
         self.handshake_due = true;
+        if self.fast_open().is_some_and(|fast_open| fast_open.take_syn(segment)) {
+            // RFC 7413 §4.2.2: the application has the data and may answer before the handshake ends.
+            if let Some(opening) = &mut self.opening {
+                opening.early = None;
+            }
+            self.establish(now, segment, u64::from(segment.window));
+            // The SYN-ACK offers a window, which the data fills.
+            self.receiver.acknowledged(true);
+            self.take_early(now, segment);
+        }
+    }
+
+    /// Connections that one host opens to another share what they know for fast open (RFC 7413). To be called before
+    /// anything is sent; without it, or if fast open is off, no data leaves with a SYN.
+    pub fn share_cookies(&mut self, jar: Jar) {
+        if self.config.fast_open == Mode::Off {
+            return;
+        }
+        if self.config.fast_open == Mode::CookieKnown && !self.passive {
+            jar.learn(self.config.mss);
+        }
+        self.opening.get_or_insert_default().fast_open = Some(FastOpen::new(jar));
+    }
+
+    fn fast_open(&mut self) -> Option<&mut FastOpen> {
+        self.opening.as_mut()?.fast_open.as_mut()
+    }
+
+    /// Whether data came with the SYN of a client, whose ACK is still missing.
+    pub(super) fn is_unconfirmed(&self) -> bool {
+        let fast_open = self.opening.as_ref().and_then(|opening| opening.fast_open.as_ref());
+        fast_open.is_some_and(FastOpen::is_unconfirmed)
+    }
+
+    /// The first ACK of a client whose data came with the SYN: the handshake is over, and gives its sample.
+    #[cold]
+    pub(super) fn confirm_early(&mut self, now: Instant, segment: &Segment) {
+        let fast_open = self.opening.take().and_then(|opening| opening.fast_open);
+        let confirmed = fast_open.and_then(|mut fast_open| fast_open.confirm());
+        let Some((sent, again)) = confirmed else { return };
+        let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
+        self.sender.sample_handshake(now, sent, again.into(), echo, &self.config);
+        if segment.len == 0 && segment.ack == self.local {
+            self.take_greeting(segment);
+        }
+    }
+
+    /// The SYN-ACK of a connection whose application has data already.
+    #[cold]
+    pub(super) fn early_answer(&mut self, now: Instant) -> Segment {
+        if let Some(fast_open) = self.fast_open() {
+            fast_open.answers(now);
+        }
+        self.opening_segment(now, true)
     }
 
     #[cold]
     pub(super) fn answer_to_syn(&mut self, now: Instant, segment: &Segment) {
         let acknowledges = segment.flags.has(Flags::ACK);
-        if acknowledges && segment.ack != self.local {
+        let accepted = segment.ack.0.wrapping_sub(self.local.0);
+        if acknowledges && accepted > self.fast_open().map_or(0, |fast_open| fast_open.sent()) {
             // RFC 9293 §3.10.7.3: the peer means a connection of the past.
             return self.refuse(segment);
         }
@@ -50,6 +115,11 @@ impl Connection {
         if acknowledges {
             self.establish(now, segment, u64::from(segment.window));
             self.handshake_due = true;
+            if let Some(mut fast_open) = self.opening.take().and_then(|opening| opening.fast_open) {
+                fast_open.take_answer(segment);
+                // What the server did not take leaves again (RFC 7413 §4.2.1).
+                self.sender.accept_early(now, accepted, u64::from(segment.window));
+            }
         } else {
             // RFC 9293 §3.5: both opened at once.
             self.state = State::SynReceived;
@@ -68,7 +138,7 @@ impl Connection {
         }
         if self.config.syn_data && segment.sequence_len() > 1 {
             // RFC 9293 §3.10.7.2: queued for later, and not acknowledged yet.
-            self.early = Some(Box::new(*segment));
+            self.opening.get_or_insert_default().early = Some(*segment);
         }
         self.timestamps &= segment.timestamps().is_some();
         if let Some(stamps) = segment.timestamps() {
@@ -120,7 +190,9 @@ impl Connection {
             self.sender.set_segment_size(size);
         }
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
-        self.sender.sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
+        if !self.is_unconfirmed() {
+            self.sender.sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
+        }
         let agreed = Agreed {
             // RFC 5681 §3.1, and RFC 6298 with its shorter first timeout: one segment after two losses.
             initial_window: if retransmissions > 1 { 1 } else { self.initial_window() },
@@ -146,7 +218,7 @@ impl Connection {
             self.receiver.compress(self.sender.rtt().srtt());
         }
         self.start_keep_alive(now);
-        if let Some(syn) = self.early.take() {
+        if let Some(syn) = self.opening.as_mut().and_then(|opening| opening.early.take()) {
             // RFC 9293 §3.5: what came with the SYN is the application's from now on.
             self.take_early(now, &syn);
         }
@@ -164,8 +236,11 @@ impl Connection {
         self.handshake_due = false;
         self.syn_sent = self.syn_sent.min(now);
         self.sender.arm_handshake(now, &self.config);
-        self.account.statistics.acks_sent += 1;
-        let answer = self.state == State::SynReceived;
+        Some(self.opening_segment(now, self.state == State::SynReceived))
+    }
+
+    /// A SYN, or a SYN-ACK if it is an `answer`.
+    fn opening_segment(&mut self, now: Instant, answer: bool) -> Segment {
         let window = self.receiver.acknowledged(true);
         let offer = SynOptions {
             mss: Some(self.config.mss),
@@ -176,16 +251,41 @@ impl Connection {
         let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { (ecn.offer(), None) };
         let (marks, ecn_bytes) = self.ecn.as_mut().map_or_else(Default::default, marks);
         let syn = Flags::SYN.with(marks);
-        let (ack, flags) = if answer { (self.remote, syn.with(Flags::ACK)) } else { (SeqNumber::default(), syn) };
+        let ack = if answer { self.remote.plus(self.receiver.nxt() as u32) } else { SeqNumber::default() };
+        let flags = if answer { syn.with(Flags::ACK) } else { syn };
         let mut segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
         if self.config.scps.is_some() && (!answer || self.scps.is_some()) {
             segment = self.offer_scps(segment);
         }
-        let segment = self.stamp(now, segment.with_syn_options(offer));
-        Some(match ecn_bytes.filter(|bytes| segment.has_place_for(bytes)) {
-            Some(bytes) => segment.with_ecn_bytes(bytes),
-            None => segment,
-        })
+        segment = self.open_fast(self.stamp(now, segment.with_syn_options(offer)), answer);
+        if segment.len > 0 {
+            self.account.statistics.sent_segments += 1;
+        } else {
+            self.account.statistics.acks_sent += 1;
+        }
+        match ecn_bytes.filter(|bytes| segment.has_place_for(bytes)).map(|bytes| segment.with_ecn_bytes(bytes)) {
+            Some(with) if with.options_len() <= MOST_OPTIONS => with,
+            _ => segment,
+        }
+    }
+
+    /// The first SYN of a client with its cookie and data, the SYN-ACK with a cookie where one is due. A repeated SYN has
+    /// neither: something on the path may drop them (RFC 7413 §4.2.1; as Linux).
+    fn open_fast(&mut self, mut segment: Segment, answer: bool) -> Segment {
+        let waiting = self.sender.unsent();
+        let (first, mss) = (self.sender.retries() == 0, self.config.mss);
+        let Some(fast_open) = self.fast_open() else { return segment };
+        if !segment.has_place_for_cookie() {
+            return segment;
+        }
+        if answer {
+            return fast_open.grant().map_or(segment, |cookie| segment.with_cookie(cookie));
+        }
+        if let Some(early) = first.then(|| fast_open.offer(waiting, mss)).flatten() {
+            segment.len = early.len as u16;
+            segment = segment.with_cookie(early.cookie);
+        }
+        segment
     }
 
     #[cold]
@@ -204,8 +304,13 @@ impl Connection {
         if flags.has(Flags::RST) {
             return;
         }
-        if self.state != State::SynReceived || !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
+        let opening = self.state == State::SynReceived || self.is_unconfirmed();
+        if !opening || !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
             return self.challenge(now);
+        }
+        if self.is_unconfirmed() {
+            self.handshake_due = true;
+            return;
         }
         if !flags.has(Flags::ACK) {
             // The peer may have repeated its SYN without asking for ECN.

@@ -10,7 +10,7 @@ use lightlag_core::Instant;
 mod tests;
 
 /// Bytes of options that a header can hold (RFC 9293 §3.1).
-const MOST_OPTIONS: u32 = 40;
+pub(super) const MOST_OPTIONS: u32 = 40;
 
 /// Padded bytes of the AccECN option with its three fields.
 pub(super) const ECN_BYTES_LEN: u32 = 12;

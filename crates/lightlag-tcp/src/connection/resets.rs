@@ -1,8 +1,10 @@
 //! Resets and challenges: what a segment gets that belongs to nothing, and what tells a mistake from an attack
 //! (RFC 9293 §3.5.2 and 3.10.7, RFC 5961).
 
+use super::handshake::Opening;
 use super::{Connection, State};
 use crate::account::Failure;
+use crate::fast_open::FastOpen;
 use crate::segment::{Flags, Segment, SeqNumber, Timestamps};
 use crate::timestamps::timestamp;
 use lightlag_core::Instant;
@@ -102,9 +104,11 @@ impl Connection {
     /// A server is as new, with this initial sequence number; its counters go on.
     pub(super) fn listen_again(&mut self, initial: SeqNumber) {
         let account = std::mem::take(&mut self.account);
+        let fast_open = self.opening.take().and_then(|opening| opening.fast_open).map(FastOpen::anew);
         let (id, limiter) = (self.offered_id(), self.gate.take().and_then(|gate| gate.limiter));
         *self = Self::server(self.config.clone(), initial);
         self.account = account;
+        self.opening = fast_open.map(|fast_open| Box::new(Opening { early: None, fast_open: Some(fast_open) }));
         if limiter.is_some() {
             self.gate.get_or_insert_default().limiter = limiter;
         }

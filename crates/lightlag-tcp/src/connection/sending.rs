@@ -40,11 +40,11 @@ impl Connection {
         self.poll_keep_alive(now)
     }
 
-    /// The ACK that ends the handshake, or one of a segment of low priority.
+    /// The ACK that ends the handshake, the SYN-ACK of a fast open, or the ACK of a segment of low priority.
     #[cold]
     fn owed_ack(&mut self, now: Instant) -> Segment {
         if std::mem::take(&mut self.handshake_due) {
-            return self.pure_ack(now, 0);
+            return if self.is_unconfirmed() { self.early_answer(now) } else { self.pure_ack(now, 0) };
         }
         self.receiver.take_copy();
         self.low_priority_ack(now)

@@ -13,7 +13,8 @@
 //! 40 bytes of options hold no block there beside a field. The ninth byte, how many fields there are and their order stand
 //! in the 16 bits of the options of SCPS-TP, with a mark of their own.
 
-use super::{BLOCKS_MASK, BLOCKS_SHIFT, HAS_SACK_PERMITTED, HAS_SPACE, HAS_TIMESTAMPS, HAS_WINDOW_SCALE};
+use super::cookie::LENGTH_SHIFT;
+use super::{BLOCKS_MASK, BLOCKS_SHIFT, Flags, HAS_SACK_PERMITTED, HAS_SPACE, HAS_TIMESTAMPS, HAS_WINDOW_SCALE};
 use super::{SackBlock, Segment, SeqNumber};
 use crate::ecn::Codepoint;
 use std::fmt;
@@ -151,7 +152,7 @@ impl Segment {
     /// Whether there is a place for these counters: none beside options of SCPS-TP, or beside a SACK block in the same
     /// place.
     pub fn has_place_for(&self, bytes: &EcnBytes) -> bool {
-        let free = self.options & HAS_SPACE == 0 || self.has_ecn_bytes();
+        let free = self.options & HAS_SPACE == 0 || self.has_ecn_bytes() || self.flags.has(Flags::FAST_OPEN);
         free && !self.is_compressed() && (bytes.count == 0 || self.sack().len() <= self.ecn_place())
     }
 
@@ -169,7 +170,8 @@ impl Segment {
         }
         let order = if bytes.order == FieldOrder::Ect1First { ECT1_FIRST } else { 0 };
         self.options |= HAS_SPACE;
-        self.space = IS_ECN_BYTES | order | u16::from(bytes.count) << COUNT_SHIFT | c as u16 & LAST_BYTE;
+        let cookie = self.space & u16::MAX << LENGTH_SHIFT;
+        self.space = cookie | IS_ECN_BYTES | order | u16::from(bytes.count) << COUNT_SHIFT | c as u16 & LAST_BYTE;
         self
     }
 
@@ -178,8 +180,10 @@ impl Segment {
     pub fn without_ecn_bytes(mut self) -> Self {
         if self.has_ecn_bytes() {
             self.blocks[self.ecn_place()] = SackBlock::default();
-            self.options &= !HAS_SPACE;
-            self.space = 0;
+            self.space &= u16::MAX << LENGTH_SHIFT;
+            if !self.flags.has(Flags::FAST_OPEN) {
+                self.options &= !HAS_SPACE;
+            }
         }
         self
     }

@@ -14,7 +14,7 @@
 //! Each is written behind the last without padding, and NOPs fill the last word, so that 6 SNACK options fit into 40 bytes.
 
 use super::accurate::IS_ECN_BYTES;
-use super::{BLOCKS_MASK, BLOCKS_SHIFT, HAS_SPACE, Segment, SeqNumber};
+use super::{BLOCKS_MASK, BLOCKS_SHIFT, Flags, HAS_SPACE, Segment, SeqNumber};
 use std::fmt;
 
 pub(super) const CAPABILITIES: u8 = 20;
@@ -82,7 +82,8 @@ impl Segment {
 
     /// What stands there beside an offer.
     fn marks(&self) -> u16 {
-        if self.options & HAS_SPACE != 0 && self.space & (IS_OFFER | IS_ECN_BYTES) == 0 { self.space } else { 0 }
+        let is_ours = self.space & (IS_OFFER | IS_ECN_BYTES) == 0 && !self.flags.has(Flags::FAST_OPEN);
+        if self.options & HAS_SPACE != 0 && is_ours { self.space } else { 0 }
     }
 
     /// Adds an offer. A segment with one has no other option of SCPS-TP.

@@ -2,7 +2,8 @@
 //!
 //! Kinds and lengths: MSS 2, 4 (RFC 9293 §3.2); window scale 3, 3 and timestamps 8, 10 (RFC 7323 §2.2, §3.2);
 //! SACK-permitted 4, 2 and SACK 5, 8n + 2 (RFC 2018 §2, §3). NOPs (kind 1) align each to words of four bytes. The AccECN
-//! option ([`super::accurate`]) stands behind the timestamps; those of SCPS-TP come last, [`super::space`] has their kinds.
+//! option ([`super::accurate`]) stands behind the timestamps; those of SCPS-TP and the cookie of a SYN come last,
+//! [`super::space`] and [`super::cookie`] have their kinds.
 
 use super::{Segment, SeqNumber};
 
@@ -40,6 +41,7 @@ impl Segment {
             self.write_blocks(&mut bytes);
         }
         self.write_space(&mut bytes);
+        self.write_cookie(&mut bytes);
         bytes
     }
 

@@ -5,6 +5,7 @@ use crate::account::Account;
 use crate::config::{Config, Scheme};
 use crate::recovery::Recovery;
 use crate::rtt::Progress;
+use crate::scoreboard::Delivery;
 use crate::timestamps::ticks_since;
 use lightlag_core::{Duration, Instant};
 
@@ -91,6 +92,15 @@ impl Sender {
             self.rtt.observe(rtt);
             self.rtt.sample_at(rtt, &config.rto, Progress::default());
         }
+    }
+
+    /// The peer took so many bytes with the SYN, and advertises `window` behind them.
+    pub(crate) fn accept_early(&mut self, now: Instant, bytes: u32, window: u64) {
+        if bytes > 0 {
+            self.board.sent(now, bytes, false);
+            self.board.acknowledge(bytes.into(), &mut Delivery::default());
+        }
+        self.set_peer_window(bytes.into(), window);
     }
 
     /// The handshake is done.

@@ -32,6 +32,8 @@ impl Player<'_> {
             return differ("this much data:", size(i64::from(len), self.unit));
         }
         let seq = match (pattern.data, pattern.seq) {
+            // The data of a SYN stands behind it.
+            (Some(_), _) if segment.flags.has(Flags::SYN) => Some(start - 1),
             (Some(_), _) => Some(start),
             (None, seq) => seq.map(|seq| seq.bytes(self.unit)),
         };
@@ -44,7 +46,9 @@ impl Player<'_> {
             flags = flags.with(Flags::ACK);
         }
         // PSH means nothing to a TCP (RFC 9293 §3.8): it counts only where it is said.
-        let seen = if flags.has(Flags::PSH) { segment.flags } else { Flags(segment.flags.0 & !Flags::PSH.0) };
+        // The flag of a cookie is no bit of the header.
+        let open = if flags.has(Flags::PSH) { 0 } else { Flags::PSH.0 };
+        let seen = Flags(segment.flags.0 & !(open | Flags::FAST_OPEN.0));
         if seen != flags {
             return differ("the flags", flag_words(flags));
         }
@@ -79,6 +83,9 @@ impl Player<'_> {
         }
         if let Some(bytes) = pattern.ecn_bytes.filter(|bytes| *bytes != segment.ecn_bytes()) {
             return differ("accecn", option(bytes));
+        }
+        if let Some(cookie) = pattern.cookie.filter(|cookie| *cookie != segment.cookie()) {
+            return differ("cookie", cookie.map_or("nothing".into(), |cookie| format!("{cookie:?}")));
         }
         match (pattern.stamps, segment.timestamps()) {
             (None, _) | (Some(None), None) => Ok(()),
@@ -141,6 +148,9 @@ impl Player<'_> {
             let fields: Vec<_> = bytes.fields().iter().map(u32::to_string).collect();
             let name = if bytes.order() == FieldOrder::Ect0First { "accecn0" } else { "accecn1" };
             words.push(format!("{name} {}", if fields.is_empty() { "-".into() } else { fields.join(",") }));
+        }
+        if let Some(cookie) = segment.cookie() {
+            words.push(format!("cookie {cookie:?}"));
         }
         if segment.flags.has(Flags::SYN) {
             words.push(format!("{:?}", segment.syn_options()));

@@ -8,7 +8,8 @@ use super::segment::{Number, Pattern, Stamps};
 use super::text::{Action, Handshake, Line, Problem, Script};
 use lightlag_core::Instant;
 use lightlag_tcp::ecn::Codepoint;
-use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
+use lightlag_tcp::fast_open::Jar;
+use lightlag_tcp::segment::{Cookie, Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
 use lightlag_tcp::{Connection, Segment};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -150,6 +151,12 @@ impl<'a> Player<'a> {
                     return Err(format!("only {read} bytes are there to be read"));
                 }
             }
+            Action::OpenWriting(bytes) => {
+                let (now, bytes) = (self.now, bytes.bytes(self.unit).unsigned_abs());
+                let connection = self.create(false)?;
+                connection.open(now);
+                connection.write(bytes);
+            }
             Action::Close => self.connection()?.close(),
             Action::Abort => self.connection()?.abort(),
             Action::Release => {
@@ -168,7 +175,10 @@ impl<'a> Player<'a> {
         }
         let config = Arc::new(self.script.options.resolve().map_err(|error| error.to_string())?);
         let initial = SeqNumber(self.origin.local);
-        let connection = if server { Connection::server(config, initial) } else { Connection::client(config, initial) };
+        let mut connection =
+            if server { Connection::server(config, initial) } else { Connection::client(config, initial) };
+        // The cookie of every server, 0102030405060708.
+        connection.share_cookies(Jar::new(Cookie::new(&[1, 2, 3, 4, 5, 6, 7, 8]).ok_or("eight bytes are a cookie")?));
         Ok(self.connection.insert(connection))
     }
 
@@ -344,6 +354,12 @@ impl<'a> Player<'a> {
                 return Err("beside these SACK blocks a segment has no place for the AccECN option".into());
             }
             segment = segment.with_ecn_bytes(bytes);
+        }
+        if let Some(Some(cookie)) = pattern.cookie {
+            if !segment.has_place_for_cookie() {
+                return Err("a cookie stands in a SYN".into());
+            }
+            segment = segment.with_cookie(cookie);
         }
         Ok(segment.with_syn_options(SynOptions {
             mss: pattern.mss.flatten(),

@@ -2,7 +2,7 @@
 
 use super::words::{Words, whole};
 use lightlag_tcp::ecn::Codepoint;
-use lightlag_tcp::segment::{EcnBytes, FieldOrder, Flags};
+use lightlag_tcp::segment::{Cookie, EcnBytes, FieldOrder, Flags};
 
 /// A place or a size in the stream: segments and bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,14 +88,16 @@ pub struct Pattern {
     pub sack_permitted: Option<bool>,
     /// The AccECN option, or its absence; `None` where nothing is said.
     pub ecn_bytes: Option<Option<EcnBytes>>,
+    /// The fast open option, or its absence; `None` where nothing is said.
+    pub cookie: Option<Option<Cookie>>,
     /// The ECN field of the packet.
     pub codepoint: Option<Codepoint>,
 }
 
 const SEGMENT: &str = "a segment has: a range such as 3..4, syn, fin, rst, psh, ece, cwr, ace 5, ack [3], noack, seq 3, \
                        win 65535B, sack 5..6,8..9, ts 600:500, mss 1460, wscale 7, sackok, accecn0 or accecn1 with its \
-                       fields, such as accecn1 1,0,1001; not-ect, ect0, ect1, ce for its packet; and no ts, no mss, \
-                       no wscale, no sackok, no accecn";
+                       fields, such as accecn1 1,0,1001, cookie 0102030405060708 or cookie request; not-ect, ect0, ect1, ce for its packet; and no ts, no mss, \
+                       no wscale, no sackok, no accecn, no cookie";
 
 /// Reads a segment.
 pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
@@ -137,6 +139,7 @@ pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
             "sackok" => pattern.sack_permitted = Some(true),
             "accecn0" => pattern.ecn_bytes = Some(Some(ecn_bytes(words, FieldOrder::Ect0First)?)),
             "accecn1" => pattern.ecn_bytes = Some(Some(ecn_bytes(words, FieldOrder::Ect1First)?)),
+            "cookie" => pattern.cookie = Some(Some(cookie(words)?)),
             "no" => absent(words, &mut pattern)?,
             _ if word.contains("..") && pattern.data.is_none() => pattern.data = Some(span(word)?),
             _ => return Err(format!("\"{word}\" is no part of a segment; {SEGMENT}")),
@@ -146,13 +149,14 @@ pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
 }
 
 fn absent(words: &mut Words<'_>, pattern: &mut Pattern) -> Result<(), String> {
-    match words.word("what the segment does not have: ts, mss, wscale, sackok or accecn")? {
+    match words.word("what the segment does not have: ts, mss, wscale, sackok, accecn or cookie")? {
         "accecn" => pattern.ecn_bytes = Some(None),
+        "cookie" => pattern.cookie = Some(None),
         "ts" => pattern.stamps = Some(None),
         "mss" => pattern.mss = Some(None),
         "wscale" => pattern.window_scale = Some(None),
         "sackok" => pattern.sack_permitted = Some(false),
-        other => return Err(format!("\"no {other}\": only ts, mss, wscale, sackok and accecn can be absent")),
+        other => return Err(format!("\"no {other}\": only ts, mss, wscale, sackok, accecn and cookie can be absent")),
     }
     Ok(())
 }
@@ -167,6 +171,19 @@ fn ecn_bytes(words: &mut Words<'_>, order: FieldOrder) -> Result<EcnBytes, Strin
     let field = |text: &str| text.parse().ok().filter(|field: &u32| *field < 1 << 24).ok_or_else(wrong);
     let fields: Vec<u32> = word.split(',').map(field).collect::<Result<_, _>>()?;
     if fields.len() > 3 { Err(wrong()) } else { Ok(EcnBytes::new(order, &fields)) }
+}
+
+/// A cookie in hexadecimal digits, or `request`.
+fn cookie(words: &mut Words<'_>) -> Result<Cookie, String> {
+    let word = words.word("a cookie such as 0102030405060708, or request")?;
+    if word == "request" {
+        return Ok(Cookie::REQUEST);
+    }
+    let wrong = || format!("\"{word}\" is not a cookie of 4, 6 ... 16 bytes such as 0102030405060708");
+    let byte =
+        |at: usize| word.get(at..at + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).ok_or_else(wrong);
+    let bytes: Vec<u8> = (0..word.len()).step_by(2).map(byte).collect::<Result<_, _>>()?;
+    Cookie::new(&bytes).filter(|cookie| !cookie.is_request()).ok_or_else(wrong)
 }
 
 fn window(words: &mut Words<'_>) -> Result<u64, String> {

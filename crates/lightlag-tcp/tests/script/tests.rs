@@ -35,7 +35,7 @@ fn a_wrong_line_is_named_with_what_would_be_right() {
         ("0 ms in ack 3 win 100", "\"100\" is not a window in bytes, such as 65535B"),
         ("0 ms in ack 3 ts soon", "\"soon\" is not a timestamp in milliseconds"),
         ("0 ms in syn wscale much", "\"much\" is not a shift, 0 to 14"),
-        ("0 ms in syn no window", "\"no window\": only ts, mss, wscale, sackok and accecn can be absent"),
+        ("0 ms in syn no window", "\"no window\": only ts, mss, wscale, sackok, accecn and cookie can be absent"),
         ("0 ms expect", "expect wants facts after a bar"),
         ("0 ms expect | cwnd", "the line ends too early: a number of segments"),
         ("0 ms expect | window_size 3", "\"window_size\" is no fact; there are cwnd"),

@@ -65,6 +65,8 @@ pub struct Line {
 pub enum Action {
     /// The application opens actively.
     Open,
+    /// It opens with so much written at once, which may leave with the SYN.
+    OpenWriting(Number),
     /// The application waits for a peer.
     Listen,
     /// The connection is opened before the script's time 0, with this handshake.
@@ -203,6 +205,7 @@ fn moment(words: &mut Words<'_>, last: Duration) -> Result<Duration, String> {
 
 fn action(words: &mut Words<'_>) -> Result<Action, String> {
     Ok(match words.word(STEPS)? {
+        "open" if words.take("writing") => Action::OpenWriting(Number::read(words)?),
         "open" => Action::Open,
         "listen" => Action::Listen,
         "close" => Action::Close,

@@ -188,6 +188,8 @@ fn offer(segment: &Segment, answers: bool, asked: Option<EcnOffer>) -> Handshake
         timestamps: segment.timestamps().is_some(),
         ecn,
         scps: segment.capabilities().map(Into::into),
+        fast_open: segment.cookie().map(|cookie| cookie.bytes().len() as u8),
+        data: segment.len,
         window: segment.window,
     }
 }

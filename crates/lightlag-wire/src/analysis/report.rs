@@ -80,8 +80,18 @@ pub struct Handshake {
     /// What it can do beyond that, in the option of SCPS-TP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scps: Option<ScpsOffer>,
+    /// Bytes of its fast open cookie, 0 where it asks for one (RFC 7413).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fast_open: Option<u8>,
+    /// Bytes of data that it carries.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub data: u16,
     /// Its first window in bytes.
     pub window: u16,
+}
+
+fn is_zero(bytes: &u16) -> bool {
+    *bytes == 0
 }
 
 /// The capabilities option of SCPS-TP.

@@ -45,7 +45,7 @@ fn read(packet: &[u8]) -> (Segment, u8, u8) {
 
 #[test]
 fn unknown_options_are_skipped_and_counted() {
-    // TCP fast open (RFC 7413), MSS, an experiment (RFC 6994).
+    // A cookie outside a SYN (RFC 7413), MSS, an experiment (RFC 6994).
     let (segment, unknown, malformed) = options(&[34, 2, 2, 4, 5, 0xb4, 254, 6, 1, 2, 3, 4]);
     assert_eq!((segment.syn_options().mss, unknown, malformed), (Some(1460), 2, 0));
 }
@@ -97,6 +97,21 @@ fn counters_of_accecn_are_read_as_far_as_they_are_known() {
     let blocks = [[5, 34].as_slice(), &[0; 32], &[172, 5, 0, 0, 1, 1]].concat();
     assert_eq!(read(&blocks), (None, 1, 0));
     assert_eq!(read(&[22, 2, 174, 5, 0, 0, 1, 1]), (None, 1, 0));
+}
+
+#[test]
+fn cookies_have_four_to_sixteen_bytes_in_a_syn() {
+    // RFC 7413 §4.1.1: an even number of bytes; a request has none.
+    let read = |bytes: &[u8]| {
+        let (segment, unknown, malformed) = syn_options(bytes);
+        (segment.cookie().map(|cookie| cookie.bytes().to_vec()), unknown, malformed)
+    };
+    assert_eq!(read(&[34, 2, 1, 1]), (Some(vec![]), 0, 0));
+    assert_eq!(read(&[34, 6, 1, 2, 3, 4, 1, 1]), (Some(vec![1, 2, 3, 4]), 0, 0));
+    assert_eq!(read(&[34, 5, 1, 2, 3, 1, 1, 1]), (None, 0, 1));
+    assert_eq!(read(&[34, 4, 1, 2, 34, 2, 34, 2]), (Some(vec![]), 0, 2));
+    // Beside an offer of SCPS-TP there is no place.
+    assert_eq!(read(&[20, 4, 0x40, 7, 34, 2, 1, 1]), (None, 1, 0));
 }
 
 #[test]

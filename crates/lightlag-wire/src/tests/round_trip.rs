@@ -1,7 +1,7 @@
 //! Any segment survives its packet, and any bytes are a packet or an error.
 
 use super::*;
-use lightlag_tcp::segment::{EcnBytes, FieldOrder};
+use lightlag_tcp::segment::{Cookie, EcnBytes, FieldOrder};
 use proptest::prelude::*;
 
 fn seq() -> impl Strategy<Value = SeqNumber> {
@@ -22,6 +22,7 @@ prop_compose! {
         vector in prop::collection::vec(any::<u8>(), 0..=34),
         marks in any::<(bool, bool)>(),
         counters in prop::option::of((any::<bool>(), prop::collection::vec(0..1_u32 << 24, 0..=3))),
+        cookie in prop::option::of(prop::collection::vec(any::<u8>(), 0..=16)),
         len in 0_u16..2_000,
     ) -> Segment {
         let (seq, ack, window, flags) = numbers;
@@ -48,6 +49,10 @@ prop_compose! {
                 [hole] => return segment.with_snack_vector(hole, &vector),
                 _ => return segment.with_snacks(&holes),
             }
+        }
+        let cookie = cookie.and_then(|bytes| Cookie::new(&bytes)).filter(|_| segment.has_place_for_cookie());
+        if let Some(cookie) = cookie.filter(|cookie| segment.with_cookie(*cookie).options_len() <= 40) {
+            return segment.with_cookie(cookie);
         }
         let room = (40 - segment.options_len()).saturating_sub(4) / 8;
         let blocks: Vec<_> = blocks.into_iter().map(|(start, end)| SackBlock { start, end }).collect();

@@ -1,0 +1,174 @@
+//! The fast open option of a SYN: a request for a cookie, or a cookie (RFC 7413 §2.1 and §4.1.1; kind 34).
+//!
+//! A segment keeps the cookie in the place of two SACK blocks, which a SYN never has, and its length in the highest bits
+//! beside the AccECN option; a flag that is no bit of any header says that it is there.
+
+use super::{Flags, HAS_SPACE, Segment, SeqNumber};
+use std::fmt;
+
+/// Kind of the option.
+pub(super) const FAST_OPEN: u8 = 34;
+
+/// Where the length stands: half of it, less 1.
+pub(super) const LENGTH_SHIFT: u16 = 13;
+
+/// Bytes of a cookie at most.
+pub const MAX_COOKIE: usize = 16;
+
+/// A cookie of 4 to 16 bytes, or the request for one, which has none.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cookie {
+    bytes: [u8; MAX_COOKIE],
+    len: u8,
+}
+
+impl Cookie {
+    /// Asks for a cookie.
+    pub const REQUEST: Self = Self { bytes: [0; MAX_COOKIE], len: 0 };
+
+    /// The cookie with these bytes: an even number from 4 to 16, or none for a request (RFC 7413 §4.1.1). `None` otherwise.
+    pub fn new(bytes: &[u8]) -> Option<Self> {
+        if !bytes.is_empty() && (!(4..=MAX_COOKIE).contains(&bytes.len()) || bytes.len() % 2 == 1) {
+            return None;
+        }
+        let mut cookie = Self { len: bytes.len() as u8, ..Self::REQUEST };
+        cookie.bytes[..bytes.len()].copy_from_slice(bytes);
+        Some(cookie)
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// Whether it asks for a cookie.
+    pub fn is_request(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl fmt::Debug for Cookie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_request() {
+            return f.write_str("request");
+        }
+        self.bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Segment {
+    /// The fast open option of a SYN, if it carries one.
+    pub fn cookie(&self) -> Option<Cookie> {
+        if !self.flags.has(Flags::FAST_OPEN) {
+            return None;
+        }
+        let mut bytes = [0; MAX_COOKIE];
+        let numbers = self.blocks[..2].iter().flat_map(|block| [block.start.0, block.end.0]);
+        for (word, number) in bytes.chunks_exact_mut(4).zip(numbers) {
+            word.copy_from_slice(&number.to_be_bytes());
+        }
+        let len = match self.space >> LENGTH_SHIFT {
+            0 => 0,
+            half => 2 * (half as usize + 1),
+        };
+        Cookie::new(&bytes[..len])
+    }
+
+    /// Whether a fast open option has a place: in a SYN without SACK blocks and without options of SCPS-TP.
+    pub fn has_place_for_cookie(&self) -> bool {
+        self.flags.has(Flags::SYN) && self.sack().is_empty() && !self.offers()
+    }
+
+    /// Adds the fast open option to a SYN.
+    ///
+    /// # Panics
+    /// If it has no place ([`Self::has_place_for_cookie`]).
+    #[must_use]
+    pub fn with_cookie(mut self, cookie: Cookie) -> Self {
+        assert!(self.has_place_for_cookie(), "{self:?} has no place for a cookie");
+        for (block, eight) in self.blocks.iter_mut().zip(cookie.bytes.chunks_exact(8)) {
+            let word = |bytes: &[u8]| SeqNumber(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+            (block.start, block.end) = (word(eight), word(&eight[4..]));
+        }
+        let half = u16::from(cookie.len / 2).saturating_sub(1);
+        self.space = self.space & !(u16::MAX << LENGTH_SHIFT) | half << LENGTH_SHIFT;
+        self.flags = self.flags.with(Flags::FAST_OPEN);
+        self.options |= HAS_SPACE;
+        self
+    }
+
+    /// Without the fast open option.
+    #[must_use]
+    pub fn without_cookie(mut self) -> Self {
+        if self.flags.has(Flags::FAST_OPEN) {
+            self.flags = Flags(self.flags.0 & !Flags::FAST_OPEN.0);
+            self.blocks[..2].fill(Default::default());
+            self.space &= !(u16::MAX << LENGTH_SHIFT);
+            if !self.has_ecn_bytes() {
+                self.options &= !HAS_SPACE;
+            }
+        }
+        self
+    }
+
+    /// Bytes that the option adds to the header: whole words.
+    pub(super) fn cookie_len(&self) -> u32 {
+        self.cookie().map_or(0, |cookie| (2 + u32::from(cookie.len)).next_multiple_of(4))
+    }
+
+    /// Writes the option with the NOPs behind it, as Linux.
+    pub(super) fn write_cookie(&self, out: &mut Vec<u8>) {
+        let Some(cookie) = self.cookie() else { return };
+        out.extend([FAST_OPEN, 2 + cookie.len]);
+        out.extend(cookie.bytes());
+        out.resize(out.len().next_multiple_of(4), 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{EcnBytes, FieldOrder, SynOptions, Timestamps};
+    use super::*;
+
+    fn syn() -> Segment {
+        Segment::new(SeqNumber(1), SeqNumber(0), 1, Flags::SYN)
+    }
+
+    #[test]
+    fn cookies_have_an_even_number_of_bytes() {
+        for len in 0..20 {
+            let valid = len == 0 || (4..=16).contains(&len) && len % 2 == 0;
+            assert_eq!(Cookie::new(&vec![7; len]).is_some(), valid, "{len}");
+        }
+    }
+
+    #[test]
+    fn every_cookie_survives_beside_every_option() {
+        let told = EcnBytes::new(FieldOrder::Ect1First, &[0xff_fffe, 0x12_3456, 0xab_cdef]);
+        for len in [0_u8, 4, 6, 8, 10, 12, 14, 16] {
+            let bytes: Vec<u8> = (1..=len).collect();
+            let cookie = Cookie::new(&bytes).unwrap();
+            for stamped in [false, true] {
+                let plain = if stamped { syn().with_timestamps(Timestamps { value: 3, echo: 4 }) } else { syn() };
+                let both = plain.with_ecn_bytes(told).with_cookie(cookie);
+                assert_eq!((both.cookie(), both.ecn_bytes()), (Some(cookie), Some(told)));
+                assert_eq!(plain.with_cookie(cookie).with_ecn_bytes(told), both);
+                assert_eq!(both.without_cookie(), plain.with_ecn_bytes(told));
+                assert_eq!(both.without_ecn_bytes(), plain.with_cookie(cookie));
+                assert_eq!(both.option_bytes().len() as u32, both.options_len());
+                assert_eq!((both.sack().len(), both.ends_record(), both.capabilities()), (0, false, None));
+                assert_eq!(both.timestamps(), plain.timestamps());
+            }
+        }
+    }
+
+    #[test]
+    fn the_syn_of_linux_with_a_cookie() {
+        // <mss 1460, sackOK, TS, nop, wscale 8, FO 0102030405060708, nop, nop>
+        let options = SynOptions { mss: Some(1460), window_scale: Some(8), sack_permitted: true };
+        let segment = syn().with_syn_options(options).with_timestamps(Timestamps::default());
+        let with = segment.with_cookie(Cookie::new(&[1, 2, 3, 4, 5, 6, 7, 8]).unwrap());
+        assert_eq!(with.option_bytes()[20..], [34, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1]);
+        assert_eq!(segment.with_cookie(Cookie::REQUEST).option_bytes()[20..], [34, 2, 1, 1]);
+    }
+}
