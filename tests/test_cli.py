@@ -255,3 +255,31 @@ def test_schema_is_json(call: CliRunner) -> None:
     assert set(schema["properties"]) == {
         "name", "duration", "seed", "ip", "defaults", "topology", "links", "flows", "proxies", "record",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("alias", "name"), [("HSTCP", "highspeed"), ("h-tcp", "htcp"), ("TCP Hybla", "hybla")])
+def test_a_name_of_the_literature_is_explained(call: CliRunner, alias: str, name: str) -> None:
+    done = call.invoke(app, ["explain", alias])
+    assert done.exit_code == 0
+    assert done.stdout == call.invoke(app, ["explain", name]).stdout
+
+
+def test_a_run_knows_names_of_the_literature(call: CliRunner) -> None:
+    hashes = [
+        json.loads(call.invoke(app, ["run", "pair.toml", "--json", "--set", f"defaults.tcp.congestion={name}"]).stdout)
+        for name in ("stcp", "scalable")
+    ]
+    assert hashes[0]["result_hash"] == hashes[1]["result_hash"]
+
+
+def test_unknown_names_suggest_the_nearest(call: CliRunner) -> None:
+    done = call.invoke(app, ["run", "pair.toml", "--set", "defaults.tcp.congestion=Qubic"])
+    assert done.exit_code == 2
+    assert 'did you mean "cubic"?' in done.stderr
+    assert 'did you mean "hybla"?' in call.invoke(app, ["explain", "hibla"]).stderr
+
+
+def test_two_names_of_one_algorithm_are_one(call: CliRunner) -> None:
+    done = call.invoke(app, ["compare", "pair.toml", "-c", "hstcp,highspeed", "-n", "1"])
+    assert done.exit_code == 2
+    assert '"highspeed" is named twice' in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import textwrap
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ PROVENANCE = {
 
 
 def explain(name: str) -> str:
-    """An algorithm, a queue discipline, a profile or a preset.
+    """An algorithm by its name here or in the literature, a queue discipline, a profile or a preset.
 
     Examples
     --------
@@ -32,8 +33,12 @@ def explain(name: str) -> str:
     for names, describe in kinds:
         if name in names:
             return describe(name)
+    if algorithm := _engine.congestion_name(name):
+        return _algorithm(algorithm)
     known = [known for names, _ in kinds for known in names]
-    raise InputError(f'nothing is called "{name}"; there are {", ".join(known)}')
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    guess = f'did you mean "{near[0]}"? There' if near else "there"
+    raise InputError(f'nothing is called "{name}"; {guess} are {", ".join(known)}')
 
 
 def algorithms() -> dict[str, str]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from lightlag import _engine
 from lightlag.errors import InputError
 from lightlag.scenario import Congestion, toml_value
 
@@ -300,14 +301,23 @@ def _label_of_choice(text: str) -> tuple[str | None, str]:
 def _table(text: str) -> tuple[str, dict[str, Any]]:
     """A choice as TOML and as a table."""
     if not text.startswith("{"):
-        return toml_value(text.strip("\"'")), {"algorithm": text.strip("\"'")}
+        name = _registered(text.strip("\"'"))
+        return toml_value(name), {"algorithm": name}
     import tomllib
 
     try:
         table = tomllib.loads(f"choice = {text}")["choice"]
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"--congestion {text}: is not a table of TOML: {error}") from None
+    if isinstance(name := table.get("algorithm"), str) and _registered(name) != name:
+        table["algorithm"] = _registered(name)
+        text = toml_value(table)
     return text, table
+
+
+def _registered(name: str) -> str:
+    """A name of the literature as scenarios write it; what is unknown stays, for the scenario's own message."""
+    return _engine.congestion_name(name) or name
 
 
 def _described(table: dict[str, Any]) -> str:

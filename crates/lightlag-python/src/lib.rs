@@ -98,11 +98,17 @@ fn catalog() -> String {
     json!({ "congestion": congestion::catalog(), "profiles": profiles }).to_string()
 }
 
+/// The name in a scenario of the congestion control that the literature calls `name`; None if there is none.
+#[pyfunction]
+fn congestion_name(name: &str) -> Option<&'static str> {
+    congestion::canonical(name)
+}
+
 /// The engine of lightlag.
 #[pymodule]
 mod _engine {
     #[pymodule_export]
-    use super::{ScenarioError, catalog, check, parse, schema, seconds};
+    use super::{ScenarioError, catalog, check, congestion_name, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
     #[pymodule_export]

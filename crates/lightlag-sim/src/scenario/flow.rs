@@ -6,7 +6,7 @@ use super::link::{LARGEST, LONGEST, NodeName, refusal_of_name};
 use super::reader::{FromValue, Table, leaf, shown};
 use super::traffic::{Beside, Traffic, Transport};
 use lightlag_core::{Bytes, Duration};
-use lightlag_tcp::congestion::{Choice, catalog};
+use lightlag_tcp::congestion::{Choice, canonical, catalog};
 use lightlag_tcp::{Config, OptionError, Options};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -221,7 +221,7 @@ impl FromValue for Choice {
         let names: Vec<&str> = catalog().iter().map(|entry| entry.name).collect();
         let (name, place) = (value.get("algorithm").unwrap_or(value), Path::Key(at, "algorithm"));
         if let Value::String(name) = name
-            && !names.contains(&name.as_str())
+            && canonical(name).is_none()
         {
             let place = if value.is_string() { at } else { &place };
             errors.push(place, not_one_of(name, "a congestion control", &names));

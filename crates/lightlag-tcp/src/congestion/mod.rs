@@ -46,7 +46,7 @@ mod window;
 pub mod yeah;
 
 pub use parameters::Parameter;
-pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, catalog};
+pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, canonical, catalog};
 pub use slow_start::SlowStart;
 pub use window::Window;
 

@@ -92,8 +92,8 @@ macro_rules! algorithms {
             }
 
             fn read(name: &str, table: BTreeMap<String, Value>) -> Result<Self, String> {
-                match name {
-                    $($name => read::<$config>(table).map(Self::$variant),)*
+                match canonical(name) {
+                    $(Some($name) => read::<$config>(table).map(Self::$variant),)*
                     _ => Err(UnknownAlgorithm(name.to_owned()).to_string()),
                 }
             }
@@ -126,8 +126,8 @@ macro_rules! algorithms {
             type Err = UnknownAlgorithm;
 
             fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
-                match name {
-                    $($name => Ok(Self::$variant(<$config>::default())),)*
+                match canonical(name) {
+                    $(Some($name) => Ok(Self::$variant(<$config>::default())),)*
                     _ => Err(UnknownAlgorithm(name.to_owned())),
                 }
             }
@@ -180,6 +180,49 @@ algorithms! {
     Peach, "peach", peach::Config;
     PeachPlus, "peach+", peach::plus::Config;
     NoControl, "none", none::Config;
+}
+
+/// Names of the literature, in lower case and without a "TCP" before or behind them.
+const ALIASES: &[(&str, &str)] = &[
+    ("new-reno", "newreno"),
+    ("hs", "highspeed"),
+    ("hstcp", "highspeed"),
+    ("high-speed", "highspeed"),
+    ("stcp", "scalable"),
+    ("h", "htcp"),
+    ("ctcp", "compound"),
+    ("j", "jersey"),
+    ("tcpw", "westwood"),
+    ("tcpw-br", "westwoodbr"),
+    ("westwood-br", "westwoodbr"),
+    ("westwoodplus", "westwood+"),
+    ("westwood-plus", "westwood+"),
+    ("peachplus", "peach+"),
+    ("peach-plus", "peach+"),
+    ("bbrv1", "bbr"),
+    ("bbrv3", "bbr3"),
+];
+
+/// The registered name behind a name as the literature has it: in any case, with "TCP" before or behind it, or an
+/// alias. None if nothing is called so.
+///
+/// # Examples
+/// ```
+/// use lightlag_tcp::congestion::canonical;
+///
+/// assert_eq!(canonical("TCP Hybla"), Some("hybla"));
+/// assert_eq!(canonical("HSTCP"), Some("highspeed"));
+/// assert_eq!(canonical("qubic"), None);
+/// ```
+pub fn canonical(name: &str) -> Option<&'static str> {
+    let lower = name.trim().to_ascii_lowercase().replace([' ', '_'], "-");
+    let registered = |word: &str| {
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == word).map(|(_, name)| *name);
+        alias.or_else(|| NAMES.iter().copied().find(|name| *name == word))
+    };
+    let bare = || lower.strip_prefix("tcp-").or_else(|| lower.strip_suffix("-tcp"));
+    // A single letter is a name only beside the word TCP.
+    registered(&lower).filter(|_| lower.len() > 1).or_else(|| bare().and_then(registered))
 }
 
 fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {

@@ -24,6 +24,44 @@ fn a_name_is_the_algorithm_with_its_defaults() {
 }
 
 #[test]
+fn names_of_the_literature_are_aliases_in_any_case() {
+    for (alias, name) in [
+        ("hstcp", "highspeed"),
+        ("HSTCP", "highspeed"),
+        ("stcp", "scalable"),
+        ("h-tcp", "htcp"),
+        ("H-TCP", "htcp"),
+        ("tcp-j", "jersey"),
+        ("TCP-J", "jersey"),
+        ("TCP Jersey", "jersey"),
+        ("tcp-star", "star"),
+        ("CUBIC", "cubic"),
+        ("TCP_Vegas", "vegas"),
+        ("FAST TCP", "fast"),
+        ("BIC-TCP", "bic"),
+        ("Compound TCP", "compound"),
+        ("TCP-Peach+", "peach+"),
+        ("TCPW-BR", "westwoodbr"),
+        ("BBRv3", "bbr3"),
+    ] {
+        assert_eq!(choice(&format!("{alias:?}")), Choice::named(name), "{alias}");
+        assert_eq!(choice(&format!(r#"{{ "algorithm": {alias:?} }}"#)), Choice::named(name), "{alias}");
+        assert_eq!(serde_json::to_string(&choice(&format!("{alias:?}"))).unwrap(), format!("{name:?}"));
+    }
+    for unknown in ["j", "h", "tcp", "tcp-", "-tcp", "", "tcp-tcp"] {
+        assert_eq!(canonical(unknown), None, "{unknown}");
+    }
+}
+
+#[test]
+fn every_alias_leads_to_an_algorithm_and_hides_none() {
+    for (alias, name) in ALIASES {
+        assert!(NAMES.contains(name), "{name}");
+        assert!(!NAMES.contains(alias), "{alias}");
+    }
+}
+
+#[test]
 fn a_table_changes_what_it_names() {
     let Choice::Cubic(config) = choice(r#"{ "beta": 0.75, "variant": "rfc8312", "algorithm": "cubic" }"#) else {
         panic!("cubic is chosen");
