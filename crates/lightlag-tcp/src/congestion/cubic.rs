@@ -399,12 +399,15 @@ impl Algorithm for Config {
         if self.variant != Variant::Inet2023 {
             return Ok(());
         }
-        let has_none = "does not go with variant = \"inet2023\", which has none: leave it out";
-        if self.hystart.policy != Policy::Standard {
-            return Err(format!("slow_start: {:?} {has_none}", self.hystart.policy.name()));
+        if self.hystart.policy == Policy::PlusPlus {
+            let why =
+                "does not go with variant = \"inet2023\", which grows by whole segments: write standard or hystart";
+            return Err(format!("slow_start: {:?} {why}", self.hystart.policy.name()));
         }
         if self.reno_friendly {
-            return Err(format!("reno_friendly: true {has_none}"));
+            return Err(
+                "reno_friendly: true does not go with variant = \"inet2023\", which has none: leave it out".into()
+            );
         }
         Ok(())
     }

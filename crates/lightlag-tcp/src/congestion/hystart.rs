@@ -139,7 +139,7 @@ impl HyStart {
     }
 
     /// Whether slow start should end with this ACK, at a window of `segments`.
-    fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
+    pub fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         let small = segments < self.config.low_window;
         // Rounds that begin at the low window begin amid a flight, and see the queue of its second half.

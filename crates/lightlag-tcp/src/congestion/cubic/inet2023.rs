@@ -16,8 +16,13 @@
 //! - timeout, repeated or not: that ssthresh, then Wmax and dMin are forgotten.
 //!
 //! Its Reno-friendly part adds less than a byte at a time to an integer, so it never acts; it is left out.
+//!
+//! The authors name HyStart as future work. `slow_start = "hystart"` adds it: where [`HyStart`] sees a full path the
+//! threshold becomes cwnd, and the next ACK begins avoidance. It needs a round-trip time with every ACK
+//! (`rtt_samples = "send_time"`), which the profile of INET does not take.
 
 use super::Config;
+use crate::congestion::hystart::{HyStart, Policy};
 use crate::congestion::{Ack, Cause, Congestion, CongestionControl, Epoch, Start};
 use lightlag_core::{Duration, Instant};
 
@@ -29,6 +34,7 @@ pub struct CubicInet {
     segment_size: u64,
     cwnd: u64,
     ssthresh: u64,
+    hystart: Option<HyStart>,
     /// Wmax in bytes; zero before a loss and after a timeout.
     last_max: u64,
     min_rtt: Option<Duration>,
@@ -55,6 +61,7 @@ impl CubicInet {
             segment_size: start.segment_size,
             cwnd: start.initial_window * start.segment_size,
             ssthresh: u64::MAX,
+            hystart: (config.hystart.policy == Policy::HyStart).then(|| HyStart::new(&config.hystart)),
             last_max: 0,
             min_rtt: None,
             waited: 0,
@@ -92,6 +99,10 @@ impl CongestionControl for CubicInet {
             return;
         }
         if self.cwnd <= self.ssthresh {
+            let segments = self.cwnd as f64 / self.segment_size as f64;
+            if self.hystart.as_mut().is_some_and(|hystart| hystart.ends_slow_start(ack, segments)) {
+                self.ssthresh = self.cwnd;
+            }
             self.cwnd += self.segment_size;
             return;
         }

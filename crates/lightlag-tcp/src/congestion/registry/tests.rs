@@ -129,8 +129,8 @@ fn what_does_not_fit_is_refused_with_key_value_and_range() {
         (r#"{ "algorithm": "cubic", "c": [1] }"#, ["c: this table, list or nothing", "a number"]),
         (r#"{ "algorithm": "cubic", "gamma": 2 }"#, ["`gamma`", "`beta`"]),
         (
-            r#"{ "algorithm": "cubic", "variant": "inet2023", "slow_start": "hystart" }"#,
-            ["slow_start: \"hystart\"", "inet2023"],
+            r#"{ "algorithm": "cubic", "variant": "inet2023", "slow_start": "hystart++" }"#,
+            ["slow_start: \"hystart++\"", "inet2023"],
         ),
         (r#"{ "algorithm": "cubic", "initial_ssthresh": 50 }"#, ["initial_ssthresh: 50", "linux-2.6"]),
         (r#"{ "algorithm": "hybla", "reference_rtt": "0 s" }"#, ["reference_rtt: 0 s", "1 ms"]),

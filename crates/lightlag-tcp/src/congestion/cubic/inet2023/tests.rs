@@ -36,6 +36,41 @@ fn slow_start_adds_a_segment_an_ack_up_to_one_above_the_threshold() {
     assert!(cubic.epoch().is_some());
 }
 
+/// Slow start with a sample of `rtts` ms for each round of 20 ACKs, 10 ms apart so that no train is seen; the window in
+/// segments after each round.
+fn rounds(policy: &str, rtts: &[u64]) -> Vec<u64> {
+    let json = format!(r#"{{ "algorithm": "cubic", "variant": "inet2023", "slow_start": "{policy}" }}"#);
+    let choice: crate::congestion::Choice = serde_json::from_str(&json).unwrap();
+    let mut cubic = crate::congestion::build(&choice, &start(20));
+    let (mut una, mut now) = (0, 1.0);
+    let mut windows = Vec::new();
+    for rtt in rtts {
+        let nxt = una + 20 * SEGMENT;
+        for _ in 0..20 {
+            una += SEGMENT;
+            now += 0.01;
+            let min_rtt = Duration::from_millis(rtts[0]);
+            let rtt = Duration::from_millis(*rtt);
+            cubic.on_ack(&Ack { rtt: Some(rtt), min_rtt, snd_una: una, snd_nxt: nxt, ..ack(seconds(now), rtt) });
+        }
+        windows.push(cubic.window() / SEGMENT);
+    }
+    windows
+}
+
+#[test]
+fn hystart_ends_slow_start_where_the_round_trip_rises_and_leaves_the_window() {
+    // 20 segments a round, until the third round is 20 ms above the least of 100 ms: more than 100/8 = 12.5. Eight samples
+    // are needed; the ninth ACK sets ssthresh and adds the last segment. Then an epoch with K = 0 begins.
+    let flat = rounds("standard", &[100, 100, 120, 120]);
+    assert_eq!(flat, [40, 60, 80, 100]);
+    let ended = rounds("hystart", &[100, 100, 120, 120]);
+    assert_eq!(ended[..2], flat[..2]);
+    assert!((69..=71).contains(&ended[2]), "{ended:?}");
+    assert!(ended[3] <= ended[2] + 2, "{ended:?}");
+    assert_eq!(rounds("hystart", &[100, 100, 110, 110]), flat);
+}
+
 #[test]
 fn k_begins_a_segment_above_the_threshold() {
     // ⌊0.8·214 000⌋ = 171 200 bytes, and a segment: ∛((214 − 172.2)/0.4) = ∛((0.2·214 − 1)/0.4) = 4.710 s.
