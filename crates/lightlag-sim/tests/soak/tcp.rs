@@ -161,7 +161,8 @@ fn words(draw: &mut Draw, table: &mut Table, resolved: &Config) {
 
 /// Segments, windows and buffers. Returns the MSS.
 fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
-    let mss = if draw.percent(40) { draw.pick(&[64, 88, 100, 256, 536, 1_000, 1_448, 4_000, 9_000]) } else { profiles };
+    let mss =
+        if draw.percent(40) { draw.pick(&[36, 64, 88, 100, 256, 536, 1_000, 1_448, 4_000, 9_000]) } else { profiles };
     if mss != profiles {
         table.set("mss", format_args!("\"{mss} B\""));
     }

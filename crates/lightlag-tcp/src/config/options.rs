@@ -29,7 +29,7 @@ pub struct Options {
     /// The congestion control: its name, or a table with `algorithm` and its parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Choice>,
-    /// Value of the MSS option, 64 to 65,000 bytes. A segment's payload is that minus its options; in the
+    /// Value of the MSS option, 36 to 65,000 bytes. A segment's payload is that minus its options; in the
     /// profiles ns3 and inet it is the payload itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<Bytes>,
@@ -381,7 +381,7 @@ impl Options {
     pub fn resolve(&self) -> Result<Config, OptionError> {
         let mut config = self.profile.unwrap_or_default().config();
         if let Some(mss) = self.mss {
-            config.mss = in_range("mss", mss.0, 64, 65_000, " B")? as u16;
+            config.mss = in_range("mss", mss.0, 36, 65_000, " B")? as u16;
         }
         if let Some(window) = self.initial_window {
             window.apply(&mut config)?;

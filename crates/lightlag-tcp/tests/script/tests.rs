@@ -44,7 +44,7 @@ fn a_wrong_line_is_named_with_what_would_be_right() {
         ("established", "a handshake has a round-trip time"),
         ("segment 1000", "the size of a segment is a number of bytes such as 1000B"),
         ("tcp { sacks = true }", "unknown field `sacks`"),
-        ("tcp { mss = \"10 B\" }", "mss: 10 B is not between 64 and 65000 B"),
+        ("tcp { mss = \"10 B\" }", "mss: 10 B is not between 36 and 65000 B"),
         ("tcp { mss = ", "inline table"),
     ] {
         let (number, message) = refused(&format!("{line}\n"));
