@@ -72,7 +72,7 @@ fn corruption_costs_its_share_and_congestion_control_much_more() {
     assert!(finish < 1.02 * least(1.425e6) + 4.0, "{finish}");
     let again = first(&result).retransmitted_segments as f64 / 3_907.0;
     assert!((0.007..0.016).contains(&again), "{again}: a hundredth and nothing twice");
-    let halved = geo(link, "1.5 Mbit/s", "congestion = \"newreno\"", 1);
+    let halved = geo(link, "1.5 Mbit/s", "congestion = \"newreno\"\nloss_assumption = \"congestion\"", 1);
     assert!(first(&halved).finish_s.is_none_or(|late| late > 3.0 * finish), "{:?}", first(&halved).finish_s);
 }
 
@@ -80,7 +80,9 @@ fn corruption_costs_its_share_and_congestion_control_much_more() {
 fn the_option_of_the_receiver_tells_the_cause() {
     let link = "loss = { forward = 0.01, backward = 0.0 }";
     let run = |report: bool| {
-        let tcp = format!("congestion = \"newreno\"\nscps = {{ report_corruption = {report} }}");
+        let tcp = format!(
+            "congestion = \"newreno\"\nloss_assumption = \"congestion\"\nscps = {{ report_corruption = {report} }}"
+        );
         first(&geo(link, "1.5 Mbit/s", &tcp, 1)).finish_s.unwrap_or(900.0)
     };
     let (silent, told) = (run(false), run(true));

@@ -73,7 +73,8 @@ fn packets(file: &[u8]) -> Vec<Seen> {
     packets
 }
 
-const SCPS: &str = "profile = \"scps\"\ncongestion = \"none\"\nrate_control = { rate = \"1.425 Mbit/s\" }";
+const SCPS: &str = "profile = \"scps\"\ncongestion = \"none\"\nloss_assumption = \"congestion\"\nrate_control = { rate = \"1.425 \
+                    Mbit/s\" }";
 
 /// A transfer of 4 MB, with these lines for the link to the satellite and for its TCP.
 fn path(near: &str, far: &str, tcp: &str) -> String {
@@ -328,10 +329,11 @@ fn corrupted(signals: &str, tcp: &str) -> RunResult {
 
 #[test]
 fn told_corruption_costs_no_window() {
-    let tcp = "profile = \"scps\"\ncongestion = \"newreno\"\nrate_control = { rate = \"1.425 Mbit/s\" }";
+    let profile = "profile = \"scps\"\ncongestion = \"newreno\"\nrate_control = { rate = \"1.425 Mbit/s\" }";
+    let tcp = &format!("{profile}\nloss_assumption = \"congestion\"");
     let least = 0.54 + 4e6 / 512.0 * 552.0 * 8.0 / 1.425e6 + 0.27;
     // As if it were known beforehand that no loss here is one of congestion.
-    let known = corrupted("", &format!("{tcp}\nloss_assumption = \"corruption\""));
+    let known = corrupted("", profile);
     for whom in ["receiver", "sender", "both"] {
         let result = corrupted(&format!("signals = {{ corruption = \"{whom}\" }}"), tcp);
         let (flow, told) = (first(&result), signals(&result));
@@ -359,7 +361,7 @@ fn told_corruption_costs_no_window() {
 fn messages_share_the_losses_of_their_way() {
     // A station that tells the sender: back over a link that loses a third.
     let near = "loss = { forward = 0.05, backward = 0.3 }\nsignals = { corruption = \"sender\", interval = \"0 s\" }";
-    let tcp = format!("{SCPS}\nloss_assumption = \"corruption\"");
+    let tcp = SCPS.replace("\nloss_assumption = \"congestion\"", "");
     let (result, _) = captured(&path(near, "", &tcp));
     let told = signals(&result);
     assert!(told.sent > 300, "each packet of 400 that was lost is told: {told:?}");

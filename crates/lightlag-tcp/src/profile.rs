@@ -356,8 +356,9 @@ fn ns2_linux() -> Config {
 }
 
 /// SCPS-TP with the parameters that its ns-3 model has on asymmetric paths: Vegas with its thresholds of 2, 4 and 1
-/// packets, an ACK every 0.1 s, SNACK options without bit vector, 300 kB of buffer, packets of 552 bytes. Timers and the
-/// first window are the reference implementation's.
+/// packets, an ACK every 0.1 s, SNACK options without bit vector, 300 kB of buffer, packets of 552 bytes. A loss that
+/// nothing explains counts as corruption, the default of that model and of the standard. Timers and the first window are
+/// the reference implementation's.
 fn scps() -> Config {
     Config {
         profile: Profile::Scps,
@@ -395,7 +396,7 @@ fn scps() -> Config {
         challenge_acks: None,
         require_timestamps: false,
         scps: Some(Scps { snack: SnackForm::Short, ..Scps::default() }),
-        loss_assumption: LossAssumption::Congestion,
+        loss_assumption: LossAssumption::Corruption,
         ack_interval: Some(ms(100)),
         ..rfc()
     }
@@ -426,6 +427,14 @@ mod tests {
         let config = Profile::Ns2Linux.config();
         assert_eq!((config.delayed_ack, config.initial_window, config.recovery), (None, 2, Scheme::Sack));
         assert!(config.sack && config.window_scaling && !config.timestamps);
+    }
+
+    #[test]
+    fn only_scps_takes_a_loss_for_corruption() {
+        for profile in Profile::ALL {
+            let corruption = profile.config().loss_assumption == LossAssumption::Corruption;
+            assert_eq!(corruption, profile == Profile::Scps, "{profile:?}");
+        }
     }
 
     #[test]

@@ -23,7 +23,8 @@ fn at(millis: u64) -> Instant {
 fn bets(transmissions: u8, patience_ms: u64) -> Config {
     let bets = Some(Bets { transmissions, patience: ms(patience_ms), hold: None });
     let scps = Some(Scps { bets, ..Scps::default() });
-    Config { congestion: Choice::named("none"), scps, ..Profile::Scps.config() }
+    let loss_assumption = LossAssumption::Congestion;
+    Config { congestion: Choice::named("none"), scps, loss_assumption, ..Profile::Scps.config() }
 }
 
 /// What the server was told of.

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 fn free() -> Config {
     let scps = Some(Scps { compression: true, ..Scps::default() });
-    Config { congestion: Choice::named("none"), scps, ..Profile::Scps.config() }
+    let loss_assumption = LossAssumption::Congestion;
+    Config { congestion: Choice::named("none"), scps, loss_assumption, ..Profile::Scps.config() }
 }
 
 /// Bytes of IPv4, header and payload.

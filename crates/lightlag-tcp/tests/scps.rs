@@ -22,7 +22,8 @@ fn at(millis: u64) -> Instant {
 
 /// Segments of 512 bytes without congestion control; a window of 300 kB.
 fn free() -> Config {
-    Config { congestion: Choice::named("none"), ..Profile::Scps.config() }
+    let loss_assumption = LossAssumption::Congestion;
+    Config { congestion: Choice::named("none"), loss_assumption, ..Profile::Scps.config() }
 }
 
 fn rated(bps: u64) -> Config {
@@ -386,6 +387,7 @@ fn the_profile_is_the_parameter_set_of_the_reference() {
     assert_eq!((config.mss, config.receive_buffer, config.ack_interval), (512, Bytes(300_000), Some(ms(100))));
     assert_eq!((config.recovery, config.timestamps, config.window_scaling), (Scheme::Snack, false, true));
     assert_eq!(config.congestion, Choice::named("vegas"));
+    assert_eq!(config.loss_assumption, LossAssumption::Corruption);
 }
 
 /// A transfer over a path that is out from 2 s on, for so long; what was under way then, or was sent into it, is lost.

@@ -23,12 +23,13 @@ HOLES, UNITS = 6, 160
 """What an ACK reports without and with bit vector."""
 _SCPS = {"profile": "scps", "mss": f"{MSS} B", "rate_control": '{ rate = "9.5 Mbit/s" }'}
 _RATED = _SCPS | {"congestion": '"none"', "loss_assumption": "corruption"}
+_VEGAS = _SCPS | {"loss_assumption": '"congestion"'}
 KINDS: dict[str, Mapping[str, str]] = {
     "SCPS-TP, rate only": _RATED,
     "SCPS-TP, rate only, bit vector": _RATED | {"scps": '{ snack = "long" }'},
     "rate only, SACK and RACK": _RATED | {"scps": "false", "sack": "true", "recovery": "rack"},
-    "SCPS-TP, Vegas": _SCPS,
-    "SCPS-TP, Vegas, told": _SCPS,
+    "SCPS-TP, Vegas": _VEGAS,
+    "SCPS-TP, Vegas, told": _VEGAS,
     "BBR": {"congestion": '"bbr"'},
     "Hybla, paced": {"congestion": '"hybla"', "pacing": "true"},
     "CUBIC": {"congestion": '"cubic"'},
@@ -116,7 +117,7 @@ def _ahead_row(run: Satellite, ber: float) -> Row:
         f"at most {equations.rated_bps(RATE_BPS, MSS, equations.packet_error_rate(ber, PACKET + 2)) / 1e6:.2f}"
         + ("; SCPS-TP ahead, losses cost it nothing" if expected else ""),
         ", ".join(shown(run.mean(name, ber)) for name in KINDS),
-        Verdict.of(good >= ENOUGH * count) if expected else Verdict.NOT_JUDGED,
+        Verdict.check(good >= ENOUGH * count) if expected else Verdict.NOT_JUDGED,
         f"rate control alone above {best}, the best of the others, in {good} of {count} seeds"
         + ("" if expected else ": its reports, not its rate, are the limit here (below)"),
     )
@@ -133,7 +134,7 @@ def _told_row(run: Satellite) -> Row:
         "",
         "told losses cost no window",
         "; ".join(f"{shown(run.mean(TOLD, ber))}, {shown(run.mean(VEGAS, ber))}" for ber in bers),
-        Verdict.of(min(good) >= ENOUGH * count),
+        Verdict.check(min(good) >= ENOUGH * count),
         f"more when told in 8 of 10 seeds; it is in {', '.join(map(str, good))} of {count}",
     )
 
@@ -146,7 +147,7 @@ def _holes_row(run: Satellite) -> Row:
         "",
         f"{ideal:.2f} (six holes in a round trip and an interval)",
         f"{ours:.2f}",
-        Verdict.of(abs(ours / ideal - 1) <= 0.25),
+        Verdict.check(abs(ours / ideal - 1) <= 0.25),
         "within 25 %: repairs that are lost again, and reports that cover several segments",
     )
 
@@ -159,7 +160,7 @@ def _vector_row(run: Satellite) -> Row:
         "",
         f"{vector_mbps():.2f} (160 segments in a round trip and an interval)",
         ", ".join(f"{value:.2f}" for value in found),
-        Verdict.of(statistics.fmean(found[1:]) / vector_mbps() <= 1.3 and min(found[1:]) / vector_mbps() >= 0.7),
+        Verdict.check(statistics.fmean(found[1:]) / vector_mbps() <= 1.3 and min(found[1:]) / vector_mbps() >= 0.7),
         "the last two within 30 %: the path holds 500 segments and more, the vector 160. With few losses six holes "
         "reach further, with many the vector does",
     )
@@ -175,7 +176,7 @@ def _rack_row(run: Satellite) -> Row:
         "",
         "above SNACK: a loss is seen by time, and needs no room in a report",
         "; ".join(f"{shown(run.mean(RACK, ber))}, {shown(run.mean(SCPS, ber))}" for ber in bers),
-        Verdict.of(min(good) >= ENOUGH * count),
+        Verdict.check(min(good) >= ENOUGH * count),
         f"in 8 of 10 seeds; it is in {', '.join(map(str, good))} of {count}",
     )
 

@@ -19,7 +19,8 @@ fn at(millis: u64) -> Instant {
 
 fn form(snack: SnackForm) -> Config {
     let scps = Some(Scps { snack, ..Scps::default() });
-    Config { scps, mss: 1_000, congestion: Choice::named("none"), ..Profile::Scps.config() }
+    let loss_assumption = LossAssumption::Congestion;
+    Config { scps, mss: 1_000, congestion: Choice::named("none"), loss_assumption, ..Profile::Scps.config() }
 }
 
 fn drain(connection: &mut Connection, now: Instant) -> Vec<Segment> {
