@@ -132,8 +132,9 @@ def test_the_growth_function_is_followed() -> None:
     assert all(row.verdict is Verdict.REPRODUCED for row in growth.rows(growth.Growth.run()))
 
 
-FIGURES = ("fig1", "fig4", "fig5", "fig7", "fig9", "fig10", "fig11")
+FIGURES = ("fig1", "fig4", "fig5", "fig7", "fig9", "fig10", "fig11", "variants")
 ITEMS = {"Table 1", *(f"Fig. {name}" for name in ("1", "4", "5", "7", "9", "9a", "9b", "10", "10a", "10b", "11"))}
+ITEMS |= {"§6", "beyond: variants"}
 
 
 def test_a_reproduction_leaves_table_report_and_figures(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_a_reproduction_leaves_table_report_and_figures(tmp_path: Path) -> None:
     made = [paper.reproduce(tmp_path / name, seeds=2, jobs=jobs) for name, jobs in (("a", 1), ("b", 2))]
     names = {path.name for path in (tmp_path / "a").iterdir()}
     figures = {f"{figure}.{suffix}" for figure in FIGURES for suffix in ("pdf", "png")}
-    assert names == figures | {"run.json", "table.csv", "table1.csv", "report.md"}
+    assert names == figures | {"run.json", "table.csv", "table1.csv", "variants.csv", "report.md"}
     first, second = ((tmp_path / name / "table.csv").read_bytes() for name in "ab")
     assert first == second
     with (tmp_path / "a" / "table.csv").open(encoding="utf-8") as file:

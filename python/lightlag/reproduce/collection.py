@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag.reproduce.paper import Effort, Paper, Picture, Reproduction, status
+from lightlag.reproduce.paper import Effort, Paper, Picture, Progress, Reproduction, status
 from lightlag.reproduce.table import COLOURS, COLUMNS, Layout, Row, Tally
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def reproduce_all(
     with status(shown=not quiet) as progress:
         for paper in papers:
             reproduction = Reproduction(paper)
-            paper.work(reproduction, Effort(seeds, jobs, lambda what, paper=paper: progress(f"{paper.name}: {what}")))
+            paper.work(reproduction, Effort(seeds, jobs, _prefixed(progress, paper.name)))
             found.append(reproduction)
     collection = Collection(found)
     if out is not None:
@@ -160,6 +160,10 @@ def reproduce_all(
         if out is not None:
             console.print(f"The index page is {os.fspath(Path(out) / 'index.html')}", highlight=False)
     return collection
+
+
+def _prefixed(progress: Progress, name: str) -> Progress:
+    return lambda what: progress(f"{name}: {what}")
 
 
 def _counts(name: str, tally: Tally) -> tuple[str, ...]:

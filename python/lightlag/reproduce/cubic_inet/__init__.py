@@ -10,6 +10,7 @@ from lightlag.reproduce.cubic_inet import (
     rtt_sweep,
     satellite,
     satellite_figures,
+    variants,
 )
 from lightlag.reproduce.paper import Effort, Picture, Reproduction
 
@@ -101,3 +102,11 @@ def _over_a_satellite(reproduction: Reproduction, effort: Effort) -> None:
             Picture("fig11", satellite_figures.aggregate(sweep), "Fig. 11. Throughput of all clients together."),
         ],
     )
+
+    effort.progress("beyond the paper: HyStart, and every variant of CUBIC")
+    others = variants.Variants.run(effort)
+    caption = (
+        "Beyond the paper. Throughput of all clients with every variant of CUBIC, and with HyStart in the paper's."
+    )
+    reproduction.add(variants.rows(others), [Picture("variants", satellite_figures.variants(others), caption)])
+    reproduction.layouts.append(variants.layout(others))

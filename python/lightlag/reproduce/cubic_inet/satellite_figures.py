@@ -12,10 +12,12 @@ from lightlag import style
 from lightlag.reproduce.cubic_inet import satellite
 from lightlag.reproduce.cubic_inet.rtt_sweep import RTTS_S, Sweep
 from lightlag.reproduce.cubic_inet.satellite import ALGORITHMS, FLOWS, PRINTED_WINDOW
+from lightlag.reproduce.cubic_inet.variants import VARIANTS, Variants
 from lightlag.reproduce.drawing import intervals, labels, steps, styled
 from lightlag.reproduce.epochs import WindowTrace
 
 MS = [rtt * 1e3 for rtt in RTTS_S]
+TICKS_MBPS = (5, 10, 20, 40, 80)
 
 
 @styled
@@ -74,6 +76,25 @@ def aggregate(sweep: Sweep) -> Figure:
     axes.plot([600, 600], [7.5, 2.0], label="paper's text", color=style.BLACK, **mark)
     style.finish(axes, "Throughput of four clients", f"15 MiB each, {sweep.seeds} seeds; dotted: response functions")
     axes.set_xlim(0, 630)
+    axes.set_xticks(MS)
+    labels(axes, "throughput (Mbit/s)", "round-trip time (ms)")
+    return figure
+
+
+@styled
+def variants(found: Variants) -> Figure:
+    """Every variant of CUBIC on the paper's path."""
+    figure, axes = style.chart(size=(6.4, 4.4))
+    middle = (len(VARIANTS) - 1) / 2
+    for at, label in enumerate(VARIANTS):
+        shifted = [x + 5 * (at - middle) for x in MS]
+        intervals(axes, shifted, [found.aggregate(label, rtt) for rtt in RTTS_S], at, label, linewidth=1.0)
+    style.finish(axes, "Every variant of CUBIC", f"four clients, 15 MiB each, {found.seeds} seeds")
+    axes.set_yscale("log")
+    axes.set_ylim(5, 80)
+    axes.set_yticks(TICKS_MBPS, [str(tick) for tick in TICKS_MBPS])
+    axes.minorticks_off()
+    axes.set_xlim(30, 630)
     axes.set_xticks(MS)
     labels(axes, "throughput (Mbit/s)", "round-trip time (ms)")
     return figure

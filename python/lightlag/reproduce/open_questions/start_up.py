@@ -183,9 +183,8 @@ def slow_start_rows(found: SlowStarts) -> list[Row]:
             f"{GEO.bdp * 2:.0f} (standard: the last doubling of path and queue)",
             f"{standard.lost}, {hystart.lost}, {plus.lost}",
             Verdict.check(hystart.lost < standard.lost and plus.lost < standard.lost),
-            "fewer than with standard slow start, of which the paper expects much. Both look at the round-trip time, "
-            "which tells of a queue one round "
-            "trip late: 600 ms are long enough to send a queue full",
+            "fewer than with standard slow start: the paper expects much of HyStart. Both look at the round-trip time, "
+            "which tells of a queue one round trip late: 600 ms are long enough to send a queue full",
         ),
         Row(
             "CUBIC-INET §6",

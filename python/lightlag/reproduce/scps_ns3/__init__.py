@@ -44,7 +44,6 @@ NOTES = (
     "begins at "
     "one segment, each ACK adds one, and no loss reduces it. The first is in the paper's neighbourhood; the others are "
     "three and four times as fast.",
-    "**MTU 100** is 104 here: the smallest MSS that our TCP takes is 64.",
 )
 
 

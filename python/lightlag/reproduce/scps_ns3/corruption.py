@@ -126,8 +126,7 @@ LEAST_AHEAD = (2.3, 4.0)
 """Lower ends of the bands of SCPS-TP over NewReno."""
 MOST_CHANGE = 0.15
 REASONS = {
-    STEERED: "the reading nearest to the text. Vegas holds two to four segments in the queue that it believes in, and "
-    "an ACK every 69 ms lets it add one a round trip at most",
+    STEERED: "the reading nearest to the text",
     RATE_ONLY: "nothing but the rate limits, and each loss costs its repair: a faster sender than the paper's",
     FROZEN: "a window that only grows does not hold a sender back for long: from 15 s on at 50 ms, from 28 s on at 100 "
     "ms, the rate is the limit",
