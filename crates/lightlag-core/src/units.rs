@@ -20,11 +20,16 @@ pub use physical::{Angle, Decibels, Distance, SymbolRate};
 pub struct UnitError {
     value: String,
     expected: &'static str,
+    /// The unit of which it is only a part.
+    part_of: Option<&'static str>,
 }
 
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is not {}", self.value, self.expected)
+        match self.part_of {
+            Some(unit) => write!(f, "{:?} is less than 1 {unit}; write 1 {unit} or more", self.value),
+            None => write!(f, "{:?} is not {}", self.value, self.expected),
+        }
     }
 }
 
@@ -152,14 +157,18 @@ fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-/// `number × unit` as a whole, if it is not negative and fits.
-fn whole(text: &str, units: &[(&str, f64)], expected: &'static str) -> Result<u64, UnitError> {
-    let error = || UnitError { value: text.to_owned(), expected };
+/// `number × unit` as a whole, if it is not negative and fits. What is less than the first unit is refused, because it
+/// would be nothing or a whole one; zero is zero.
+fn whole(text: &str, units: &[(&'static str, f64)], expected: &'static str) -> Result<u64, UnitError> {
+    let error = || UnitError { value: text.to_owned(), expected, part_of: None };
     let (number, unit) = number_and_unit(text).ok_or_else(error)?;
     let (_, scale) = units.iter().find(|(name, _)| *name == unit).ok_or_else(error)?;
     let value = number * scale;
     if !(0.0..9e18).contains(&value) {
         return Err(error());
+    }
+    if value > 0.0 && value < 1.0 {
+        return Err(UnitError { part_of: Some(units[0].0), ..error() });
     }
     Ok((value + 0.5) as u64)
 }
@@ -220,8 +229,9 @@ impl FromStr for Rate {
             ("GB/s", 8e9),
         ];
         const EXPECTED: &str = "a rate such as \"10 Mbit/s\", above zero (bit/s, kbit/s, Mbit/s, Gbit/s)";
-        whole(text, UNITS, EXPECTED)
-            .and_then(|bps| Rate::from_bps(bps).ok_or(UnitError { value: text.to_owned(), expected: EXPECTED }))
+        whole(text, UNITS, EXPECTED).and_then(|bps| {
+            Rate::from_bps(bps).ok_or(UnitError { value: text.to_owned(), expected: EXPECTED, part_of: None })
+        })
     }
 }
 

@@ -734,3 +734,69 @@ fn what_needs_every_byte_has_no_partial_reliability() {
     let found = errors(&of_proxy);
     assert_eq!((found.len(), found[0].path.as_str()), (1, "proxies[0].server.scps.bets"));
 }
+
+#[test]
+fn a_proxy_that_splits_nothing_is_refused() {
+    let all = PROXY.replace("flows = [\"f1\"]\n", "");
+    for node in ["client", "server", "aside"] {
+        let found = errors(&all.replace("node = \"gateway\"", &format!("node = \"{node}\"")));
+        assert_eq!((found.len(), found[0].path.as_str()), (1, "proxies[0].node"), "{found:?}");
+        assert!(found[0].message.contains("splits none; name a node between the ends"), "{}", found[0]);
+    }
+    parse_toml(&all, &[]).unwrap().expand().expect("between the ends it splits a flow");
+}
+
+#[test]
+fn what_is_less_than_a_unit_is_refused_and_zero_is_zero() {
+    for case in [
+        ("header = \"7 B\"", "header = \"0.5 B\"", "links[1].header", "\"0.5 B\" is less than 1 B"),
+        ("rate = \"10 Mbit/s\"", "rate = \"0.9 bit/s\"", "links[1].rate", "\"0.9 bit/s\" is less than 1 bit/s"),
+        ("delay = \"300 ms\"", "delay = \"0.4 ns\"", "links[1].delay", "\"0.4 ns\" is less than 1 ns"),
+        ("transfer = \"20 MB\"", "transfer = \"0.0004 kB\"", "flows[0].transfer", "is less than 1 B"),
+    ] {
+        assert_refused(GOOD, case);
+    }
+    parse_toml(&GOOD.replace("header = \"7 B\"", "header = \"0 B\""), &[]).expect("nothing is a size");
+    parse_toml(&GOOD.replace("delay = \"1 ms\"", "delay = \"0.0 ms\""), &[]).expect("nothing is a time");
+}
+
+#[test]
+fn keys_of_tcp_beside_udp_are_refused() {
+    let udp = "traffic = { kind = \"constant\", rate = \"1 Mbit/s\" }\ntransport = \"udp\"\ntcp = { mss = \"1000 B\" }";
+    assert_refused(GOOD, ("tcp = { congestion = \"cubic\" }", udp, "flows[0].tcp", "which has no TCP; leave it out"));
+}
+
+#[test]
+fn seeds_have_one_range() {
+    let above = "seed = 9223372036854775808";
+    let text = parse_toml(GOOD, &[]).unwrap().to_json().to_string();
+    let found = parse_json(&text.replace("\"seed\":1", &above.replace("seed = ", "\"seed\":")), &[]).unwrap_err();
+    assert_eq!((found.len(), found[0].path.as_str()), (1, "seed"));
+    assert!(found[0].message.contains("from 0 to 9223372036854775807"), "{}", found[0]);
+    parse_toml(&GOOD.replace("seed = 1", "seed = 9223372036854775807"), &[]).expect("the last one");
+}
+
+#[test]
+fn json_names_each_key_once() {
+    for (text, place, key) in [
+        (r#"{"duration": "1 s", "duration": "2 s"}"#, "line 1, column 29", "\"duration\""),
+        ("{\"a\": [{\"b\": 1,\n\"b\\u0062\": 1, \"bb\": 2}]}", "line 2, column 17", "\"bb\""),
+    ] {
+        let found = parse_json(text, &[]).unwrap_err();
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.contains(&format!("the key {key} is there twice")), "{}", found[0]);
+        assert!(found[0].path.starts_with(&place[..6]), "{}", found[0]);
+    }
+}
+
+#[test]
+fn at_most_fifty_mistakes_are_listed_with_their_number() {
+    let flows: String =
+        (0..120).map(|at| format!("[[flows]]\nname = \"{at}\"\nfrom = \"a\"\nto = \"nowhere\"\n")).collect();
+    let text = format!(
+        "duration = \"1 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{flows}"
+    );
+    let found = errors(&text);
+    assert_eq!(found.len(), 51);
+    assert_eq!(found[50].to_string(), "in all: 120 mistakes; these are the first 50");
+}

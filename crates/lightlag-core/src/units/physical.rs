@@ -92,8 +92,9 @@ impl FromStr for SymbolRate {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         const UNITS: &[(&str, f64)] = &[("Bd", 1.0), ("kBd", 1e3), ("MBd", 1e6), ("GBd", 1e9)];
         const EXPECTED: &str = "a symbol rate such as \"20 MBd\", above zero (Bd, kBd, MBd, GBd)";
-        whole(text, UNITS, EXPECTED)
-            .and_then(|baud| Self::from_baud(baud).ok_or(UnitError { value: text.to_owned(), expected: EXPECTED }))
+        whole(text, UNITS, EXPECTED).and_then(|baud| {
+            Self::from_baud(baud).ok_or(UnitError { value: text.to_owned(), expected: EXPECTED, part_of: None })
+        })
     }
 }
 
@@ -101,7 +102,7 @@ impl FromStr for SymbolRate {
 fn signed(text: &str, unit: &str, expected: &'static str) -> Result<f64, UnitError> {
     match number_and_unit(text) {
         Some((number, found)) if found == unit && number.is_finite() => Ok(number),
-        _ => Err(UnitError { value: text.to_owned(), expected }),
+        _ => Err(UnitError { value: text.to_owned(), expected, part_of: None }),
     }
 }
 

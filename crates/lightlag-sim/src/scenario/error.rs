@@ -47,37 +47,53 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// All mistakes found so far.
+/// The most mistakes that are listed.
+const LISTED: usize = 50;
+
+/// All mistakes found so far: the first ones, and how many more there are.
 #[derive(Default)]
-pub(super) struct Errors(Vec<ScenarioError>);
+pub(super) struct Errors {
+    listed: Vec<ScenarioError>,
+    more: usize,
+}
 
 impl Errors {
     pub(super) fn push(&mut self, at: impl fmt::Display, message: impl Into<String>) {
-        self.0.push(ScenarioError { path: at.to_string(), message: message.into() });
+        if self.listed.len() < LISTED {
+            self.listed.push(ScenarioError { path: at.to_string(), message: message.into() });
+        } else {
+            self.more += 1;
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.listed.len() + self.more
     }
 
     /// Whether a mistake is known at exactly this place.
     pub(super) fn any_at(&self, at: &Path) -> bool {
-        !self.0.is_empty() && {
+        !self.listed.is_empty() && {
             let path = at.to_string();
-            self.0.iter().any(|error| error.path == path)
+            self.listed.iter().any(|error| error.path == path)
         }
     }
 
     /// What is wrong, without the places.
     pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|error| error.message.as_str())
+        self.listed.iter().map(|error| error.message.as_str())
     }
 
     /// `value` if nothing is wrong.
-    pub(super) fn or<T>(self, value: Option<T>) -> Result<T, Vec<ScenarioError>> {
+    pub(super) fn or<T>(mut self, value: Option<T>) -> Result<T, Vec<ScenarioError>> {
         match value {
-            Some(value) if self.0.is_empty() => Ok(value),
-            _ => Err(self.0),
+            Some(value) if self.listed.is_empty() => Ok(value),
+            _ => {
+                if self.more > 0 {
+                    let message = format!("{} mistakes; these are the first {LISTED}", self.len());
+                    self.listed.push(ScenarioError { path: "in all".to_owned(), message });
+                }
+                Err(self.listed)
+            }
         }
     }
 }

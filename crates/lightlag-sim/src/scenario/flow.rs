@@ -198,7 +198,8 @@ fn traffic(table: &mut Table, at: &Path, tcp: &Options, has: [bool; 2], errors: 
     let traffic: Traffic = table.optional("traffic", errors).unwrap_or_default();
     if errors.len() == before {
         let ([transfer, reader], congestion) = (has, tcp.congestion.is_some());
-        traffic.check(transport, at, Beside { transfer, congestion, reader }, errors);
+        let tcp = !is_empty(&Options { congestion: None, ..tcp.clone() });
+        traffic.check(transport, at, Beside { transfer, congestion, reader, tcp }, errors);
     }
     (transport, traffic)
 }

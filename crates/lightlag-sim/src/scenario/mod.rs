@@ -83,7 +83,7 @@ pub struct Scenario {
     /// Upper bound; the run ends earlier when every finite flow has finished.
     pub duration: Duration,
     /// Start of every random stream.
-    #[schemars(default = "default_seed")]
+    #[schemars(default = "default_seed", range(max = LARGEST_SEED))]
     pub seed: u64,
     /// The version of IP, which decides how long its headers are and what addresses captures show.
     #[serde(skip_serializing_if = "IpVersion::is_v4")]
@@ -133,6 +133,9 @@ impl Defaults {
 fn default_name() -> String {
     "scenario".to_owned()
 }
+
+/// The largest seed: TOML has no larger whole number.
+const LARGEST_SEED: u64 = i64::MAX as u64;
 
 fn default_seed() -> u64 {
     1
@@ -218,6 +221,9 @@ impl FromValue for Scenario {
             errors.push("duration", "0 s leaves no time to simulate; write a time such as \"60 s\"");
         }
         let seed = table.optional("seed", errors).unwrap_or_else(default_seed);
+        if seed > LARGEST_SEED {
+            errors.push("seed", format!("{seed} is not a whole number from 0 to {LARGEST_SEED}"));
+        }
         let ip = table.optional("ip", errors).unwrap_or_default();
         let defaults = table.optional("defaults", errors).unwrap_or_default();
         let topology = table.optional("topology", errors);

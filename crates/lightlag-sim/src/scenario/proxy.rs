@@ -153,7 +153,7 @@ pub(super) fn splits(
     }
     let named: Vec<Option<Vec<usize>>> =
         specs.iter().enumerate().map(|(index, spec)| spec.named_flows(index, streams, errors)).collect();
-    let mut splits = Vec::new();
+    let mut splits: Vec<Split> = Vec::new();
     for (flow, stream) in streams.iter().enumerate() {
         let wanted = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
         let back = nodes_between(routes.path(stream.to, stream.from), edges);
@@ -192,6 +192,17 @@ pub(super) fn splits(
                 );
                 errors.push(format_args!("proxies[{index}].flows"), message);
             }
+        }
+    }
+    let all_fit = errors.len() == 0;
+    for (index, spec) in specs.iter().enumerate() {
+        if all_fit && !splits.iter().any(|split| split.proxy as usize == index) {
+            let message = format!(
+                "{:?} lies on the way of no connection, from its one end to its other and back, so it splits none; name a \
+                 node between the ends of a flow",
+                shortened(&spec.node)
+            );
+            errors.push(format_args!("proxies[{index}].node"), message);
         }
     }
     splits

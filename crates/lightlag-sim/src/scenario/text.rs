@@ -2,7 +2,10 @@
 
 use super::error::{Errors, Path, shortened};
 use super::reader::shown;
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Number, Value, json};
+use std::fmt;
 
 /// The tree of a TOML text.
 pub(super) fn toml_tree(text: &str, errors: &mut Errors) -> Option<Value> {
@@ -19,7 +22,7 @@ pub(super) fn toml_tree(text: &str, errors: &mut Errors) -> Option<Value> {
 /// The tree of a JSON text.
 pub(super) fn json_tree(text: &str, errors: &mut Errors) -> Option<Value> {
     match serde_json::from_str(text) {
-        Ok(tree) => Some(tree),
+        Ok(Unique(tree)) => Some(tree),
         Err(error) => {
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
@@ -27,6 +30,60 @@ pub(super) fn json_tree(text: &str, errors: &mut Errors) -> Option<Value> {
                 .push(format_args!("line {}, column {}", error.line(), error.column()), format!("not JSON: {message}"));
             None
         }
+    }
+}
+
+/// A value of JSON none of whose tables names a key twice.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Unique;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value of JSON")
+            }
+            fn visit_unit<E>(self) -> Result<Unique, E> {
+                Ok(Unique(Value::Null))
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Unique, A::Error> {
+                let mut list = Vec::new();
+                while let Some(Unique(item)) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(Unique(Value::Array(list)))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut given: A) -> Result<Unique, A::Error> {
+                let mut entries = Map::new();
+                while let Some(key) = given.next_key::<String>()? {
+                    if entries.contains_key(&key) {
+                        let message = format_args!("the key {:?} is there twice; keep one", shortened(&key));
+                        return Err(A::Error::custom(message));
+                    }
+                    let Unique(value) = given.next_value()?;
+                    entries.insert(key, value);
+                }
+                Ok(Unique(Value::Object(entries)))
+            }
+        }
+        deserializer.deserialize_any(Any)
     }
 }
 
@@ -138,7 +195,7 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
                 entries.entry((*step).to_owned()).or_insert(Value::Null)
             }
             Value::Null => return Err(format!("there is no {}, so it has no entry {step}", walked())),
-            other => return Err(format!("{} is {}, which has no key {step:?}", walked(), shown(other))),
+            other => return Err(format!("{} is {}, which has no key {step:?}; end the path there", walked(), shown(other))),
         };
     }
     Ok(at)

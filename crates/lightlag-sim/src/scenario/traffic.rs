@@ -366,6 +366,10 @@ impl Traffic {
             let message = "stands beside transport = \"udp\", which has no congestion control; leave it out";
             errors.push(Path::Key(at, "congestion"), message);
         }
+        if beside.tcp {
+            let message = "stands beside transport = \"udp\", which has no TCP; leave it out";
+            errors.push(Path::Key(at, "tcp"), message);
+        }
         if beside.reader {
             let message = "stands beside transport = \"udp\", which has no receive window; leave it out";
             errors.push(Path::Key(at, "reader"), message);
@@ -379,4 +383,6 @@ pub(super) struct Beside {
     pub(super) transfer: bool,
     pub(super) congestion: bool,
     pub(super) reader: bool,
+    /// Something else of TCP.
+    pub(super) tcp: bool,
 }
