@@ -1,183 +1,168 @@
-"""Bad input: one message with place, value and remedy on stderr, exit code 2, nothing written."""
+"""Bad input: one clear message with place, value and remedy, never a traceback; nothing is run and nothing written."""
 
 from __future__ import annotations
 
+import functools
+import re
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
-from conftest import PAIR
+import bad_inputs
+import lightlag as ll
+from bad_inputs import Case
+from conftest import PAIR, pair
+from lightlag._text import printable
 from lightlag.cli import app
 
-# What is changed by --set, the place that the message names, and a part of the message.
-CHANGES = [
-    ("duration=10", "duration", "10"),
-    ("duration=0 s", "duration", "0 s"),
-    ("duration=-3 s", "duration", "-3 s"),
-    ("duration=ten seconds", "duration", "ten seconds"),
-    ("name=a/b", "name", "a/b"),
-    ("seed=-1", "seed", "-1"),
-    ("seed=1.5", "seed", "1.5"),
-    ("speed=3", "speed", "did you mean"),
-    ("links=[]", "links", ""),
-    ("flows=[]", "flows", ""),
-    ("links.0.rate=0 bit/s", "links[0].rate", "0 bit/s"),
-    ("links.0.rate=-1 Mbit/s", "links[0].rate", "-1 Mbit/s"),
-    ("links.0.rate=5 MB", "links[0].rate", "5 MB"),
-    ("links.0.rate=5", "links[0].rate", "5"),
-    ("links.0.raet=5 Mbit/s", "links[0].raet", "did you mean"),
-    ("links.0.delay=-20 ms", "links[0].delay", "-20 ms"),
-    ("links.0.delay=20", "links[0].delay", "20"),
-    ("links.0.delay=20 m", "links[0].delay", "20 m"),
-    ("links.0.loss=1.01", "links[0].loss", "1.01"),
-    ("links.0.loss=-0.1", "links[0].loss", "-0.1"),
-    ("links.0.loss=often", "links[0].loss", "often"),
-    ("links.0.loss={ bit_error_rate = 2 }", "links[0].loss", "2"),
-    ("links.0.loss.rate=0.1", "links.0.loss", "0.001"),
-    ("links.0.queue=0 packets", "links[0].queue", "0 packets"),
-    ("links.0.queue=1.5 packets", "links[0].queue", "1.5 packets"),
-    ("links.0.queue=-1 bdp", "links[0].queue", "-1 bdp"),
-    ("links.0.queue=50", "links[0].queue", "50"),
-    ("links.0.header=1 MB", "links[0].header", "1 MB"),
-    ('links.0.between=["client", "client"]', "links[0].between", "client"),
-    ('links.0.between=["client"]', "links[0].between", ""),
-    ('links.0.between=["client", "b"]', "flows[0].to", "server"),
-    ("links.7.rate=1 Mbit/s", "links.7.rate", "7"),
-    ("flows.0.to=sever", "flows[0].to", "did you mean"),
-    ("flows.0.from=", "flows[0].from", ""),
-    ("flows.0.to=client", "flows[0]", "client"),
-    ("flows.0.transfer=0 B", "flows[0].transfer", "0 B"),
-    ("flows.0.transfer=-1 MB", "flows[0].transfer", "-1 MB"),
-    ("flows.0.transfer=2 Mbit", "flows[0].transfer", "2 Mbit"),
-    ("flows.0.start=soon", "flows[0].start", "soon"),
-    ("flows.0.congestion=carrot", "flows[0].tcp.congestion", "carrot"),
-    ("flows.0.congestion.beta=0.5", "flows[0].tcp.congestion", ""),
-    ("flows.0.tcp.mss=1 B", "flows[0].tcp", ""),
-    ("flows.0.tcp.sack=yes", "flows[0].tcp", "yes"),
-    ("flows.0.tcp.nagel=true", "flows[0].tcp", "nagel"),
-    ("flows.0.tcp.initial_window=0", "flows[0].tcp", "0"),
-    ("defaults.tcp.profile=bsd", "defaults.tcp.profile", "bsd"),
-    ("defaults.tcp.rto.min=-1 s", "defaults.tcp.rto", "-1 s"),
-    ("defaults.tcp.receive_buffer=0 B", "defaults.tcp", "0 B"),
-    ("record.interval=0 s", "record.interval", "0 s"),
-    ("record.trace=always", "record.trace", "always"),
-    ("record.drops=7", "record.drops", "7"),
-    ("topology.kind=ring", "topology", "ring"),
-]
+MOST_LINES = 51
+REMEDY = re.compile(
+    r"; |: give|: say|: name|: unpack|one of|there are|did you mean|such as|from \S+ to|between|at least|should be|"
+    r"twice|is not|is no |instead of|not JSON|not TOML|not a capture|damaged at|holds no|is negative|is missing|"
+    r"has no key|where the header has|more than|above|below|less than|too |cannot be|exists already|"
+    r"Missing|No such|Got unexpected"
+)
+"""What says what would be right, or why this is not."""
 
 
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return ll.run(pair(), duration="30 s", seed=3).save(tmp_path_factory.mktemp("kept") / "pair")
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compared") / "pair"
+    return ll.compare(pair(), ["cubic"], replications=2, duration="9 s").save(folder, formats=(), report=False)
+
+
+def message(case: Case, runner: CliRunner) -> str:
+    """What is said, or why the refusal is none."""
+    if case.call is not None:
+        try:
+            found = case.call()
+        except (ll.ScenarioError, ll.InputError, FileExistsError) as error:
+            return str(error)
+        raise AssertionError(f"taken for good: {found!r:.100}")
+    done = runner.invoke(app, list(case.arguments), prog_name="lightlag")
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 2, f"exit code {done.exit_code}: {done.output:.300}"
+    assert done.stdout == "", f"stdout: {done.stdout:.100}"
+    lines = done.stderr.splitlines()
+    assert len(lines) <= MOST_LINES, f"{len(lines)} lines"
+    if case.usage:
+        assert lines[0].startswith("Usage: "), done.stderr
+    else:
+        assert all(line.startswith("error: ") for line in lines), done.stderr
+    assert done.stderr == printable(done.stderr, keep="\n"), ascii(done.stderr)
+    return "\n".join(lines)
+
+
+def check(case: Case, runner: CliRunner, kept: Path | None) -> None:
+    for name, content in (("pair.toml", PAIR), *case.files):
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    if kept is not None:
+        Path("kept").symlink_to(kept)
+    if case.prepare is not None:
+        case.prepare()
+    before = everything()
+    said = message(case, runner)
+    assert said.strip()
+    for word in ("Traceback", "panicked", "defect of lightlag", "RuntimeError", "lightlag_", ".rs:"):
+        assert word not in said, said
+    assert REMEDY.search(said), f"no remedy: {said}"
+    for part in case.parts:
+        assert part in said, f"{part!r} is not in: {said}"
+    assert everything() == before, "something was written"
+
+
+def everything() -> list[str]:
+    return sorted(str(path) for path in Path().rglob("*"))
+
+
+Make = Callable[[pytest.FixtureRequest], Iterable[Case]]
+CLASSES: dict[str, tuple[Make, int]] = {
+    "text": (lambda _: bad_inputs.texts(), 70),
+    "values": (lambda _: bad_inputs.values(), 150),
+    "structure": (lambda _: bad_inputs.structure(), 180),
+    "--set": (lambda _: bad_inputs.sets(), 380),
+    "--vary": (lambda _: bad_inputs.varied(), 150),
+    "flags": (lambda _: bad_inputs.flags(), 120),
+    "JSON": (lambda _: bad_inputs.jsons(), 70),
+    "traces": (lambda _: bad_inputs.traces(), 60),
+    "captures": (lambda _: bad_inputs.captures(), 60),
+    "folders": (
+        lambda request: bad_inputs.damaged(request.getfixturevalue("kept"), request.getfixturevalue("compared")),
+        300,
+    ),
+    "writing": (lambda _: bad_inputs.writing(), 80),
+    "injection": (lambda _: bad_inputs.injected(), 200),
+    "Python": (lambda request: bad_inputs.python(request.getfixturevalue("kept")), 150),
+}
+"""The inputs of each class, and how many there are at least."""
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_bad_inputs_are_refused_clearly(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each call would make all commands anew.
+    monkeypatch.setattr("typer.testing._get_command", functools.cache(get_command), raising=False)
+    make, least = CLASSES[name]
+    runner = CliRunner()
+    kept = request.getfixturevalue("kept") if name in ("writing",) else None
+    failures, names = [], set()
+    for at, case in enumerate(make(request)):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        assert case.name not in names, f"{case.name}: twice"
+        names.add(case.name)
+        try:
+            check(case, runner, kept)
+        except Exception as error:
+            failures.append(f"{case.name}: {type(error).__name__}: {str(error)!a:.400}")
+        monkeypatch.chdir(tmp_path)
+        shutil.rmtree(folder)
+    assert not failures, f"{len(failures)} of {len(names)}:\n" + "\n".join(failures)
+    assert len(names) >= least, f"{len(names)} inputs"
+
+
+def test_there_are_at_least_1200_of_them() -> None:
+    assert sum(least for _, least in CLASSES.values()) >= 1200
+
+
+def test_all_errors_are_reported_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pair.toml").write_text(PAIR)
-    return CliRunner()
-
-
-def refused(call: CliRunner, *arguments: str) -> str:
-    """What stderr says, without its prefix; nothing else may have happened."""
-    done = call.invoke(app, list(arguments))
-    assert done.exit_code == 2, done.output
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    assert not Path("results").exists()
-    return done.stderr
-
-
-@pytest.mark.parametrize(("change", "place", "part"), CHANGES, ids=[change for change, _, _ in CHANGES])
-def test_wrong_values_are_refused_with_their_place(call: CliRunner, change: str, place: str, part: str) -> None:
-    message = refused(call, "run", "pair.toml", "--set", change)
-    assert message.startswith(f"error: pair.toml: {place}"), message
-    assert part in message
-
-
-FILES = {
-    "no such file": (None, "no such file"),
-    "not UTF-8": (b'name = "\xff"', "byte 8 is not UTF-8"),
-    "not TOML": (b"name = \n", "line 1"),
-    "empty": (b"", "duration"),
-    "only a name": (b'name = "x"', "duration"),
-    "two keys of a name": (b'name = "x"\nname = "y"', "line 2"),
-    "a network in two pieces": (
-        PAIR.encode() + b'[[links]]\nbetween = ["c", "d"]\nrate = "1 Mbit/s"\ndelay = "1 ms"\n'
-        b'[[flows]]\nfrom = "client"\nto = "d"\n',
-        "flows[1]",
-    ),
-    "two flows of a name": (
-        PAIR.encode().replace(b'from = "client"', b'name = "f"\nfrom = "client"') * 1
-        + b'[[flows]]\nname = "f"\nfrom = "client"\nto = "server"\n',
-        "f",
-    ),
-    "a date": (PAIR.encode().replace(b"seed = 3", b"seed = 2026-01-01"), "seed"),
-    "not a number": (PAIR.encode().replace(b"1e-3", b"nan"), "links[0].loss"),
-}
-
-
-@pytest.mark.parametrize("case", FILES)
-def test_wrong_files_are_refused_by_name(call: CliRunner, case: str) -> None:
-    content, part = FILES[case]
-    if content is not None:
-        Path("wrong.toml").write_bytes(content)
-    message = refused(call, "run", "wrong.toml")
-    assert message.startswith("error: wrong.toml: ")
-    assert part in message
-
-
-COMMANDS = {
-    "a folder for a file": (["run", "."], "is a folder"),
-    "a change without a value": (["run", "pair.toml", "--set", "seed"], '--set "seed": is not KEY=VALUE'),
-    "a change without a key": (["run", "pair.toml", "--set", "=3"], "is not KEY=VALUE"),
-    "a file where the results go": (["run", "pair.toml", "--out", "pair.toml"], "pair.toml: is not a folder"),
-    "an unknown algorithm": (["compare", "pair.toml", "-c", "cubic,carrot"], "carrot"),
-    "a key that is not there": (["compare", "pair.toml", "-c", "cubic", "--vary", "links.0.los=0,1"], "with los=0: "),
-    "a value at one point": (["compare", "pair.toml", "-c", "cubic", "--vary", "links.0.loss=0,2"], "with loss=2: "),
-    "no values": (["compare", "pair.toml", "-c", "cubic", "--vary", "links.0.loss="], "has no value"),
-    "no key": (["compare", "pair.toml", "-c", "cubic", "--vary", "links.0.loss"], "is not KEY=V1,V2"),
-    "a broken table": (["compare", "pair.toml", "-c", "{ algorithm = 'cubic'"], "is missing at the end"),
-    "a format of figures": (["compare", "pair.toml", "-c", "cubic", "--figures", "gif"], "is not one of"),
-    "no algorithm": (["compare", "pair.toml", "-c", ","], "at least 1"),
-    "an algorithm twice": (["compare", "pair.toml", "-c", "cubic,cubic"], "named twice"),
-    "a figure of no results": (["plot", "nowhere"], "nowhere: is not a results folder"),
-    "an unknown list": (["list", "flowers"], "congestion, queues, profiles, scenarios, papers"),
-    "an unknown name": (["explain", "carrot"], "carrot"),
-    "an unknown paper": (["reproduce", "nobody-2020"], "cubic-inet"),
-    "an unknown thing to validate": (["validate", "flowers"], "there are tcp and kernel"),
-    "a page without a folder": (["validate", "tcp", "--out", "nowhere/page.md"], "there is no folder nowhere"),
-    "an unknown file to check": (["check", "nowhere.toml"], "nowhere.toml: no such file"),
-}
-
-
-@pytest.mark.parametrize("case", COMMANDS)
-def test_wrong_commands_say_what_would_be_right(call: CliRunner, case: str) -> None:
-    arguments, part = COMMANDS[case]
-    message = refused(call, *arguments)
-    assert message.startswith("error: ")
-    assert part in message
-
-
-USAGE = [["fly"], ["run"], ["run", "pair.toml", "--seed", "-4"], ["run", "pair.toml", "--jobs", "0"], ["run", "--what"]]
-USAGE += [["compare", "pair.toml", "--replications", "0"], ["list"], ["run", "pair.toml", "--seed", "x"]]
-
-
-@pytest.mark.parametrize("arguments", USAGE, ids=" ".join)
-def test_wrong_usage_ends_with_2(call: CliRunner, arguments: list[str]) -> None:
-    assert refused(call, *arguments).startswith(("Usage: ", "error: "))
-
-
-def test_all_errors_are_reported_at_once(call: CliRunner) -> None:
     Path("wrong.toml").write_text(
         PAIR.replace("5 Mbit/s", "5").replace("20 ms", "20").replace("1e-3", "3").replace("2 MB", "2")
     )
-    lines = refused(call, "check", "wrong.toml").splitlines()
-    places = [line.split(": ")[2] for line in lines]
+    done = CliRunner().invoke(app, ["check", "wrong.toml"])
+    places = [line.split(": ")[2] for line in done.stderr.splitlines()]
     assert sorted(places) == ["flows[0].transfer", "links[0].delay", "links[0].loss", "links[0].rate"]
 
 
-def test_an_unknown_metric_is_refused(call: CliRunner) -> None:
-    assert call.invoke(app, ["run", "pair.toml", "-q", "--out", "kept"]).exit_code == 0
-    done = call.invoke(app, ["plot", "kept", "--metric", "colour"])
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "cwnd, goodput, sequence, rtt, queue" in done.stderr
-    done = call.invoke(app, ["plot", "kept", "-o", "cwnd.docx"])
-    assert done.exit_code == 2
-    assert "cwnd.docx" in done.stderr
+def test_at_most_fifty_errors_are_listed_with_their_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.toml").write_text(PAIR + '[[flows]]\nfrom = "client"\nto = "nobody"\n' * 400)
+    lines = CliRunner().invoke(app, ["check", "wrong.toml"]).stderr.splitlines()
+    assert len(lines) == 51
+    assert lines[-1] == "error: wrong.toml: in all: 400 mistakes; these are the first 50"
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    import numpy as np
+
+    net = ll.Network("numpy")
+    net.link("a", "b", rate="1 Mbit/s", delay="1 ms", loss=np.float64(0.01))
+    net.flow("a", "b", transfer="50 kB", tcp={"initial_window": np.int64(4)})
+    plain = ll.run(net, duration="30 s", seed=7, sets={"links.0.loss": 0.02})
+    same = ll.run(net, duration="30 s", seed=np.int32(7), sets={"links.0.loss": np.float64(0.02)})  # type: ignore[arg-type]
+    assert same.scenario == plain.scenario
+    found = ll.compare(net, ["cubic"], vary={"links.0.loss": np.array([0.0, 0.01])}, replications=np.int8(1))  # type: ignore[arg-type]
+    assert found.points == [("0.0",), ("0.01",)]

@@ -1,48 +1,65 @@
-"""Ctrl-C from outside, as the terminal sends it."""
+"""Signals that end a program, at moments told by its progress."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pytest
+
 import lightlag as ll
+from conftest import PAIR
 
 
-def cpu_seconds(process: subprocess.Popen[str]) -> float:
-    """What a process has used so far."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def interrupted(
+    what: str, at: int, arguments: list[str], folder: Path, number: str = "SIGINT"
+) -> subprocess.CompletedProcess[str]:
+    """A command that gets a signal at the so manieth event of a kind; see `interrupting.py`."""
+    command = [sys.executable, str(Path(__file__).parent / "interrupting.py"), number, what, str(at), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def interrupted(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
-    """A command that gets SIGINT when it is certainly running: starting takes a quarter of this CPU time."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lightlag", *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while cpu_seconds(process) < 1.5:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    return process
+def says_so(done: subprocess.CompletedProcess[str], code: int = 130) -> None:
+    """One message, and no more."""
+    assert done.returncode == code, done.stderr
+    assert done.stderr.startswith("error: interrupted"), done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_signals_have_their_handler_before_anything_is_loaded(tmp_path: Path) -> None:
+    done = interrupted("*", 0, ["list", "papers"], tmp_path)
+    *_, loaded, _ = done.stdout.splitlines()
+    assert set(loaded.split()) <= {
+        "lightlag",
+        "lightlag.cli",
+        "lightlag._signals",
+        "__future__",
+        "_signal",
+        "os",
+        "sys",
+    }
+
+
+def moments(what: str, arguments: list[str], folder: Path, count: int) -> list[int]:
+    """Moments spread over all that the command does."""
+    done = interrupted(what, 0, arguments, folder)
+    assert done.returncode == 0, done.stderr
+    last = int(done.stdout.splitlines()[-1])
+    return sorted({1, 2, 3, last - 1, *(round(last * share / count) for share in range(1, count))})
 
 
 LONG = ["--set", "duration=400000 s", "--set", "record.trace=sampled", "--set", "record.interval=10 s"]
 
 
 def test_ctrl_c_ends_a_run_and_keeps_what_was_recorded(tmp_path: Path) -> None:
-    process = interrupted(["run", "dumbbell", "--quiet", *LONG], tmp_path)
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130, stderr
-    assert stderr.startswith("error: interrupted at ")
-    assert "results/dumbbell" in stderr
+    done = interrupted("call:watch", 2, ["run", "dumbbell", "--quiet", *LONG], tmp_path)
+    says_so(done)
+    assert done.stderr.startswith("error: interrupted at ")
+    assert "results/dumbbell; the same command with --force runs it again" in done.stderr
     result = ll.load(tmp_path / "results" / "dumbbell")
     assert result.interrupted
     assert 0 < result.simulated_s < 400_000
@@ -51,29 +68,91 @@ def test_ctrl_c_ends_a_run_and_keeps_what_was_recorded(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_of_a_json_run_still_prints_one_object(tmp_path: Path) -> None:
-    process = interrupted(["run", "dumbbell", "--json", *LONG], tmp_path)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130, stderr
-    assert json.loads(stdout)["simulated_s"] > 0
+    done = interrupted("call:watch", 2, ["run", "dumbbell", "--json", *LONG], tmp_path)
+    says_so(done)
+    assert json.loads(done.stdout)["simulated_s"] > 0
     assert not (tmp_path / "results").exists()
 
 
+def test_ctrl_c_at_any_moment_of_a_run_gives_one_message(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(PAIR)
+    command = ["run", "pair.toml", "--quiet", "--force"]
+    for at in moments("*", command, tmp_path, 8):
+        shutil.rmtree(tmp_path / "results", ignore_errors=True)
+        says_so(interrupted("*", at, command, tmp_path))
+        # Everything or nothing, and nothing beside it.
+        if (tmp_path / "results").exists():
+            assert [path.name for path in (tmp_path / "results").iterdir()] == ["pair"]
+            assert ll.load(tmp_path / "results" / "pair").summary["flows"]
+
+
+def test_ctrl_c_at_any_moment_of_a_comparison_loses_no_run(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(PAIR)
+    command = ["compare", "pair.toml", "-c", "cubic,newreno", "-n", "3", "--quiet", "--jobs", "1", "--figures", "none"]
+    folder = tmp_path / "results" / "pair-compare"
+    shares = moments("*", [*command, "--out", "counted"], tmp_path, 8)
+    kept = 0
+    for at in shares:
+        done = interrupted("*", at, command, tmp_path)
+        if done.returncode == 2:
+            assert ll.load_comparison(folder).is_complete
+            break
+        says_so(done)
+        if folder.exists():
+            now = len(ll.load_comparison(folder).outcomes)
+            assert now >= kept
+            kept = now
+            assert [path.name for path in folder.parent.iterdir()] == ["pair-compare"]
+        else:
+            assert kept == 0
+    done = interrupted("import", 10_000_000, command, tmp_path)
+    assert done.returncode in (0, 2), done.stderr
+    assert len(ll.load_comparison(folder).outcomes) == 6
+
+
+def test_ctrl_c_while_figures_are_drawn_leaves_a_whole_report(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(PAIR)
+    command = ["compare", "pair.toml", "-c", "cubic", "-n", "2", "--quiet", "--jobs", "2", "--figures", "svg"]
+    folder = tmp_path / "results" / "pair-compare"
+    for what, at in (("call:_draw", 1), ("os.rename:.partial", 1), ("call:_page", 1)):
+        done = interrupted(what, at, [*command, "--force"], tmp_path)
+        says_so(done)
+        assert "interrupted at the end: all 2 runs are in results/pair-compare" in done.stderr
+        assert (folder / "report.html").read_text().endswith("</html>\n")
+        assert [path.name for path in folder.parent.iterdir()] == ["pair-compare"]
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_sigterm_is_as_good_as_ctrl_c(tmp_path: Path, number: str, code: int) -> None:
+    says_so(interrupted("import", 60, ["run", "dumbbell", "--quiet"], tmp_path, number), code)
+    done = interrupted("call:watch", 2, ["run", "dumbbell", "--quiet", *LONG], tmp_path, number)
+    says_so(done, code)
+    assert ll.load(tmp_path / "results" / "dumbbell").interrupted
+
+
+def test_commands_that_write_nothing_say_so(tmp_path: Path) -> None:
+    for arguments in (["list", "congestion"], ["schema"], ["explain", "cubic"], ["check", "geo"]):
+        for at in (1, 40):
+            done = interrupted("import", at, arguments, tmp_path)
+            says_so(done)
+            assert done.stderr == "error: interrupted; nothing was written\n"
+
+
 def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> None:
-    arguments = ["compare", "dumbbell", "-c", "cubic,newreno", "-n", "40", "--figures", "none", "--jobs", "1"]
+    arguments = ["compare", "dumbbell", "-c", "cubic,newreno", "-n", "8", "--figures", "none", "--jobs", "1"]
     arguments += ["--set", "duration=100 s"]
-    process = interrupted([*arguments, "--quiet"], tmp_path)
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130, stderr
-    assert "the same command goes on from there" in stderr
+    done = interrupted("call:add", 5, [*arguments, "--quiet"], tmp_path)
+    says_so(done)
+    assert "the same command goes on from there" in done.stderr
     folder = tmp_path / "results" / "dumbbell-compare"
     kept = ll.load_comparison(folder)
-    assert 0 < len(kept.outcomes) < 80
+    assert 0 < len(kept.outcomes) < 16
     assert not kept.is_complete
     assert [path.name for path in folder.parent.iterdir()] == ["dumbbell-compare"]
 
     def again(*more: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "lightlag", *arguments, *more]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     # Others may not take its place.
     done = again("--set", "duration=99 s")
@@ -83,7 +162,7 @@ def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     whole = ll.load_comparison(folder)
     assert whole.is_complete
-    assert len(whole.outcomes) == 80
+    assert len(whole.outcomes) == 16
     hashes = {(one.congestion, one.seed): one.result_hash for one in whole.outcomes}
     assert all(hashes[one.congestion, one.seed] == one.result_hash for one in kept.outcomes)
     # What is complete stays.
@@ -91,7 +170,7 @@ def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> Non
 
 
 def test_what_a_killed_comparison_had_finished_is_not_repeated(tmp_path: Path) -> None:
-    arguments = ["compare", "dumbbell", "-c", "cubic", "-n", "60", "--figures", "none", "--quiet", "--jobs", "1"]
+    arguments = ["compare", "dumbbell", "-c", "cubic", "-n", "8", "--figures", "none", "--quiet", "--jobs", "1"]
     arguments += ["--set", "duration=100 s"]
     process = subprocess.Popen([sys.executable, "-m", "lightlag", *arguments], cwd=tmp_path)
     journal = tmp_path / "results" / ".dumbbell-compare.unfinished.jsonl"
@@ -113,8 +192,34 @@ def test_what_a_killed_comparison_had_finished_is_not_repeated(tmp_path: Path) -
 
 
 def test_ctrl_c_ends_a_comparison_in_threads(tmp_path: Path) -> None:
-    process = interrupted(["compare", "dumbbell", "--quiet", "--jobs", "2", *LONG], tmp_path)
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130, stderr
-    assert "nothing to keep" in stderr
+    done = interrupted("call:is_over", 4, ["compare", "dumbbell", "--quiet", "--jobs", "2", *LONG], tmp_path)
+    says_so(done)
+    assert "nothing to keep" in done.stderr
     assert not (tmp_path / "results").exists()
+
+
+def test_the_third_signal_ends_whatever_is_done(tmp_path: Path) -> None:
+    # Nobody looks at the flag here: the function that does is replaced.
+    program = (
+        "import os, signal, sys; sys.argv = ['lightlag']; signal.signal(2, signal.default_int_handler)\n"
+        "from lightlag import _signals\n"
+        "with _signals.held():\n"
+        "    for _ in range(3): os.kill(os.getpid(), signal.SIGINT)\n"
+        "    print('not reached')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    says_so(done)
+    assert "ended at once" in done.stderr
+
+
+def test_a_program_that_imports_lightlag_keeps_its_handlers() -> None:
+    program = "import signal; before = signal.getsignal(2); import lightlag; assert signal.getsignal(2) is before"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    program = (
+        "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); sys.argv = ['lightlag']; import lightlag;"
+        "assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)

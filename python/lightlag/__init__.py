@@ -17,6 +17,10 @@ polars and matplotlib are imported when they are first needed.
 
 from __future__ import annotations
 
+# isort: off
+from lightlag import _signals  # first: from here on the command says what Ctrl-C did, also while modules load
+# isort: on
+
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +97,8 @@ __all__ = [
     "presets",
     "run",
 ]
+
+assert _signals, "used by being imported"
 
 _MODULES = ("analyse", "plot", "presets")
 

@@ -14,8 +14,8 @@ __all__ = [
     "answers",
     "catalog",
     "check",
-    "check_folder",
     "congestion_name",
+    "counts",
     "emulate",
     "inspect",
     "parse",
@@ -49,8 +49,8 @@ class Run:
     def table(self, name: str) -> Table: ...
     def write(
         self,
+        partial: str | os.PathLike[str],
         folder: str | os.PathLike[str],
-        force: bool = False,
         jobs: int = 1,
         captures: str | os.PathLike[str] | None = None,
     ) -> None: ...
@@ -78,7 +78,7 @@ def inspect(
     trace: int | None = None,
     rows: int = 200_000,
 ) -> Capture: ...
-def check_folder(folder: str | os.PathLike[str], force: bool = False) -> None: ...
+def counts(scenario: str) -> tuple[int, int]: ...
 def sending(capture: str | os.PathLike[str], flow: int | None = None) -> tuple[str, Table, Table]: ...
 def schema() -> str: ...
 def seconds(text: str) -> float: ...

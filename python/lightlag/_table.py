@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from lightlag._text import printable
+
 if TYPE_CHECKING:
     from lightlag.results import Row
 
@@ -23,6 +25,8 @@ def print_rows(rows: list[Row], title: str) -> None:
 
     if not rows:
         return
+    rows = [{printable(key): printable(cell) for key, cell in row.items()} for row in rows]
+    title = printable(title)
     console = Console(markup=False, highlight=False)
     keys = _fitting(rows, console.width if console.is_terminal else sys.maxsize)
     table = Table(

@@ -1,26 +1,168 @@
-"""Files and folders that stand under their name complete or not at all."""
+"""Files and folders that stand under their name complete or not at all.
+
+A folder is written under a name beside its own, ``.NAME.PROCESS-NUMBER.partial``, and takes its name at the end. While
+somebody writes there is ``.NAME.lock``: a second command is refused, and whoever has the lock knows that partial
+folders of that name were left by a process that was killed.
+"""
 
 from __future__ import annotations
 
+import errno
+import itertools
+import json
 import os
+import re
 import shutil
+import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from lightlag import _engine
+from lightlag import _signals
+from lightlag._text import printable
+from lightlag.errors import FolderError
 
-__all__ = ["new_file", "new_folder"]
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["MARK", "check_folder", "new_file", "new_folder", "reserved"]
+
+MARK = "run.json"
+"""The file that makes a folder a results folder."""
+SPARE_BYTES = 1_000_000
+"""What the smallest results take, with room for the file system."""
+_DECORATION = len("..0000000-000.partial")
+"""How much longer than the name of a folder that of its partial one is."""
+
+_numbers = itertools.count()
+_guard = threading.Lock()
+_locked: dict[Path, tuple[int, int]] = {}
+"""How often this process has locked a folder, and with which file."""
 
 
-@contextmanager
-def new_folder(folder: str | os.PathLike[str], *, force: bool) -> Iterator[Path]:
-    """A sibling folder to write to, which takes the name `folder` at the end.
+def check_folder(folder: str | os.PathLike[str], force: bool = False, *, space: float = 0.0) -> None:
+    """Fails if results cannot be written to a folder, before hours are spent on a run.
 
     Parameters
     ----------
     force
-        Replace a folder of results that exists.
+        A folder of results that exists may be replaced.
+    space
+        Bytes that the results take at least.
+
+    Raises
+    ------
+    FileExistsError
+        If something stands there that is not to be replaced.
+    FolderError
+        If its name, permissions or the disk do not allow it.
+    """
+    folder = Path(folder)
+    shown = printable(folder)
+    parent, kind = _nearest(folder)
+    if folder.name in ("", "..") or "\0" in str(folder):
+        raise FolderError(f"{shown}: is not the name of a folder for results; name one that is not there yet")
+    _check_names(folder, parent)
+    if kind == "folder" and os.path.lexists(folder):
+        _check_existing(folder, force)
+    elif kind != "folder":
+        raise FileExistsError(f"{printable(parent)}: is not a folder; choose another place for the results")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise FolderError(
+            f"{shown}: cannot be written: {printable(parent)} is closed to you, or its disk takes no files; choose "
+            "another place for the results"
+        )
+    free, needed = shutil.disk_usage(parent).free, max(space, SPARE_BYTES)
+    if free < needed:
+        raise FolderError(
+            f"{shown}: has no room: the disk has {_size(free)} left, and the results take {_size(needed)} or more; "
+            "record less, or choose another place"
+        )
+
+
+def _nearest(folder: Path) -> tuple[Path, str]:
+    """The nearest parent that exists, and whether it is a folder."""
+    for parent in folder.parents:
+        try:
+            return parent, "folder" if parent.stat() and parent.is_dir() else "file"
+        except (OSError, ValueError):
+            continue
+    return Path(), "folder"
+
+
+def _check_names(folder: Path, parent: Path) -> None:
+    try:
+        longest = os.pathconf(parent, "PC_NAME_MAX") if hasattr(os, "pathconf") else 255
+    except (OSError, ValueError):
+        longest = 255
+    for part in folder.parts:
+        most = longest - (_DECORATION if part == folder.name else 0)
+        if len(os.fsencode(part)) > most:
+            raise FolderError(
+                f"{printable(folder)}: cannot write: a name in it has {len(os.fsencode(part))} bytes, and results here "
+                f"have room for {most}; choose a shorter one"
+            )
+
+
+def _check_existing(folder: Path, force: bool) -> None:
+    shown = printable(folder)
+    if folder.is_symlink() or not folder.is_dir():
+        raise FileExistsError(f"{shown}: is not a folder; choose another place for the results")
+    if not force:
+        raise FileExistsError(f"{shown}: exists already; replace it with --force or choose another place with --out")
+    try:
+        is_ours = (folder / MARK).is_file() or not any(folder.iterdir())
+    except OSError as error:
+        raise FolderError(f"{shown}: cannot be replaced: {error.strerror}; choose another place") from None
+    if not is_ours:
+        raise FileExistsError(
+            f"{shown}: holds something else than results (no {MARK}), which --force does not replace; choose another "
+            "place"
+        )
+
+
+@contextmanager
+def reserved(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """A folder for the files of a command that works for `folder`; nobody else writes there meanwhile.
+
+    What a killed process left there is removed first; results that it had moved aside return to their name.
+
+    Raises
+    ------
+    FolderError
+        If another process is writing there, or it cannot be written.
+    """
+    shown, folder = printable(folder), Path(folder)
+    try:
+        folder = folder.parent.resolve() / folder.name
+        made = _make_parents(folder)
+    except OSError as error:
+        raise FolderError(f"{shown}: cannot write: {error.strerror}; choose another place") from None
+    work = _partial(folder)
+    try:
+        with _lock(folder, shown):
+            _sweep(folder)
+            try:
+                yield work
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+    finally:
+        for parent in reversed(made):
+            with suppress(OSError):
+                parent.rmdir()
+
+
+@contextmanager
+def new_folder(folder: str | os.PathLike[str], *, force: bool) -> Iterator[Path]:
+    """A sibling folder to write to, which takes the name `folder` at the end. Signals wait until then.
+
+    Parameters
+    ----------
+    force
+        Replace a folder of results that exists. It steps aside when the new one is complete; files in it that lightlag
+        did not write move to the new one.
 
     Raises
     ------
@@ -30,33 +172,193 @@ def new_folder(folder: str | os.PathLike[str], *, force: bool) -> Iterator[Path]
         If it cannot be written; nothing is left behind.
     """
     folder = Path(folder)
-    _engine.check_folder(folder, force)
-    partial = _partial(folder)
-    try:
-        with _named(folder):
-            partial.mkdir(parents=True)
-            yield partial
-            if folder.exists():
-                shutil.rmtree(folder)
-            partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    check_folder(folder, force)
+    with _signals.held(), reserved(folder) as partial, _named(folder):
+        partial.mkdir()
+        yield partial
+        _list_files(partial)
+        _swap(partial, folder)
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """A sibling file to write to, which takes the name `path` at the end; replaces what stands there."""
-    partial = _partial(path)
-    try:
-        with _named(path):
-            yield partial
-            partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with _signals.held():
+        _sweep_files(path)
+        partial = _partial(path)
+        try:
+            with _named(path):
+                yield partial
+                partial.replace(path)
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 def _partial(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.partial")
+    return path.with_name(f".{path.name}.{os.getpid()}-{next(_numbers)}.partial")
+
+
+def _make_parents(folder: Path) -> list[Path]:
+    """Makes the parents that are not there; from the first to the last."""
+    missing = [parent for parent in folder.parents if not parent.exists()][::-1]
+    made: list[Path] = []
+    for parent in missing:
+        parent.mkdir(exist_ok=True)
+        made.append(parent)
+    return made
+
+
+@contextmanager
+def _lock(folder: Path, shown: str) -> Iterator[None]:
+    """Nobody else writes to the folder; this process may lock it several times."""
+    with _guard:
+        held, handle = _locked.get(folder, (0, -1))
+        _locked[folder] = (held + 1, handle if held else _open_lock(folder, shown))
+    try:
+        yield
+    finally:
+        with _guard:
+            held, handle = _locked.pop(folder)
+            if held > 1:
+                _locked[folder] = (held - 1, handle)
+            elif handle >= 0:
+                # Before it is open to others: they find that theirs has gone and make a new one.
+                with suppress(OSError):
+                    _lock_path(folder).unlink()
+                os.close(handle)
+
+
+def _lock_path(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.lock")
+
+
+def _open_lock(folder: Path, shown: str) -> int:
+    path = _lock_path(folder)
+    if sys.platform == "win32":
+        return -1
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise FolderError(f"{shown}: cannot write: {error.strerror}; choose another place") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(handle), os.stat(path)):  # noqa: PTH116
+                os.truncate(handle, 0)
+                os.write(handle, str(os.getpid()).encode())
+                return handle
+        except BlockingIOError:
+            writer = os.pread(handle, 20, 0).decode("ascii", "replace")
+            os.close(handle)
+            raise FolderError(
+                f"{shown}: another lightlag (process {printable(writer)}) is writing there; wait for it, "
+                "or choose another place with --out"
+            ) from None
+        except FileNotFoundError:
+            # Whoever had it has removed it.
+            pass
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS):
+                os.close(handle)
+                raise
+            # A file system without locks.
+            return handle
+        os.close(handle)
+
+
+def _sweep(folder: Path) -> None:
+    """Removes what a killed process left beside a folder that is locked."""
+    left = re.compile(rf"\.{re.escape(folder.name)}\.\d+(-\d+)?\.(partial|old)")
+    own = f".{folder.name}.{os.getpid()}-"
+    found = [path for path in folder.parent.iterdir() if left.fullmatch(path.name) and not path.name.startswith(own)]
+    for old in (path for path in found if path.suffix == ".old"):
+        if folder.exists():
+            _retire(old, folder)
+        else:
+            old.rename(folder)
+    for partial in (path for path in found if path.suffix == ".partial"):
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _sweep_files(path: Path) -> None:
+    """Removes what processes that are no more left of a file."""
+    left = re.compile(rf"\.{re.escape(path.name)}\.(\d+)-\d+\.partial")
+    with suppress(OSError):
+        for sibling in path.parent.iterdir():
+            if (found := left.fullmatch(sibling.name)) and sibling.is_file() and not _lives(int(found[1])):
+                sibling.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _list_files(partial: Path) -> None:
+    """Notes in `run.json` which files are results: whatever else stands beside them later is not replaced."""
+    mark = partial / MARK
+    if not mark.exists():
+        return
+    about: dict[str, Any] = json.loads(mark.read_text("utf-8"))
+    about["files"] = sorted(str(path.relative_to(partial)) for path in partial.rglob("*") if not path.is_dir())
+    with mark.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(about, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _swap(partial: Path, folder: Path) -> None:
+    """Gives a folder its name; what had it steps aside before, and goes afterwards."""
+    old = partial.with_suffix(".old")
+    replaces = folder.exists()
+    if replaces:
+        folder.rename(old)
+    try:
+        partial.rename(folder)
+    except BaseException:
+        if replaces:
+            old.rename(folder)
+        raise
+    if replaces:
+        _retire(old, folder)
+
+
+def _retire(old: Path, new: Path) -> None:
+    """Removes results, after the files in them that are not ours have moved to the new ones."""
+    ours = _written(old)
+    for path in sorted(old.rglob("*")):
+        name = path.relative_to(old)
+        if path.is_dir() and not path.is_symlink():
+            continue
+        target = new / name
+        if str(name) not in ours and not os.path.lexists(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(target)
+    shutil.rmtree(old)
+
+
+def _written(folder: Path) -> frozenset[str]:
+    """The files of a results folder that lightlag wrote: those it lists, and the figures of ``lightlag plot``."""
+    from lightlag.results import METRICS
+
+    figures = {f"{metric}.pdf" for metric in (*METRICS, "queue")}
+    try:
+        listed = json.loads((folder / MARK).read_text("utf-8"))["files"]
+        return frozenset({MARK, *figures, *(name for name in listed if isinstance(name, str))})
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset({MARK})
+
+
+def _size(count: float) -> str:
+    from lightlag.results import size
+
+    return size(count)
 
 
 @contextmanager
@@ -64,10 +366,14 @@ def _named(path: Path) -> Iterator[None]:
     """Errors of the file system say what could not be written, whoever raised them."""
     try:
         yield
+    except FileExistsError:
+        raise
     except OSError as error:
-        raise OSError(f"{path}: cannot write: {error.strerror or error}") from error
+        if error.errno is None and str(error).startswith(str(path)):
+            raise
+        raise OSError(f"{printable(path)}: cannot write: {error.strerror or error}") from error
     except Exception as error:
         # polars reports a full disk as an error of its own.
         if type(error).__module__.startswith("polars"):
-            raise OSError(f"{path}: cannot write: {error}") from error
+            raise OSError(f"{printable(path)}: cannot write: {error}") from error
         raise

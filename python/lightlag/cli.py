@@ -7,14 +7,18 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
+from typer.core import TyperGroup
 
-from lightlag import _engine
+from lightlag import _engine, _signals
 from lightlag._table import print_rows
+from lightlag._text import plain, printable, say
+from lightlag._writing import check_folder, reserved
 from lightlag.commands import captures, compare_capture, compared, emulate, inspect, replay, serve
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError
@@ -24,10 +28,34 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-WRONG_INPUT, FAILED, STOPPED = 2, 1, 130
+WRONG_INPUT, FAILED = 2, 1
+
+
+class Commands(TyperGroup):
+    """The commands; what is wrong with a command line is printed with control characters escaped."""
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _escaped():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _escaped():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _escaped() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = printable(message, keep="\n")  # type: ignore[attr-defined]
+        raise
+
 
 app = typer.Typer(
     name="lightlag",
+    cls=Commands,
     help="Simulates transport protocols over satellite, wireless and other long or lossy paths.",
     epilog="""\b
 Examples:
@@ -54,7 +82,10 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change the scenario: links.0.loss=1e-4. May be repeated."),
 ]
-Seed = Annotated[int | None, typer.Option(min=0, help="Start of every random stream; replaces the scenario's own.")]
+LAST_SEED = 2**63 - 1
+Seed = Annotated[
+    int | None, typer.Option(min=0, max=LAST_SEED, help="Start of every random stream; replaces the scenario's own.")
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
@@ -85,8 +116,10 @@ def _guarded(command: Callable[P, None]) -> Callable[P, None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             _fail(FAILED, str(error))
+        except MemoryError:
+            _fail(FAILED, "there is no memory left for that; take a smaller scenario, record less, or use fewer --jobs")
         except KeyboardInterrupt:
-            _fail(STOPPED, "interrupted")
+            _fail(_signals.code(), f"interrupted; {_signals.kept()}")
         except typer.Exit:
             raise
         except BaseException as error:
@@ -100,7 +133,7 @@ def _guarded(command: Callable[P, None]) -> Callable[P, None]:
 
 def _fail(code: int, message: str) -> None:
     for line in message.splitlines():
-        print(f"error: {line}", file=sys.stderr)
+        print(f"error: {printable(line)}", file=sys.stderr)
     raise typer.Exit(code)
 
 
@@ -154,32 +187,54 @@ def run(
     scenario = json.loads(load_scenario(file, changes))
     folder = out if out is not None or as_json else Path("results") / scenario["name"]
     if folder is not None:
-        _engine.check_folder(folder, force)
-    spool = captures.spool(scenario, folder)
+        check_folder(folder, force)
+    captures.check(scenario, folder)
     if not quiet:
         _warn(file, changes)
-    stopped = False
-    try:
-        with _progress.of_run(scenario["name"], shown=not quiet) as progress:
-            result = run_scenario(scenario, progress=progress, spool=spool)
-    except Interrupted as error:
-        stopped = True
-        result = error.result  # type: ignore[assignment]
-    if as_json:
-        print(json.dumps(result.summary))
-    elif not quiet:
-        _print_result(result)
-    if folder is not None:
-        result.save(folder, force=force, jobs=jobs)
-        if not quiet:
-            print(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
-    if acks:
-        captures.write_acks(result, Path(acks))
-        if not quiet:
-            print(f"ACKs in {acks}", file=sys.stderr if as_json else sys.stdout)
-    if stopped:
-        kept = "" if folder is None else f"; what was recorded is in {folder}"
-        raise CommandError(STOPPED, f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}")
+    with _signals.held(), nullcontext() if folder is None else reserved(folder) as work:
+        if folder is not None:
+            # Again: another command may have just ended there.
+            check_folder(folder, force)
+        try:
+            with _progress.of_run(scenario["name"], shown=not quiet) as progress:
+                spool = captures.spool(scenario, work)
+                result = run_scenario(scenario, progress=_watched(progress), spool=spool)
+        except Interrupted as error:
+            result = error.result  # type: ignore[assignment]
+        stopped = result.interrupted
+        if as_json:
+            print(plain(json.dumps(result.summary)))
+        elif not quiet:
+            _print_result(result)
+        if folder is not None:
+            result.save(folder, force=force, jobs=jobs)
+            if not quiet:
+                say(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+        if acks:
+            captures.write_acks(result, Path(acks))
+            if not quiet:
+                say(f"ACKs in {acks}", file=sys.stderr if as_json else sys.stdout)
+        if stopped:
+            kept = "" if folder is None else f"; what was recorded is in {folder}"
+            again = "the same command" + (" with --force" if folder is not None and not force else "")
+            raise CommandError(
+                _signals.code(),
+                f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}; {again} runs it again",
+            )
+        if _signals.asked():
+            where = "" if folder is None else f" and its results are in {folder}"
+            raise CommandError(_signals.code(), f"interrupted at the end: the run is complete{where}")
+
+
+def _watched(progress: Callable[[float, float, int], None] | None) -> Callable[[float, float, int], bool]:
+    """A progress that ends the run when a signal asks for it."""
+
+    def watch(*now: Any) -> bool:
+        if progress is not None:
+            progress(*now)
+        return not _signals.asked()
+
+    return watch
 
 
 @app.command(short_help="Run several algorithms side by side.")
@@ -195,7 +250,9 @@ def compare(
         typer.Option("--replications", "-n", min=1, help="Runs of each algorithm and point, with consecutive seeds."),
     ] = 10,
     sets: Set = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The first seed; replaces the scenario's own.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=LAST_SEED, help="The first seed; replaces the scenario's own.")
+    ] = None,
     out: Out = None,
     force: Force = False,
     jobs: Annotated[
@@ -214,30 +271,41 @@ def compare(
     formats = compared.formats(figures)
     plan = compared.plan(files, congestion, vary or [], replications, changes)
     folder = out if out is not None else compared.folder(plan)
-    journal = compared.journal(plan, folder, force)
     if not quiet:
         for file in files:
             _warn(file, changes)
-    # Those who draw start now: they are ready when the runs are.
-    with compared.helpers(jobs, formats) as helpers:
-        comparison = compared.run(plan, jobs, journal, shown=not quiet)
-        if not comparison.outcomes:
-            raise CommandError(STOPPED, "interrupted before a run had finished; nothing to keep")
+    compared.goes_on(plan, folder, force)
+    with _signals.held(), reserved(folder):
+        # Again: another command may have just ended there.
+        journal = compared.journal(folder, goes_on=compared.goes_on(plan, folder, force))
+        # Those who draw start now: they are ready when the runs are.
+        with compared.helpers(jobs, formats) as helpers:
+            comparison = compared.run(plan, jobs, journal, shown=not quiet, fresh=force)
+            if not comparison.outcomes:
+                raise CommandError(
+                    _signals.code(),
+                    "interrupted before a run had finished; nothing to keep, the same command begins again",
+                )
+            if not quiet:
+                for note in compared.notes(comparison):
+                    say(f"warning: {note}", file=sys.stderr)
+                print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
+            command = shlex.join(["lightlag", *sys.argv[1:]])
+            comparison.save_with(helpers, folder, force=True, formats=formats, report=bool(formats), command=command)
+        journal.unlink(missing_ok=True)
         if not quiet:
-            for note in compared.notes(comparison):
-                print(f"warning: {note}", file=sys.stderr)
-            print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
-        command = shlex.join(["lightlag", *sys.argv[1:]])
-        comparison.save_with(helpers, folder, force=True, formats=formats, report=bool(formats), command=command)
-    journal.unlink(missing_ok=True)
-    if not quiet:
-        print(f"{'report, figures and tables' if formats else 'tables'} in {folder}")
-    if not comparison.is_complete:
-        raise CommandError(
-            STOPPED,
-            f"interrupted; the {len(comparison.outcomes)} of {plan.design.run_count} runs that had finished are in "
-            f"{folder}, the same command goes on from there",
-        )
+            say(f"{'report, figures and tables' if formats else 'tables'} in {folder}")
+        if not comparison.is_complete:
+            again = "the same command without --force" if force else "the same command"
+            raise CommandError(
+                _signals.code(),
+                f"interrupted; the {len(comparison.outcomes)} of {plan.design.run_count} runs that had finished are in "
+                f"{folder}, {again} goes on from there",
+            )
+        if _signals.asked():
+            raise CommandError(
+                _signals.code(), f"interrupted at the end: all {plan.design.run_count} runs are in {folder}"
+            )
 
 
 @app.command(short_help="Draw a figure of results.")
@@ -267,7 +335,7 @@ def plot(
     metric = metric or (compared.figures[0] if compared else "cwnd")
     path = folder / f"{metric}.pdf" if out is None else out
     (compared or load(folder)).plot(metric, path)  # type: ignore[arg-type]
-    print(path)
+    say(path)
 
 
 @app.command(short_help="Reproduce the figures of a paper.")
@@ -310,7 +378,7 @@ def reproduce(
     else:
         record = papers[paper].reproduce(folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet).record()
     if as_json:
-        print(json.dumps(record))
+        print(plain(json.dumps(record)))
 
 
 @app.command(short_help="Compare lightlag with closed forms, papers and the kernel.")
@@ -353,9 +421,10 @@ def validate(
     if what == "kernel":
         from lightlag.reproduce.validation import kernel
 
-        outside = kernel.validate(
-            out, seeds=seeds, jobs=jobs, only=only, short=short, kept=kept, again=again, quiet=quiet
-        )
+        with _signals.raising():
+            outside = kernel.validate(
+                out, seeds=seeds, jobs=jobs, only=only, short=short, kept=kept, again=again, quiet=quiet
+            )
         if outside:
             raise CommandError(FAILED, "\n".join(outside))
         return
@@ -408,8 +477,8 @@ def check(file: File, sets: Set = None) -> None:
 
     _, warnings = check_scenario(file, _changes(sets, None))
     for place, message in warnings:
-        print(f"warning: {file}: {place}: {message}")
-    print(f"{file}: can be run" + (f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""))
+        say(f"warning: {file}: {place}: {message}")
+    say(f"{file}: can be run" + (f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""))
 
 
 @app.command(short_help="Print the JSON Schema of a scenario.")
@@ -436,7 +505,7 @@ def _warn(file: str, changes: list[tuple[str, str]]) -> None:
     from lightlag.scenario import check as check_scenario
 
     for place, message in check_scenario(file, changes)[1]:
-        print(f"warning: {place}: {message}", file=sys.stderr)
+        say(f"warning: {place}: {message}", file=sys.stderr)
 
 
 def _print_result(result: Result) -> None:
@@ -479,11 +548,11 @@ app.command("compare-capture", short_help="Lay a real connection beside a simula
 
 def main() -> None:
     """The command ``lightlag``."""
+    _signals.install()
     try:
         app(prog_name="lightlag")
-    except KeyboardInterrupt:
-        print("error: interrupted", file=sys.stderr)
-        sys.exit(STOPPED)
+    finally:
+        _signals.finish()
 
 
 if __name__ == "__main__":

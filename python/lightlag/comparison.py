@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
+from lightlag._text import printable
 from lightlag.analyse import Interval, mean_interval
 from lightlag.errors import InputError
 from lightlag.outcome import UDP, Outcome
@@ -127,8 +128,16 @@ class Design:
         """The design of which :meth:`to_json` gave these values."""
 
         def tuples(table: dict[str, Any]) -> dict[str, Any]:
+            for key, value in table.items():
+                if not all(isinstance(text, str) for text in (value if isinstance(value, list) else [value])):
+                    raise ValueError(f"{key} holds {value!r:.60}")
             return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
+        counts = (plain["seed"], plain["replications"])
+        if not all(isinstance(count, int) and count >= 0 for count in counts) or not isinstance(
+            plain["scenario"]["name"], str
+        ):
+            raise ValueError("a seed, a number of replications or a name of the scenario is none")
         return cls(
             plain["scenario"],
             tuple(Competitor(**tuples(one)) for one in plain["competitors"]),
@@ -427,6 +436,17 @@ def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
     try:
         design = Design.from_json(json.loads((folder / "run.json").read_text("utf-8"))["design"])
         found = journal.read_all(folder / "curves.jsonl")
+        places = {(one.label, point) for point in design.points() for one in design.competitors}
+        if stray := [one for _, one in found if (one.congestion, one.point) not in places]:
+            raise ValueError(f"it has a run of {stray[0].congestion} at {stray[0].point}, which it does not compare")
+        if not found:
+            raise ValueError("it has no runs")
         return Comparison(design, [one for _, one in found], [key for key, _ in found])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder}: does not hold a comparison that this version wrote: {error}") from None
+    except KeyError as error:
+        reason: object = f"{error} is missing"
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        reason = error
+    raise InputError(
+        f"{printable(folder)}: does not hold a comparison that this version wrote: {printable(reason)}; repeat it with "
+        '"lightlag compare"'
+    )

@@ -11,11 +11,15 @@ if TYPE_CHECKING:
     from lightlag.comparison import Comparison
     from lightlag.results import Result
 
-__all__ = ["InputError", "Interrupted", "ScenarioError"]
+__all__ = ["FolderError", "InputError", "Interrupted", "ScenarioError"]
 
 
 class InputError(ValueError):
     """Something asked for that cannot be: one message with place, value and remedy."""
+
+
+class FolderError(InputError, OSError):
+    """A place where results cannot be written, found before anything is run."""
 
 
 class Interrupted(KeyboardInterrupt):

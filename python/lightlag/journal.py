@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from lightlag import _engine
+from lightlag._writing import new_file
 from lightlag.outcome import Outcome
 
 __all__ = ["Journal", "key_of", "lines", "read", "read_all"]
@@ -45,28 +46,32 @@ def read_all(path: Path) -> list[tuple[str, Outcome]]:
 
 
 def read(path: Path) -> dict[str, Outcome]:
-    """The outcomes of a journal by key. A line that breaks off, as after a power cut, is left out."""
+    """The outcomes of a journal by key. Lines that broke off or are no runs are left out."""
     found: dict[str, Outcome] = {}
     try:
-        text = path.read_text("utf-8")
+        content = path.read_bytes()
     except FileNotFoundError:
         return found
-    for line in text.splitlines():
+    for line in content.split(b"\n"):
         try:
             entry: dict[str, Any] = json.loads(line)
-            found[entry["key"]] = Outcome.from_json(entry["outcome"])
-        except (ValueError, KeyError, TypeError):
+            key, outcome = entry["key"], Outcome.from_json(entry["outcome"])
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
+        if isinstance(key, str):
+            found[key] = outcome
     return found
 
 
 class Journal:
     """A file to which finished runs are added."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, fresh: bool = False) -> None:
+        """With `fresh` the first run that is added replaces what the file holds."""
         self.path = Path(path)
-        self.finished = read(self.path)
+        self.finished = {} if fresh else read(self.path)
         """What an earlier comparison left, by key."""
+        self._fresh = fresh
         self._file: FileIO | None = None
 
     def __enter__(self) -> Self:
@@ -83,6 +88,9 @@ class Journal:
         try:
             if self._file is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
+                if self._fresh:
+                    with new_file(self.path) as partial:
+                        partial.touch()
                 self._file = self.path.open("ab", buffering=0)
                 if self._file.tell() > 0:
                     # A line that broke off stays alone.

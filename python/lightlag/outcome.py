@@ -52,6 +52,26 @@ class Flows:
             min_rtt_s=[flow["min_rtt_s"] for flow in summary],
         )
 
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> Flows:
+        """The flows as :meth:`Outcome.to_json` gave them.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it gave others.
+        """
+        flows = cls(
+            _texts(plain["name"], "name"),
+            _texts(plain["congestion"], "congestion"),
+            _numbers(plain["goodput_bps"], "goodput_bps"),
+            _numbers(plain["completion_s"], "completion_s", gaps=True),
+            _numbers(plain["min_rtt_s"], "min_rtt_s", gaps=True),
+        )
+        if len({len(getattr(flows, field.name)) for field in dataclasses.fields(cls)}) != 1:
+            _refuse("flows", "columns of different lengths")
+        return flows
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -144,21 +164,54 @@ class Outcome:
 
         Raises
         ------
-        KeyError, TypeError
+        KeyError, TypeError, ValueError, AttributeError
             If it gave others.
         """
         import numpy as np
 
         values = {field.name: plain[field.name] for field in dataclasses.fields(cls)}
-        values["point"] = tuple(plain["point"])
-        values["flows"] = Flows(**plain["flows"])
+        values["point"] = tuple(_texts(plain["point"], "point"))
+        for name in ("congestion", "result_hash"):
+            _texts([plain[name]], name)
+        for name in ("goodput_bps", "jain", "retransmitted_share", "simulated_s", "seed", "timeouts"):
+            _numbers([plain[name]], name)
+        for name in ("completion_s", "queueing_mean_s", "queueing_p95_s"):
+            _numbers([0.0 if plain[name] is None else plain[name]], name)
+        if plain["bottleneck"] is not None:
+            _texts([plain["bottleneck"]], "bottleneck")
+        values["flows"] = Flows.from_json(plain["flows"])
         if plain["delivered_bytes"] is not None:
-            values["delivered_bytes"] = np.array(plain["delivered_bytes"], dtype=np.float64)
+            values["delivered_bytes"] = np.array(
+                _numbers(plain["delivered_bytes"], "delivered_bytes"), dtype=np.float64
+            )
         if plain["windows"] is not None:
             values["windows"] = {
-                name: (np.array(times), np.array(values)) for name, (times, values) in plain["windows"].items()
+                name: (np.array(_numbers(times, name)), np.array(_numbers(windows, name)))
+                for name, (times, windows) in plain["windows"].items()
+                if len(times) == len(windows) or _refuse(name, "times and windows of different numbers")
             }
         return cls(**values)
+
+
+def _refuse(name: str, what: object) -> bool:
+    raise ValueError(f"{name} holds {what!r:.60}")
+
+
+def _texts(values: object, name: str) -> list[str]:
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        _refuse(name, values)
+    return values  # type: ignore[return-value]
+
+
+def _numbers(values: object, name: str, *, gaps: bool = False) -> list[Any]:
+    """Numbers that are finite, with None between them where there may be gaps."""
+    if not isinstance(values, list):
+        _refuse(name, values)
+    for value in values:  # type: ignore[attr-defined]
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        if not is_number and not (gaps and value is None):
+            _refuse(name, value)
+    return values  # type: ignore[return-value]
 
 
 def _delivered(trace: pl.DataFrame, seconds: float) -> Numbers:

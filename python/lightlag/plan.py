@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lightlag import _engine
+from lightlag import _engine, _memory
 from lightlag.comparison import Design, Point
 from lightlag.errors import InputError, ScenarioError, scenario_error
 from lightlag.journal import key_of
@@ -73,7 +73,32 @@ def make(
     first = next(iter(bases.values()))
     rivals = _competitors(bases, congestion, varied)
     design = Design(first, tuple(rivals), tuple(varied), int(first["seed"]), replications)
+    _check_size(design, bases)
     return Plan(design, tuple(_runs(design, bases)))
+
+
+_BYTES_A_RUN = 16_000
+"""What a run keeps beside its scenario: its outcome, with a curve of 1,200 steps."""
+_MOST_RUNS = 10_000_000
+_LAST_SEED = 2**63 - 1
+
+
+def _check_size(design: Design, bases: Mapping[str, dict[str, Any]]) -> None:
+    """Refuses what cannot be held, before it is spread out."""
+    counts = [(len(one.values), f" of {one.label}", "value") for one in design.variables]
+    counts += [(len(design.competitors), "", "algorithm"), (design.replications, "", "seed")]
+    factors = (f"{count:,} {what}{'s' * (count != 1)}{of}" for count, of, what in counts)
+    what = f"{' × '.join(factors)}: {design.run_count:,} runs"
+    remedy = "vary less, or ask for fewer replications"
+    needed = design.run_count * (_BYTES_A_RUN + max(len(json.dumps(base)) for base in bases.values()))
+    _memory.check(needed, what, remedy)
+    if design.run_count > _MOST_RUNS:
+        raise InputError(f"{what} are more than {_MOST_RUNS:,}; {remedy}")
+    if design.seed + design.replications - 1 > _LAST_SEED:
+        raise InputError(
+            f"the seeds from {design.seed} on, {design.replications:,} of them, go beyond {_LAST_SEED}, the last there "
+            "is; begin with a smaller one"
+        )
 
 
 def _named(scenarios: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -49,10 +49,14 @@ class Sending:
     """
 
     def __init__(self, capture: str | os.PathLike[str], flow: int | None = None) -> None:
+        if Path(capture).is_dir():
+            raise InputError(f"{capture}: is a folder; name a capture in it")
         try:
             about, sent, acks = _engine.sending(Path(capture), flow)
         except ValueError as error:
             raise InputError(str(error)) from None
+        except OSError as error:
+            raise InputError(f"{error}; name a capture: pcapng or pcap") from None
         self.summary: dict[str, Any] = json.loads(about)
         self._sent, self._acks = sent, acks
 
@@ -159,8 +163,20 @@ def _receive_buffer(real: dict[str, Any]) -> str | dict[str, Any]:
     return {"auto": {"max": size}} if grew else size
 
 
-def repeat(capture: str | os.PathLike[str], *, flow: int | None = None, **options: Any) -> Repetition:
-    """Repeats the run in a capture; the options are those of :func:`scenario_of`."""
+def repeat(
+    capture: str | os.PathLike[str],
+    *,
+    flow: int | None = None,
+    spool: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> Repetition:
+    """Repeats the run in a capture; the other options are those of :func:`scenario_of`.
+
+    Parameters
+    ----------
+    spool
+        Where our run stands until it is saved; by default among temporary files.
+    """
     from lightlag.results import load
     from lightlag.run import run
 
@@ -168,7 +184,7 @@ def repeat(capture: str | os.PathLike[str], *, flow: int | None = None, **option
     scenario = scenario_of(real, **options)
     at = RECEIVER if real.summary["vantage"] == "receiver" else SENDER
     # Where our run and its capture stand until they are saved elsewhere, as long as somebody may ask for that.
-    spool = tempfile.mkdtemp(prefix="lightlag-")
+    spool = tempfile.mkdtemp(prefix="lightlag-", dir=spool)
     forget = functools.partial(shutil.rmtree, spool, ignore_errors=True)
     try:
         result = run(scenario | {"record": scenario["record"] | {"pcap": {"at": [at]}}}, spool=spool)
@@ -180,7 +196,7 @@ def repeat(capture: str | os.PathLike[str], *, flow: int | None = None, **option
     except BaseException:
         forget()
         raise
-    repetition = Repetition(Path(capture), scenario, real, ours, load(folder))
+    repetition = Repetition(Path(capture), scenario, real, ours, load(folder), folder)
     weakref.finalize(repetition, forget)
     return repetition
 
@@ -196,6 +212,8 @@ class Repetition:
     real: Sending
     ours: Sending
     result: Result
+    folder: Path
+    """Where our run stands."""
 
     def same_packets(self) -> int:
         """How many data packets from the first on are the same in both, in the same order: number, start and bytes."""
@@ -306,11 +324,10 @@ class Repetition:
         """Writes the results folder of our run with scenario.toml, comparison.json and sequence.pdf in it."""
         from lightlag.scenario import _toml
 
-        folder = self.result.save(folder, force=force)
-        (folder / "scenario.toml").write_text(_toml(self.scenario) + "\n", "utf-8")
-        (folder / "comparison.json").write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
-        self.plot(folder / "sequence.pdf")
-        return folder
+        (self.folder / "scenario.toml").write_text(_toml(self.scenario) + "\n", "utf-8")
+        (self.folder / "comparison.json").write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
+        self.plot(self.folder / "sequence.pdf")
+        return self.result.save(folder, force=force)
 
 
 def _ratio(real: float, ours: float) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import os
 import shutil
 import weakref
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from contextlib import suppress
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from lightlag import _engine
+from lightlag._text import printable
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -291,13 +294,19 @@ class _Live:
     def table(self, name: str) -> pl.DataFrame:
         import polars as pl
 
-        return pl.DataFrame(self._run.table(name))
+        try:
+            return pl.DataFrame(self._run.table(name))
+        except KeyError as error:
+            raise InputError(str(error.args[0])) from None
 
     def captures(self) -> list[Path]:
         return [] if self._captures is None else [self._captures / name for name in self._run.captures]
 
     def save(self, folder: Path, force: bool, jobs: int) -> None:
-        self._run.write(folder, force, jobs, self._captures)
+        from lightlag._writing import new_folder
+
+        with new_folder(folder, force=force) as partial:
+            self._run.write(partial, folder, jobs, self._captures)
         if failure := self._run.capture_failure:
             raise OSError(f"{folder}/captures/{failure}; captures hold what came before, everything else is complete")
 
@@ -307,24 +316,30 @@ class _Folder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        shown = printable(folder)
         try:
-            self._head: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
+            head: Any = json.loads((folder / "run.json").read_text("utf-8"))
         except FileNotFoundError:
+            raise InputError(f'{shown}: is not a results folder (no run.json); write one with "lightlag run"') from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"{printable(folder / 'run.json')}: cannot be read: {printable(error)}") from None
+        if not isinstance(head, dict) or "result_hash" not in head:
             raise InputError(
-                f'{folder}: is not a results folder (no run.json); write one with "lightlag run"'
-            ) from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{folder / 'run.json'}: cannot be read: {error}") from None
-        if "result_hash" not in self._head:
-            raise InputError(
-                f"{folder}: does not hold a single run; name a folder that lightlag run wrote, or load_comparison"
+                f"{shown}: does not hold a single run; name a folder that lightlag run wrote, or load_comparison"
             )
+        for key, fits in _HEAD.items():
+            if not fits(head.get(key)):
+                raise InputError(
+                    f"{printable(folder / 'run.json')}: {key}: {head.get(key)!r:.60} is not what a run writes there; "
+                    'repeat it with "lightlag run"'
+                )
+        self._head: dict[str, Any] = head
 
     def head(self) -> dict[str, Any]:
         return self._head
 
     def summary(self) -> dict[str, Any]:
-        summary = {key: value for key, value in self._head.items() if key != "interrupted"}
+        summary = {key: value for key, value in self._head.items() if key not in ("interrupted", "files")}
         flows = self.table("flows").to_dicts()
         for flow in flows:
             flow["limited_s"] = {limit: flow.pop(f"limited_{limit}_s") for limit in _LIMITS}
@@ -346,11 +361,27 @@ class _Folder:
     def table(self, name: str) -> pl.DataFrame:
         import polars as pl
 
+        if name not in _columns():
+            raise InputError(f'no table "{printable(name)}"; there are {", ".join(_columns())}')
         path = self._folder / f"{name}.parquet"
         try:
-            return pl.read_parquet(path)
+            table = pl.read_parquet(path)
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{path}: cannot be read: {error}") from None
+            raise InputError(f"{printable(path)}: cannot be read: {printable(error)}") from None
+        for column, kind in _columns()[name].items():
+            problem = None
+            if column not in table.columns:
+                problem = "is missing"
+            elif table[column].dtype != kind:
+                problem = f"has {table[column].dtype} instead of {kind}"
+            elif kind.is_float() and not (table[column].is_finite() | table[column].is_null()).all():
+                problem = "holds something that is not a finite number"
+            if problem:
+                raise InputError(
+                    f"{printable(path)}: is not what a run of this version writes: {column} {problem}; repeat it with "
+                    '"lightlag run"'
+                )
+        return table
 
     def captures(self) -> list[Path]:
         return sorted((self._folder / "captures").glob("*.pcapng"))
@@ -360,6 +391,53 @@ class _Folder:
 
         with new_folder(folder, force=force) as partial:
             shutil.copytree(self._folder, partial, dirs_exist_ok=True)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_HEAD: dict[str, Callable[[Any], bool]] = {
+    "scenario": lambda value: (
+        isinstance(value, dict)
+        and isinstance(value.get("name"), str)
+        and isinstance(value.get("duration"), str)
+        and isinstance(value.get("record"), dict)
+    ),
+    "seed": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+    "version": lambda value: isinstance(value, str),
+    "simulated_s": _is_number,
+    "wall_s": _is_number,
+    "packet_hops": _is_number,
+    "result_hash": lambda value: isinstance(value, str),
+    "interrupted": lambda value: isinstance(value, bool),
+}
+"""What `run.json` says of a run."""
+
+
+@cache
+def _columns() -> dict[str, dict[str, pl.DataType]]:
+    """The tables of a run with the columns that all of them have, as this version writes them."""
+    import polars as pl
+
+    line = {"rate": "1 Mbit/s", "delay": "1 ms"}
+    plain: dict[str, Any] = {
+        "duration": "1 s",
+        "links": [line | {"between": ["a", "b"]}, line | {"between": ["b", "c"]}],
+        "flows": [{"name": "one way", "from": "a", "to": "c", "transfer": "1 B"}],
+        "record": {"acks": True},
+    }
+    asks = {"from": "a", "to": "c", "traffic": {"kind": "requests", "request": "1 B", "response": "1 B"}}
+    proxy = {"node": "b", "buffer": "1 kB", "flows": ["one way"]}
+    rich = plain | {"flows": [*plain["flows"], asks], "proxies": [proxy]}
+    found: dict[str, dict[str, pl.DataType]] = {}
+    for scenario in (plain, rich):
+        run = _engine.run(json.dumps(scenario))
+        for name in get_args(TableName):
+            # Some tables are there only where they have something to say.
+            with suppress(KeyError):
+                found.setdefault(name, dict(pl.DataFrame(run.table(name)).schema))
+    return found
 
 
 Row = dict[str, str]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from lightlag import _engine
+from lightlag import _engine, _memory, _signals
+from lightlag._text import printable
 from lightlag.comparison import Comparison
 from lightlag.errors import InputError, Interrupted
 from lightlag.journal import Journal
@@ -73,6 +75,7 @@ def run(
     True
     """
     text = load_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
+    _memory.check_network(text)
     call = None if progress is None else lambda *now: progress(*now) is not False
     stopped = False
 
@@ -158,10 +161,8 @@ def compare(
     >>> comparison.summary.filter(measure="goodput_bps").select("delay", "runs").rows()
     [('10 ms', 2), ('100 ms', 2)]
     """
-    jobs = processors() if jobs is None else jobs
-    for value, what in ((replications, "replications"), (jobs, "jobs")):
-        if value < 1:
-            raise InputError(f"{value} {what} compare nothing; ask for at least 1")
+    jobs = processors() if jobs is None else _count(jobs, "jobs")
+    replications = _count(replications, "replications")
     plan = make(scenario, congestion, vary, replications, changes_of(sets, duration=duration, seed=seed))
     return carry_out(plan, jobs, progress, journal)
 
@@ -171,13 +172,22 @@ def carry_out(
     jobs: int,
     progress: Callable[[int, int], object] | None = None,
     journal: str | os.PathLike[str] | None = None,
+    *,
+    fresh: bool = False,
 ) -> Comparison:
-    """The comparison of a plan; as :func:`compare`, which makes the plan."""
+    """The comparison of a plan; as :func:`compare`, which makes the plan.
+
+    Parameters
+    ----------
+    fresh
+        Repeat the runs that the journal holds, too, and replace it.
+    """
     outcomes: dict[Run, Outcome] = {}
+    _memory.check_network(plan.runs[0].text, min(jobs, len(plan.runs)))
     if journal is None:
         finished = _run_all(plan, jobs, outcomes, progress, None)
     else:
-        with Journal(journal) as written:
+        with Journal(journal, fresh=fresh) as written:
             outcomes |= {run: written.finished[run.key] for run in plan.runs if run.key in written.finished}
             finished = _run_all(plan, jobs, outcomes, progress, written)
     ordered = plan.ordered(outcomes)
@@ -194,9 +204,45 @@ def processors() -> int:
 
 def changes_of(sets: Sets, **values: object) -> list[tuple[str, str]]:
     """Changes as text, with those that have an argument of their own at the end."""
-    pairs = sets.items() if isinstance(sets, Mapping) else sets
     given = [(key, value) for key, value in values.items() if value is not None]
-    return [(key, text_of(value)) for key, value in [*pairs, *given]]
+    return [(key, text_of(value)) for key, value in [*_pairs(sets), *given]]
+
+
+def _pairs(sets: Any) -> list[tuple[str, Any]]:
+    """Changes as pairs.
+
+    Raises
+    ------
+    InputError
+        If one is no pair of a key and a value.
+    """
+    remedy = 'write {"links.0.loss": 1e-4} or [("links.0.loss", 1e-4)]'
+    if isinstance(sets, (str, bytes)) or not isinstance(sets, Iterable):
+        raise InputError(f"sets: {printable(repr(sets)):.60} is no mapping and no list of pairs; {remedy}")
+    pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise InputError(f"sets: {printable(repr(pair)):.60} is no pair of a key and a value; {remedy}")
+        if pair[1] is None:
+            raise InputError(f"sets: {printable(pair[0])}: None is no value; {remedy}")
+    return pairs
+
+
+def _count(value: Any, what: str) -> int:
+    """A number of something, at least 1.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    try:
+        count = operator.index(value)
+    except TypeError:
+        count = 0
+    if count < 1 or isinstance(value, bool):
+        raise InputError(f"{what}: {printable(repr(value)):.60} is not a whole number; ask for at least 1")
+    return count
 
 
 def _run_all(
@@ -209,8 +255,11 @@ def _run_all(
     """Runs what is left and files the outcomes; whether it came to its end. Threads do: the engine holds no lock."""
     stop = threading.Event()
 
+    def is_over() -> bool:
+        return stop.is_set() or _signals.asked()
+
     def work(run: Run) -> Outcome | None:
-        result = None if stop.is_set() else _engine.run(run.text, lambda *_: not stop.is_set(), 0.05)
+        result = None if is_over() else _engine.run(run.text, lambda *_: not is_over(), 0.05)
         if result is None or result.interrupted:
             return None
         first = run.seed == plan.design.seed
@@ -227,6 +276,8 @@ def _run_all(
         left = iter([run for run in plan.runs if run not in outcomes])
         try:
             while True:
+                if _signals.asked():
+                    raise KeyboardInterrupt
                 # A few ahead of the threads: whoever waits looks at all that are pending.
                 for run in itertools.islice(left, 4 * jobs - len(pending)):
                     pending[pool.submit(work, run)] = run

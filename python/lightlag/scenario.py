@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from lightlag import _engine
-from lightlag.errors import ScenarioError, scenario_error
+from lightlag._text import printable
+from lightlag.errors import InputError, ScenarioError, scenario_error
 
 __all__ = [
     "Chain",
@@ -820,11 +823,17 @@ def toml_value(value: object) -> str:
     >>> toml_value({"at": ["2.9 s"], "on": True})
     '{ at = ["2.9 s"], on = true }'
     """
+    value = _plain(value)
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {toml_value(entry)}" for key, entry in value.items()) + " }"
+        return "{ " + ", ".join(f"{_toml_key(key)} = {toml_value(entry)}" for key, entry in value.items()) + " }"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(toml_value, value)) + "]"
-    return json.dumps(value)
+    # JSON has no escape for the last control character, which TOML refuses.
+    return json.dumps(value).replace("\x7f", "\\u007f")
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
 
 
 def _toml(entries: Mapping[str, Any]) -> str:
@@ -851,13 +860,26 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
         scenario = scenario.to_dict()
     if isinstance(scenario, Mapping):
         return json.dumps(_plain(scenario)), "json", None
+    if not isinstance(scenario, (str, os.PathLike)):
+        raise InputError(
+            f"{printable(repr(scenario)):.60} is no scenario; give a Network, a Scenario, a mapping, the path of a "
+            "file or the name of a preset"
+        )
     path = Path(scenario)
-    if isinstance(scenario, str) and not path.exists():
+    if isinstance(scenario, str) and not _exists(path):
         from lightlag import presets
 
         if scenario in presets.PRESETS:
             return json.dumps(presets.PRESETS[scenario]().to_dict()), "json", scenario
     return _read(path), "json" if path.suffix == ".json" else "toml", str(path)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        # A name that is too long, or has a zero in it.
+        return False
 
 
 def _folder(source: str | None) -> str:
@@ -876,16 +898,37 @@ def _read(path: Path) -> str:
         reason = "is a folder; name a scenario file in it"
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
+    except ValueError as error:
+        reason = f"cannot be read: {error}; name a scenario file"
     raise scenario_error([("", reason)], str(path))
 
 
-def _plain(value: Any) -> Any:
-    """Plain values, without what was left to the engine."""
+def _plain(value: Any, at: str = "") -> Any:
+    """Plain values, without what was left to the engine. Scalars and arrays of numpy are numbers and lists.
+
+    Raises
+    ------
+    InputError
+        If a value has no place in a scenario.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         entries = ((entry.name.rstrip("_"), getattr(value, entry.name)) for entry in dataclasses.fields(value))
-        return {key: _plain(entry) for key, entry in entries if entry is not None}
+        return {key: _plain(entry, f"{at}.{key}") for key, entry in entries if entry is not None}
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items() if entry is not None}
+        return {str(key): _plain(entry, f"{at}.{key}") for key, entry in value.items() if entry is not None}
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    return value
+        return [_plain(entry, f"{at}[{index}]") for index, entry in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{_place(at)}{value} is not a finite number; write one such as 1e-4")
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise InputError(
+        f"{_place(at)}{printable(repr(value)):.60} is of type {type(value).__name__}, which a scenario has no use for; "
+        "write a text, a number, true or false, a list or a mapping"
+    )
+
+
+def _place(at: str) -> str:
+    return f"{printable(at.removeprefix('.'))}: " if at else ""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from lightlag import _engine
+from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.scenario import Congestion, toml_value
 
@@ -163,11 +164,7 @@ def variables(vary: Vary) -> list[Variable]:
     >>> [variable.label for variable in variables(["links.1.loss=0,1e-3", "links.1.queue.limit=1 bdp,2 bdp"])]
     ['loss', 'queue limit']
     """
-    given = (
-        [(key, [text_of(value) for value in values]) for key, values in vary.items()]
-        if isinstance(vary, Mapping)
-        else [_parsed(text) for text in ([vary] if isinstance(vary, str) else vary)]
-    )
+    given = [_listed(key, values) for key, values in vary.items()] if isinstance(vary, Mapping) else _texts(vary)
     found = []
     for text, values in given:
         label, keys = _labelled(text)
@@ -178,6 +175,29 @@ def variables(vary: Vary) -> list[Variable]:
         raise InputError(f'"{repeated[0]}" varies twice; name each key once')
     labels = _labels([(label, keys) for label, keys, _ in found])
     return [Variable(label, keys, values) for label, (_, keys, values) in zip(labels, found, strict=True)]
+
+
+def _listed(key: Any, values: Any) -> tuple[str, list[str]]:
+    """A key and its values, given in Python."""
+    if not isinstance(key, str):
+        raise InputError(f"vary: {printable(repr(key)):.60} is no key of a scenario; write one such as links.1.loss")
+    is_array = hasattr(values, "dtype") and getattr(values, "ndim", 0) > 0
+    if isinstance(values, (str, bytes, Mapping)) or not (is_array or isinstance(values, Iterable)):
+        shown = printable(repr(values))
+        raise InputError(f"vary: {printable(key)}: {shown:.60} is not a list of values; write [{shown:.60}]")
+    listed = list(values)
+    if None in listed:
+        raise InputError(f"vary: {printable(key)}: None is no value; leave it out")
+    return key, [text_of(value) for value in listed]
+
+
+def _texts(vary: Any) -> list[tuple[str, list[str]]]:
+    texts: list[Any] = [vary] if isinstance(vary, str) else list(vary) if isinstance(vary, Iterable) else [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            f'vary: {printable(repr(vary)):.60} is no mapping and no list of texts; write {{"links.1.loss": [0, 1e-3]}}'
+        )
+    return [_parsed(text) for text in texts]
 
 
 def _parsed(text: str) -> tuple[str, list[str]]:
@@ -268,15 +288,26 @@ def competitors(given: Competitors) -> list[Competitor]:
     """
     if isinstance(given, Mapping):
         found = [
-            _competitor(label, [choice] if isinstance(choice, (str, Mapping)) else choice)
+            _competitor(str(label), [choice] if isinstance(choice, (str, Mapping)) else _iterable(choice))
             for label, choice in given.items()
         ]
     else:
-        found = [_competitor(None, [choice]) for choice in ([given] if isinstance(given, str) else given)]
+        found = [_competitor(None, [choice]) for choice in ([given] if isinstance(given, str) else _iterable(given))]
     labels = [one.label for one in found]
     if repeated := [label for at, label in enumerate(labels) if label in labels[:at]]:
         raise InputError(f'"{repeated[0]}" is named twice; name each algorithm once')
     return found
+
+
+def _iterable(given: Any) -> list[Any]:
+    choices = list(given) if isinstance(given, Iterable) and not isinstance(given, bytes) else [given]
+    for choice in choices:
+        if not isinstance(choice, (str, Mapping)):
+            raise InputError(
+                f"congestion: {printable(repr(choice)):.60} is no algorithm; name one, or write its table, "
+                '{"algorithm": "cubic", "beta": 0.8}'
+            )
+    return choices
 
 
 def _competitor(label: str | None, given: Sequence[Congestion]) -> Competitor:

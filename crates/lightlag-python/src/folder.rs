@@ -1,6 +1,6 @@
-//! A results folder: `run.json`, one Parquet file a table, and a folder of captures if there are any.
+//! The files of a results folder: `run.json`, one Parquet file a table, and a folder of captures if there are any.
 //!
-//! Everything is written to a sibling folder first, which takes the final name at the end: what stands under
+//! They are written to a sibling folder, which Python makes and which takes the final name at the end: what stands under
 //! the final name is complete, also when the disk fills up or the power fails.
 
 use crate::columns::Named;
@@ -17,71 +17,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The file that makes a folder a results folder.
 const MARK: &str = "run.json";
 
-/// Why a results folder could not be written.
-pub(crate) enum FolderError {
-    /// Something stands there already.
-    Exists(String),
-    /// The file system refused.
-    Io(String),
-}
-
-/// Whether results may be written to `folder`, before hours are spent on a run.
-pub(crate) fn check(folder: &Path, force: bool) -> Result<(), FolderError> {
-    let shown = folder.display();
-    let Ok(kind) = fs::symlink_metadata(folder) else { return check_parents(folder) };
-    let empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    if !kind.is_dir() {
-        return Err(FolderError::Exists(format!("{shown}: is not a folder; choose another place for the results")));
-    }
-    if !force {
-        return Err(FolderError::Exists(format!(
-            "{shown}: exists already; replace it with --force or choose another place with --out"
-        )));
-    }
-    if !folder.join(MARK).is_file() && !empty() {
-        return Err(FolderError::Exists(format!(
-            "{shown}: holds something else than results (no {MARK}), which --force does not replace; choose another place"
-        )));
-    }
-    Ok(())
-}
-
-/// Whether the nearest parent that exists is a folder.
-fn check_parents(folder: &Path) -> Result<(), FolderError> {
-    let nearest = folder.ancestors().skip(1).find_map(|parent| Some((parent, fs::metadata(parent).ok()?)));
-    match nearest {
-        Some((parent, kind)) if !kind.is_dir() => {
-            let shown = parent.display();
-            Err(FolderError::Exists(format!("{shown}: is not a folder; choose another place for the results")))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The folder of captures in a results folder.
 const CAPTURES: &str = "captures";
 
-/// Writes a results folder with at most `jobs` threads; files of `captures` are joined to it or copied.
+/// Writes the files of a results folder to `partial` with at most `jobs` threads; files of `captures` are joined to it or
+/// copied. Errors name the files in the `folder` that it will become.
 pub(crate) fn write(
+    partial: &Path,
     folder: &Path,
-    force: bool,
     jobs: usize,
     run_json: &str,
     tables: &[Named],
     captures: &[PathBuf],
-) -> Result<(), FolderError> {
-    check(folder, force)?;
-    let partial = Partial::create(folder).map_err(|error| at(folder, &error))?;
-    let json = partial.path.join(MARK);
-    write_text(&json, run_json).map_err(|error| at(&folder.join(MARK), &error))?;
-    write_tables(&partial.path, folder, jobs, tables)?;
-    let kept = keep_captures(&partial.path.join(CAPTURES), captures);
-    kept.map_err(|error| at(&folder.join(CAPTURES), &error))?;
-    partial.take_name(folder).map_err(|error| at(folder, &error))
+) -> Result<(), String> {
+    write_text(&partial.join(MARK), run_json).map_err(|error| at(&folder.join(MARK), &error))?;
+    write_tables(partial, folder, jobs, tables)?;
+    keep_captures(&partial.join(CAPTURES), captures).map_err(|error| at(&folder.join(CAPTURES), &error))
 }
 
-fn at(path: &Path, error: &dyn std::fmt::Display) -> FolderError {
-    FolderError::Io(format!("{}: cannot write: {error}", path.display()))
+fn at(path: &Path, error: &dyn std::fmt::Display) -> String {
+    format!("{}: cannot write: {error}", path.display())
 }
 
 fn write_text(path: &Path, text: &str) -> io::Result<()> {
@@ -106,9 +61,9 @@ fn keep_captures(folder: &Path, captures: &[PathBuf]) -> io::Result<()> {
 }
 
 /// Writes the tables to `partial`; errors name the files in the `folder` that it will become.
-fn write_tables(partial: &Path, folder: &Path, jobs: usize, tables: &[Named]) -> Result<(), FolderError> {
+fn write_tables(partial: &Path, folder: &Path, jobs: usize, tables: &[Named]) -> Result<(), String> {
     let next = AtomicUsize::new(0);
-    let work = || -> Result<(), FolderError> {
+    let work = || -> Result<(), String> {
         loop {
             let at_table = next.fetch_add(1, Ordering::Relaxed);
             let Some((table, columns)) = tables.get(at_table) else { return Ok(()) };
@@ -136,47 +91,4 @@ fn write_table(path: &Path, table: &RecordBatch) -> Result<(), ParquetError> {
     writer.write(table)?;
     writer.close()?;
     Ok(file.sync_all()?)
-}
-
-/// A folder under construction; removed unless it takes its final name.
-struct Partial {
-    path: PathBuf,
-}
-
-impl Partial {
-    fn create(folder: &Path) -> io::Result<Self> {
-        let name = folder.file_name().ok_or_else(|| io::Error::other("not the name of a folder"))?;
-        let parent = folder.parent().unwrap_or(Path::new(""));
-        if !parent.as_os_str().is_empty() {
-            fs::create_dir_all(parent)?;
-        }
-        let path = parent.join(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id()));
-        if path.exists() {
-            fs::remove_dir_all(&path)?;
-        }
-        fs::create_dir(&path)?;
-        Ok(Self { path })
-    }
-
-    fn take_name(self, folder: &Path) -> io::Result<()> {
-        let old = self.path.with_extension("old");
-        let replaces = folder.exists();
-        if replaces {
-            fs::rename(folder, &old)?;
-        }
-        if let Err(error) = fs::rename(&self.path, folder) {
-            if replaces {
-                fs::rename(&old, folder)?;
-            }
-            return Err(error);
-        }
-        if replaces { fs::remove_dir_all(&old) } else { Ok(()) }
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // After `take_name` nothing is left under this name; before, what is left is of no use.
-        let _ = fs::remove_dir_all(&self.path);
-    }
 }

@@ -78,6 +78,13 @@ fn check(text: &str, format: &str, sets: Sets, folder: &str) -> String {
     json!({ "errors": errors, "warnings": warnings }).to_string()
 }
 
+/// How many links and flows a scenario, given as JSON, has when it is spread out.
+#[pyfunction]
+fn counts(py: Python<'_>, scenario: &str) -> PyResult<(u64, u64)> {
+    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    Ok((scenario.link_count(), scenario.flow_count()))
+}
+
 /// A time such as "300 ms" in seconds.
 #[pyfunction]
 fn seconds(text: &str) -> PyResult<f64> {
@@ -108,7 +115,7 @@ fn congestion_name(name: &str) -> Option<&'static str> {
 #[pymodule]
 mod _engine {
     #[pymodule_export]
-    use super::{ScenarioError, catalog, check, congestion_name, parse, schema, seconds};
+    use super::{ScenarioError, catalog, check, congestion_name, counts, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
     #[pymodule_export]
@@ -118,7 +125,7 @@ mod _engine {
     #[pymodule_export]
     use crate::replay::sending;
     #[pymodule_export]
-    use crate::run::{Run, Table, check_folder, run};
+    use crate::run::{Run, Table, run};
     #[pymodule_export]
     use crate::serve::serve_tcp;
 

@@ -1,14 +1,14 @@
 //! A run as Python sees it: started with the scenario's JSON, watched by a callback, read as columns.
 
 use crate::columns::{Named, TABLES, tables};
-use crate::folder::{self, FolderError};
+use crate::folder;
 use crate::scenario_error;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use lightlag_core::Instant;
 use lightlag_sim::results::Summary;
 use lightlag_sim::{Control, Progress, Simulation, scenario};
-use pyo3::exceptions::{PyFileExistsError, PyKeyError, PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde::Serialize;
@@ -178,13 +178,14 @@ impl Run {
         }
     }
 
-    /// Writes a results folder with at most `jobs` threads, and into it the captures that stand in `captures`.
-    #[pyo3(signature = (folder, force=false, jobs=1, captures=None))]
+    /// Writes the files of a results folder to `partial` with at most `jobs` threads, and among them the captures that stand
+    /// in `captures`. Errors name the files in the `folder` that it will become.
+    #[pyo3(signature = (partial, folder, jobs=1, captures=None))]
     fn write(
         &self,
         py: Python<'_>,
+        partial: PathBuf,
         folder: PathBuf,
-        force: bool,
         jobs: usize,
         captures: Option<PathBuf>,
     ) -> PyResult<()> {
@@ -203,21 +204,7 @@ impl Run {
         let json = serde_json::to_string_pretty(&json).expect("plain data") + "\n";
         let captures: Vec<PathBuf> =
             captures.iter().flat_map(|from| self.captures.iter().map(|name| from.join(name))).collect();
-        py.detach(|| folder::write(&folder, force, jobs, &json, &self.tables, &captures)).map_err(folder_error)
-    }
-}
-
-/// Fails if results may not be written to `folder`.
-#[pyfunction]
-#[pyo3(signature = (folder, force=false))]
-pub(crate) fn check_folder(folder: PathBuf, force: bool) -> PyResult<()> {
-    folder::check(&folder, force).map_err(folder_error)
-}
-
-fn folder_error(error: FolderError) -> PyErr {
-    match error {
-        FolderError::Exists(message) => PyFileExistsError::new_err(message),
-        FolderError::Io(message) => PyOSError::new_err(message),
+        py.detach(|| folder::write(&partial, &folder, jobs, &json, &self.tables, &captures)).map_err(PyOSError::new_err)
     }
 }
 

@@ -15,7 +15,18 @@ from lightlag.scenario import toml_value
 if TYPE_CHECKING:
     from lightlag.results import Result
 
-__all__ = ["Acks", "Ipv6", "OptionalPlaces", "Pcap", "PcapComments", "PcapFlow", "changes", "spool", "write_acks"]
+__all__ = [
+    "Acks",
+    "Ipv6",
+    "OptionalPlaces",
+    "Pcap",
+    "PcapComments",
+    "PcapFlow",
+    "changes",
+    "check",
+    "spool",
+    "write_acks",
+]
 
 EVERY_END = ""
 """What ``--pcap`` says without a value."""
@@ -87,15 +98,24 @@ def changes(places: list[str] | None, flows: list[str] | None, comments: bool, i
     return [*changed, ("record.pcap", toml_value(pcap))]
 
 
-def spool(scenario: Mapping[str, Any], folder: Path | None) -> Path | None:
-    """Where captures stand until they move to `folder`: on the same disk, so that nothing is copied."""
-    if "pcap" not in scenario["record"]:
-        return None
-    if folder is None:
+def check(scenario: Mapping[str, Any], folder: Path | None) -> None:
+    """Fails if captures have nowhere to stand."""
+    if "pcap" in scenario["record"] and folder is None:
         raise InputError("captures are written to a results folder; name one with --out")
-    parent = folder.absolute().parent
-    parent.mkdir(parents=True, exist_ok=True)
-    return parent
+
+
+def spool(scenario: Mapping[str, Any], work: Path | None) -> Path | None:
+    """Where captures stand until they move to the results: on the same disk, so that nothing is copied.
+
+    Parameters
+    ----------
+    work
+        A folder that goes when the command ends; made if it is needed.
+    """
+    if "pcap" not in scenario["record"] or work is None:
+        return None
+    work.mkdir()
+    return work
 
 
 def _names(given: list[str]) -> list[str]:

@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
-from lightlag.commands.inspect import STOPPED, Flow, read
+from lightlag import _signals
+from lightlag._text import plain, say
+from lightlag.commands.inspect import Flow, read
 from lightlag.errors import InputError
 
 
@@ -48,20 +50,20 @@ def compare_capture(
             continue
         capture, stopped = read(path, quiet=quiet)
         if stopped:
-            print(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
-            raise typer.Exit(STOPPED)
+            say(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
+            raise typer.Exit(_signals.code())
         if capture.note and not quiet:
-            print(f"note: {path}: {capture.note}", file=sys.stderr)
+            say(f"note: {path}: {capture.note}", file=sys.stderr)
         connection = capture.largest(name)
         if connection.payload_bytes == 0:
             raise InputError(f"{path}: connection {connection.number} carries no data; name another with --flow")
         sides.append(Side.of_capture(connection))
     comparison = CaptureComparison(*sides)
     if as_json:
-        print(json.dumps(comparison.summary))
+        print(plain(json.dumps(comparison.summary)))
     else:
         print_rows(comparison.rows(), f"{comparison.real.title} beside {comparison.simulated.title}")
     if out is not None:
         comparison.plot(out)
         if not quiet:
-            print(out, file=sys.stderr if as_json else sys.stdout)
+            say(out, file=sys.stderr if as_json else sys.stdout)

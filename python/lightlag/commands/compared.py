@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lightlag import _engine
+from lightlag._writing import check_folder, new_file
 from lightlag.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
@@ -19,7 +19,20 @@ if TYPE_CHECKING:
     from lightlag.plan import Plan
     from lightlag.results import Row
 
-__all__ = ["Congestion", "Figures", "Vary", "folder", "formats", "helpers", "journal", "notes", "plan", "run", "shown"]
+__all__ = [
+    "Congestion",
+    "Figures",
+    "Vary",
+    "folder",
+    "formats",
+    "goes_on",
+    "helpers",
+    "journal",
+    "notes",
+    "plan",
+    "run",
+    "shown",
+]
 
 Congestion = Annotated[
     str | None,
@@ -78,22 +91,27 @@ def folder(of: Plan) -> Path:
     return Path("results") / f"{'-'.join(names[:3])}-compare"
 
 
-def journal(of: Plan, folder: Path, force: bool) -> Path:
-    """The file to which runs are written as they finish, with those that an interrupted comparison has left.
+def goes_on(of: Plan, folder: Path, force: bool) -> bool:
+    """Whether the folder holds what an interrupted comparison has left, and this one needs.
 
     Raises
     ------
     FileExistsError
         If other results stand in the folder and may not be replaced.
+    FolderError
+        If it cannot be written.
     """
+    found = not force and _goes_on(of, folder)
+    check_folder(folder, force or found)
+    return found
+
+
+def journal(folder: Path, *, goes_on: bool) -> Path:
+    """The file to which runs are written as they finish, with those that an interrupted comparison has left."""
     path = folder.with_name(f".{folder.name}.unfinished.jsonl")
-    if force:
-        _engine.check_folder(folder, True)
-        path.unlink(missing_ok=True)
-    elif not _goes_on(of, folder):
-        _engine.check_folder(folder, False)
-    elif not path.exists():
-        shutil.copyfile(folder / "curves.jsonl", path)
+    if goes_on and not path.exists():
+        with new_file(path) as partial:
+            shutil.copyfile(folder / "curves.jsonl", partial)
     return path
 
 
@@ -105,7 +123,7 @@ def _goes_on(of: Plan, folder: Path) -> bool:
         if json.loads((folder / "run.json").read_text("utf-8"))["complete"]:
             return False
         keys = {key for key, _ in journal.read_all(folder / "curves.jsonl")}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
     return keys <= {run.key for run in of.runs}
 
@@ -137,14 +155,20 @@ def helpers(jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManage
     return painters((processors() if jobs is None else jobs) - 1 if formats else 0)
 
 
-def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool) -> Comparison:
-    """Runs what is left of a plan, with a bar; after Ctrl-C what has finished."""
+def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool, fresh: bool) -> Comparison:
+    """Runs what is left of a plan, with a bar; after Ctrl-C what has finished.
+
+    Parameters
+    ----------
+    fresh
+        Everything is run again. What the journal holds stays until the first run has finished.
+    """
     from lightlag import _progress
     from lightlag.run import carry_out, processors
 
     name = str(of.design.scenario["name"])
     try:
         with _progress.of_comparison(name, shown=shown) as progress:
-            return carry_out(of, processors() if jobs is None else jobs, progress, journal)
+            return carry_out(of, processors() if jobs is None else jobs, progress, journal, fresh=fresh)
     except Interrupted as error:
         return error.result  # type: ignore[return-value]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lightlag._text import plain, say
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def emulate(
         list[str] | None,
         typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change the scenario: links.0.loss=1e-4."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Start of every random stream.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Start of every random stream.")] = None,
     priority: Annotated[
         str, typer.Option(help="How the loop is scheduled: fifo, nice or normal; the next lower one if not allowed.")
     ] = "fifo",
@@ -140,12 +141,12 @@ def _announce(emulation: Emulation) -> None:
     about = emulation.about
     for entry, node in zip(about["devices"], about["nodes"], strict=True):
         made = ", made here and removed at the end" if entry["made"] else ""
-        print(f"{entry['device']}: at node {node}{made}", file=sys.stderr)
+        say(f"{entry['device']}: at node {node}{made}", file=sys.stderr)
         for address in entry["left_out"]:
-            print(f"{entry['device']}: {address} is not given to it: IPv6 is switched off there", file=sys.stderr)
+            say(f"{entry['device']}: {address} is not given to it: IPv6 is switched off there", file=sys.stderr)
     if about["priority"] != "SCHED_FIFO":
-        print(f"the loop runs at priority {about['priority']}: packets will be later than as root", file=sys.stderr)
-    print(f"{about['scenario']}: forwarding; flows of the scenario are not run; end with Ctrl-C", file=sys.stderr)
+        say(f"the loop runs at priority {about['priority']}: packets will be later than as root", file=sys.stderr)
+    say(f"{about['scenario']}: forwarding; flows of the scenario are not run; end with Ctrl-C", file=sys.stderr)
 
 
 @contextmanager
@@ -220,7 +221,7 @@ def _time(micros: float) -> str:
 def _report(emulation: Emulation, *, as_json: bool, quiet: bool) -> None:
     statistics = emulation.statistics()
     if as_json:
-        print(json.dumps({**emulation.about, **statistics}))
+        print(plain(json.dumps({**emulation.about, **statistics})))
         return
     if quiet or not statistics["directions"]:
         return
@@ -233,10 +234,10 @@ def _report(emulation: Emulation, *, as_json: bool, quiet: bool) -> None:
     for at, direction in enumerate(statistics["directions"]):
         if direction["late_packets"]:
             share = direction["late_packets"] / direction["delivered_packets"]
-            print(f"direction {at + 1}: {direction['late_packets']} deliveries ({share:.2%}) more than 1 ms late")
+            say(f"direction {at + 1}: {direction['late_packets']} deliveries ({share:.2%}) more than 1 ms late")
     if statistics["stalls"]:
         longest = _time(statistics["longest_stall_us"])
-        print(f"the loop was held up for more than 1 ms {statistics['stalls']} times, at most {longest}")
+        say(f"the loop was held up for more than 1 ms {statistics['stalls']} times, at most {longest}")
     _histogram(statistics)
 
 
@@ -253,4 +254,4 @@ def _histogram(statistics: dict[str, Any]) -> None:
     print("lateness")
     for power in range(min(counts), max(counts) + 1):
         share = counts.get(power, 0) / total
-        print(f"  below {_time(2.0**power):>8}  {share:8.3%}  {'#' * round(40 * share)}")
+        say(f"  below {_time(2.0**power):>8}  {share:8.3%}  {'#' * round(40 * share)}")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from lightlag import _signals
+from lightlag._text import plain, say
 from lightlag.errors import Interrupted
 
 if TYPE_CHECKING:
     from lightlag.captures import Capture, Connection
-
-STOPPED = 130
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap, of tcpdump or of a run.")]
 Flow = Annotated[
@@ -48,18 +48,18 @@ def inspect(
     capture, stopped = read(file, quiet=quiet)
     selected = capture.select(flow)
     if as_json:
-        print(json.dumps(capture.summary | {"connections": [each.summary for each in selected]}))
+        print(plain(json.dumps(capture.summary | {"connections": [each.summary for each in selected]})))
     else:
         _print(capture, selected, flow)
     if capture.note and not quiet:
-        print(f"note: {file}: {capture.note}; what was read before that is shown", file=sys.stderr)
+        say(f"note: {file}: {capture.note}; what was read before that is shown", file=sys.stderr)
     if out is not None:
         capture.largest(flow).plot(out)
         if not quiet:
-            print(out, file=sys.stderr if as_json else sys.stdout)
+            say(out, file=sys.stderr if as_json else sys.stdout)
     if stopped:
-        print(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
-        raise typer.Exit(STOPPED)
+        say(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
+        raise typer.Exit(_signals.code())
 
 
 def read(file: Path, *, quiet: bool) -> tuple[Capture, bool]:
@@ -68,7 +68,7 @@ def read(file: Path, *, quiet: bool) -> tuple[Capture, bool]:
     from lightlag.captures import inspect
 
     try:
-        with _progress.of_capture(file.name, shown=not quiet) as progress:
+        with _signals.raising(), _progress.of_capture(file.name, shown=not quiet) as progress:
             return inspect(file, progress=progress), False
     except Interrupted as error:
         return cast("Capture", error.result), True
@@ -80,12 +80,12 @@ def _print(capture: Capture, selected: list[Connection], flow: str | None) -> No
 
     print_rows(connection_rows(selected), capture.path.name)
     if (more := len(selected) - 20) > 0:
-        print(f"and {more:,} more connection{'s' * (more > 1)}, with less data")
+        say(f"and {more:,} more connection{'s' * (more > 1)}, with less data")
     if flow is not None and len(selected) == 1:
         (connection,) = selected
         print_rows(detail_rows(connection), "")
         if (rtt := connection.summary["initial_rtt_s"]) is not None:
-            print(f"round-trip time of the handshake: {milliseconds(rtt)}")
+            say(f"round-trip time of the handshake: {milliseconds(rtt)}")
     print(_overview(capture))
 
 

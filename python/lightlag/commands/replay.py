@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
-from lightlag import _engine
+from lightlag import _signals
+from lightlag._text import plain, say
+from lightlag._writing import check_folder, reserved
 
 
 def replay(
@@ -52,28 +54,31 @@ def replay(
     from lightlag.repetition import repeat
 
     folder = Path("results") / f"replay-{capture.stem}" if out is None else out
-    _engine.check_folder(folder, force)
-    found = repeat(
-        capture,
-        flow=flow,
-        profile=profile,
-        congestion={"reno": "newreno"}.get(congestion, congestion),
-        where=lost,
-        rate=rate,
-        queue=queue,
-    )
-    real = found.real.summary
+    check_folder(folder, force)
+    with _signals.raising(), reserved(folder) as work:
+        work.mkdir()
+        found = repeat(
+            capture,
+            flow=flow,
+            spool=work,
+            profile=profile,
+            congestion={"reno": "newreno"}.get(congestion, congestion),
+            where=lost,
+            rate=rate,
+            queue=queue,
+        )
+        real = found.real.summary
+        if not quiet:
+            for note in _notes(real):
+                say(f"note: {capture}: {note}", file=sys.stderr)
+        if as_json:
+            print(plain(json.dumps(found.summary)))
+        elif not quiet:
+            print_rows(found.rows(), f"{capture.name}, connection {real['connection']}, seen at the {real['vantage']}")
+            print_rows(found.episode_rows(), "repairs")
+        found.save(folder, force=force)
     if not quiet:
-        for note in _notes(real):
-            print(f"note: {capture}: {note}", file=sys.stderr)
-    if as_json:
-        print(json.dumps(found.summary))
-    elif not quiet:
-        print_rows(found.rows(), f"{capture.name}, connection {real['connection']}, seen at the {real['vantage']}")
-        print_rows(found.episode_rows(), "repairs")
-    found.save(folder, force=force)
-    if not quiet:
-        print(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+        say(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
 
 
 def _notes(real: dict[str, object]) -> list[str]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import secrets
-import signal
 import sys
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lightlag import _engine
+from lightlag import _engine, _signals
+from lightlag._text import plain, printable
 from lightlag.errors import InputError
 
 Tun = Annotated[str, typer.Option(metavar="NAME", help="The TUN device. It is made, and goes away at the end.")]
@@ -31,7 +30,9 @@ Set = Annotated[
     typer.Option("--set", "-s", metavar="KEY=VALUE", help="A key of a scenario's tcp table: sack=false."),
 ]
 Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Largest IP packet.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="Draws sequence numbers and ports. Default: another each time.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, max=2**63 - 1, help="Draws sequence numbers and ports. Default: another each time.")
+]
 PauseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Stop reading after so many bytes ...")]
 PauseFor = Annotated[str, typer.Option(metavar="TIME", help="... for so long: the window closes.")]
 Send = Annotated[str | None, typer.Option(metavar="SIZE", help="Send so many bytes, such as 64MB, then close.")]
@@ -218,34 +219,20 @@ def _path(
     return json.dumps(scenario)
 
 
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends a server as Ctrl-C does: the device goes away and the counters are printed."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _run(options: dict[str, Any], as_json: bool) -> None:
     def watch(text: str) -> None:
-        print(text if as_json else _line(json.loads(text)), flush=True)
+        print(plain(text) if as_json else printable(_line(json.loads(text)), keep="\n"), flush=True)
 
     options = {key: value for key, value in options.items() if value is not None}
-    with _ended_by_sigterm():
+    with _signals.raising():
         try:
             summary = json.loads(_engine.serve_tcp(json.dumps(options), watch))
         except ValueError as error:
             raise InputError(str(error)) from None
-    print(json.dumps({"event": "ended"} | summary) if as_json else _counters(summary), flush=True)
+    print(plain(json.dumps({"event": "ended"} | summary)) if as_json else _counters(summary), flush=True)
     if summary["interrupted"] and "remote" in options:
         print("error: interrupted", file=sys.stderr)
-        raise typer.Exit(130)
+        raise typer.Exit(_signals.code())
 
 
 def _line(event: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
+from lightlag._writing import check_folder
 from lightlag.reproduce.paper import Effort, Paper, Picture, Progress, Reproduction, status
 from lightlag.reproduce.table import COLOURS, COLUMNS, Layout, Row, Tally
 
@@ -142,7 +143,7 @@ def reproduce_all(
         Print nothing; otherwise the table to stdout, and to stderr what is done next.
     """
     if out is not None:
-        _engine.check_folder(out, force)
+        check_folder(out, force)
     found = []
     with status(shown=not quiet) as progress:
         for paper in papers:

@@ -230,8 +230,10 @@ class Paper:
         quiet
             Print nothing; otherwise the table to stdout, and to stderr what is done next.
         """
+        from lightlag._writing import check_folder
+
         if out is not None:
-            _engine.check_folder(out, force)
+            check_folder(out, force)
         reproduction = Reproduction(self)
         with status(shown=not quiet) as progress:
             self.work(reproduction, Effort(seeds, jobs, progress))

@@ -66,10 +66,12 @@ def validate(out: str | os.PathLike[str], *, jobs: int = 1, seeds: int | None = 
 def _write(found: Findings, path: Path) -> None:
     """The page and its figures."""
     from lightlag import plot
+    from lightlag._writing import new_file
 
     # What other commands have measured stays.
     kept = sections(path.read_text("utf-8")) if path.exists() else []
-    path.write_text(reduce(with_section, kept, document(found)), "utf-8")
+    with new_file(path) as partial:
+        partial.write_text(reduce(with_section, kept, document(found)), "utf-8")
     for paper in found.papers:
         for picture in paper.pictures:
             figure = path.parent / image(paper, picture)

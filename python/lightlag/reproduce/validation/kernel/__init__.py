@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from lightlag._writing import new_file
 from lightlag.errors import InputError
 from lightlag.namespaces import allowed
 from lightlag.reproduce.validation import marked
@@ -88,7 +89,8 @@ def validate(
         found = cells(kernel, simulate(points, progress))
     if path is not None:
         page = path.read_text("utf-8") if path.exists() else ""
-        path.write_text(marked.with_section(page, section(found)), "utf-8")
+        with new_file(path) as partial:
+            partial.write_text(marked.with_section(page, section(found)), "utf-8")
     if not quiet:
         _print(found, detailed=bool(only) or short)
         if path is not None:

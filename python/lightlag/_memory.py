@@ -1,0 +1,89 @@
+"""How much memory there is, and what is about to be asked for: a message before, in the place of an end without one."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from lightlag import _engine
+from lightlag.errors import InputError
+
+if sys.platform != "win32":
+    import resource
+
+__all__ = ["available", "check", "check_network"]
+
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def available() -> float:
+    """Bytes that this process may still take: of the machine, of its group and under its own limit."""
+    found = [float("inf")]
+    status = _read("/proc/self/status")
+    taken = {name: 1024.0 * int(kilobytes) for name, kilobytes in re.findall(r"(Vm\w+):\s+(\d+) kB", status)}
+    if free := re.search(r"MemAvailable:\s+(\d+) kB", _read("/proc/meminfo")):
+        found.append(1024.0 * int(free[1]))
+    groups = [limit.strip() for limit in map(_read, _LIMITS)]
+    found += [int(limit) - taken.get("VmRSS", 0.0) for limit in groups if limit.isdigit()]
+    if sys.platform != "win32":
+        own, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if own != resource.RLIM_INFINITY:
+            found.append(own - taken.get("VmSize", 0.0))
+    return max(0.0, min(found))
+
+
+def check(needed: float, what: str, remedy: str) -> None:
+    """Refuses what takes more memory than there is.
+
+    Parameters
+    ----------
+    needed
+        Bytes, at least.
+    what
+        What takes them, with its numbers.
+
+    Raises
+    ------
+    InputError
+        If there are fewer.
+    """
+    from lightlag.results import size
+
+    free = available()
+    if needed > free:
+        raise InputError(f"{what} would take {size(needed)} of memory or more, and there are {size(free)}; {remedy}")
+
+
+_BYTES_A_LINK = 1_000
+_BYTES_A_FLOW = 4_000
+"""What a full-duplex link and a connection take in a run at least, with nothing recorded."""
+
+
+def check_network(scenario: str, at_once: int = 1) -> None:
+    """Refuses a network that does not fit into the memory.
+
+    Parameters
+    ----------
+    scenario
+        As JSON.
+    at_once
+        Runs at the same time.
+
+    Raises
+    ------
+    InputError
+        If it does not.
+    """
+    links, flows = _engine.counts(scenario)
+    several = f" in each of {at_once} runs at the same time" if at_once > 1 else ""
+    remedy = "take a smaller network" + (", or fewer --jobs" if at_once > 1 else "")
+    needed = float(at_once) * (_BYTES_A_LINK * links + _BYTES_A_FLOW * flows)
+    check(needed, f"{links:,} links and {flows:,} flows{several}", remedy)
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,131 @@
+"""Ctrl-C, SIGTERM and SIGHUP, from the first line of the command ``lightlag`` on.
+
+The command has one handler. By default it says that nothing was written and ends the process: at that time there is
+nothing to keep, and nothing needs to be put in order. Within :class:`held` it takes note only: loops look at
+:func:`asked`, and what was recorded is kept. Within :class:`raising` it raises KeyboardInterrupt, for those who have a
+device to remove. The third signal ends the process in any case; files are still whole or not there, because they take
+their names at the end.
+
+A program that imports lightlag keeps the handlers that it has: there :func:`asked` is never true.
+"""
+
+from __future__ import annotations
+
+# The module `signal` imports others first, which takes longer than everything up to the handler.
+import _signal  # type: ignore[import-not-found]
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+__all__ = ["asked", "code", "finish", "held", "install", "kept", "raising"]
+
+_NUMBERS: tuple[int, ...] = tuple(
+    getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)
+)
+_PATIENCE = 3
+"""So many signals end the process, whatever it does."""
+
+_received: list[int] = []
+_written: list[bool] = []
+"""Holds an entry once something was kept."""
+_holders: list[object] = []
+_raisers: list[object] = []
+
+
+def install() -> None:
+    """Handles the signals that end a program, unless somebody set them to be ignored or handles them."""
+    for number in _NUMBERS:
+        if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
+            _signal.signal(number, _handle)
+
+
+def asked() -> bool:
+    """Whether a signal asked to end: the loop that looks keeps what it has, and ends."""
+    return bool(_received)
+
+
+def code() -> int:
+    """The exit status that says so: 128 and the number of the first signal, 130 for Ctrl-C."""
+    return 128 + int(_received[0] if _received else _signal.SIGINT)
+
+
+def finish() -> None:
+    """The work is done and its status is known: signals no longer change it."""
+    for number in _NUMBERS:
+        if _signal.getsignal(number) is _handle:
+            _signal.signal(number, _signal.SIG_IGN)
+
+
+class held:  # noqa: N801
+    """Within it signals wait. One that nobody acted upon ends the process when the outermost is left."""
+
+    def __enter__(self) -> None:
+        _holders.append(self)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _holders.pop()
+        if kind is None:
+            _written.append(True)
+            if _received and not _holders:
+                _end()
+
+
+class raising:  # noqa: N801
+    """Within it the first signal raises KeyboardInterrupt."""
+
+    def __enter__(self) -> None:
+        _raisers.append(self)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _raisers.pop()
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    _received.append(number)
+    if len(_received) >= _PATIENCE:
+        _exit("ended at once; a comparison keeps the runs that had finished, the same command goes on from there")
+    if len(_received) == 1 and not _holders:
+        _end()
+
+
+def kept() -> str:
+    """What there is of a command that ends now."""
+    return "what it had written before is complete" if _written else "nothing was written"
+
+
+def _end() -> None:
+    if _raisers:
+        raise KeyboardInterrupt
+    _exit(kept())
+
+
+def _exit(kept: str) -> None:
+    """Ends the process here and now: modules that are half loaded are asked nothing."""
+    text = f"error: interrupted; {kept}\n"
+    if os.isatty(2):
+        # A bar may have hidden the cursor.
+        text = "\r\x1b[K\x1b[?25h" + text
+    try:
+        os.write(2, text.encode())
+    finally:
+        os._exit(code())
+
+
+def _is_command() -> bool:
+    """Whether this process is the command ``lightlag``, or ``python -m lightlag``."""
+    name = os.path.basename((getattr(sys, "argv", None) or [""])[0])  # noqa: PTH119
+    if name != "-m":
+        return name in ("lightlag", "lightlag.exe")
+    given = sys.orig_argv
+    return "-mlightlag" in given or ("-m" in given and given[given.index("-m") + 1 :][:1] == ["lightlag"])
+
+
+if _is_command():
+    install()
