@@ -179,7 +179,11 @@ def test_what_exists_is_refused_unless_forced(result: ll.Result, tmp_path: Path)
     folder = result.save(tmp_path / "pair")
     with pytest.raises(FileExistsError, match="--force"):
         result.save(folder)
+    about = json.loads((folder / "run.json").read_text())
+    assert set(about["files"]) == {path.name for path in folder.iterdir()}
+    # A table that this run does not have, of the one before.
     (folder / "stale.parquet").write_text("")
+    (folder / "run.json").write_text(json.dumps(about | {"files": [*about["files"], "stale.parquet"]}))
     result.save(folder, force=True)
     assert not (folder / "stale.parquet").exists()
     ll.load(folder).save(tmp_path / "copy")
@@ -238,7 +242,7 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(pair_file: Path, tmp_path: P
     assert "cannot write" in done.stdout
     assert os.strerror(errno.EFBIG) in done.stdout
     assert len(done.stdout.splitlines()) == 1
-    assert list((tmp_path / "results").iterdir()) == []
+    assert not (tmp_path / "results").exists()
 
 
 def test_the_command_line_reports_a_full_disk_and_ends_with_1(
@@ -275,7 +279,7 @@ def test_a_comparison_and_a_figure_on_a_full_disk_leave_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "pair.toml"]
 
 
-def test_what_is_not_a_results_folder_is_said_to_be_none(tmp_path: Path) -> None:
+def test_what_is_not_a_results_folder_is_said_to_be_none(result: ll.Result, tmp_path: Path) -> None:
     with pytest.raises(ll.InputError, match="is not a results folder"):
         ll.load(tmp_path)
     (tmp_path / "run.json").write_text("{")
@@ -285,10 +289,14 @@ def test_what_is_not_a_results_folder_is_said_to_be_none(tmp_path: Path) -> None
     with pytest.raises(ll.InputError, match="does not hold a single run"):
         ll.load(tmp_path)
     (tmp_path / "run.json").write_text('{"result_hash": ""}')
+    with pytest.raises(ll.InputError, match=r"run\.json: scenario: None is not what a run writes there"):
+        ll.load(tmp_path)
+    folder = result.save(tmp_path / "pair")
+    (folder / "flows.parquet").unlink()
     with pytest.raises(ll.InputError, match=r"flows\.parquet: cannot be read"):
-        _ = ll.load(tmp_path).flows
+        _ = ll.load(folder).flows
 
 
 def test_unknown_tables_are_refused(result: ll.Result) -> None:
-    with pytest.raises(KeyError, match="flows, links, trace, queue, drops"):
+    with pytest.raises(ll.InputError, match="flows, links, trace, queue, drops"):
         result.table("pcap")  # type: ignore[arg-type]

@@ -332,7 +332,8 @@ def plot(
     from lightlag.results import load
 
     compared = load_comparison(folder) if (folder / "curves.jsonl").exists() else None
-    metric = metric or (compared.figures[0] if compared else "cwnd")
+    if metric is None:
+        metric = compared.figures[0] if compared else "cwnd"
     path = folder / f"{metric}.pdf" if out is None else out
     (compared or load(folder)).plot(metric, path)  # type: ignore[arg-type]
     say(path)

@@ -195,7 +195,9 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
                 entries.entry((*step).to_owned()).or_insert(Value::Null)
             }
             Value::Null => return Err(format!("there is no {}, so it has no entry {step}", walked())),
-            other => return Err(format!("{} is {}, which has no key {step:?}; end the path there", walked(), shown(other))),
+            other => {
+                return Err(format!("{} is {}, which has no key {step:?}; end the path there", walked(), shown(other)));
+            }
         };
     }
     Ok(at)
