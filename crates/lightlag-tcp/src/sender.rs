@@ -236,6 +236,7 @@ impl Sender {
             pipe: config.route.and_then(|route| route.bdp).map(|bytes| bytes.0),
             abe: config.abe,
             ecn: self.ecn,
+            tso: config.tso,
             seed: self.seed,
         };
         let needs = config.congestion.needs(self.ecn);

@@ -96,7 +96,7 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push: Option<bool>,
     /// Send in bursts as large as 1 ms of the rate, at least two segments, at most 64 KiB, and wait up to 1 ms for
-    /// an ACK that makes a burst whole (TSO autosizing of Linux).
+    /// an ACK that makes a burst whole (TSO autosizing of Linux). Pacing leaves the first ten segments alone then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tso: Option<bool>,
     /// Delay duplicate ACKs by up to 1 ms, for up to 44 segments together, as Linux. Works with SACK.

@@ -17,8 +17,13 @@
 //! steady losses on a long path would hold the window at the four segments of PROBE_RTT, until BtlBw is forgotten.
 //!
 //! As in Linux (tcp_bbr.c), from which the draft was written: the 1 % below BtlBw, the two segments more where the
-//! gain is 1.25, an RTprop that only a smaller sample refreshes, [`policer`] and the window for aggregated ACKs. The draft's three quanta are three segments here
-//! (as in ns-3): nothing is collected for an offload.
+//! gain is 1.25, an RTprop that only a smaller sample refreshes, [`policer`] and the window for aggregated ACKs, over the
+//! last 5 to 10 rounds.
+//!
+//! The draft's three quanta are three segments where nothing is collected for an offload (as in ns-3). A sender that makes
+//! bursts (`tso`) has Linux's: a quantum is what leaves in 1/1024 s, at least two segments (one below 1.2 Mbit/s), at most
+//! 64 KiB; windows are whole segments, an even number of them; and the flight that PROBE_BW and DRAIN compare is that
+//! of the moment at which pacing lets the next burst leave.
 
 use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
@@ -41,6 +46,14 @@ const PACED: f64 = 0.99;
 const LEAST: f64 = 4.0;
 /// The most time whose bandwidth the window for aggregated ACKs may cover (Linux).
 const MOST_AGGREGATED: f64 = 0.1;
+/// Rounds of each of the two halves in which aggregated ACKs are remembered (Linux).
+const AGGREGATED_ROUNDS: u64 = 5;
+/// What is collected at most for an offload, in bytes (Linux: `GSO_LEGACY_MAX_SIZE` less headers).
+const LARGEST_QUANTUM: f64 = 65_215.0;
+/// Segments of a quantum at most (Linux).
+const MOST_OF_QUANTUM: f64 = 127.0;
+/// Below this rate, in bytes a second, a quantum may be one segment (Linux: 1.2 Mbit/s).
+const SLOW: f64 = 150_000.0;
 
 /// Parameters of [`Bbr`].
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +97,8 @@ pub struct Bbr {
     config: Config,
     segment: f64,
     initial_window: f64,
+    /// The sender makes bursts.
+    tso: bool,
     random: RandomStream,
     state: State,
     rounds: Rounds,
@@ -114,6 +129,8 @@ pub struct Bbr {
     recovering: Option<(Instant, bool, f64)>,
     prior_window: f64,
     window: f64,
+    /// The window before the last ACK, less what that reported lost, and what it delivered.
+    before: (f64, f64),
     rate: f64,
     /// Whether the first rate came from a round-trip time.
     rate_from_rtt: bool,
@@ -132,6 +149,7 @@ impl Bbr {
             config: config.clone(),
             segment,
             initial_window,
+            tso: start.tso,
             random: RandomStream::new(start.seed, "bbr"),
             state: State::Startup,
             rounds: Rounds::default(),
@@ -153,6 +171,7 @@ impl Bbr {
             recovering: None,
             prior_window: 0.0,
             window: initial_window,
+            before: (initial_window, 0.0),
             rate: 0.0,
             rate_from_rtt: start.rtt.is_some(),
             delivered: 0,
@@ -164,7 +183,17 @@ impl Bbr {
     }
 
     fn start_rate(&mut self, rtt: Duration) {
-        self.rate = HIGH_GAIN * self.initial_window / rtt.as_secs_f64().max(1e-9);
+        let paced = if self.tso { PACED } else { 1.0 };
+        self.rate = HIGH_GAIN * paced * self.initial_window / rtt.as_secs_f64().max(1e-9);
+    }
+
+    /// What leaves at once, in segments.
+    fn quantum(&self) -> f64 {
+        if !self.tso {
+            return 1.0;
+        }
+        let whole = libm::floor((self.rate / 1024.0).min(LARGEST_QUANTUM) / self.segment);
+        whole.max(self.least_burst() as f64).min(MOST_OF_QUANTUM)
     }
 
     fn pacing_gain(&self) -> f64 {
@@ -192,11 +221,28 @@ impl Bbr {
 
     /// The flight that `gain` wants.
     fn inflight(&self, gain: f64) -> f64 {
+        self.with_quanta(self.bandwidth_delay(gain, self.bandwidth()))
+    }
+
+    /// `gain` times what the path holds without a queue.
+    fn bandwidth_delay(&self, gain: f64, bandwidth: f64) -> f64 {
         if self.min_rtt == Duration::MAX {
             return self.initial_window;
         }
-        let more = if self.state == State::ProbeBw(0) { 5.0 } else { 3.0 };
-        gain * self.bandwidth() * self.min_rtt.as_secs_f64() + more * self.segment
+        let bytes = gain * bandwidth * self.min_rtt.as_secs_f64();
+        if self.tso { libm::ceil(bytes / self.segment) * self.segment } else { bytes }
+    }
+
+    /// Room for three quanta, so that both ends and the path between them have one.
+    fn with_quanta(&self, flight: f64) -> f64 {
+        if self.min_rtt == Duration::MAX && !self.tso {
+            return flight;
+        }
+        let probing = if self.state == State::ProbeBw(0) { 2.0 } else { 0.0 };
+        let segments = flight / self.segment + 3.0 * self.quantum();
+        // An even number delays fewer ACKs.
+        let segments = if self.tso { 2.0 * libm::ceil(libm::floor(segments) / 2.0) } else { segments };
+        (segments + probing) * self.segment
     }
 
     fn target(&self) -> f64 {
@@ -205,7 +251,17 @@ impl Bbr {
         } else {
             0.0
         };
-        self.inflight(self.window_gain()) + excess
+        self.with_quanta(self.bandwidth_delay(self.window_gain(), self.bandwidth()) + excess)
+    }
+
+    /// What will be in flight of `flight` when pacing lets the next burst leave; it counts where the flight is to grow.
+    fn flight_at_departure(&self, ack: &Ack, flight: u64) -> f64 {
+        if !self.tso {
+            return flight as f64;
+        }
+        let delivered = self.bandwidth() * ack.next_departure.since(ack.now).as_secs_f64();
+        let next = if self.pacing_gain() > 1.0 { self.quantum() * self.segment } else { 0.0 };
+        (flight as f64 + next - delivered).max(0.0)
     }
 
     fn learn(&mut self, ack: &Ack, sample: &RateSample) {
@@ -233,9 +289,10 @@ impl Bbr {
         {
             self.bandwidth.update(self.rounds.count, rate, self.config.bandwidth_rounds as u64);
         }
-        // Two buckets of five rounds in Linux: here the last ten.
         let (bandwidth, acked) = (self.bandwidth(), ack.newly_delivered as f64);
-        self.aggregation.note(ack.now, acked, bandwidth, self.window, self.rounds.count, 10);
+        // By halves: the present one and the one before it count.
+        let half = self.rounds.count / AGGREGATED_ROUNDS;
+        self.aggregation.note(ack.now, acked, bandwidth, self.window, half, 2);
         self.check_phase(ack);
         self.check_full(limited);
         self.check_drained(ack);
@@ -246,7 +303,7 @@ impl Bbr {
     /// the low one only until the queue is gone.
     fn check_phase(&mut self, ack: &Ack) {
         let State::ProbeBw(index) = self.state else { return };
-        let (gain, flight) = (self.pacing_gain(), ack.prior_inflight as f64);
+        let (gain, flight) = (self.pacing_gain(), self.flight_at_departure(ack, ack.prior_inflight));
         let full_length = ack.now.since(self.phase_at) > self.min_rtt;
         let next = if gain > 1.0 {
             full_length && (self.newly_lost > 0 || flight >= self.inflight(gain))
@@ -278,7 +335,7 @@ impl Bbr {
         if self.state == State::Startup && self.filled {
             self.state = State::Drain;
         }
-        if self.state == State::Drain && ack.inflight as f64 <= self.inflight(1.0) {
+        if self.state == State::Drain && self.flight_at_departure(ack, ack.inflight) <= self.inflight(1.0) {
             self.probe_bandwidth(ack.now);
         }
     }
@@ -359,9 +416,14 @@ impl Bbr {
     fn set_window(&mut self, ack: &Ack) {
         let acked = ack.newly_delivered as f64;
         let flight = ack.inflight as f64;
+        if acked == 0.0 {
+            // Nothing is delivered: only what bounds the window holds (Linux).
+            return self.bound_for_probe_rtt();
+        }
         if self.newly_lost > 0 {
             self.window = (self.window - self.newly_lost as f64).max(self.segment);
         }
+        self.before = (self.window, acked);
         if ack.phase == Phase::Recovery && self.phase != Phase::Recovery {
             self.conserve = true;
             self.rounds.restart(self.delivered);
@@ -371,15 +433,20 @@ impl Bbr {
         if self.conserve {
             self.window = self.window.max(flight + acked);
         } else {
-            let target = self.target();
-            if self.filled {
-                self.window = (self.window + acked).min(target);
-            } else if self.window < target || (self.delivered as f64) < self.initial_window {
-                self.window += acked;
-            }
-            self.window = self.window.max(LEAST * self.segment);
+            self.grow(acked);
         }
         self.bound_for_probe_rtt();
+    }
+
+    /// Follows the target by what was delivered.
+    fn grow(&mut self, acked: f64) {
+        let target = self.target();
+        if self.filled {
+            self.window = (self.window + acked).min(target);
+        } else if self.window < target || (self.delivered as f64) < self.initial_window {
+            self.window += acked;
+        }
+        self.window = self.window.max(LEAST * self.segment);
     }
 
     fn bound_for_probe_rtt(&mut self) {
@@ -462,10 +529,17 @@ impl CongestionControl for Bbr {
     fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
 
     fn on_recovered(&mut self, now: Instant) {
+        if self.phase == Phase::Open {
+            // A tail probe repaired a loss: no recovery had begun.
+            return;
+        }
         self.recovering = Some((now, self.conserve, self.window));
         self.phase = Phase::Open;
         self.conserve = false;
-        self.window = self.window.max(self.prior_window);
+        // The ACK that ends a recovery already grows the window (Linux).
+        let (before, acked) = self.before;
+        self.window = before.max(self.prior_window);
+        self.grow(acked);
         self.bound_for_probe_rtt();
     }
 
@@ -480,6 +554,10 @@ impl CongestionControl for Bbr {
 
     fn pacing_rate(&self) -> Option<Rate> {
         Rate::from_bps((8.0 * self.rate).max(1.0) as u64)
+    }
+
+    fn least_burst(&self) -> u64 {
+        if self.rate < SLOW { 1 } else { 2 }
     }
 }
 

@@ -308,6 +308,10 @@ impl CongestionControl for CarefulResume {
         }
     }
 
+    fn least_burst(&self) -> u64 {
+        self.normal.least_burst()
+    }
+
     fn bears_silence(&mut self) -> bool {
         self.is_normal() && self.normal.bears_silence()
     }

@@ -67,6 +67,8 @@ pub struct Start {
     pub abe: bool,
     /// Whether the ends agreed on ECN, so that marks can come.
     pub ecn: bool,
+    /// Whether segments leave in bursts, as for an offload of the network card (TSO of Linux).
+    pub tso: bool,
     /// The seed of what the algorithm draws at random, different for each connection.
     pub seed: u64,
 }
@@ -169,6 +171,8 @@ pub struct Ack {
     pub phase: Phase,
     /// Whether the window, not the application or the receiver, held the sender back in the last round.
     pub cwnd_limited: bool,
+    /// When pacing lets the next segment leave; not after `now` if at once.
+    pub next_departure: Instant,
     /// The delivery rate, for an algorithm that [`Needs`] it.
     pub rate: Option<RateSample>,
 }
@@ -345,6 +349,11 @@ pub trait CongestionControl: Send {
     /// How fast segments may leave; `None` leaves it to the ACK clock, or to the connection's own pacing.
     fn pacing_rate(&self) -> Option<Rate> {
         None
+    }
+
+    /// Segments of a burst at least, where the sender makes bursts (TSO of Linux).
+    fn least_burst(&self) -> u64 {
+        2
     }
 
     /// How many segments may leave at `now`, and when the next ones may. Only for an algorithm that [`Needs`] bursts.

@@ -12,7 +12,16 @@ pub(super) const SEGMENT: u64 = 1000;
 
 /// `segments` as the initial window.
 pub(super) fn start(segments: u64) -> Start {
-    Start { segment_size: SEGMENT, initial_window: segments, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 }
+    Start {
+        segment_size: SEGMENT,
+        initial_window: segments,
+        rtt: None,
+        pipe: None,
+        abe: false,
+        ecn: false,
+        tso: false,
+        seed: 0,
+    }
 }
 
 /// An episode with `flight` segments in flight.
@@ -42,6 +51,7 @@ pub(super) fn ack(now: Instant, rtt: Duration) -> Ack {
         snd_nxt: 0,
         phase: Phase::Open,
         cwnd_limited: true,
+        next_departure: now,
         rate: None,
     }
 }
@@ -64,8 +74,16 @@ impl Path {
 
     pub fn with_segment(choice: &str, rtt: Duration, segment: u64) -> Self {
         let choice: Choice = serde_json::from_str(choice).unwrap();
-        let start =
-            Start { segment_size: segment, initial_window: 10, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
+        let start = Start {
+            segment_size: segment,
+            initial_window: 10,
+            rtt: None,
+            pipe: None,
+            abe: false,
+            ecn: false,
+            tso: false,
+            seed: 0,
+        };
         Self { algorithm: build(&choice, &start), segment, rtt, now: Instant::ZERO, acked: 0 }
     }
 

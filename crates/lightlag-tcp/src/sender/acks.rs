@@ -148,6 +148,7 @@ impl Sender {
                 snd_nxt: self.board.nxt(),
                 // While the window is reduced for a mark, nothing makes it larger (as Linux).
                 cwnd_limited: self.is_cwnd_limited() && !self.recovery.reduces_for_mark(&self.board),
+                next_departure: self.pacer.next_departure(),
                 rate,
             };
             self.inform(&ack, verdict, account);

@@ -1,9 +1,9 @@
 //! Bursts: what a Linux sender hands to the network card at once (TSO autosizing), and when it waits to make one larger
 //! (`net/ipv4/tcp_output.c`: `tcp_tso_autosize`, `tcp_tso_should_defer`, described in own words).
 //!
-//! A burst carries what leaves in about 1 ms at 1.2 times cwnd/SRTT (twice in the first half of slow start), at least two
-//! segments, at most 64 KiB and half the window; below a round trip of 16 ms more. While less than a whole burst fits, it
-//! waits for the next ACK, but only
+//! A burst carries what leaves in about 1 ms at the rate of an algorithm that paces, else at 1.2 times cwnd/SRTT (twice in
+//! the first half of slow start); at least two segments (BBR: one below 1.2 Mbit/s), at most 64 KiB and half the window;
+//! below a round trip of 16 ms more. While less than a whole burst fits, it waits for the next ACK, but only
 //!
 //! - in undisturbed operation, within 1 ms of the last segment,
 //! - if less than a third of the window is free, and
@@ -17,8 +17,6 @@ use lightlag_core::{Duration, Instant};
 
 /// A burst at most, in bytes.
 const LARGEST: u64 = 65_536;
-/// A burst at least, in segments (`tcp_min_tso_segs`).
-const SMALLEST: u64 = 2;
 /// How old the last segment and how far away the next ACK may be.
 const RECENT: Duration = Duration::from_millis(1);
 /// A third of the window is used at once (`tcp_tso_win_divisor`).
@@ -77,17 +75,22 @@ impl Sender {
     fn largest_burst(&self) -> u64 {
         let size = u64::from(self.segment_size);
         let srtt = self.rtt.srtt();
-        if srtt.is_zero() {
-            return SMALLEST * size;
-        }
-        let threshold = self.congestion.as_ref().map_or(u64::MAX, |algorithm| algorithm.ssthresh());
-        // 2.0 and 1.2, as nanoseconds in a 1024th of a second.
-        let factor = if self.cwnd < threshold / 2 { 1_953_125 } else { 1_171_875 };
-        let window = self.cwnd.max(self.board.pipe());
-        let paced = window.min(1 << 40) * factor / srtt.as_nanos();
+        let smallest = self.congestion.as_ref().map_or(2, |algorithm| algorithm.least_burst());
+        let own_rate = self.congestion.as_ref().and_then(|algorithm| algorithm.pacing_rate());
+        let paced = if let Some(rate) = own_rate {
+            rate.as_bps() / 8 / 1024
+        } else if srtt.is_zero() {
+            return smallest * size;
+        } else {
+            let threshold = self.congestion.as_ref().map_or(u64::MAX, |algorithm| algorithm.ssthresh());
+            // 2.0 and 1.2, as nanoseconds in a 1024th of a second.
+            let factor = if self.cwnd < threshold / 2 { 1_953_125 } else { 1_171_875 };
+            let window = self.cwnd.max(self.board.pipe());
+            window.min(1 << 40) * factor / srtt.as_nanos()
+        };
         let shift = self.rtt.min().as_nanos() / 512_000;
         let near = if shift < 32 { LARGEST >> shift } else { 0 };
         let bytes = (paced + near).min(LARGEST);
-        if bytes < (SMALLEST + 1) * size { SMALLEST * size } else { bytes / size * size }
+        if bytes < (smallest + 1) * size { smallest * size } else { bytes / size * size }
     }
 }

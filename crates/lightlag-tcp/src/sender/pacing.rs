@@ -2,13 +2,21 @@
 //!
 //! An algorithm that paces gives its own rate. With `pacing` any other one gets twice cwnd/SRTT in slow start, so
 //! that the window can double, and 1.2 times that afterwards, so that it can be used (the factors of Linux).
+//!
+//! A sender that makes bursts as Linux does (`tso`) paces them as Linux does (`net/ipv4/tcp_output.c`:
+//! `tcp_update_skb_after_send`, described in own words): not before the tenth segment, and a burst that leaves later
+//! than it might have is followed the sooner by the next, by at most half the time that it takes.
 
 use super::Sender;
 use crate::config::Config;
+use crate::scoreboard::Chunk;
 use lightlag_core::{Duration, Instant};
 
 const SLOW_START: f64 = 2.0;
 const AVOIDANCE: f64 = 1.2;
+
+/// Segments that leave before pacing starts, where the sender makes bursts; the burst of the last is paced (Linux).
+const UNPACED: u64 = 10;
 
 /// The schedule of what leaves.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +31,11 @@ pub(super) struct Pacer {
 impl Pacer {
     pub(super) fn new() -> Self {
         Self { next: Instant::ZERO, timer: Instant::MAX }
+    }
+
+    /// When the next segment may leave.
+    pub(super) fn next_departure(&self) -> Instant {
+        self.next
     }
 
     /// Whether a segment has to wait.
@@ -49,25 +62,52 @@ impl Pacer {
     fn sent(&mut self, now: Instant, time: Duration) {
         self.next = self.next.max(now) + time;
     }
+
+    /// A burst left that takes so much time; what it left later than it might have, it makes good by half at most.
+    fn sent_burst(&mut self, now: Instant, time: Duration) {
+        let late = now.since(self.next);
+        self.next = self.next.max(now) + time.saturating_sub(late.min(time / 2));
+    }
 }
 
 impl Sender {
-    /// How long a segment of so many bytes takes at the pacing rate.
+    /// A segment left: when may the next one, by the pacing rate?
     #[inline(never)]
-    pub(super) fn pace(&mut self, now: Instant, bytes: u32, config: &Config) {
+    pub(super) fn pace(&mut self, now: Instant, chunk: Chunk, again: bool, config: &Config) {
         if self.needs.bursts {
-            return self.count_in_burst(now, bytes);
+            return self.count_in_burst(now, chunk.len);
+        }
+        let bytes = if config.tso && !again { self.begun_burst(chunk) } else { u64::from(chunk.len) };
+        if bytes == 0 {
+            return;
         }
         let Some(congestion) = &self.congestion else { return };
         let time = match congestion.pacing_rate() {
-            Some(rate) => rate.time_to_send(lightlag_core::Bytes(u64::from(bytes))),
+            Some(rate) => rate.time_to_send(lightlag_core::Bytes(bytes)),
             None if config.pacing && !self.rtt.srtt().is_zero() => {
                 let gain = if self.cwnd < congestion.ssthresh() { SLOW_START } else { AVOIDANCE };
-                let share = f64::from(bytes) / (gain * self.window() as f64);
+                let share = bytes as f64 / (gain * self.window() as f64);
                 Duration::from_secs_f64(self.rtt.srtt().as_secs_f64() * share)
             }
             None => return,
         };
-        self.pacer.sent(now, time);
+        if config.tso {
+            let sent = self.board.nxt().max(self.burst_end);
+            let paced = sent >= UNPACED * u64::from(self.segment_size);
+            self.pacer.sent_burst(now, if paced { time } else { Duration::ZERO });
+        } else {
+            self.pacer.sent(now, time);
+        }
+    }
+
+    /// Bytes of the burst that begins with this new data; none if it has begun before.
+    fn begun_burst(&self, chunk: Chunk) -> u64 {
+        if chunk.start == self.burst_start {
+            (self.burst_end - self.burst_start).max(chunk.len.into())
+        } else if (self.burst_start..self.burst_end).contains(&chunk.start) {
+            0
+        } else {
+            chunk.len.into()
+        }
     }
 }

@@ -178,7 +178,7 @@ impl Sender {
         self.last_sent = now;
         self.recovery.sent(now, chunk.len, again);
         if config.pacing || self.needs.pacing {
-            self.pace(now, chunk.len, config);
+            self.pace(now, chunk, again, config);
         }
     }
 

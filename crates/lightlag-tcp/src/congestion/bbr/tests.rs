@@ -95,6 +95,30 @@ fn the_window_is_two_bandwidth_delay_products() {
 }
 
 #[test]
+fn bursts_make_room_for_three_of_them_in_an_even_window() {
+    let mut bbr = Bbr::new(&Config { ack_aggregation: false, ..Config::default() }, &Start { tso: true, ..start(10) });
+    bbr.min_rtt = RTT;
+    bbr.filled = true;
+    bbr.bandwidth.update(0, RATE, 10);
+    bbr.state = State::ProbeBw(4);
+    bbr.set_rate(1.0);
+    // 990 kB/s carry less than a segment in 1/1024 s: 200 + 3 · 2.
+    assert_within("target", bbr.target(), 206.0 * SEGMENT as f64, 1e-9);
+    bbr.state = State::ProbeBw(0);
+    assert_within("probing", bbr.target(), 208.0 * SEGMENT as f64, 1e-9);
+    // 9.9 MB/s carry 9667 B: 2000 + 3 · 9, and one more to be even.
+    bbr.bandwidth.update(0, 10.0 * RATE, 10);
+    bbr.state = State::ProbeBw(4);
+    bbr.set_rate(1.0);
+    assert_within("faster", bbr.target(), 2028.0 * SEGMENT as f64, 1e-9);
+    // Below 1.2 Mbit/s a burst may be one segment.
+    bbr.rate = 149_999.0;
+    assert_eq!((bbr.least_burst(), bbr.quantum()), (1, 1.0));
+    bbr.rate = 150_001.0;
+    assert_eq!((bbr.least_burst(), bbr.quantum()), (2, 2.0));
+}
+
+#[test]
 fn without_a_round_trip_time_the_first_rate_assumes_a_millisecond() {
     let bbr = Bbr::new(&Config::default(), &start(10));
     assert_within("rate", bbr.rate, 2.885 * 10.0 * SEGMENT as f64 / 0.001, 1e-9);
@@ -219,6 +243,7 @@ fn a_recovery_that_follows_another_at_once_goes_on() {
     let (now, bbr) = (link.now, &mut link.algorithm);
     let segments = |n: u64| (n * SEGMENT) as f64;
     (bbr.phase, bbr.conserve, bbr.window, bbr.prior_window) = (Phase::Recovery, false, segments(50), segments(100));
+    bbr.before = (segments(50), segments(1));
     let loss = Congestion { now, ..super::super::tests::congestion(Cause::Loss, 50.0) };
     bbr.on_recovered(now);
     bbr.on_congestion(&loss);
@@ -226,7 +251,8 @@ fn a_recovery_that_follows_another_at_once_goes_on() {
     // A timer that begins one later begins a new one.
     bbr.on_recovered(now);
     bbr.on_congestion(&Congestion { now: now + Duration::from_millis(1), ..loss });
-    assert_eq!((bbr.phase, bbr.window), (Phase::Open, segments(100)));
+    // What the last ACK delivered is added to the window of before.
+    assert_eq!((bbr.phase, bbr.window), (Phase::Open, segments(101)));
 }
 
 #[test]

@@ -75,8 +75,16 @@ impl Bottleneck {
     /// A flow that begins now, with an `extra` round-trip time, and timestamps or not.
     pub fn add_far(&mut self, choice: &str, extra: Duration, timestamps: bool) {
         let choice: Choice = serde_json::from_str(choice).unwrap();
-        let start =
-            Start { segment_size: SEGMENT, initial_window: 10, rtt: None, pipe: None, abe: false, ecn: false, seed: 0 };
+        let start = Start {
+            segment_size: SEGMENT,
+            initial_window: 10,
+            rtt: None,
+            pipe: None,
+            abe: false,
+            ecn: false,
+            tso: false,
+            seed: 0,
+        };
         self.flows.push(Flow {
             algorithm: build(&choice, &start),
             delivered: 0,

@@ -49,6 +49,7 @@ fn bytes_are_rounded_to_the_nearest() {
         pipe: None,
         abe: false,
         ecn: false,
+        tso: false,
         seed: 0,
     });
     // Three thirds of a segment are not quite one in binary.

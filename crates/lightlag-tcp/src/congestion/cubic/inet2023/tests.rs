@@ -162,6 +162,7 @@ impl PointToPoint {
             pipe: None,
             abe: false,
             ecn: false,
+            tso: false,
             seed: 0,
         };
         let cubic = CubicInet::new(&cubic::Config::of(Variant::Inet2023), &start);
