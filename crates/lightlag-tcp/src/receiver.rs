@@ -302,7 +302,8 @@ impl Receiver {
             }
             return 0;
         }
-        self.note_duplicate(Range { start, end: end.min(self.nxt) });
+        let behind = u64::from(fin && len > 0);
+        self.note_duplicate(Range { start, end: (end + behind).min(self.nxt) });
         if !fresh {
             self.hurry(MAX_QUICK);
             self.acknowledge_soon(now);
@@ -479,6 +480,13 @@ impl Receiver {
     /// What a SACK option reports: what arrived twice (RFC 2883 §4), then the blocks above the holes, the newest
     /// first (RFC 2018 §4). The duplicate is reported once only, with this call. Returns how many ranges there are.
     pub fn report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
-        self.holes.as_mut().map_or(0, |holes| holes.take_report(ranges))
+        let Some(holes) = &mut self.holes else { return 0 };
+        let duplicates = usize::from(holes.duplicate.is_some());
+        let len = holes.take_report(ranges);
+        for range in &mut ranges[duplicates..len] {
+            // The FIN that came behind it has a number, too.
+            range.end += u64::from(range.end == self.fin_at);
+        }
+        len
     }
 }

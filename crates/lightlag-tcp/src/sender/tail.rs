@@ -72,7 +72,8 @@ impl Sender {
         let srtt = self.rtt.srtt();
         if srtt.is_zero() {
             WITHOUT_SAMPLE
-        } else if self.board.pipe() <= u64::from(self.segment_size) {
+        } else if self.board.numbers().1 - self.board.numbers().0 == 1 {
+            // With its FIN a segment is one, too.
             srtt * 2 + ACK_DELAY
         } else if config.timer_granularity == TimerGranularity::Linux {
             srtt * 2 + timer::LEAST

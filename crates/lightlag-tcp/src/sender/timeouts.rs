@@ -41,7 +41,8 @@ impl Sender {
     /// Timers whose time has come fire with the ticks of the clock.
     fn put_off_timers(&mut self, now: Instant, config: &Config) {
         if self.tail.timer <= now {
-            let wait = self.tail_wait(config);
+            // Where the timeout comes first, the probe waits as long as that, by the same ticks.
+            let wait = self.tail_wait(config).min(self.rtt.rto(&config.rto));
             timer::put_off(&mut self.tail.timer, &mut self.tail.coarse, now, wait);
         }
         if self.deadline <= now {
