@@ -111,7 +111,7 @@ fn linux() -> Config {
         rtt_samples: RttSamples::SendTime,
         recovery: Scheme::Rack,
         rack_rtt_by_offset: true,
-        partial_acks: PartialAcks::Impatient,
+        partial_acks: PartialAcks::SlowButSteady,
         prr: true,
         prr_marks: true,
         tlp: true,
@@ -177,6 +177,7 @@ fn rfc() -> Config {
         challenge_acks: Some(ChallengeAcks { count: 10, every: seconds(5) }),
         answer_unsent: true,
         require_timestamps: true,
+        partial_acks: PartialAcks::Impatient,
         ..linux()
     }
 }
@@ -298,6 +299,7 @@ fn ns3() -> Config {
         fin_wait: None,
         challenge_acks: None,
         answer_unsent: true,
+        partial_acks: PartialAcks::Impatient,
         ..linux()
     }
 }
@@ -351,6 +353,7 @@ fn ns2_linux() -> Config {
         fin_wait: None,
         challenge_acks: None,
         answer_unsent: true,
+        partial_acks: PartialAcks::Impatient,
         ..linux()
     }
 }
