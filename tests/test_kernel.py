@@ -77,6 +77,12 @@ def test_a_completion_is_in_time_within_a_hundredth_or_ten_milliseconds() -> Non
     assert not in_time(2.0, 1.9799)
 
 
+def test_the_completion_time_is_that_of_the_runs_that_were_disturbed_least() -> None:
+    kernel = tuple(dataclasses.replace(observed(0, 0, s), late=late) for s, late in ((2.4, 3), (2.3, 0), (2.5, 6)))
+    assert Cell(transfer("first"), kernel, (observed(0, 0),)).kernel_s == 2.3
+    assert Cell(transfer("first"), (*kernel, observed(0, 0, 2.1)), (observed(0, 0),)).kernel_s == pytest.approx(2.2)
+
+
 def test_every_criterion_has_its_verdict() -> None:
     same = [Cell(transfer("first"), (observed(1, 0),), (observed(1, 0),)) for _ in range(19)]
     other = Cell(transfer("tail 1"), (observed(1, 0),), (observed(1, 1),))

@@ -103,8 +103,8 @@ def _completions(cells: Sequence[Cell]) -> list[str]:
     return [
         "### Completion times\n",
         f"From the call of connect() to the last byte at the receiver's application, at {RATE} with a queue of one "
-        "bandwidth-delay product: the kernel's median in ms, and in brackets how much later ours is. Columns are "
-        "segments.\n",
+        "bandwidth-delay product: the kernel's time in ms, of the run with the fewest late deliveries, and in brackets "
+        "how much later ours is. Columns are segments.\n",
         markdown_table(("algorithm", "RTT", *sizes), [(*place, *texts) for place, texts in lines.items()]),
     ]
 
