@@ -254,6 +254,8 @@ class Tcp:
     """TCP Fast Open (RFC 7413): data with the SYN of every connection but the first between two hosts, or with each."""
     partial_segments: bool | None = None
     """Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET."""
+    window_edge: Literal["trim", "whole"] | None = None
+    """A segment that ends beyond the offered window: trim cuts it, whole takes or refuses all of it, as Linux."""
     delayed_ack: DelayedAck | Mapping[str, Any] | bool | None = None
     """Delayed ACKs: False, or their values."""
     sack_compression: bool | None = None
@@ -276,6 +278,8 @@ class Tcp:
     """Proportional rate reduction in fast recovery with SACK (RFC 9937)."""
     prr_marks: bool | None = None
     """The same after a congestion mark, as Linux; otherwise the window is reduced at once."""
+    reductions: Literal["rfc", "linux"] | None = None
+    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), or from the congestion window in whole segments."""
     tlp: bool | None = None
     """Tail loss probes (RFC 8985 §7), with SACK."""
     frto: bool | None = None
@@ -298,6 +302,8 @@ class Tcp:
     """Hold back a small segment while data is in flight (RFC 9293 §3.7.4)."""
     syn_retries: int | None = None
     """Retransmissions of a SYN before the connection is given up."""
+    syn_linear_timeouts: int | None = None
+    """Retransmissions of a SYN, on top of those, whose timeout does not double (Linux: 4)."""
     retries: int | None = None
     """Timeouts in a row before the connection is given up (RFC 9293 §3.8.3 R2)."""
     time_wait: Time | None = None
@@ -306,6 +312,8 @@ class Tcp:
     """How long FIN-WAIT-2 lasts once the application is gone."""
     challenge_acks: ChallengeAcks | Mapping[str, Any] | None = None
     """How many challenge ACKs may leave, for each connection (RFC 5961 §7)."""
+    answer_unsent: bool | None = None
+    """Answer an ACK of data that was never sent with a challenge ACK (RFC 5961 §5); otherwise drop it."""
     keep_alive: KeepAlive | Mapping[str, Any] | None = None
     """Probes of an idle connection (RFC 9293 §3.8.4)."""
     careful_resume: Mapping[str, Size | Time] | None = None

@@ -128,6 +128,7 @@ impl Settings<'_> {
 
     fn times(&self, config: &mut Config) -> Result<(), String> {
         self.small("tcp_syn_retries", &mut config.syn_retries)?;
+        self.small("tcp_syn_linear_timeouts", &mut config.syn_linear_timeouts)?;
         self.small("tcp_retries2", &mut config.retries)?;
         if let Some(seconds) = self.number("tcp_fin_timeout")? {
             config.fin_wait = Some(Duration::from_secs(seconds));

@@ -76,6 +76,8 @@ pub struct Config {
     pub fast_open: FastOpen,
     /// Take of a segment what fits into the buffer; otherwise all or nothing, as INET.
     pub partial_segments: bool,
+    /// A segment that reaches beyond the offered window.
+    pub window_edge: WindowEdge,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.
     pub delayed_ack: Option<DelayedAck>,
     /// Set PSH on the last segment of each write and burst.
@@ -103,6 +105,8 @@ pub struct Config {
     pub prr: bool,
     /// The same after a congestion mark, where it is on (Linux).
     pub prr_marks: bool,
+    /// What a loss takes the window down from, and how often.
+    pub reductions: Reductions,
     /// Probe for the loss of the last segments (RFC 8985 §7); works with SACK.
     pub tlp: bool,
     /// Test a timeout with new data before everything leaves again (RFC 5682).
@@ -124,6 +128,9 @@ pub struct Config {
     pub nagle: bool,
     /// Retransmissions of a SYN before the connection is given up.
     pub syn_retries: u8,
+    /// Retransmissions of a SYN, not of a SYN-ACK, that leave one initial timeout apart before the timeout doubles; those
+    /// that double are counted by [`Self::syn_retries`] (`tcp_syn_linear_timeouts` of Linux).
+    pub syn_linear_timeouts: u8,
     /// Timeouts in a row, without progress, before the connection is given up (RFC 9293 §3.8.3 R2).
     pub retries: u8,
     /// How long TIME-WAIT lasts (2 MSL).
@@ -132,7 +139,8 @@ pub struct Config {
     pub fin_wait: Option<Duration>,
     /// How many challenge ACKs may leave (RFC 5961 §7); `None` does not limit them.
     pub challenge_acks: Option<ChallengeAcks>,
-    /// Answer an ACK of what was never sent (RFC 9293 §3.10.7.4); otherwise it is dropped, as Linux does.
+    /// Answer an ACK of what was never sent (RFC 9293 §3.10.7.4, RFC 5961 §5); otherwise it is dropped, as Linux 6.12
+    /// does.
     pub answer_unsent: bool,
     /// Drop segments without the timestamps that both ends agreed on (RFC 7323 §3.2); Linux takes them.
     pub require_timestamps: bool,
@@ -182,6 +190,28 @@ pub enum WindowRule {
     /// What the buffer has room for; an update for two segments or half the buffer (Stevens vol. 2 §26.7).
     Stevens,
     /// At most 64 kB at first, then two segments more for each that arrives; an update for twice the window (Linux).
+    Linux,
+}
+
+/// What becomes of a segment that begins inside the offered window and ends beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WindowEdge {
+    /// What lies beyond is cut off (RFC 9293 §3.10.7.4).
+    Trim,
+    /// It is taken whole where the application has read everything, and refused whole otherwise. A FIN needs no room
+    /// (Linux, `tcp_sequence`).
+    Whole,
+}
+
+/// How a loss reduces the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Reductions {
+    /// From FlightSize, in bytes; a timeout reduces once more (RFC 5681 §3.1, RFC 6675 §5.1, RFC 9937).
+    Rfc,
+    /// From the congestion window, in whole segments, and once for a window of data: a timeout in fast recovery lets the
+    /// threshold be, and a repair after a timeout that is lost again begins fast recovery.
     Linux,
 }
 

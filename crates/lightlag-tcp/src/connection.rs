@@ -249,7 +249,9 @@ impl Connection {
         if self.sender.deadline() <= now {
             if matches!(self.state, State::SynSent | State::SynReceived) {
                 self.sender.wake(now);
-                if self.sender.deadline() <= now && !self.sender.handshake_timer_waits(now, &self.config) {
+                if self.sender.deadline() <= now
+                    && !self.sender.handshake_timer_waits(now, self.linear_timeouts(), &self.config)
+                {
                     self.handshake_timed_out(now);
                 }
             } else if self.sender.handle_timeout(now, &self.config, &mut self.account) == Expiry::GiveUp {

@@ -2,7 +2,8 @@
 
 use crate::config::{
     ChallengeAcks, Config, DelayedAck, FastOpen, Growth, INITIAL_RECEIVE_BUFFER, IdleRestart, LossAssumption,
-    PartialAcks, Probe, Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance, VarianceGain, WindowRule,
+    PartialAcks, Probe, Reductions, Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance, VarianceGain,
+    WindowEdge, WindowRule,
 };
 use crate::congestion::Choice;
 use crate::ecn::{AccecnOption, Ect, Mode};
@@ -93,6 +94,7 @@ fn linux() -> Config {
         syn_data: false,
         fast_open: FastOpen::Off,
         partial_segments: true,
+        window_edge: WindowEdge::Whole,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16, adaptive: true }),
         push: true,
         tso: true,
@@ -114,6 +116,7 @@ fn linux() -> Config {
         partial_acks: PartialAcks::SlowButSteady,
         prr: true,
         prr_marks: true,
+        reductions: Reductions::Linux,
         tlp: true,
         frto: true,
         eifel: true,
@@ -125,11 +128,12 @@ fn linux() -> Config {
         limited_transmit: true,
         nagle: false,
         syn_retries: 6,
+        syn_linear_timeouts: 4,
         retries: 15,
         time_wait: seconds(60),
         fin_wait: Some(seconds(60)),
         challenge_acks: Some(ChallengeAcks { count: 1, every: ms(500) }),
-        answer_unsent: false,
+        answer_unsent: true,
         require_timestamps: false,
         keep_alive: None,
         scps: None,
@@ -175,9 +179,11 @@ fn rfc() -> Config {
         time_wait: seconds(240),
         fin_wait: None,
         challenge_acks: Some(ChallengeAcks { count: 10, every: seconds(5) }),
-        answer_unsent: true,
         require_timestamps: true,
         partial_acks: PartialAcks::Impatient,
+        window_edge: WindowEdge::Trim,
+        reductions: Reductions::Rfc,
+        syn_linear_timeouts: 0,
         ..linux()
     }
 }
@@ -207,6 +213,7 @@ fn inet() -> Config {
         syn_data: true,
         fast_open: FastOpen::Off,
         partial_segments: false,
+        window_edge: WindowEdge::Trim,
         delayed_ack: None,
         push: false,
         tso: false,
@@ -228,6 +235,7 @@ fn inet() -> Config {
         partial_acks: PartialAcks::Impatient,
         prr: false,
         prr_marks: false,
+        reductions: Reductions::Rfc,
         tlp: false,
         frto: false,
         eifel: false,
@@ -239,6 +247,7 @@ fn inet() -> Config {
         limited_transmit: false,
         nagle: true,
         syn_retries: 12,
+        syn_linear_timeouts: 0,
         retries: 12,
         time_wait: seconds(240),
         fin_wait: Some(seconds(600)),
@@ -298,8 +307,10 @@ fn ns3() -> Config {
         time_wait: seconds(240),
         fin_wait: None,
         challenge_acks: None,
-        answer_unsent: true,
         partial_acks: PartialAcks::Impatient,
+        window_edge: WindowEdge::Trim,
+        reductions: Reductions::Rfc,
+        syn_linear_timeouts: 0,
         ..linux()
     }
 }
@@ -352,8 +363,10 @@ fn ns2_linux() -> Config {
         time_wait: Duration::ZERO,
         fin_wait: None,
         challenge_acks: None,
-        answer_unsent: true,
         partial_acks: PartialAcks::Impatient,
+        window_edge: WindowEdge::Trim,
+        reductions: Reductions::Rfc,
+        syn_linear_timeouts: 0,
         ..linux()
     }
 }

@@ -93,6 +93,8 @@ pub struct Receiver {
     window: Option<u16>,
     /// Whether duplicates are reported (RFC 2883).
     dsack: bool,
+    /// What is out of order is reported to the peer: it opens the window, too.
+    reports: bool,
     /// Segments of low priority that are not acknowledged yet.
     copies: u8,
     /// An ACK leaves once in [`Self::timeout`], whatever arrives.
@@ -130,6 +132,7 @@ impl Receiver {
             rule: WindowRule::Stevens,
             mss,
             dsack: false,
+            reports: true,
             copies: 0,
             fixed: false,
             scale: None,
@@ -163,6 +166,18 @@ impl Receiver {
     /// Reports duplicates from now on (RFC 2883); the peer agreed to SACK.
     pub fn report_duplicates(&mut self) {
         self.dsack = true;
+    }
+
+    /// What is out of order is not reported. In Linux it does not open the window then, so that its ACKs are duplicates
+    /// (`tcp_data_queue_ofo`).
+    pub fn hide_disorder(&mut self) {
+        self.reports = false;
+    }
+
+    /// What arrives up to `end` is taken, although it was not offered.
+    #[cold]
+    pub fn stretch(&mut self, end: u64) {
+        self.edge = self.edge.max(end);
     }
 
     /// Shift of the windows advertised, if window scaling was agreed on.
@@ -314,7 +329,9 @@ impl Receiver {
         if old == 0 {
             self.note_duplicate(first);
         }
-        self.grow_limit(len);
+        if self.reports || range.start == self.nxt {
+            self.grow_limit(len);
+        }
         // RFC 5681 §4.2: at once for what is out of order, fills a hole or is a duplicate.
         if range.start == self.nxt {
             self.advance();

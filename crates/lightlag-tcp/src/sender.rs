@@ -5,6 +5,7 @@ use crate::config::{Config, IdleRestart, PartialAcks, Scheme};
 use crate::congestion::careful_resume::CarefulResume;
 use crate::congestion::{self, CongestionControl, Needs, Phase, Probes};
 use crate::delivery_rate::RateSampler;
+use crate::profile::Profile;
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -55,6 +56,7 @@ fn rules(config: &Config, scheme: Scheme) -> Rules {
         prr: config.prr,
         rtt_by_offset: config.rack_rtt_by_offset,
         impatient: config.partial_acks == PartialAcks::Impatient,
+        reductions: config.reductions,
         signs: Signs { eifel: config.eifel, dsack: config.dsack_undo, frto: config.frto },
     }
 }
@@ -239,11 +241,13 @@ impl Sender {
             tso: config.tso,
             seed: self.seed,
         };
-        let needs = config.congestion.needs(self.ecn);
+        let kernel = (config.profile == Profile::Linux).then(|| config.congestion.in_linux());
+        let choice = kernel.as_ref().unwrap_or(&config.congestion);
+        let needs = choice.needs(self.ecn);
         match config.careful_resume {
-            None => self.set_congestion(congestion::build(&config.congestion, &start), needs),
+            None => self.set_congestion(congestion::build(choice, &start), needs),
             Some(saved) => {
-                let resume = CarefulResume::new(saved, &config.congestion, &start);
+                let resume = CarefulResume::new(saved, choice, &start);
                 self.set_congestion(Box::new(resume), CarefulResume::needs(needs));
             }
         }

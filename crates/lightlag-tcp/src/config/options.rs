@@ -2,8 +2,8 @@
 
 use super::{
     ChallengeAcks, Config, DelayedAck, FastOpen, Growth, IdleRestart, InitialWindow, KeepAlive, LossAssumption,
-    PartialAcks, Probe, RateControlOptions, ReceiveBuffer, RouteSwitch, RttSamples, Scheme, ScpsSwitch,
-    TimerGranularity, Variance, VarianceGain, WindowRule, route, scps,
+    PartialAcks, Probe, RateControlOptions, ReceiveBuffer, Reductions, RouteSwitch, RttSamples, Scheme, ScpsSwitch,
+    TimerGranularity, Variance, VarianceGain, WindowEdge, WindowRule, route, scps,
 };
 use crate::congestion::Choice;
 use crate::congestion::careful_resume::Saved;
@@ -89,6 +89,10 @@ pub struct Options {
     /// Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial_segments: Option<bool>,
+    /// A segment that ends beyond the offered window: trim cuts it (RFC 9293 §3.10.7.4), whole takes it if the
+    /// application has read everything and refuses it otherwise (Linux).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_edge: Option<WindowEdge>,
     /// Delayed ACKs: `false`, or a table with `segments`, `timeout`, `quick` and `adaptive`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAckSwitch>,
@@ -126,6 +130,10 @@ pub struct Options {
     /// The same after a congestion mark, as Linux; otherwise the window is reduced at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr_marks: Option<bool>,
+    /// How a loss reduces the window: rfc (from FlightSize, RFC 5681 §3.1) or linux (from the congestion window, in whole
+    /// segments; a timeout in fast recovery leaves the threshold).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reductions: Option<Reductions>,
     /// Tail loss probes (RFC 8985 §7), with SACK.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tlp: Option<bool>,
@@ -161,6 +169,10 @@ pub struct Options {
     /// Retransmissions of a SYN before the connection is given up, at most 255.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_retries: Option<u8>,
+    /// Retransmissions of a SYN that come one initial timeout apart, before the timeout doubles for those that
+    /// syn_retries counts, at most 255 (tcp_syn_linear_timeouts of Linux).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn_linear_timeouts: Option<u8>,
     /// Timeouts in a row, or probes of a closed window without an answer, before the connection is given up
     /// (RFC 9293 §3.8.3 R2), at most 255.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,6 +187,10 @@ pub struct Options {
     /// How many challenge ACKs may leave, for each connection: `{ count = 10, every = "5 s" }` (RFC 5961 §7).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub challenge_acks: Option<ChallengeAcks>,
+    /// Answer an ACK of data that was never sent with a challenge ACK (RFC 5961 §5); false drops it, as Linux 6.12
+    /// does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_unsent: Option<bool>,
     /// Probes of an idle connection (RFC 9293 §3.8.4): any of `idle`, `interval`, `probes`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<KeepAlive>,
@@ -340,6 +356,7 @@ impl Options {
             syn_data: over.syn_data.or(self.syn_data),
             fast_open: over.fast_open.or(self.fast_open),
             partial_segments: over.partial_segments.or(self.partial_segments),
+            window_edge: over.window_edge.or(self.window_edge),
             delayed_ack: both(self.delayed_ack, over.delayed_ack, DelayedAckSwitch::merge),
             push: over.push.or(self.push),
             tso: over.tso.or(self.tso),
@@ -351,6 +368,7 @@ impl Options {
             partial_acks: over.partial_acks.or(self.partial_acks),
             prr: over.prr.or(self.prr),
             prr_marks: over.prr_marks.or(self.prr_marks),
+            reductions: over.reductions.or(self.reductions),
             tlp: over.tlp.or(self.tlp),
             frto: over.frto.or(self.frto),
             eifel: over.eifel.or(self.eifel),
@@ -362,10 +380,12 @@ impl Options {
             limited_transmit: over.limited_transmit.or(self.limited_transmit),
             nagle: over.nagle.or(self.nagle),
             syn_retries: over.syn_retries.or(self.syn_retries),
+            syn_linear_timeouts: over.syn_linear_timeouts.or(self.syn_linear_timeouts),
             retries: over.retries.or(self.retries),
             time_wait: over.time_wait.or(self.time_wait),
             fin_wait: over.fin_wait.or(self.fin_wait),
             challenge_acks: over.challenge_acks.or(self.challenge_acks),
+            answer_unsent: over.answer_unsent.or(self.answer_unsent),
             keep_alive: over.keep_alive.or(self.keep_alive),
             scps: both(self.scps, over.scps, ScpsSwitch::merge),
             loss_assumption: over.loss_assumption.or(self.loss_assumption),
@@ -397,6 +417,7 @@ impl Options {
         set(&mut config.syn_data, &self.syn_data);
         set(&mut config.fast_open, &self.fast_open);
         set(&mut config.partial_segments, &self.partial_segments);
+        set(&mut config.window_edge, &self.window_edge);
         set(&mut config.congestion, &self.congestion);
         set(&mut config.sack, &self.sack);
         set(&mut config.dsack, &self.dsack);
@@ -412,6 +433,7 @@ impl Options {
         set(&mut config.partial_acks, &self.partial_acks);
         set(&mut config.prr, &self.prr);
         set(&mut config.prr_marks, &self.prr_marks);
+        set(&mut config.reductions, &self.reductions);
         set(&mut config.tlp, &self.tlp);
         set(&mut config.frto, &self.frto);
         set(&mut config.eifel, &self.eifel);
@@ -429,9 +451,11 @@ impl Options {
         set(&mut config.limited_transmit, &self.limited_transmit);
         set(&mut config.nagle, &self.nagle);
         set(&mut config.syn_retries, &self.syn_retries);
+        set(&mut config.syn_linear_timeouts, &self.syn_linear_timeouts);
         set(&mut config.retries, &self.retries);
         set(&mut config.time_wait, &self.time_wait);
         config.fin_wait = self.fin_wait.or(config.fin_wait);
+        set(&mut config.answer_unsent, &self.answer_unsent);
         config.challenge_acks = self.challenge_acks.or(config.challenge_acks);
         config.keep_alive = self.keep_alive.or(config.keep_alive);
         config.careful_resume = self.careful_resume.or(config.careful_resume);

@@ -1,6 +1,6 @@
 //! CUBIC: growth by the time since the last loss, not by round trips.
 //!
-//! RFC 9438 (the default), RFC 8312, and Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM
+//! RFC 9438 (the default, but for profile `linux`, which has the kernel's), RFC 8312, and Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM
 //! SIGOPS OSR 42(5), 2008. W in segments, t and K in seconds, β the fraction that a loss keeps, C = 0.4:
 //!
 //! - W(t) = C·(t − K)³ + Wmax, a plateau at the window of the last loss;
@@ -39,8 +39,10 @@ const ABE_KEPT: f64 = 0.85;
 /// Which text is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// RFC 9438.
+    /// Linux's with profile `linux`, RFC 9438 with the others.
     #[default]
+    Profile,
+    /// RFC 9438.
     Rfc9438,
     /// RFC 8312.
     Rfc8312,
@@ -55,13 +57,14 @@ pub enum Variant {
 }
 
 impl Variant {
-    const ALL: [Self; 6] = [Self::Rfc9438, Self::Rfc8312, Self::Paper2008, Self::Linux, Self::Linux26, Self::Inet2023];
-    const NAMES: [&'static str; 6] = ["rfc9438", "rfc8312", "paper2008", "linux", "linux-2.6", "inet2023"];
+    const ALL: [Self; 7] =
+        [Self::Profile, Self::Rfc9438, Self::Rfc8312, Self::Paper2008, Self::Linux, Self::Linux26, Self::Inet2023];
+    const NAMES: [&'static str; 7] = ["profile", "rfc9438", "rfc8312", "paper2008", "linux", "linux-2.6", "inet2023"];
 
     /// β and C.
     fn numbers(self) -> (f64, f64) {
         match self {
-            Self::Rfc9438 | Self::Rfc8312 => (0.7, 0.4),
+            Self::Profile | Self::Rfc9438 | Self::Rfc8312 => (0.7, 0.4),
             Self::Paper2008 | Self::Inet2023 => (0.8, 0.4),
             // In 1024ths.
             Self::Linux => (717.0 / 1024.0, 410.0 / 1024.0),
@@ -70,7 +73,7 @@ impl Variant {
     }
 
     fn has_hystart(self) -> bool {
-        matches!(self, Self::Rfc9438 | Self::Rfc8312 | Self::Linux)
+        matches!(self, Self::Profile | Self::Rfc9438 | Self::Rfc8312 | Self::Linux)
     }
 
     fn is_linux(self) -> bool {
@@ -339,9 +342,10 @@ impl Algorithm for Config {
         let own: Vec<Setting<Self>> = vec![
             Setting {
                 name: "variant",
-                default: "rfc9438",
+                default: "profile",
                 unit: "",
-                meaning: "Which text is followed: RFC 9438, RFC 8312, the paper of 2008, or a program in whole \
+                meaning: "Which text is followed: what the profile of the connection means, linux in profile linux and \
+                          rfc9438 in the others; RFC 9438, RFC 8312, the paper of 2008, or a program in whole \
                           segments: Linux now and when CUBIC was new, or a published one, inet2023.",
                 place: Place::Word {
                     words: &Variant::NAMES,
@@ -412,8 +416,25 @@ impl Algorithm for Config {
         Ok(())
     }
 
+    fn in_linux(&self) -> Self {
+        if self.variant != Variant::Profile {
+            return self.clone();
+        }
+        // What was set beside the variant stays.
+        let mut config = Self { variant: Variant::Linux, ..self.clone() };
+        let (unsaid, linux) = (Self::of(Variant::Profile), Self::of(Variant::Linux));
+        if self.beta == unsaid.beta {
+            config.beta = linux.beta;
+        }
+        if self.c == unsaid.c {
+            config.c = linux.c;
+        }
+        config
+    }
+
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
         match self.variant {
+            Variant::Profile => Self { variant: Variant::Rfc9438, ..self.clone() }.build(start),
             Variant::Inet2023 => Box::new(inet2023::CubicInet::new(self, start)),
             Variant::Linux | Variant::Linux26 => Box::new(linux::CubicLinux::new(self, start)),
             _ => Box::new(Cubic::new(self, start)),

@@ -235,10 +235,11 @@ pub struct Lost {
 }
 
 impl Ack {
-    /// Whether this ACK may open the window: it acknowledged data, outside fast recovery, of a sender that used
-    /// its whole window (RFC 9438 §4.6, RFC 5681 §3.1), and no mark is echoed (RFC 3168 §6.1.2).
+    /// Whether this ACK may open the window: it acknowledged data, or reported some that counts, outside fast recovery, of
+    /// a sender that used its whole window (RFC 9438 §4.6, RFC 5681 §3.1), and no mark is echoed (RFC 3168 §6.1.2).
     pub fn may_grow(&self) -> bool {
-        self.newly_acked > 0 && self.cwnd_limited && !self.ece && self.phase != Phase::Recovery
+        let counts = self.newly_acked > 0 || self.duplicate && self.growth > 0.0;
+        counts && self.cwnd_limited && !self.ece && self.phase != Phase::Recovery
     }
 }
 

@@ -58,6 +58,11 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
 
     fn settings() -> Vec<Setting<Self>>;
 
+    /// As the kernel has it, where nothing else was said. Used with profile `linux`.
+    fn in_linux(&self) -> Self {
+        self.clone()
+    }
+
     /// What the ranges of single parameters do not show.
     fn check(&self) -> Result<(), String> {
         Ok(())
@@ -95,6 +100,14 @@ macro_rules! algorithms {
                 match canonical(name) {
                     $(Some($name) => read::<$config>(table).map(Self::$variant),)*
                     _ => Err(UnknownAlgorithm(name.to_owned()).to_string()),
+                }
+            }
+
+            /// The algorithm as the kernel has it: parameters that are left to the profile are Linux's.
+            #[must_use]
+            pub fn in_linux(&self) -> Self {
+                match self {
+                    $(Self::$variant(config) => Self::$variant(config.in_linux()),)*
                 }
             }
 

@@ -50,10 +50,13 @@ pub struct Config<M = Reno> {
 /// How congestion avoidance adds its segment a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Increase {
-    /// 1/W for each counted segment (RFC 5681 equation 3).
+    /// Whole with profile `linux`, fraction with the others.
     #[default]
+    Profile,
+    /// 1/W for each counted segment (RFC 5681 equation 3).
     Fraction,
-    /// A whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1).
+    /// A whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1), and thresholds of whole segments, as Linux
+    /// (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`).
     Whole,
 }
 
@@ -82,15 +85,28 @@ impl Additive {
     }
 
     fn avoid_congestion(&mut self, acked: f64) {
-        if self.increase == Increase::Fraction {
+        if self.increase != Increase::Whole {
             self.window.grow(acked / self.window.segments());
             return;
         }
-        self.counted += acked;
-        if self.counted >= self.window.segments() {
-            self.counted -= self.window.segments();
+        let window = self.window.segments();
+        if self.counted >= window {
+            // Counted at a larger window.
+            self.counted = 0.0;
             self.window.grow(1.0);
         }
+        self.counted += acked;
+        if self.counted >= window {
+            let whole = libm::floor(self.counted / window);
+            self.counted -= whole * window;
+            self.window.grow(whole);
+        }
+    }
+
+    /// So much of what was in flight, as a threshold.
+    fn threshold(&self, kept: f64, flight: u64) -> f64 {
+        let threshold = kept * self.window.in_segments(flight);
+        if self.increase == Increase::Whole { libm::floor(threshold) } else { threshold }
     }
 }
 
@@ -108,7 +124,7 @@ impl CongestionControl for Additive {
     fn on_congestion(&mut self, event: &Congestion) {
         self.counted = 0.0;
         let kept = if event.cause == Cause::Mark { self.mark_kept } else { 0.5 };
-        self.window.react(event, kept * self.window.in_segments(event.flight));
+        self.window.react(event, self.threshold(kept, event.flight));
         if self.restarts && event.cause == Cause::Loss {
             self.window.clamp_to(1.0);
         }
@@ -159,14 +175,17 @@ impl<M: Member> Algorithm for Config<M> {
     fn settings() -> Vec<Setting<Self>> {
         let increase: Setting<Self> = Setting {
             name: "increase",
-            default: "fraction",
+            default: "profile",
             unit: "",
-            meaning: "How avoidance adds its segment a round: fraction adds 1/W for each counted segment, whole \
-                      adds one segment after W of them.",
+            meaning: "How avoidance adds its segment a round: fraction adds 1/W for each counted segment; whole \
+                      adds one segment after W of them, and keeps thresholds in whole segments, as Linux; profile \
+                      is whole in profile linux, fraction in the others.",
             place: Place::Word {
-                words: &["fraction", "whole"],
+                words: &["profile", "fraction", "whole"],
                 read: |config| config.increase as usize,
-                write: |config, word| config.increase = [Increase::Fraction, Increase::Whole][word],
+                write: |config, word| {
+                    config.increase = [Increase::Profile, Increase::Fraction, Increase::Whole][word];
+                },
             },
         };
         [vec![increase], hystart::settings("standard")].concat()
@@ -178,6 +197,11 @@ impl<M: Member> Algorithm for Config<M> {
 
     fn needs(&self, _ecn: bool) -> Needs {
         Needs { restart_on_loss: M::RESTARTS, ..Needs::default() }
+    }
+
+    fn in_linux(&self) -> Self {
+        let increase = if self.increase == Increase::Profile { Increase::Whole } else { self.increase };
+        Self { increase, ..self.clone() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -3,6 +3,7 @@
 
 use super::{Connection, State};
 use crate::account::Failure;
+use crate::config::WindowEdge;
 use crate::receiver::{MAX_BLOCKS, MAX_QUICK};
 use crate::scoreboard::Range;
 use crate::segment::{Flags, Segment, Timestamps};
@@ -73,7 +74,14 @@ impl Connection {
             // RFC 7323 §3.2.
             return false;
         }
-        if !self.acceptable(start, u64::from(segment.sequence_len())) {
+        let len = u64::from(segment.sequence_len());
+        let mut acceptable = self.acceptable(start, len);
+        let beyond = len > 0 && start + len > self.receiver.edge();
+        if beyond && self.config.window_edge == WindowEdge::Whole && !segment.flags.has_any(Flags::RST.with(Flags::SYN))
+        {
+            acceptable = self.takes_whole(segment, start);
+        }
+        if !acceptable {
             self.unacceptable(now, segment, start);
             return false;
         }
@@ -95,6 +103,23 @@ impl Connection {
     pub(super) fn acceptable(&self, start: u64, len: u64) -> bool {
         let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
         if len == 0 { start == nxt || (nxt..edge).contains(&start) } else { start < edge && start + len > nxt }
+    }
+
+    /// Whether Linux's rules of the window's edge take the segment (`tcp_sequence`, `tcp_data_queue`): whole, where it ends
+    /// beyond, only if everything was read; a FIN needs no room, not even alone at a closed window.
+    #[cold]
+    fn takes_whole(&mut self, segment: &Segment, start: u64) -> bool {
+        let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
+        let end = start + u64::from(segment.len);
+        let takes = if start >= edge {
+            start == nxt && segment.len == 0 && segment.flags.has(Flags::FIN)
+        } else {
+            end <= edge || self.receiver.unread() == 0
+        };
+        if takes {
+            self.receiver.stretch(start + u64::from(segment.sequence_len()));
+        }
+        takes
     }
 
     /// Old data, a probe, or data beyond the window: the peer learns what is expected.

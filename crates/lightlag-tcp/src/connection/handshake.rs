@@ -136,6 +136,9 @@ impl Connection {
         if self.sack && self.config.dsack {
             self.receiver.report_duplicates();
         }
+        if !self.sack {
+            self.receiver.hide_disorder();
+        }
         if self.config.syn_data && segment.sequence_len() > 1 {
             // RFC 9293 §3.10.7.2: queued for later, and not acknowledged yet.
             self.opening.get_or_insert_default().early = Some(*segment);
@@ -235,7 +238,7 @@ impl Connection {
         }
         self.handshake_due = false;
         self.syn_sent = self.syn_sent.min(now);
-        self.sender.arm_handshake(now, &self.config);
+        self.sender.arm_handshake(now, self.linear_timeouts(), &self.config);
         Some(self.opening_segment(now, self.state == State::SynReceived))
     }
 
@@ -288,9 +291,17 @@ impl Connection {
         segment
     }
 
+    /// Timeouts of the SYN that do not double the next one: a SYN-ACK, in Linux that of a request, doubles each time.
+    pub(super) fn linear_timeouts(&self) -> u8 {
+        if self.state == State::SynSent { self.config.syn_linear_timeouts } else { 0 }
+    }
+
     #[cold]
     pub(super) fn handshake_timed_out(&mut self, now: Instant) {
-        if self.sender.handshake_timed_out(now, &self.config, &mut self.account) == Expiry::GiveUp {
+        let linear = self.linear_timeouts();
+        if self.sender.handshake_timed_out(now, self.syn_sent, linear, &self.config, &mut self.account)
+            == Expiry::GiveUp
+        {
             self.finish(Some(Failure::SynTimeout));
         } else {
             self.handshake_due = true;

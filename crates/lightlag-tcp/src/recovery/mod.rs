@@ -18,7 +18,7 @@ mod tests;
 
 pub use undo::Signs;
 
-use crate::config::Scheme;
+use crate::config::{Reductions, Scheme};
 use crate::congestion::{Cause, Phase};
 use crate::scoreboard::{Delivery, Range, Scoreboard};
 use crate::timer;
@@ -49,6 +49,8 @@ pub struct Rules {
     pub rtt_by_offset: bool,
     /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
     pub impatient: bool,
+    /// What a loss takes the window down from, and how often.
+    pub reductions: Reductions,
     /// What shows that an episode was spurious.
     pub signs: Signs,
 }
@@ -111,6 +113,8 @@ pub struct Recovery {
     scheme: Scheme,
     limited_transmit: bool,
     prr_on: bool,
+    /// Reductions are Linux's.
+    kernel: bool,
     impatient: bool,
     restart_on_loss: bool,
     signs: Signs,
@@ -119,6 +123,8 @@ pub struct Recovery {
     /// Payload of a full segment in bytes.
     segment_size: u32,
     duplicates: u32,
+    /// The congestion window before the last reduction, in segments.
+    prior_window: u32,
     /// Bytes by which the window is larger or smaller than the congestion control says.
     inflation: i64,
     prr: Option<Box<Prr>>,
@@ -145,6 +151,7 @@ impl Recovery {
             scheme: rules.scheme,
             limited_transmit: rules.limited_transmit,
             prr_on: rules.prr && matches!(rules.scheme, Scheme::Sack | Scheme::Rack),
+            kernel: rules.reductions == Reductions::Linux,
             impatient: rules.impatient,
             restart_on_loss: false,
             signs: rules.signs,
@@ -158,6 +165,7 @@ impl Recovery {
             guard: 0,
             inflation: 0,
             rescue: 0,
+            prior_window: 0,
             disorder: IN_ORDER,
             timed_out: u64::MAX,
             timed_out_before: Instant::ZERO,
@@ -187,6 +195,11 @@ impl Recovery {
             bytes => bytes.div_ceil(u64::from(self.segment_size)) + 1,
         };
         (degree.min(MOST_REORDERING) as u32).max(DUP_THRESHOLD)
+    }
+
+    /// Whether segments were late by more than what tells of a loss, where losses are found by time.
+    pub fn is_reordered(&self) -> bool {
+        self.rack.reordered() > 0 && self.reordering() > DUP_THRESHOLD
     }
 
     /// How many ACKs told of reordering, where losses are found by time (tcpi_reord_seen of Linux).
@@ -252,11 +265,32 @@ impl Recovery {
         }
     }
 
+    /// A reduction begins, from this congestion window.
+    pub fn begin_reduction(&mut self, window: u64) {
+        self.prior_window = (window / u64::from(self.segment_size)).min(u64::from(u32::MAX)) as u32;
+        self.prr = None;
+    }
+
+    /// What a reaction to congestion reduces: the congestion window or, by the RFCs, what is in flight.
+    pub fn reduced_from(&self, window: u64, flight: u64) -> u64 {
+        if self.kernel { window } else { flight }
+    }
+
     /// A mark was answered: the window goes down to the threshold in the proportion of what is delivered.
     #[cold]
     pub fn reduce_for_mark(&mut self, board: &Scoreboard, delivered: u64, target: u64) {
         if self.phase == Phase::Open && self.prr_on {
-            self.prr = Some(Box::new(Prr::new(board, delivered, target)));
+            self.prr = Some(Box::new(self.reduction(board, delivered, target)));
+        }
+    }
+
+    /// Proportional rate reduction down to `target`.
+    fn reduction(&self, board: &Scoreboard, delivered: u64, target: u64) -> Prr {
+        if self.kernel {
+            let prior = u64::from(self.prior_window) * u64::from(self.segment_size);
+            Prr::in_linux(board, prior, target)
+        } else {
+            Prr::new(board, delivered, target)
         }
     }
 
@@ -279,8 +313,12 @@ impl Recovery {
             return;
         }
         let delivered = news.delivery.bytes;
-        let prr = self.prr.get_or_insert_with(|| Box::new(Prr::new(board, delivered, ssthresh)));
-        prr.on_ack(board.pipe(), delivered, news.newly_acked > 0 && !lost, u64::from(self.segment_size));
+        if self.prr.is_none() {
+            self.prr = Some(Box::new(self.reduction(board, delivered, ssthresh)));
+        }
+        if let Some(prr) = &mut self.prr {
+            prr.on_ack(board.pipe(), delivered, news.newly_acked > 0 && !lost, u64::from(self.segment_size));
+        }
     }
 
     /// The window of the congestion control counts again, whatever was to leave in its place.
@@ -420,7 +458,9 @@ impl Recovery {
             Phase::Open => self.flight_before_disorder(board),
             Phase::Recovery | Phase::Loss => board.flight().min(cwnd),
         };
-        let repeated = self.phase == Phase::Loss && self.timed_out == board.una();
+        // Linux, tcp_enter_loss: what fast recovery has reduced for the same window of data is not reduced again.
+        let reduced = self.kernel && self.phase == Phase::Recovery;
+        let repeated = reduced || self.phase == Phase::Loss && self.timed_out == board.una();
         let testable = self.phase == Phase::Open || repeated && self.episode.tests_head();
         self.timed_out = board.una();
         self.phase = Phase::Loss;
@@ -491,10 +531,13 @@ impl Recovery {
 
     fn begin(&mut self, board: &Scoreboard) -> u64 {
         let flight = self.flight_before_disorder(board);
+        // Linux, tcp_enter_recovery: the reduction for a mark goes on.
+        if !(self.kernel && self.reduces_for_mark(board)) {
+            self.prr = None;
+        }
         self.phase = Phase::Recovery;
         self.point = board.nxt();
         self.partial = false;
-        self.prr = None;
         self.episode = Episode::begin_after(board.una(), board.head_left_again(), board.repairs_on_the_way());
         flight
     }

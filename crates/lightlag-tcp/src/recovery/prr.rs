@@ -4,7 +4,8 @@
 //! delivered, and one segment more for an ACK that shows progress without a new loss. The window ends at ssthresh.
 //!
 //! Linux reduces in the same way after a congestion mark (`tcp_enter_cwr`), until something that left after it is
-//! acknowledged.
+//! acknowledged. It counts in whole segments, in proportion to the window before (`tcp_cwnd_reduction`), and an ACK that
+//! delivers nothing leaves the window.
 
 use crate::scoreboard::Scoreboard;
 
@@ -13,8 +14,10 @@ use crate::scoreboard::Scoreboard;
 pub(super) struct Prr {
     /// Where the window ends up.
     ssthresh: u64,
-    /// RecoverFS: the flight at the begin.
+    /// RecoverFS: the flight at the begin; in Linux the window before.
     flight: u64,
+    /// Linux's arithmetic.
+    whole: bool,
     delivered: u64,
     out: u64,
     /// The window now.
@@ -28,15 +31,24 @@ impl Prr {
     /// the same ACK, of what counts.
     pub(super) fn new(board: &Scoreboard, delivered: u64, ssthresh: u64) -> Self {
         let flight = (board.flight() - board.sacked_bytes() + delivered).max(1);
-        Self { ssthresh, flight, delivered: 0, out: 0, window: 0, until: board.nxt() }
+        Self { ssthresh, flight, whole: false, delivered: 0, out: 0, window: 0, until: board.nxt() }
+    }
+
+    /// The same in Linux, where the window was `prior`.
+    pub(super) fn in_linux(board: &Scoreboard, prior: u64, ssthresh: u64) -> Self {
+        Self { ssthresh, flight: prior.max(1), whole: true, delivered: 0, out: 0, window: 0, until: board.nxt() }
     }
 
     /// An ACK delivered so many bytes. `safe`: it moved the cumulative acknowledgement and showed no new loss.
     pub(super) fn on_ack(&mut self, pipe: u64, delivered: u64, safe: bool, segment: u64) {
+        if self.whole && delivered == 0 && self.window > 0 {
+            return;
+        }
         self.delivered += delivered;
         let mut count = if pipe > self.ssthresh {
             let due = (u128::from(self.delivered) * u128::from(self.ssthresh)).div_ceil(u128::from(self.flight));
-            (due as u64).saturating_sub(self.out)
+            let due = if self.whole { (due as u64).div_ceil(segment) * segment } else { due as u64 };
+            due.saturating_sub(self.out)
         } else {
             let bound = self.delivered.saturating_sub(self.out).max(delivered);
             (bound + if safe { segment } else { 0 }).min(self.ssthresh - pipe)

@@ -121,27 +121,39 @@ impl Rack {
         (news.min_rtt / 4 * u64::from(self.multiplier)).min(news.srtt)
     }
 
-    /// Step 5.
-    fn mark(&mut self, phase: Phase, board: &mut Scoreboard, news: &News<'_>) {
+    /// Step 5. Returns whether something that was sent again is lost again.
+    fn mark(&mut self, phase: Phase, board: &mut Scoreboard, news: &News<'_>) -> bool {
         self.timer = Instant::MAX;
-        if board.may_be_overdue() {
-            let allowance = self.rtt + self.window(phase, board, news);
-            self.timer = board.mark_overdue(news.now, self.newest, allowance);
+        if !board.may_be_overdue() {
+            return false;
         }
+        let allowance = self.rtt + self.window(phase, board, news);
+        let (timer, lost_again) = board.mark_overdue(news.now, self.newest, allowance);
+        self.timer = timer;
+        lost_again
     }
 }
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     recovery.rack.take(news.now, news.delivery);
     recovery.rack.adapt(board, news.dsack.is_some());
-    recovery.rack.mark(recovery.phase, board, news);
+    let lost_again = recovery.rack.mark(recovery.phase, board, news);
     let ended = recovery.end_if_repaired(board);
-    Verdict { ended, ..begin_if_lost(recovery, board, ended) }
+    let verdict = if recovery.kernel && lost_again && recovery.phase == Phase::Loss {
+        begin(recovery, board)
+    } else {
+        begin_if_lost(recovery, board, ended)
+    };
+    Verdict { ended, ..verdict }
 }
 
 /// The reordering timer fired (§6.3).
 pub(super) fn on_timer(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+    let lost_before = board.lost_bytes();
     recovery.rack.mark(recovery.phase, board, news);
+    if recovery.kernel && recovery.phase == Phase::Loss && board.lost_bytes() > lost_before {
+        return begin(recovery, board);
+    }
     begin_if_lost(recovery, board, false)
 }
 
@@ -152,6 +164,12 @@ fn begin_if_lost(recovery: &mut Recovery, board: &mut Scoreboard, ended: bool) -
     if recovery.phase != Phase::Open || !lost {
         return Verdict::default();
     }
+    begin(recovery, board)
+}
+
+/// Fast recovery begins. In Linux it also takes the place of a repair after a timeout in whose course a repair is lost
+/// again (`tcp_fastretrans_alert`, `tcp_rack_reo_timeout`).
+fn begin(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
     let resend_head = board.head_lost() && board.head().is_some_and(|head| !board.was_retransmitted(head));
     Verdict { began: Some(recovery.begin(board)), resend_head, ..Verdict::default() }
 }

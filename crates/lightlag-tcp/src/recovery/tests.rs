@@ -41,6 +41,7 @@ fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
         prr: false,
         rtt_by_offset: false,
         impatient: true,
+        reductions: Reductions::Rfc,
         signs: Signs::default(),
     };
     (Recovery::new(rules, SIZE as u32), board)

@@ -29,10 +29,11 @@ impl Scoreboard {
     }
 
     /// Marks as lost every segment that left before `newest` (when, and the offset after it) and `allowance` ago
-    /// or earlier. Returns when the next one is due; [`Instant::MAX`] if none is.
-    pub fn mark_overdue(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {
+    /// or earlier. Returns when the next one is due, [`Instant::MAX`] if none is, and whether one had been sent again.
+    pub fn mark_overdue(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> (Instant, bool) {
         let first_copies = self.mark_overdue_first_copies(now, newest, allowance);
-        first_copies.min(self.mark_overdue_again(now, newest, allowance))
+        let (copies, any) = self.mark_overdue_again(now, newest, allowance);
+        (first_copies.min(copies), any)
     }
 
     fn mark_overdue_first_copies(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {
@@ -54,8 +55,9 @@ impl Scoreboard {
         Instant::MAX
     }
 
-    fn mark_overdue_again(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {
-        let Some(again) = &mut self.again else { return Instant::MAX };
+    fn mark_overdue_again(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> (Instant, bool) {
+        let mut any = false;
+        let Some(again) = &mut self.again else { return (Instant::MAX, any) };
         while let Some((number, sent)) = again.resent.front().copied() {
             let record = number.checked_sub(self.first).and_then(|at| self.records.get_mut(at as usize));
             let waiting =
@@ -65,17 +67,18 @@ impl Scoreboard {
                     break;
                 }
                 if sent + allowance > now {
-                    return sent + allowance;
+                    return (sent + allowance, any);
                 }
                 self.lost_bytes += u64::from(record.len);
                 log::lost(&mut self.log, number, u64::from(record.len));
                 self.pipe -= record.in_pipe();
                 record.flags = record.flags & !RETRANSMITTED | LOST;
                 again.lost.push_back(number);
+                any = true;
             }
             again.resent.pop_front();
         }
-        Instant::MAX
+        (Instant::MAX, any)
     }
 
     /// Takes back that segments are lost which were not sent again: an episode was spurious.

@@ -2,7 +2,7 @@
 
 use super::{Sender, Tail, Timer};
 use crate::account::Account;
-use crate::config::{Config, Growth, RttSamples};
+use crate::config::{Config, Growth, Reductions, RttSamples};
 use crate::congestion::{Ack, Cause, Congestion, Phase};
 use crate::ecn::Marks;
 use crate::recovery::{News, Report, Verdict};
@@ -201,7 +201,12 @@ impl Sender {
         self.begin_episode(now, verdict, account);
         self.copy_window(now, account);
         if self.recovery.phase() == Phase::Recovery {
-            self.reduce(&news, false);
+            // Linux, tcp_rack_reo_timeout: as if a segment had been delivered, where recovery begins with the timer.
+            let mut segment = Delivery::default();
+            if verdict.began.is_some() && config.reductions == Reductions::Linux {
+                segment.bytes = u64::from(self.segment_size);
+            }
+            self.reduce(&News { delivery: &segment, ..news }, false);
         }
     }
 
@@ -265,6 +270,9 @@ impl Sender {
             let window_based = !self.needs.exact_marks && !self.needs.own_recovery && !self.needs.restart_on_loss;
             self.paid = self.excused || window_based && self.board.una() < self.paid_until;
             let flight = if self.paid { flight } else { self.retreat(now, flight) };
+            if !self.paid {
+                self.recovery.begin_reduction(self.cwnd);
+            }
             if let Some(congestion) = self.congestion.as_mut().filter(|_| !self.paid) {
                 congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
             }
@@ -295,6 +303,7 @@ impl Sender {
             return;
         }
         let flight = self.retreat(now, self.board.flight());
+        self.recovery.begin_reduction(self.cwnd);
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         if let Some(congestion) = &mut self.congestion {
             congestion.on_congestion(&Congestion { now, cause: Cause::Mark, flight, srtt, min_rtt });
@@ -317,6 +326,10 @@ impl Sender {
         // After a timeout a cumulative ACK may jump over data that arrived long ago (RFC 3465 §2.3).
         let jumps = phase == Phase::Loss;
         match rule {
+            // Linux, tcp_may_raise_cwnd: where segments come late, data counts in whatever order it is delivered.
+            Growth::PerSegment if newly_acked == 0 && delivered > 0 && self.recovery.is_reordered() => {
+                delivered as f64 / size
+            }
             _ if newly_acked == 0 => 0.0,
             Growth::PerAck => 1.0,
             Growth::PerSegment if jumps && !self.recovery.is_selective() => (newly_acked as f64 / size).min(2.0),

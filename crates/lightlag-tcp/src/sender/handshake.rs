@@ -37,27 +37,36 @@ impl Sender {
         }
     }
 
-    /// A SYN or SYN-ACK leaves: waits for its answer, twice as long after each timeout.
-    pub(crate) fn arm_handshake(&mut self, now: Instant, config: &Config) {
-        self.deadline = now + self.handshake_timeout(config);
+    /// A SYN or SYN-ACK leaves: waits for its answer, twice as long after each timeout but the first `linear` ones.
+    pub(crate) fn arm_handshake(&mut self, now: Instant, linear: u8, config: &Config) {
+        self.deadline = now + self.handshake_timeout(linear, config);
     }
 
-    fn handshake_timeout(&self, config: &Config) -> Duration {
-        (config.rto.syn * (1 << self.retries.min(32))).min(config.rto.max)
+    fn handshake_timeout(&self, linear: u8, config: &Config) -> Duration {
+        let doublings = self.retries.saturating_sub(linear).min(32);
+        (config.rto.syn * (1 << doublings)).min(config.rto.max)
     }
 
     /// Whether the timer of the handshake, whose time has come, fires later, as the clock's ticks have it.
-    pub(crate) fn handshake_timer_waits(&mut self, now: Instant, config: &Config) -> bool {
-        let wait = self.handshake_timeout(config);
+    pub(crate) fn handshake_timer_waits(&mut self, now: Instant, linear: u8, config: &Config) -> bool {
+        let wait = self.handshake_timeout(linear, config);
         self.put_off_deadline(now, config, wait)
     }
 
-    /// Nobody answered the SYN or SYN-ACK in time.
-    pub(crate) fn handshake_timed_out(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
+    /// Nobody answered the SYN or SYN-ACK, which left first at `since`, in time.
+    pub(crate) fn handshake_timed_out(
+        &mut self,
+        now: Instant,
+        since: Instant,
+        linear: u8,
+        config: &Config,
+        account: &mut Account,
+    ) -> Expiry {
         account.statistics.timeouts += 1;
-        account.waited_for_timeout(self.limit, now, self.handshake_timeout(config));
+        account.waited_for_timeout(self.limit, now, self.handshake_timeout(linear, config));
         self.deadline = Instant::MAX;
-        if self.retries >= config.syn_retries {
+        let in_vain = linear > 0 && now.since(since) >= longest_handshake(config);
+        if in_vain || self.retries >= config.syn_retries.saturating_add(linear) {
             return Expiry::GiveUp;
         }
         self.retries += 1;
@@ -123,4 +132,12 @@ impl Sender {
         self.set_peer_window(0, agreed.peer_window);
         account.start_window(now);
     }
+}
+
+/// How long the timeouts last that double from the first on: Linux gives up then, however few of them did double
+/// (`retransmits_timed_out` in `tcp_write_timeout`).
+fn longest_handshake(config: &Config) -> Duration {
+    (0..=u32::from(config.syn_retries))
+        .map(|doublings| (config.rto.syn * (1 << doublings.min(32))).min(config.rto.max))
+        .fold(Duration::ZERO, |sum, timeout| sum + timeout)
 }

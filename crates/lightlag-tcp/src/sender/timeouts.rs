@@ -119,6 +119,7 @@ impl Sender {
         }
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         let (cause, flight) = self.recovery.on_timeout(now, &mut self.board, self.cwnd, srtt);
+        let flight = self.recovery.reduced_from(self.cwnd, flight);
         self.note_lost(now);
         if let Some(algorithm) = self.congestion.as_mut().filter(|_| !excused) {
             algorithm.on_congestion(&Congestion { now, cause, flight, srtt, min_rtt });

@@ -167,9 +167,10 @@ impl Sender {
     #[cold]
     pub(super) fn retreat(&mut self, now: Instant, flight: u64) -> u64 {
         let period = self.sampling_period();
-        let (Some(validation), Some(congestion)) = (&mut self.validation, &mut self.congestion) else { return flight };
+        let base = self.recovery.reduced_from(self.cwnd, flight);
+        let (Some(validation), Some(congestion)) = (&mut self.validation, &mut self.congestion) else { return base };
         validation.loss = None;
-        let Some(pipe_ack) = validation.assess(now, self.cwnd, period) else { return flight };
+        let Some(pipe_ack) = validation.assess(now, self.cwnd, period) else { return base };
         let used = pipe_ack.max(flight);
         // Tahoe is at one segment then, as after a timeout.
         validation.loss = (!self.needs.restart_on_loss).then_some(Loss { used, resent: 0 });

@@ -189,3 +189,23 @@ fn the_schema_knows_every_key_and_no_other() {
         assert_eq!(form["additionalProperties"], false);
     }
 }
+
+#[test]
+fn what_is_left_to_the_profile_is_the_kernels_in_profile_linux() {
+    let linux = |json: &str| choice(json).in_linux();
+    assert_eq!(linux(r#""cubic""#), Choice::Cubic(cubic::Config::of(cubic::Variant::Linux)));
+    let Choice::Cubic(config) = linux(r#"{ "algorithm": "cubic", "beta": 0.5, "fast_convergence": false }"#) else {
+        panic!("cubic is chosen");
+    };
+    let expected = cubic::Config { beta: 0.5, fast_convergence: false, ..cubic::Config::of(cubic::Variant::Linux) };
+    assert_eq!(config, expected);
+    for json in
+        [r#"{ "algorithm": "cubic", "variant": "rfc9438" }"#, r#"{ "algorithm": "reno", "increase": "fraction" }"#]
+    {
+        assert_eq!(linux(json), choice(json), "what was said stays: {json}");
+        // And is said again where the scenario is written down.
+        assert_eq!(choice(&serde_json::to_string(&choice(json)).unwrap()), choice(json));
+    }
+    assert_eq!(linux(r#""newreno""#), choice(r#"{ "algorithm": "newreno", "increase": "whole" }"#));
+    assert_eq!(linux(r#""hybla""#), choice(r#""hybla""#));
+}

@@ -36,6 +36,19 @@ fn avoidance_adds_a_segment_a_window() {
 }
 
 #[test]
+fn whole_windows_stay_whole() {
+    // Half of 21 segments is 10; 25 acknowledged at once add ⌊25/10⌋ = 2, and five count on.
+    let mut whole = avoiding(Increase::Whole, 10.5);
+    assert_eq!((whole.window(), whole.ssthresh()), (10 * SEGMENT, 10 * SEGMENT));
+    whole.on_ack(&Ack { growth: 25.0, ..ack(Instant::ZERO, RTT) });
+    assert_eq!(whole.window(), 12 * SEGMENT);
+    whole.on_ack(&Ack { growth: 6.0, ..ack(Instant::ZERO, RTT) });
+    assert_eq!(whole.window(), 12 * SEGMENT);
+    whole.on_ack(&ack(Instant::ZERO, RTT));
+    assert_eq!(whole.window(), 13 * SEGMENT);
+}
+
+#[test]
 fn a_loss_halves_the_flight_not_the_window() {
     // RFC 5681 equation 4 with 10 segments in flight: 5.
     let mut reno = avoiding(Increase::Fraction, 20.0);
