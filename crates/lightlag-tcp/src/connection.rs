@@ -177,6 +177,11 @@ impl Connection {
         self.sender.write(bytes);
     }
 
+    /// No segment holds bytes from both sides of what was written so far and what is written from now on (MSG_EOR).
+    pub fn end_record(&mut self) {
+        self.sender.cut_here();
+    }
+
     /// The application writes nothing more: a FIN follows the data. A connection that was not answered yet and has
     /// nothing to send is no more (RFC 9293 §3.10.4).
     pub fn close(&mut self) {

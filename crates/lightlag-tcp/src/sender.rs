@@ -9,8 +9,9 @@ use crate::profile::Profile;
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use lightlag_core::Instant;
+use lightlag_core::{Duration, Instant};
 use pacing::Pacer;
+use std::collections::VecDeque;
 use tail::Tail;
 use validation::Validation;
 
@@ -32,6 +33,7 @@ mod sending;
 mod tail;
 mod timeouts;
 mod tokens;
+mod user_timeout;
 mod validation;
 
 pub(crate) use acks::Acknowledgement;
@@ -141,6 +143,12 @@ struct Extra {
     record_size: u64,
     /// Bytes of payload that the mark of a record's end costs.
     mark_len: u64,
+    /// Where segments end whatever their size, in order; those below SND.NXT count no more.
+    cuts: VecDeque<u64>,
+    /// How long data may wait for its acknowledgement (RFC 9293 §3.9.1, USER TIMEOUT); zero for as long as the retries last.
+    user_timeout: Duration,
+    /// When the first repetition of what is not acknowledged left, or the first probe of a closed window.
+    unanswered_since: Instant,
     outage: outage::Outage,
     /// What may be given up; `None` where every byte must arrive.
     best_effort: Option<Box<best_effort::BestEffort>>,

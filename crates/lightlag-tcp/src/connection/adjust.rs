@@ -3,7 +3,7 @@
 use super::{Connection, State};
 use crate::config::{Config, KeepAlive};
 use crate::congestion::Choice;
-use lightlag_core::{Bytes, Instant};
+use lightlag_core::{Bytes, Duration, Instant};
 use std::sync::Arc;
 
 impl Connection {
@@ -41,6 +41,12 @@ impl Connection {
         if watched && !(self.state == State::FinWait2 && self.orphan) {
             self.restart_keep_alive(now);
         }
+    }
+
+    /// Gives up once data or the handshake was not answered, or a window stayed closed, for so long (TCP_USER_TIMEOUT); zero
+    /// leaves that to the number of retries.
+    pub fn set_user_timeout(&mut self, timeout: Duration) {
+        self.sender.set_user_timeout(timeout);
     }
 
     /// The path takes segments of at most `mss` bytes, options included: a router said so (RFC 1191 §6, RFC 8201

@@ -158,6 +158,15 @@ impl Connection {
         segment.ack.expand(self.local, una).is_none_or(|ack| ack < una)
     }
 
+    /// Whether the segment acknowledges a number before that of the first byte, as our SYN's, but not too old a one.
+    #[cold]
+    fn acknowledges_before_the_stream(&self, segment: &Segment) -> bool {
+        let una = self.sender.board().una();
+        let behind = u64::from(self.local.plus(una as u32).0.wrapping_sub(segment.ack.0));
+        let before = segment.ack.expand(self.local, una).is_none();
+        self.state != State::SynReceived && before && behind <= self.sender.max_window()
+    }
+
     /// Whether the segment goes on to be read.
     // Always: most segments that an end receives say nothing new to its sending half, and are done here.
     #[inline(always)]
@@ -168,6 +177,9 @@ impl Connection {
         let acceptable = |ack: &u64| *ack <= most && (*ack >= una || ack + self.sender.max_window() >= una);
         let Some(ack) = segment.ack.expand(self.local, una).filter(acceptable) else {
             // What was never sent, or is too old (RFC 5961 §5).
+            if self.acknowledges_before_the_stream(segment) {
+                return true;
+            }
             if self.state == State::SynReceived {
                 self.refuse(segment)
             } else if self.config.answer_unsent || self.is_old(segment) {
@@ -319,7 +331,7 @@ impl Connection {
         }
         if self.orphan && segment.len > 0 && start + u64::from(segment.len) > self.receiver.nxt() {
             // Nobody will read it (RFC 9293 §3.6.1, RFC 1122 §4.2.2.13).
-            self.reset_peer();
+            self.refuse(segment);
             return self.finish(Some(Failure::Aborted));
         }
         if now >= self.receiver.tune_at() {

@@ -153,6 +153,8 @@ impl Connection {
     }
 
     fn keep_alive_fired(&mut self, now: Instant) {
+        // As Linux: it takes the place of the number of probes.
+        let user_timeout = self.sender.user_timeout();
         let (Some(keep), Some(timing)) = (&mut self.keep_alive, self.config.keep_alive) else { return };
         if now < keep.at {
             // Patience with a hole has ended before.
@@ -164,7 +166,9 @@ impl Connection {
         } else if self.sender.deadline() != Instant::MAX {
             // What is in flight or waits for a window watches the peer better.
             keep.at = now + timing.idle;
-        } else if keep.unanswered >= timing.probes {
+        } else if keep.unanswered > 0 && !user_timeout.is_zero() && now.since(keep.heard) >= user_timeout
+            || user_timeout.is_zero() && keep.unanswered >= timing.probes
+        {
             self.reset_peer();
             return self.finish(Some(Failure::KeepAlive));
         } else {

@@ -39,7 +39,8 @@ impl Sender {
 
     /// A SYN or SYN-ACK leaves: waits for its answer, twice as long after each timeout but the first `linear` ones.
     pub(crate) fn arm_handshake(&mut self, now: Instant, linear: u8, config: &Config) {
-        self.deadline = now + self.handshake_timeout(linear, config);
+        let wait = self.handshake_timeout(linear, config);
+        self.deadline = now + if self.retries > 0 { self.within_user_timeout(now, wait) } else { wait };
     }
 
     fn handshake_timeout(&self, linear: u8, config: &Config) -> Duration {
@@ -66,7 +67,8 @@ impl Sender {
         account.waited_for_timeout(self.limit, now, self.handshake_timeout(linear, config));
         self.deadline = Instant::MAX;
         let in_vain = linear > 0 && now.since(since) >= longest_handshake(config);
-        if in_vain || self.retries >= config.syn_retries.saturating_add(linear) {
+        let spent = self.retries >= config.syn_retries.saturating_add(linear);
+        if in_vain || spent || self.user_timed_out(now, self.retries == 0) {
             return Expiry::GiveUp;
         }
         self.retries += 1;

@@ -13,7 +13,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Persisting {
     /// How many left.
-    sent: u8,
+    pub(super) sent: u8,
     /// How many of the last were not answered.
     unanswered: u8,
     /// The next byte left as a probe.
@@ -27,7 +27,8 @@ impl Sender {
         // One that was to tell of the end of the data is void.
         self.probe &= self.timer == Timer::Persist;
         self.timer = Timer::Persist;
-        self.deadline = now + self.persist_interval(config);
+        let wait = self.persist_interval(config);
+        self.deadline = now + if self.persisting.sent > 0 { self.within_user_timeout(now, wait) } else { wait };
     }
 
     pub(super) fn persist_interval(&self, config: &Config) -> Duration {

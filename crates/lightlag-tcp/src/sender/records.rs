@@ -1,5 +1,5 @@
 //! Records of the application (SCPS-TP): the last segment of each is marked, and what was cut there once stays cut when
-//! it leaves again.
+//! it leaves again. Other senders end a segment where the application says so (MSG_EOR of Linux).
 
 use super::Sender;
 
@@ -28,8 +28,29 @@ impl Sender {
         self.marks_records() && (end.is_multiple_of(self.record_size()) || self.closing && end == self.written)
     }
 
+    /// The segment with the last byte written so far ends with it.
+    pub(crate) fn cut_here(&mut self) {
+        let (nxt, end) = (self.board.nxt(), self.written);
+        let cuts = &mut self.extra.get_or_insert_default().cuts;
+        while cuts.front().is_some_and(|cut| *cut <= nxt) {
+            cuts.pop_front();
+        }
+        if cuts.back().is_none_or(|last| *last < end) {
+            cuts.push_back(end);
+        }
+    }
+
+    /// Whether something besides its size may end a segment.
+    #[inline]
+    pub(super) fn cuts_segments(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.record_size > 0 || !extra.cuts.is_empty())
+    }
+
     /// Of `len` bytes from `start` on, those that leave in one segment. The mark takes room.
     pub(super) fn within_record(&self, start: u64, len: u64) -> u64 {
+        let cuts = self.extra.as_ref().map(|extra| &extra.cuts);
+        let cut = cuts.and_then(|cuts| cuts.get(cuts.partition_point(|cut| *cut <= start)));
+        let len = cut.map_or(len, |cut| len.min(cut - start));
         let left = self.record_size() - start % self.record_size();
         let len = len.min(left);
         let mark = self.extra.as_ref().map_or(0, |extra| extra.mark_len);

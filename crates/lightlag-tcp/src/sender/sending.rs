@@ -151,7 +151,7 @@ impl Sender {
         let size = u64::from(self.segment_size);
         let allowed = self.peer_edge.saturating_sub(nxt);
         let mut full = pending.min(size);
-        if self.marks_records() {
+        if self.cuts_segments() {
             full = self.within_record(nxt, full);
         }
         let len = full.min(allowed);
@@ -218,7 +218,8 @@ impl Sender {
         if self.deadline == Instant::MAX || head_again {
             // The head's repair needs a whole RTO of its own (as Linux).
             self.timer = Timer::Retransmission;
-            self.deadline = now + self.rtt.rto(&config.rto);
+            let wait = self.rtt.rto(&config.rto);
+            self.deadline = now + if self.retries > 0 { self.within_user_timeout(now, wait) } else { wait };
         }
         chunk
     }

@@ -88,7 +88,7 @@ impl Sender {
         }
         self.deadline = Instant::MAX;
         if self.timer == Timer::Persist {
-            if self.persisted_in_vain(config) {
+            if self.persisted_in_vain(config) || self.user_timed_out(now, self.persisting.sent == 0) {
                 return Expiry::GiveUp;
             }
             self.override_small = true;
@@ -102,7 +102,7 @@ impl Sender {
             self.begin_outage(now);
             return Expiry::Continue;
         }
-        if self.retries >= config.retries {
+        if self.retries >= config.retries || self.user_timed_out(now, self.retries == 0) {
             return Expiry::GiveUp;
         }
         self.retries += 1;

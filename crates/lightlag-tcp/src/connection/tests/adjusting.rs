@@ -111,3 +111,78 @@ fn a_reset_gets_no_reset() {
         Some((REMOTE.plus(1), Flags::RST.with(Flags::ACK)))
     );
 }
+
+fn closed_window(value: u32) -> Segment {
+    let mut ack = segment(1, 1, 0, Flags::ACK, value);
+    ack.window = 0;
+    ack
+}
+
+/// When a connection that nobody answers repeats itself, in ms, and when and why it gives up.
+fn unanswered(client: &mut Connection) -> (Vec<u64>, u64, Option<Failure>) {
+    let mut left = Vec::new();
+    loop {
+        let now = client.poll_timeout().unwrap();
+        client.handle_timeout(now);
+        let millis = now.as_nanos() / 1_000_000;
+        if client.state() == State::Closed {
+            return (left, millis, client.statistics().failure);
+        }
+        left.extend(drain(client, now).iter().map(|_| millis));
+    }
+}
+
+#[test]
+fn the_user_timeout_runs_from_the_first_repetition_and_cuts_the_last_timer_short() {
+    let mut client = established(config());
+    client.set_user_timeout(Duration::from_secs(3));
+    client.write(1_000);
+    drain(&mut client, at(100));
+    // A tail loss probe; after it an RTO of 1 s, then of 2 s; of the next 4 s only the one that is left.
+    assert_eq!(unanswered(&mut client), (vec![500, 1_500, 3_500], 4_500, Some(Failure::Timeout)));
+}
+
+#[test]
+fn the_user_timeout_ends_the_wait_for_a_closed_window_although_its_probes_are_answered() {
+    let mut client = established(Config { probe: crate::config::Probe::Empty, ..config() });
+    client.handle_segment(at(100), &closed_window(600));
+    client.set_user_timeout(Duration::from_secs(5));
+    client.write(1_000);
+    assert!(drain(&mut client, at(100)).is_empty());
+    let mut probes = Vec::new();
+    while client.state() != State::Closed {
+        let now = client.poll_timeout().unwrap();
+        client.handle_timeout(now);
+        let millis = now.as_nanos() / 1_000_000;
+        for probe in drain(&mut client, now) {
+            assert_eq!(probe.len, 0);
+            probes.push(millis);
+            client.handle_segment(now, &closed_window(600 + millis as u32));
+            drain(&mut client, now);
+        }
+    }
+    // Doubled from 1 s, and cut short at 5 s after the first.
+    assert_eq!(probes, [1_100, 3_100]);
+    assert_eq!(client.statistics().failure, Some(Failure::ProbeTimeout));
+}
+
+#[test]
+fn a_handshake_has_the_user_timeout_too() {
+    let mut client = Connection::client(Arc::new(config()), LOCAL);
+    client.set_user_timeout(Duration::from_millis(1_500));
+    client.open(at(0));
+    drain(&mut client, at(0));
+    assert_eq!(unanswered(&mut client), (vec![1_000], 2_500, Some(Failure::SynTimeout)));
+}
+
+#[test]
+fn no_segment_crosses_the_end_of_a_record() {
+    let mut client = established(Config { nagle: false, ..config() });
+    for bytes in [400, 1_500, 0, 300] {
+        client.write(bytes);
+        client.end_record();
+    }
+    client.write(1_200);
+    let lens: Vec<u16> = drain(&mut client, at(100)).iter().map(|segment| segment.len).collect();
+    assert_eq!(lens, [400, 1_000, 500, 300, 1_000, 200]);
+}

@@ -169,3 +169,19 @@ fn what_is_left_to_read_after_the_end_updates_no_window() {
     connection.abort();
     assert_eq!((connection.unread(), connection.until_update()), (1_000, None));
 }
+
+#[test]
+fn data_is_taken_with_an_ack_that_is_older_than_the_stream_but_not_too_old() {
+    // RFC 5961 §5: SND.UNA less the largest window of the peer, 60,000 bytes.
+    let mut client = established(config());
+    client.handle_segment(at(200), &segment(1, 0, 500, Flags::ACK, 600));
+    assert_eq!(client.received(), 500);
+    let mut early = segment(501, 0, 500, Flags::ACK, 610);
+    early.ack = SeqNumber(LOCAL.0.wrapping_sub(59_999));
+    client.handle_segment(at(210), &early);
+    assert_eq!(client.received(), 1_000);
+    let mut late = segment(1_001, 0, 500, Flags::ACK, 620);
+    late.ack = SeqNumber(LOCAL.0.wrapping_sub(60_000));
+    client.handle_segment(at(220), &late);
+    assert_eq!(client.received(), 1_000, "and this one is challenged");
+}

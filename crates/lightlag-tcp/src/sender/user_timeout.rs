@@ -1,0 +1,38 @@
+//! The user timeout (RFC 9293 §3.9.1.2, RFC 5482): how long data may wait for its acknowledgement, and a closed window for
+//! its opening. As in Linux (`retransmits_timed_out`, `tcp_clamp_rto_to_user_timeout`) the time runs from the first
+//! repetition, or the first probe, and cuts the last timer short.
+
+use super::Sender;
+use lightlag_core::{Duration, Instant};
+
+/// A timer that is cut short runs for one tick of the kernel's clock at least.
+const TICK: Duration = Duration::from_millis(1);
+
+impl Sender {
+    /// Gives up after this time without an answer; zero leaves that to the number of retries.
+    pub(crate) fn set_user_timeout(&mut self, timeout: Duration) {
+        if !timeout.is_zero() || self.extra.is_some() {
+            self.extra.get_or_insert_default().user_timeout = timeout;
+        }
+    }
+
+    /// After how long the sender gives up; zero where the number of retries decides.
+    pub(crate) fn user_timeout(&self) -> Duration {
+        self.extra.as_ref().map_or(Duration::ZERO, |extra| extra.user_timeout)
+    }
+
+    /// A repetition or a probe is due, the `first` of them or a later one: whether the user timeout has passed.
+    pub(super) fn user_timed_out(&mut self, now: Instant, first: bool) -> bool {
+        let Some(extra) = self.extra.as_mut().filter(|extra| !extra.user_timeout.is_zero()) else { return false };
+        if first {
+            extra.unanswered_since = now;
+        }
+        now.since(extra.unanswered_since) >= extra.user_timeout
+    }
+
+    /// How long a timer runs that is to wait for the answer to a repetition or a probe.
+    pub(super) fn within_user_timeout(&self, now: Instant, wait: Duration) -> Duration {
+        let Some(extra) = self.extra.as_ref().filter(|extra| !extra.user_timeout.is_zero()) else { return wait };
+        wait.min(extra.user_timeout.saturating_sub(now.since(extra.unanswered_since)).max(TICK))
+    }
+}
