@@ -6,6 +6,7 @@
 //! advertised. A burst is what one millisecond of the path takes (`tcp_tso_autosize`), at least two segments, at most half
 //! the congestion window (`tcp_cwnd_test`); a retransmission keeps to the burst in which its data left first.
 
+use crate::send_space::Queued;
 use lightlag_core::Duration;
 use std::collections::VecDeque;
 
@@ -48,6 +49,20 @@ struct Buffer {
     end: u64,
     /// Its last segment asks for a push.
     push: bool,
+    /// Nothing is appended to it (MSG_EOR).
+    closed: bool,
+}
+
+/// What an application writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    /// Offsets from where and up to where.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// No push follows (MSG_MORE).
+    pub(crate) more: bool,
+    /// What follows goes into another segment (MSG_EOR).
+    pub(crate) ends_record: bool,
 }
 
 /// The buffers and bursts of one stream, by offsets.
@@ -61,19 +76,22 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Data from `start` up to `end` is to be written; `una` is acknowledged. Returns up to where it is taken: no new
-    /// buffer begins once `limit` bytes wait (`sk_stream_memory_free`). With `more`, no push follows.
-    pub(crate) fn write(&mut self, start: u64, end: u64, more: bool, view: &View, una: u64, limit: u64) -> u64 {
+    /// Data is to be written; `una` is acknowledged. Returns up to where it is taken: a new buffer begins only where `takes`
+    /// agrees (`sk_stream_memory_free`).
+    pub(crate) fn write(&mut self, data: &Written, view: &View, una: u64, takes: impl Fn(&Queued) -> bool) -> u64 {
+        let Written { start, end, more, ends_record } = *data;
         let half = view.peer_window / 2;
         let full = (half.min(LARGEST) / view.segment).max(1) * view.segment;
-        let (mut written, mut sent) = (start, view.sent);
+        let (mut written, mut sent, mut left) = (start, view.sent, self.bursts.len() as u64);
         while written < end {
             let mut from = self.tail_start(sent);
-            if self.buffers.back().is_none_or(|tail| tail.end <= sent) || written - from >= full {
-                if written - una >= limit {
+            let tail = self.buffers.back().filter(|tail| tail.end > sent && !tail.closed);
+            if tail.is_none() || written - from >= full {
+                let buffers = left + self.unsent_buffers(sent);
+                if !takes(&Queued { bytes: written - una, unsent: written - sent, buffers }) {
                     break;
                 }
-                self.buffers.push_back(Buffer { end: written, push: false });
+                self.buffers.push_back(Buffer { end: written, push: false, closed: false });
                 from = written;
             }
             written += (full - (written - from)).min(end - written);
@@ -83,6 +101,7 @@ impl Bursts {
             if written - from < full {
                 break;
             }
+            let before = sent;
             if asks {
                 tail.push = true;
                 self.pushed = written;
@@ -90,6 +109,7 @@ impl Bursts {
             } else if from == sent {
                 sent = (sent + view.burst).min(view.allowed).clamp(sent, written);
             }
+            left += (sent - before).div_ceil(view.burst.max(1));
         }
         if written > start
             && (!more || written > self.pushed + half)
@@ -98,7 +118,22 @@ impl Bursts {
             tail.push = true;
             self.pushed = written;
         }
+        if written == end
+            && ends_record
+            && let Some(tail) = self.buffers.back_mut()
+        {
+            tail.closed = true;
+        }
         written
+    }
+
+    /// How many buffers hold what is not acknowledged, of which what lies below `sent` left.
+    pub(crate) fn buffers(&self, sent: u64) -> u64 {
+        self.bursts.len() as u64 + self.unsent_buffers(sent)
+    }
+
+    fn unsent_buffers(&self, sent: u64) -> u64 {
+        (self.buffers.len() - self.buffers.partition_point(|buffer| buffer.end <= sent)) as u64
     }
 
     /// Where the unsent part of the last buffer begins.
@@ -174,6 +209,14 @@ mod tests {
         assert_eq!(burst(1_000_000, u64::MAX, 1_000, next_door, next_door, 2), 65_000);
     }
 
+    fn data(start: u64, end: u64, more: bool) -> Written {
+        Written { start, end, more, ends_record: false }
+    }
+
+    fn anything(_: &Queued) -> bool {
+        true
+    }
+
     fn view(sent: u64, allowed: u64) -> View {
         View { sent, allowed, segment: 1_000, peer_window: 32_896, burst: 2_000 }
     }
@@ -181,12 +224,12 @@ mod tests {
     #[test]
     fn a_write_asks_for_a_push_at_its_end() {
         let mut bursts = Bursts::default();
-        bursts.write(0, 2_500, false, &view(0, 10_000), 0, u64::MAX);
+        bursts.write(&data(0, 2_500, false), &view(0, 10_000), 0, anything);
         assert!(bursts.asks(2_500) && !bursts.asks(2_000));
         // The next write goes into the same buffer as long as that has not left: its push moves along.
-        bursts.write(2_500, 3_000, true, &view(0, 10_000), 0, u64::MAX);
+        bursts.write(&data(2_500, 3_000, true), &view(0, 10_000), 0, anything);
         assert!(bursts.asks(3_000) && !bursts.asks(2_500));
-        bursts.write(3_000, 3_200, true, &view(3_000, 10_000), 0, u64::MAX);
+        bursts.write(&data(3_000, 3_200, true), &view(3_000, 10_000), 0, anything);
         assert!(!bursts.asks(3_200), "MSG_MORE");
         bursts.acknowledge(3_100);
         assert!(!bursts.asks(3_000));
@@ -197,7 +240,7 @@ mod tests {
         let mut bursts = Bursts::default();
         // Buffers of 16 segments. One segment leaves at each step of a window of two.
         let narrow = View { burst: 1_000, ..view(0, 2_000) };
-        bursts.write(0, 200_000, false, &narrow, 0, u64::MAX);
+        bursts.write(&data(0, 200_000, false), &narrow, 0, anything);
         // 16 full; one left, one appended: 17 > 16.448 asks; the second left, one appended: the push is at 18.
         assert!(bursts.asks(18_000) && !bursts.asks(17_000) && !bursts.asks(16_000));
         assert!(bursts.asks(200_000));
@@ -208,21 +251,32 @@ mod tests {
         let mut bursts = Bursts::default();
         let wide = View { burst: 5_000, peer_window: 50_000, ..view(0, 10_000) };
         // Buffers of 25 segments; ten segments leave meanwhile, so the first ends at 35.
-        assert_eq!(bursts.write(0, 61_000, false, &wide, 0, 42_000), 60_000);
-        assert_eq!(
-            bursts.write(60_000, 61_000, false, &View { sent: 20_000, allowed: 30_000, ..wide }, 10_000, 42_000),
-            60_000
-        );
-        assert_eq!(
-            bursts.write(60_000, 61_000, false, &View { sent: 60_000, allowed: 60_000, ..wide }, 36_000, 42_000),
-            61_000
-        );
+        let takes = |queued: &Queued| queued.bytes < 42_000;
+        assert_eq!(bursts.write(&data(0, 61_000, false), &wide, 0, takes), 60_000);
+        let rest = data(60_000, 61_000, false);
+        let later = View { sent: 20_000, allowed: 30_000, ..wide };
+        assert_eq!(bursts.write(&rest, &later, 10_000, takes), 60_000);
+        assert_eq!(bursts.write(&rest, &View { sent: 60_000, allowed: 60_000, ..wide }, 36_000, takes), 61_000);
+    }
+
+    #[test]
+    fn buffers_are_counted_and_nothing_is_appended_to_the_end_of_a_record() {
+        let mut bursts = Bursts::default();
+        let record = Written { ends_record: true, ..data(0, 2_500, false) };
+        bursts.write(&record, &view(0, 0), 0, anything);
+        bursts.write(&data(2_500, 3_000, false), &view(0, 0), 0, anything);
+        bursts.write(&data(3_000, 3_500, false), &view(0, 0), 0, anything);
+        assert_eq!((bursts.buffers(0), bursts.buffers(2_500)), (2, 1));
+        assert!(bursts.asks(2_500) && bursts.asks(3_500) && !bursts.asks(3_000));
+        bursts.left(2_000);
+        bursts.left(2_500);
+        assert_eq!(bursts.buffers(2_500), 3, "two bursts under way, one buffer that waits");
     }
 
     #[test]
     fn bursts_end_with_their_size_and_with_a_buffer_and_repairs_keep_to_them() {
         let mut bursts = Bursts::default();
-        bursts.write(0, 5_000, false, &view(0, 10_000), 0, u64::MAX);
+        bursts.write(&data(0, 5_000, false), &view(0, 10_000), 0, anything);
         assert!(bursts.goes_on(0, 1_000, false, 2_000));
         assert!(!bursts.goes_on(0, 2_000, false, 2_000));
         assert!(!bursts.goes_on(4_000, 5_000, false, 2_000));

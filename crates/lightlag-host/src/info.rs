@@ -7,8 +7,8 @@ use lightlag_tcp::congestion::Phase;
 use lightlag_tcp::ecn::Delivered;
 
 /// The state of a connection in the terms of Linux. A field that Linux has and that is missing here is not known:
-/// `probes`, `fackets`, `rcv_rtt`, `rcv_space`, `delivery_rate`, `sndbuf_limited`, `rehash`,
-/// `total_rto_recoveries`, `total_rto_time` and the failures of AccECN.
+/// `probes`, `fackets`, `rcv_rtt`, `rcv_space`, `delivery_rate`, `rehash`, `total_rto_recoveries`,
+/// `total_rto_time` and the failures of AccECN.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TcpInfo {
     /// tcpi_state.
@@ -107,9 +107,13 @@ pub struct TcpInfo {
     pub received_ce: u64,
     /// tcpi_received_e1_bytes, _ce_bytes and _e0_bytes, in this order.
     pub received_ecn_bytes: [u64; 3],
-    /// tcpi_busy_time: how long there was something to send.
+    /// The send buffer as it is now, in bytes of payload and overhead.
+    pub send_buffer: u64,
+    /// tcpi_busy_time: how long there was something that was not acknowledged.
     pub busy_time: Duration,
-    /// tcpi_rwnd_limited: of this, held back by the peer's window.
+    /// tcpi_sndbuf_limited: of this, how long an application waited for room in the send buffer while the window had some.
+    pub sndbuf_limited: Duration,
+    /// tcpi_rwnd_limited: of this, how long the peer's window alone held the sender back.
     pub rwnd_limited: Duration,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
@@ -122,7 +126,7 @@ impl TcpInfo {
     pub(crate) fn of(now: Instant, stream: &Stream) -> Self {
         let (connection, traffic) = (&stream.connection, &stream.traffic);
         let (details, snapshot, config) = (connection.details(), connection.snapshot(), connection.config());
-        let (statistics, limited) = (connection.statistics(), connection.limited(now));
+        let (statistics, chronograph) = (connection.statistics(), stream.chronograph());
         let size = snapshot.segment_size.max(1);
         let segments = |bytes: u64| (bytes / size).min(u64::from(u32::MAX)) as u32;
         let since = |at: Instant| if at == Instant::ZERO { Duration::ZERO } else { now.since(at) };
@@ -176,8 +180,10 @@ impl TcpInfo {
             delivered_marks: connection.delivered_marks(),
             received_ce: details.ce_packets,
             received_ecn_bytes: details.ecn_bytes,
-            busy_time: limited.cwnd + limited.rwnd + limited.pacing + limited.recovery + limited.timeout,
-            rwnd_limited: limited.rwnd,
+            send_buffer: stream.space.limit(),
+            busy_time: chronograph.busy.total(now),
+            sndbuf_limited: chronograph.starved.total(now),
+            rwnd_limited: chronograph.refused.total(now),
             timeouts: statistics.timeouts,
         }
     }

@@ -37,20 +37,23 @@
 //! - [`TcpInfo`]: what TCP_INFO shows, as far as it is known.
 
 mod bursts;
+mod cookies;
 mod error;
 mod icmp;
 mod info;
 mod options;
 mod ring;
+mod send_space;
 mod sockets;
 mod stack;
+mod stopwatch;
 mod stream;
 mod table;
 
 pub use error::SocketError;
 pub use info::TcpInfo;
 pub use options::{Settings, SocketOption};
-pub use sockets::{Readiness, Shutdown};
+pub use sockets::{Readiness, Shutdown, Writing};
 pub use stack::{Counters, HostConfig, SendBuffer, Stack};
 pub use stream::Traffic;
 pub use table::SocketId;

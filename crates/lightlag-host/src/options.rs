@@ -17,9 +17,16 @@ pub enum SocketOption {
     /// SO_RCVBUF: the receive buffer, counted in payload: what Linux advertises of a buffer that it doubled. It does
     /// not tune itself any more.
     ReceiveBuffer(Bytes),
-    /// SO_SNDBUF: the send buffer, counted in payload: once so much waits, no new packet of the kernel begins, so that
-    /// it may hold half the peer's window more. It does not tune itself any more.
+    /// SO_SNDBUF as Linux tells it, which is twice what was asked for: payload and 896 bytes for each buffer of the kernel
+    /// that holds some. Once so much is queued no new one begins; what was begun may hold half the peer's window more. It
+    /// does not tune itself any more.
     SendBuffer(Bytes),
+    /// TCP_NOTSENT_LOWAT: nothing more is taken while so many bytes wait to leave for the first time, and the socket is not
+    /// writable while half of that waits. Zero takes the host's limit.
+    NotSentLimit(Bytes),
+    /// TCP_USER_TIMEOUT: the connection ends once data, or an opening window, was awaited so long. Zero leaves it to the
+    /// number of retries.
+    UserTimeout(Duration),
     /// SO_LINGER: [`Stack::close`](crate::Stack::close) is not done before all data are acknowledged or so much time
     /// has passed; with a time of 0 s it aborts the connection.
     Linger(Option<Duration>),
@@ -50,6 +57,10 @@ pub struct Settings {
     pub receive_buffer: Option<Bytes>,
     /// SO_SNDBUF, where it was set.
     pub send_buffer: Option<Bytes>,
+    /// TCP_NOTSENT_LOWAT; zero is the host's.
+    pub not_sent_limit: Bytes,
+    /// TCP_USER_TIMEOUT; zero where retries are counted.
+    pub user_timeout: Duration,
     /// SO_LINGER.
     pub linger: Option<Duration>,
     /// SO_KEEPALIVE.
@@ -67,9 +78,9 @@ const MAX_SEGMENT: std::ops::RangeInclusive<u16> = 88..=32_767;
 /// Bounds of the times and of the count of keep-alive on Linux.
 const MOST_KEEP_TIME: Duration = Duration::from_secs(32_767);
 const MOST_KEEP_COUNT: u16 = 127;
-/// The smallest receive and send buffers: half of what Linux takes with its overhead.
+/// The smallest receive buffer, half of what Linux takes with its overhead, and the smallest send buffer (SOCK_MIN_SNDBUF).
 const LEAST_RECEIVE_BUFFER: Bytes = Bytes(1_152);
-const LEAST_SEND_BUFFER: Bytes = Bytes(2_304);
+const LEAST_SEND_BUFFER: Bytes = Bytes(4_608);
 /// The largest receive buffer that a window can show (RFC 7323 §2.3).
 const MOST_BUFFER: Bytes = Bytes(65_535 << 14);
 
@@ -90,6 +101,8 @@ impl Settings {
             SocketOption::SendBuffer(bytes) => {
                 self.send_buffer = Some((*bytes).clamp(LEAST_SEND_BUFFER, MOST_BUFFER));
             }
+            SocketOption::NotSentLimit(bytes) => self.not_sent_limit = *bytes,
+            SocketOption::UserTimeout(time) => self.user_timeout = *time,
             SocketOption::Linger(time) => self.linger = *time,
             SocketOption::KeepAlive(on) => self.keep_alive = *on,
             SocketOption::KeepIdle(time) => self.keep_alive_timing.idle = whole(time)?,

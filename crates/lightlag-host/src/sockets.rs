@@ -6,7 +6,7 @@ use crate::options::{Settings, SocketOption};
 use crate::stack::Stack;
 use crate::stream::{Stream, Traffic};
 use crate::table::{Kind, Listener, Socket, SocketId};
-use lightlag_core::Instant;
+use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_tcp::{Connection, State, Statistics};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -22,12 +22,21 @@ pub enum Shutdown {
     Both,
 }
 
+/// How a write is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Writing {
+    /// A last segment that is not full waits for the next write, for the next ACK or for a timeout (MSG_MORE).
+    pub more: bool,
+    /// What is written later goes into other segments (MSG_EOR).
+    pub ends_record: bool,
+}
+
 /// What a socket is ready for (poll(2)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Readiness {
     /// Reading gives data, the end of the stream or an error; accepting gives a connection.
     pub readable: bool,
-    /// Writing takes a third of the send buffer or more, or gives an error.
+    /// A third of the send buffer is free, and less than half of what may wait unsent waits; or writing gives an error.
     pub writable: bool,
     /// The peer closed its end (POLLRDHUP).
     pub peer_closed: bool,
@@ -35,6 +44,10 @@ pub struct Readiness {
     pub hung_up: bool,
     /// An error waits (POLLERR).
     pub error: bool,
+    /// How often something arrived or the state changed: what wakes a reader, and what EPOLLET reports once each.
+    pub arrivals: u64,
+    /// How often room was made for somebody who had found none, or the state changed: what wakes a writer.
+    pub releases: u64,
 }
 
 impl Stack {
@@ -46,6 +59,8 @@ impl Stack {
             max_segment: None,
             receive_buffer: None,
             send_buffer: None,
+            not_sent_limit: Bytes::default(),
+            user_timeout: Duration::ZERO,
             linger: None,
             keep_alive: self.config.tcp.keep_alive.is_some(),
             keep_alive_timing: self.config.tcp.keep_alive.unwrap_or_default(),
@@ -76,8 +91,8 @@ impl Stack {
         Ok(())
     }
 
-    /// Waits for connections on a bound socket. `backlog` of them may be opening or wait to be accepted, and one
-    /// more, as on Linux.
+    /// Waits for connections on a bound socket. `backlog` of them may wait to be accepted, and one more, as on Linux; as many
+    /// may be half open before cookies take their place.
     pub fn listen_on(&mut self, id: SocketId, backlog: usize) -> Result<(), SocketError> {
         let socket = self.get_mut(id)?;
         match &mut socket.kind {
@@ -134,7 +149,7 @@ impl Stack {
         }
         let mut connection = Connection::client(config, initial);
         connection.open(now);
-        let stream = Stream::new(connection, settings.cork, self.config.least_burst);
+        let stream = self.stream(connection, &settings);
         let socket = self.get_mut(id)?;
         socket.kind = Kind::Stream(Box::new(stream));
         (socket.local, socket.remote) = (Some(local), Some(remote));
@@ -146,6 +161,10 @@ impl Stack {
     fn local_towards(&mut self, bound: Option<SocketAddr>, remote: SocketAddr) -> Result<SocketAddr, SocketError> {
         if remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
             return Err(SocketError::Invalid);
+        }
+        if self.config.addresses.contains(&remote.ip()) {
+            // What leaves never comes back.
+            return Err(SocketError::NetworkUnreachable);
         }
         let same_family = |address: &IpAddr| address.is_ipv4() == remote.is_ipv4();
         let ip = match bound {
@@ -165,18 +184,16 @@ impl Stack {
 
     /// Writes as much of `data` as the send buffer takes; returns how much that is.
     pub fn write(&mut self, now: Instant, id: SocketId, data: &[u8]) -> Result<usize, SocketError> {
-        self.write_with(now, id, data, false)
+        self.write_with(now, id, data, Writing::default())
     }
 
-    /// As [`Self::write`]; with `more` (MSG_MORE) a last segment that is not full waits for the next write, for the
-    /// next ACK or for a timeout.
-    pub fn write_with(&mut self, now: Instant, id: SocketId, data: &[u8], more: bool) -> Result<usize, SocketError> {
-        let bounds = self.config.send_buffer;
+    /// As [`Self::write`], with flags.
+    pub fn write_with(&mut self, now: Instant, id: SocketId, data: &[u8], how: Writing) -> Result<usize, SocketError> {
         let socket = self.get_mut(id)?;
         if let Some(error) = socket.error.take() {
             return Err(error);
         }
-        let (shut, limit) = (socket.write_shut, socket.settings.send_buffer.map(|bytes| bytes.0));
+        let shut = socket.write_shut;
         let stream = socket.stream().ok_or(SocketError::NotConnected)?;
         if matches!(stream.connection.state(), State::SynSent | State::SynReceived) && !shut {
             return Err(SocketError::WouldBlock);
@@ -184,8 +201,7 @@ impl Stack {
         if shut || !stream.may_write() {
             return Err(SocketError::BrokenPipe);
         }
-        let limit = stream.buffer(limit, bounds);
-        let len = stream.write(now, data, more, limit);
+        let len = stream.write(now, data, how);
         if len == 0 && !data.is_empty() {
             return Err(SocketError::WouldBlock);
         }
@@ -300,9 +316,10 @@ impl Stack {
 
     /// Changes a setting.
     pub fn set_option(&mut self, now: Instant, id: SocketId, option: &SocketOption) -> Result<(), SocketError> {
-        let socket = self.get_mut(id)?;
-        let mut settings = socket.settings.clone();
+        let mut settings = self.get(id)?.settings.clone();
         settings.take(option).ok_or(SocketError::BadOption)?;
+        let not_sent_limit = self.not_sent_limit(&settings);
+        let socket = self.get_mut(id)?;
         if let Some(stream) = socket.stream() {
             let connection = &mut stream.connection;
             match option {
@@ -331,7 +348,10 @@ impl Stack {
                     connection.acknowledge_at_once(if *on { some } else { 0 });
                 }
                 SocketOption::MaxSegment(_) => return Err(SocketError::Invalid),
-                SocketOption::SendBuffer(_) | SocketOption::Linger(_) => {}
+                SocketOption::SendBuffer(_) => stream.space.fix(settings.send_buffer.unwrap_or_default().0),
+                SocketOption::NotSentLimit(_) => stream.space.limit_unsent(not_sent_limit),
+                SocketOption::UserTimeout(time) => connection.set_user_timeout(*time),
+                SocketOption::Linger(_) => {}
             }
         }
         socket.settings = settings;
@@ -358,27 +378,28 @@ impl Stack {
         Ok(self.get_mut(id)?.error.take())
     }
 
-    /// What the socket is ready for.
+    /// What the socket is ready for. Who finds it not writable waits for room from then on, as with poll(2).
     pub fn readiness(&mut self, id: SocketId) -> Result<Readiness, SocketError> {
-        let bounds = self.config.send_buffer;
         let socket = self.get_mut(id)?;
         let error = socket.error.is_some();
         let (read_shut, write_shut, ended) = (socket.read_shut, socket.write_shut, socket.ended);
-        let limit = socket.settings.send_buffer.map(|bytes| bytes.0);
         Ok(match &mut socket.kind {
             Kind::Fresh => Readiness { hung_up: true, ..Readiness::default() },
-            Kind::Listener(listener) => Readiness { readable: !listener.waiting.is_empty(), ..Readiness::default() },
+            Kind::Listener(listener) => {
+                let (readable, arrivals) = (!listener.waiting.is_empty(), listener.arrivals);
+                Readiness { readable, arrivals, ..Readiness::default() }
+            }
             Kind::Stream(stream) => {
                 let peer_closed = stream.connection.peer_closed() || ended;
-                let limit = stream.buffer(limit, bounds);
-                let room = stream.room(limit);
-                let used = stream.unacknowledged();
+                let (arrivals, releases) = stream.wakes();
                 Readiness {
                     readable: stream.unread() > 0 || stream.at_end() || read_shut || ended || error,
-                    writable: error || ended || write_shut || stream.may_write() && 2 * room >= used && room > 0,
+                    writable: error || ended || write_shut || stream.may_write() && stream.finds_room(),
                     peer_closed,
                     hung_up: ended || peer_closed && write_shut,
                     error,
+                    arrivals,
+                    releases,
                 }
             }
         })

@@ -1,7 +1,9 @@
 //! The stack: which packet belongs to which socket, what leaves, and when something is due.
 
+use crate::cookies::{self, Cookies, Opening};
 use crate::error::SocketError;
 use crate::options::Settings;
+use crate::send_space::SendSpace;
 use crate::stream::Stream;
 use crate::table::{Kind, Socket, SocketId, Table};
 use lightlag_core::{Instant, RandomStream};
@@ -28,8 +30,13 @@ pub struct HostConfig {
     pub connecting_ecn: Option<Mode>,
     /// The send buffer that a socket takes by itself.
     pub send_buffer: SendBuffer,
+    /// A socket takes nothing more while so many bytes wait to leave for the first time (tcp_notsent_lowat of Linux).
+    pub not_sent_limit: u64,
     /// Segments that leave as one burst at least (tcp_min_tso_segs of Linux): the last of a burst has the PSH flag.
     pub least_burst: u64,
+    /// A listener with too many half-open connections answers with cookies and keeps nothing (RFC 4987 §3.6; tcp_syncookies
+    /// of Linux); otherwise it drops the SYN.
+    pub syn_cookies: bool,
     /// Hop limit of what leaves.
     pub ttl: u8,
     /// What initial sequence numbers and ephemeral ports are drawn from.
@@ -45,14 +52,16 @@ impl HostConfig {
             mtu: 1500,
             connecting_ecn: None,
             send_buffer: SendBuffer::default(),
+            not_sent_limit: u32::MAX.into(),
             least_burst: 2,
+            syn_cookies: true,
             ttl: 64,
             seed: 1,
         }
     }
 }
 
-/// Bounds of a send buffer that tunes itself, in bytes of payload (tcp_wmem of Linux).
+/// Bounds of a send buffer that tunes itself, in bytes of payload and overhead (tcp_wmem of Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendBuffer {
     /// What it begins with.
@@ -62,9 +71,9 @@ pub struct SendBuffer {
 }
 
 impl Default for SendBuffer {
-    /// The largest of Linux, and its middle value with the overhead doubled.
+    /// Those of Linux.
     fn default() -> Self {
-        Self { initial: 87_040, most: 4 << 20 }
+        Self { initial: 16_384, most: 4 << 20 }
     }
 }
 
@@ -83,6 +92,10 @@ pub struct Counters {
     pub not_for_us: u64,
     /// Dropped: a SYN for a listener whose queue is full.
     pub refused_syns: u64,
+    /// SYNs that were answered with a cookie, because too many connections were half open.
+    pub cookies_sent: u64,
+    /// Connections whose ACK brought a cookie back.
+    pub cookies_taken: u64,
     /// Resets that left for segments that belong to nothing.
     pub resets: u64,
     /// ICMP errors that ended an opening connection.
@@ -111,6 +124,7 @@ pub struct Stack {
     replies: VecDeque<Vec<u8>>,
     timers: BTreeSet<(Instant, SocketId)>,
     counters: Counters,
+    cookies: Cookies,
     next_port: u16,
     identification: u16,
     payload: Vec<u8>,
@@ -122,6 +136,7 @@ impl Stack {
         let span = u64::from(EPHEMERAL.end - EPHEMERAL.start);
         let first = RandomStream::new(config.seed, "ephemeral ports").bits() % span;
         Self {
+            cookies: Cookies::new(config.seed),
             config,
             table: Table::default(),
             connections: BTreeMap::new(),
@@ -153,6 +168,21 @@ impl Stack {
     /// Bounds of the send buffers that tune themselves.
     pub fn set_send_buffer(&mut self, bounds: SendBuffer) {
         self.config.send_buffer = bounds;
+    }
+
+    /// What may wait unsent at sockets that say nothing else.
+    pub fn set_not_sent_limit(&mut self, bytes: u64) {
+        self.config.not_sent_limit = bytes;
+    }
+
+    /// Whether listeners answer with cookies once too many connections are half open.
+    pub fn set_syn_cookies(&mut self, on: bool) {
+        self.config.syn_cookies = on;
+    }
+
+    /// Largest IP packet in bytes, for new connections.
+    pub fn set_mtu(&mut self, bytes: u16) {
+        self.config.mtu = bytes;
     }
 
     /// Segments of a burst at least, for new connections.
@@ -232,7 +262,11 @@ impl Stack {
             return;
         }
         if segment.flags.has(Flags::ACK) {
-            return self.reset(&packet.addresses, segment);
+            let opened = !segment.flags.has(Flags::SYN) && self.open_with_cookie(now, packet, listener);
+            if !opened {
+                self.reset(&packet.addresses, segment);
+            }
+            return;
         }
         if !segment.flags.has(Flags::SYN) {
             return;
@@ -240,20 +274,78 @@ impl Stack {
         let Some(socket) = self.table.get_mut(listener) else { return };
         let settings = socket.settings.clone();
         let Some(queue) = socket.listener() else { return };
-        if queue.waiting.len() + queue.opening > queue.backlog {
+        let (full, crowded) = (queue.waiting.len() > queue.backlog, queue.opening > queue.backlog);
+        if full || crowded && !self.config.syn_cookies {
             self.counters.refused_syns += 1;
             return;
         }
-        queue.opening += 1;
+        if crowded {
+            return self.answer_with_cookie(now, packet, &settings);
+        }
         let initial = initial.unwrap_or_else(|| self.initial_number(now, local, remote));
         let connection = Connection::server(self.tcp_config(&settings, local.ip()), initial);
-        let mut stream = Stream::new(connection, settings.cork, self.config.least_burst);
+        let mut stream = self.stream(connection, &settings);
         stream.take(now, segment, packet.ip.ecn, packet.payload);
+        self.insert_child(listener, stream, settings, &packet.addresses);
+    }
+
+    /// A connection of a listener, whose handshake is under way.
+    fn insert_child(&mut self, listener: SocketId, stream: Stream, settings: Settings, addresses: &Addresses) {
+        let (local, remote) = (addresses.destination, addresses.source);
+        if let Some(queue) = self.table.get_mut(listener).and_then(Socket::listener) {
+            queue.opening += 1;
+        }
         let mut child = Socket::new(Kind::Stream(Box::new(stream)), settings);
         (child.local, child.remote, child.parent) = (Some(local), Some(remote), Some(listener));
         let id = self.table.insert(child);
         self.connections.insert((local, remote), id);
         self.enqueue(id);
+    }
+
+    /// The SYN-ACK that a connection would give, with a cookie for its number; the connection itself is not kept.
+    fn answer_with_cookie(&mut self, now: Instant, packet: &TcpPacket<'_>, settings: &Settings) {
+        let (local, remote) = (packet.addresses.destination, packet.addresses.source);
+        if self.replies.len() >= MOST_REPLIES {
+            self.counters.refused_syns += 1;
+            return;
+        }
+        let config = self.tcp_config(settings, local.ip());
+        let syn = cookies::bare_syn(&packet.segment, config.timestamps);
+        let opening = Opening { local, remote, number: syn.seq };
+        // RFC 9293 §3.7.1: what a peer means that names no MSS.
+        let mss = syn.syn_options().mss.unwrap_or(if local.is_ipv4() { 536 } else { 1_220 });
+        let initial = self.cookies.make(now, &opening, mss);
+        let mut connection = Connection::server(config, initial);
+        connection.handle_segment(now, &syn);
+        if let Some(syn_ack) = connection.poll_segment(now) {
+            self.reply(&packet.addresses, &cookies::answer(syn_ack, &syn));
+            self.counters.cookies_sent += 1;
+        }
+    }
+
+    /// Whether the ACK brings a cookie back: its connection goes on from there.
+    fn open_with_cookie(&mut self, now: Instant, packet: &TcpPacket<'_>, listener: SocketId) -> bool {
+        let (local, remote, ack) = (packet.addresses.destination, packet.addresses.source, &packet.segment);
+        let opening = Opening { local, remote, number: ack.seq.plus(u32::MAX) };
+        let cookie = ack.ack.plus(u32::MAX);
+        let Some(mss) = self.cookies.read(now, cookie, &opening) else { return false };
+        let Some(socket) = self.table.get_mut(listener) else { return false };
+        let settings = socket.settings.clone();
+        if socket.listener().is_none_or(|queue| queue.waiting.len() > queue.backlog) {
+            // As with any ACK for a full queue: the peer sends its data again, which is an ACK, too.
+            self.counters.refused_syns += 1;
+            return true;
+        }
+        let config = self.tcp_config(&settings, local.ip());
+        let syn = cookies::syn_behind(ack, mss, config.timestamps);
+        let mut stream = self.stream(Connection::server(config, cookie), &settings);
+        stream.take(now, &syn, Codepoint::NotEct, &[]);
+        // Its answer left long ago.
+        while stream.poll(now, &mut Vec::new()).is_some() {}
+        stream.take(now, ack, packet.ip.ecn, packet.payload);
+        self.counters.cookies_taken += 1;
+        self.insert_child(listener, stream, settings, &packet.addresses);
+        true
     }
 
     /// RFC 9293 §3.10.7.1.
@@ -262,13 +354,18 @@ impl Stack {
             return;
         }
         if let Some(reset) = reset_for(segment) {
-            let back = Addresses { source: addresses.destination, destination: addresses.source };
-            let mut packet = Vec::new();
-            let fields = self.ip_fields(Codepoint::NotEct);
-            lightlag_wire::encode(&mut packet, &back, &fields, &reset, &[]);
-            self.replies.push_back(packet);
+            self.reply(addresses, &reset);
             self.counters.resets += 1;
         }
+    }
+
+    /// A segment without a socket goes back to where one with these addresses came from.
+    fn reply(&mut self, addresses: &Addresses, segment: &Segment) {
+        let back = Addresses { source: addresses.destination, destination: addresses.source };
+        let mut packet = Vec::new();
+        let fields = self.ip_fields(Codepoint::NotEct);
+        lightlag_wire::encode(&mut packet, &back, &fields, segment, &[]);
+        self.replies.push_back(packet);
     }
 
     fn ip_fields(&mut self, ecn: Codepoint) -> IpFields {
@@ -366,6 +463,7 @@ impl Stack {
                 listener.opening -= 1;
                 if alive {
                     listener.waiting.push_back(id);
+                    listener.arrivals += 1;
                 }
             }
         }
@@ -481,6 +579,18 @@ impl Stack {
             (config.receive_buffer, config.receive_buffer_initial) = (buffer, None);
         }
         Arc::new(config)
+    }
+
+    /// A new connection with the settings of its socket.
+    pub(crate) fn stream(&self, mut connection: Connection, settings: &Settings) -> Stream {
+        connection.set_user_timeout(settings.user_timeout);
+        let fixed = settings.send_buffer.map(|bytes| bytes.0);
+        let space = SendSpace::new(fixed, self.config.send_buffer, self.not_sent_limit(settings));
+        Stream::new(connection, settings.cork, self.config.least_burst, space)
+    }
+
+    pub(crate) fn not_sent_limit(&self, settings: &Settings) -> u64 {
+        if settings.not_sent_limit.0 > 0 { settings.not_sent_limit.0 } else { self.config.not_sent_limit }
     }
 
     /// A port that no other socket uses towards this peer.

@@ -1,10 +1,11 @@
 //! One connection with its bytes: what was written and is not acknowledged, what was received and is not read.
 
-use crate::bursts::{self, Bursts, View};
+use crate::bursts::{self, Bursts, View, Written};
 use crate::ring::ByteRing;
-use crate::stack::SendBuffer;
+use crate::send_space::{Queued, SendSpace};
+use crate::sockets::Writing;
+use crate::stopwatch::Chronograph;
 use lightlag_core::{Duration, Instant};
-use lightlag_tcp::congestion::Phase;
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::segment::Flags;
 use lightlag_tcp::{Connection, Profile, Segment, State};
@@ -12,6 +13,9 @@ use lightlag_tcp::{Connection, Profile, Segment, State};
 /// How long data may be corked at least (tcp(7): "a 200 millisecond ceiling"). In fact the kernel's probe of a closed
 /// window sends it, after one timeout (`tcp_probe0_base`).
 const CORK: Duration = Duration::from_millis(200);
+
+/// Bytes of the timestamps option with its padding.
+const TIMESTAMPS: u64 = 12;
 
 /// What went through a stream, in segments and bytes of payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,7 +26,7 @@ pub struct Traffic {
     pub data_segments_in: u64,
     /// Of these with payload, behind a hole and inside the window.
     pub out_of_order_in: u64,
-    /// When payload arrived last; zero before the first.
+    /// When payload arrived last, or when the connection was established; zero before that.
     pub data_in_at: Instant,
     /// When an ACK arrived last; zero before the first.
     pub ack_in_at: Instant,
@@ -54,9 +58,19 @@ pub(crate) struct Stream {
     /// When corked data leaves at the latest; [`Instant::MAX`] where nothing is held back.
     cork_until: Instant,
     corked: bool,
-    /// The largest congestion window so far, in bytes: what the send buffer follows.
-    largest_window: u64,
+    pub(crate) space: SendSpace,
     bursts: Bursts,
+    /// The handshake is over.
+    opened: bool,
+    /// An ACK or a timer may have made room in the send buffer.
+    may_release: bool,
+    /// Something left since nothing more could.
+    left: bool,
+    chronograph: Chronograph,
+    /// State, bytes in order and end of the peer's data as they were told last; how often they changed, and the state alone.
+    told: (State, u64, bool),
+    arrivals: u64,
+    changes: u64,
     /// `tcp_min_tso_segs`.
     least_burst: u64,
     /// Where the burst began that is leaving.
@@ -78,9 +92,10 @@ struct Outgoing {
 }
 
 impl Stream {
-    pub(crate) fn new(mut connection: Connection, corked: bool, least_burst: u64) -> Self {
+    pub(crate) fn new(mut connection: Connection, corked: bool, least_burst: u64, space: SendSpace) -> Self {
         connection.read_later();
         Self {
+            told: (connection.state(), 0, false),
             connection,
             traffic: Traffic::default(),
             outgoing: ByteRing::default(),
@@ -89,8 +104,14 @@ impl Stream {
             incoming: ByteRing::default(),
             cork_until: Instant::MAX,
             corked,
-            largest_window: 0,
+            space,
             bursts: Bursts::default(),
+            opened: false,
+            may_release: false,
+            left: false,
+            chronograph: Chronograph::default(),
+            arrivals: 0,
+            changes: 0,
             least_burst,
             burst_start: u64::MAX,
             next: None,
@@ -130,11 +151,28 @@ impl Stream {
                 self.incoming.put(from, taken);
             }
         }
+        if !self.opened {
+            self.note_opened(now);
+        }
         self.outgoing.advance(self.connection.acknowledged());
         self.bursts.acknowledge(self.connection.acknowledged());
+        self.may_release = true;
+        if self.unacknowledged() == 0 {
+            self.chronograph = self.chronograph.stopped(now);
+        }
         if self.offered < self.written {
             // What MSG_MORE holds back goes with the next ACK; what is corked may wait for a timeout from now on.
             if self.corked { self.limit_hold(now) } else { self.offer_all() }
+        }
+    }
+
+    /// The connection may have opened: the peer's silence and the send buffer are reckoned from here (`tcp_init_transfer`).
+    fn note_opened(&mut self, now: Instant) {
+        use State::{Closed, Listen, SynReceived, SynSent};
+        self.opened = !matches!(self.connection.state(), Closed | Listen | SynSent | SynReceived);
+        if self.opened {
+            self.traffic.data_in_at = now;
+            self.expand();
         }
     }
 
@@ -144,8 +182,15 @@ impl Stream {
         payload.clear();
         let mut out = match self.next.take() {
             Some(next) => next,
-            None => self.poll_connection(now)?,
+            None => match self.poll_connection(now) {
+                Some(next) => next,
+                None => {
+                    self.rest(now);
+                    return None;
+                }
+            },
         };
+        self.left = true;
         if out.start < out.end {
             self.outgoing.append_to(out.start, (out.end - out.start) as usize, payload);
             self.next = self.poll_connection(now);
@@ -153,6 +198,82 @@ impl Stream {
             out.segment.flags = if self.pushes(&out) { flags.with(Flags::PSH) } else { flags };
         }
         Some((out.segment, out.codepoint))
+    }
+
+    /// Nothing leaves any more at this moment: who waits is told, and what held the window back is noted.
+    fn rest(&mut self, now: Instant) {
+        let left = std::mem::take(&mut self.left);
+        let may_release = std::mem::take(&mut self.may_release);
+        if left || may_release {
+            self.note_limits(now, left, may_release);
+        }
+        let (state, received, ended) = self.told;
+        self.told = (self.connection.state(), self.connection.received(), self.connection.peer_closed());
+        self.arrivals += u64::from(self.told != (state, received, ended));
+        self.changes += u64::from(self.told.0 != state);
+    }
+
+    /// Something left or may have made room: what holds the sender back now (`tcp_write_xmit`, `tcp_cwnd_validate`,
+    /// `tcp_check_space`).
+    fn note_limits(&mut self, now: Instant, left: bool, may_release: bool) {
+        let state = self.connection.snapshot();
+        let unsent = self.unsent();
+        let next = unsent.min(state.segment_size);
+        let has_window = state.inflight + next <= state.cwnd;
+        if has_window && unsent > 0 && state.snd_nxt + next > state.snd_una + state.peer_window {
+            self.chronograph.refused.start(now);
+        } else {
+            self.chronograph.refused.stop(now);
+        }
+        if !self.space.is_awaited() {
+            return;
+        }
+        let has_window = state.inflight < state.cwnd;
+        if left && has_window && unsent == 0 && self.may_write() {
+            // The network waits for data, which waits for the buffer.
+            self.chronograph.starved.start(now);
+        }
+        if may_release {
+            if has_window {
+                self.expand();
+            }
+            self.space.release(&self.queued());
+            if !self.space.is_awaited() {
+                self.chronograph.starved.stop(now);
+            }
+        }
+    }
+
+    /// How often a reader was woken, and a writer.
+    pub(crate) fn wakes(&self) -> (u64, u64) {
+        (self.arrivals, self.changes + self.space.released())
+    }
+
+    /// The send buffer follows the window (`tcp_sndbuf_expand`).
+    fn expand(&mut self) {
+        let (state, details) = (self.connection.snapshot(), self.connection.details());
+        let segments = (state.cwnd / state.segment_size.max(1)).max(u64::from(details.reordering) + 1);
+        self.space.expand(segments, state.segment_size + if details.timestamps { TIMESTAMPS } else { 0 });
+    }
+
+    /// What is queued to be sent or acknowledged.
+    fn queued(&self) -> Queued {
+        let buffers = self.bursts.buffers(self.connection.sent());
+        Queued { bytes: self.unacknowledged(), unsent: self.unsent(), buffers }
+    }
+
+    /// Whether there is room to write; if not, somebody waits for it.
+    pub(crate) fn finds_room(&mut self) -> bool {
+        let room = self.space.is_writable(&self.queued());
+        if !room {
+            self.space.wait();
+        }
+        room
+    }
+
+    /// Where the time went.
+    pub(crate) fn chronograph(&self) -> &Chronograph {
+        &self.chronograph
     }
 
     fn poll_connection(&mut self, now: Instant) -> Option<Outgoing> {
@@ -203,11 +324,14 @@ impl Stream {
     /// What the cutting of a write depends on.
     fn view(&self) -> View {
         let state = self.connection.snapshot();
-        let free = state.snd_nxt + state.cwnd.saturating_sub(state.inflight);
+        let segment = state.segment_size.max(1);
+        let free = state.cwnd.saturating_sub(state.inflight);
+        let open = (state.snd_una + state.peer_window).saturating_sub(state.snd_nxt);
         View {
             sent: state.snd_nxt,
-            allowed: free.min(state.snd_una + state.peer_window),
-            segment: state.segment_size.max(1),
+            // Whole segments (`tcp_mss_split_point`).
+            allowed: state.snd_nxt + free.min(open) / segment * segment,
+            segment,
             peer_window: self.connection.largest_peer_window(),
             burst: self.burst(),
         }
@@ -225,6 +349,7 @@ impl Stream {
             self.offer_all();
         }
         if self.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            self.may_release = true;
             self.connection.handle_timeout(now);
         }
     }
@@ -234,32 +359,27 @@ impl Stream {
         matches!(self.connection.state(), State::Established | State::CloseWait)
     }
 
-    /// The send buffer: of `limit` bytes, or one that follows the congestion window: twice that, so that the next
-    /// round's data is there when the ACKs come (`tcp_sndbuf_expand` of Linux), within `bounds`.
-    pub(crate) fn buffer(&mut self, limit: Option<u64>, bounds: SendBuffer) -> u64 {
-        limit.unwrap_or_else(|| {
-            let snapshot = self.connection.snapshot();
-            if snapshot.phase == Phase::Open {
-                self.largest_window = self.largest_window.max(snapshot.cwnd);
-            }
-            (2 * self.largest_window).clamp(bounds.initial.min(bounds.most), bounds.most)
-        })
-    }
-
-    /// Room in a send buffer of `limit` bytes.
-    pub(crate) fn room(&self, limit: u64) -> u64 {
-        limit.saturating_sub(self.written - self.outgoing.start())
-    }
-
-    /// The application writes; returns how much of it a send buffer of `limit` bytes takes. As on Linux it may take more:
+    /// The application writes; returns how much of it the send buffer takes. As on Linux that may be more than its limit:
     /// what was begun is filled.
-    pub(crate) fn write(&mut self, now: Instant, data: &[u8], more: bool, limit: u64) -> usize {
+    pub(crate) fn write(&mut self, now: Instant, data: &[u8], how: Writing) -> usize {
         let (start, una, view) = (self.written, self.outgoing.start(), self.view());
-        let end = self.bursts.write(start, start + data.len() as u64, more, &view, una, limit);
+        let Writing { more, ends_record } = how;
+        let written = Written { start, end: start + data.len() as u64, more, ends_record };
+        let end = self.bursts.write(&written, &view, una, |queued| self.space.takes(queued));
         let len = (end - start) as usize;
         self.outgoing.put(start, &data[..len]);
         self.written = end;
-        if more {
+        if len > 0 {
+            self.chronograph.busy.start(now);
+            self.left = true;
+        }
+        if len < data.len() {
+            self.space.wait();
+        }
+        if ends_record && len > 0 && end == written.end {
+            self.offer_all();
+            self.connection.end_record();
+        } else if more {
             self.offer_whole(now)
         } else {
             self.offer(now)

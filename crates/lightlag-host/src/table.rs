@@ -32,6 +32,8 @@ pub(crate) struct Listener {
     pub(crate) opening: usize,
     /// Established and not accepted.
     pub(crate) waiting: VecDeque<SocketId>,
+    /// How many there were.
+    pub(crate) arrivals: u64,
 }
 
 /// One socket.

@@ -1,9 +1,11 @@
 //! The system calls, on descriptors and slices.
 
 use crate::descriptors::{Entry, SocketEntry};
+use crate::device;
+use crate::options::TCP_INQ;
 use crate::sysctl;
 use crate::world::{Guard, Inner, World};
-use lightlag_host::{Shutdown, SocketError, SocketId};
+use lightlag_host::{Shutdown, SocketError, SocketId, Writing};
 use lightlag_tcp::State;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::RawFd;
@@ -124,6 +126,8 @@ impl World {
             return Err(Errno(libc::EPROTONOSUPPORT));
         }
         let (folder, timers) = (inner.sysctl.clone(), inner.timers);
+        let mtu = inner.mtu.or_else(device::mtu).unwrap_or(device::USUAL_MTU);
+        inner.stack.set_mtu(mtu);
         sysctl::apply(&folder, timers, &mut inner.stack).map_err(|message| {
             eprintln!("lightlag: {message}");
             Errno(libc::EINVAL)
@@ -261,6 +265,50 @@ impl World {
         }
     }
 
+    /// For a socket with TCP_INQ: how much is left to read, counting the end of the stream as one byte (`tcp_inq_hint`).
+    pub fn left_to_read(&self, fd: RawFd) -> Option<i32> {
+        let mut inner = self.enter();
+        let entry = inner.socket_entry(fd).ok()?;
+        let wanted = entry.kept.get(&(libc::SOL_TCP, TCP_INQ)).is_some_and(|value| value.iter().any(|byte| *byte != 0));
+        let id = entry.id;
+        if !wanted {
+            return None;
+        }
+        let ended = inner.stack.readiness(id).is_ok_and(|readiness| readiness.peer_closed);
+        let (unread, _) = inner.stack.queued(id).ok()?;
+        Some(unread as i32 + i32::from(ended))
+    }
+
+    /// `sendfile(2)`: up to `len` bytes of a real file into a socket, from `offset` on or from where the file stands.
+    pub fn send_file(&self, fd: RawFd, file: RawFd, offset: Option<i64>, len: usize) -> Outcome<usize> {
+        /// As much at a time as a pipe holds, which the kernel goes through.
+        const AT_ONCE: usize = 65_536;
+        let mut sent = 0;
+        while sent < len {
+            let mut data = vec![0; (len - sent).min(AT_ONCE)];
+            let read = match offset {
+                // SAFETY: the buffer has this length.
+                Some(offset) => unsafe {
+                    libc::pread(file, data.as_mut_ptr().cast(), data.len(), offset + sent as i64)
+                },
+                // SAFETY: as above.
+                None => unsafe { libc::read(file, data.as_mut_ptr().cast(), data.len()) },
+            };
+            if read < 0 {
+                return Err(os(&std::io::Error::last_os_error()));
+            }
+            data.truncate(read as usize);
+            let outcome = if data.is_empty() { Ok(0) } else { self.transmit(fd, &data, 0, None) };
+            match outcome {
+                Ok(count) if count == AT_ONCE => sent += count,
+                Ok(count) => return Ok(sent + count),
+                Err(_) if sent > 0 => return Ok(sent),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(sent)
+    }
+
     /// `sendto(2)`, and `write` with no flags.
     pub fn transmit(&self, fd: RawFd, data: &[u8], flags: i32, to: Option<Peer>) -> Outcome<usize> {
         let mut inner = self.enter();
@@ -276,7 +324,7 @@ impl World {
             return Err(Errno(libc::ENOTCONN));
         }
         let nonblocking = entry.nonblocking || flags & libc::MSG_DONTWAIT != 0;
-        let more = flags & libc::MSG_MORE != 0;
+        let how = Writing { more: flags & libc::MSG_MORE != 0, ends_record: flags & libc::MSG_EOR != 0 };
         let mut len = 0;
         let mut waited = false;
         let attempt = |inner: &mut Inner| {
@@ -288,7 +336,7 @@ impl World {
             }
             let now = inner.now;
             let rest = &data[len..];
-            let outcome = inner.stack.write_with(now, entry.id, rest, more);
+            let outcome = inner.stack.write_with(now, entry.id, rest, how);
             match outcome {
                 Ok(count) => {
                     len += count;

@@ -103,7 +103,7 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     out.long(0); // delivery rate
     out.long(micros(info.busy_time));
     out.long(micros(info.rwnd_limited));
-    out.long(0); // limited by the send buffer
+    out.long(micros(info.sndbuf_limited));
     let marks = info.delivered_marks;
     out.words(&[info.bytes_delivered / u64::from(info.snd_mss.max(1)), marks.ce_packets]);
     out.long(info.bytes_sent);

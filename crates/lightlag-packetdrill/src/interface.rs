@@ -4,6 +4,7 @@
 //! `errno`; what a call does stands in [`crate::calls`].
 
 use crate::calls::{Errno, Outcome, Peer};
+use crate::options::TCP_INQ;
 use crate::world::World;
 use libc::{
     c_char, c_int, c_longlong, c_uint, c_ulong, c_void, epoll_event, iovec, loff_t, msghdr, nfds_t, pollfd, size_t,
@@ -312,9 +313,36 @@ unsafe extern "C" fn recvmsg(user: User, fd: c_int, message: *mut msghdr, flags:
     // SAFETY: the contract of the table.
     let read = unsafe { scatter(message.msg_iov, message.msg_iovlen, |data| world(user).receive(fd, data, flags)) };
     if read.is_ok() {
-        (message.msg_namelen, message.msg_controllen, message.msg_flags) = (0, 0, 0);
+        (message.msg_namelen, message.msg_flags) = (0, 0);
+        // SAFETY: the contract of the table.
+        let left = unsafe { world(user) }.left_to_read(fd);
+        // SAFETY: the contract of the table: the control buffer is as long as it says.
+        message.msg_controllen = left.map_or(0, |left| unsafe { tell_left(message, left) });
     }
     size(read)
+}
+
+/// Writes the control message TCP_CM_INQ if there is room for it; returns how much of the buffer is used.
+///
+/// # Safety
+///
+/// `msg_control` points to `msg_controllen` bytes, or is null.
+unsafe fn tell_left(message: &msghdr, left: c_int) -> size_t {
+    // SAFETY: plain arithmetic.
+    let space = unsafe { libc::CMSG_SPACE(size_of::<c_int>() as c_uint) } as size_t;
+    // SAFETY: only looks at the two fields.
+    let header = unsafe { libc::CMSG_FIRSTHDR(message) };
+    if header.is_null() || message.msg_controllen < space {
+        return 0;
+    }
+    // SAFETY: the buffer holds a header and an int; the caller aligned it for a header.
+    unsafe {
+        (*header).cmsg_level = libc::SOL_TCP;
+        (*header).cmsg_type = TCP_INQ;
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<c_int>() as c_uint) as _;
+        libc::CMSG_DATA(header).cast::<c_int>().write_unaligned(left);
+    }
+    space
 }
 
 unsafe extern "C" fn write(user: User, fd: c_int, data: *const c_void, len: size_t) -> ssize_t {
@@ -544,7 +572,9 @@ unsafe extern "C" fn splice(
     len: size_t,
     flags: c_uint,
 ) -> ssize_t {
-    if !(from_offset.is_null() && to_offset.is_null()) {
+    // SAFETY: the contract of the table: null, or an offset. The tool gives the address of 0 where the script says NULL.
+    let given = |offset: *mut loff_t| unsafe { offset.as_ref() }.is_some_and(|offset| *offset != 0);
+    if given(from_offset) || given(to_offset) {
         // Neither pipes nor sockets have offsets.
         return size(Err(Errno(libc::ESPIPE)));
     }

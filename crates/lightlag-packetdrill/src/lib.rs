@@ -13,6 +13,7 @@
 
 pub mod calls;
 mod descriptors;
+mod device;
 mod info;
 pub mod interface;
 mod options;
@@ -30,6 +31,7 @@ use world::World;
 /// `flags` are the tool's `--so_flags`: words of the form `key=value`, apart by commas. `local=ADDRESS` is the address
 /// that sockets connect from (may be repeated; default 192.168.0.1 and fd3d:fa7b:d17d::1), `sysctl=FOLDER` another
 /// place than /proc/sys/net/ipv4, `hz=250` lets timers fire with the ticks of such a kernel; otherwise they are exact.
+/// `mtu=BYTES` takes the place of the MTU of the device tun0, which is read whenever a socket is opened.
 ///
 /// # Safety
 ///

@@ -13,16 +13,22 @@ const TCP_CC_INFO: i32 = 26;
 /// SO_MEMINFO of asm-generic/socket.h.
 const SO_MEMINFO: i32 = 55;
 
+/// TCP_INQ of linux/tcp.h, and the control message of that name: how much is left to read.
+pub(crate) const TCP_INQ: i32 = 36;
+
 /// Options that change nothing here: they are kept, and told when asked for.
-const KEPT: [(i32, i32); 17] = [
+const KEPT: [(i32, i32); 18] = [
     (libc::SOL_SOCKET, libc::SO_REUSEADDR),
     (libc::SOL_SOCKET, libc::SO_REUSEPORT),
     (libc::SOL_SOCKET, libc::SO_PRIORITY),
     (libc::SOL_SOCKET, libc::SO_MARK),
     (libc::SOL_SOCKET, libc::SO_RCVLOWAT),
     (libc::SOL_SOCKET, libc::SO_BINDTODEVICE),
+    // A hint: the data is copied.
+    (libc::SOL_SOCKET, libc::SO_ZEROCOPY),
     (libc::SOL_IP, libc::IP_TOS),
     (libc::SOL_IP, libc::IP_TTL),
+    (libc::SOL_IP, libc::IP_FREEBIND),
     (libc::SOL_IP, libc::IP_MTU_DISCOVER),
     (libc::SOL_IP, libc::IP_RECVERR),
     (libc::SOL_IPV6, libc::IPV6_TCLASS),
@@ -30,8 +36,7 @@ const KEPT: [(i32, i32); 17] = [
     (libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER),
     (libc::SOL_IPV6, libc::IPV6_RECVERR),
     (libc::SOL_TCP, libc::TCP_DEFER_ACCEPT),
-    (libc::SOL_TCP, libc::TCP_USER_TIMEOUT),
-    (libc::SOL_TCP, libc::TCP_NOTSENT_LOWAT),
+    (libc::SOL_TCP, TCP_INQ),
 ];
 
 /// An int in as many bytes as the caller gives; Linux takes one byte for options of IP.
@@ -59,7 +64,7 @@ fn typed(level: i32, name: i32, value: &[u8]) -> Outcome<Option<SocketOption>> {
     let on = || int(value).map(|value| value != 0);
     let size = || int(value).map(|value| Bytes(value.max(0) as u64));
     Ok(Some(match (level, name) {
-        // Linux doubles it for its overhead, and counts about the payload then.
+        // Linux doubles it for its overhead.
         (libc::SOL_SOCKET, libc::SO_SNDBUF) => SocketOption::SendBuffer(Bytes(2 * size()?.0)),
         (libc::SOL_SOCKET, libc::SO_RCVBUF) => SocketOption::ReceiveBuffer(size()?),
         (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => SocketOption::KeepAlive(on()?),
@@ -67,6 +72,11 @@ fn typed(level: i32, name: i32, value: &[u8]) -> Outcome<Option<SocketOption>> {
         (libc::SOL_TCP, libc::TCP_NODELAY) => SocketOption::NoDelay(on()?),
         (libc::SOL_TCP, libc::TCP_CORK) => SocketOption::Cork(on()?),
         (libc::SOL_TCP, libc::TCP_QUICKACK) => SocketOption::QuickAck(on()?),
+        (libc::SOL_TCP, libc::TCP_NOTSENT_LOWAT) => SocketOption::NotSentLimit(Bytes(u64::from(int(value)? as u32))),
+        (libc::SOL_TCP, libc::TCP_USER_TIMEOUT) => {
+            let millis = u64::try_from(int(value)?).map_err(|_| Errno(libc::EINVAL))?;
+            SocketOption::UserTimeout(Duration::from_millis(millis))
+        }
         (libc::SOL_TCP, libc::TCP_MAXSEG) => {
             SocketOption::MaxSegment(u16::try_from(int(value)?).map_err(|_| Errno(libc::EINVAL))?)
         }
@@ -152,6 +162,8 @@ impl Inner {
             (libc::SOL_TCP, libc::TCP_KEEPIDLE) => seconds(settings.keep_alive_timing.idle),
             (libc::SOL_TCP, libc::TCP_KEEPINTVL) => seconds(settings.keep_alive_timing.interval),
             (libc::SOL_TCP, libc::TCP_KEEPCNT) => settings.keep_alive_timing.probes.into(),
+            (libc::SOL_TCP, libc::TCP_NOTSENT_LOWAT) => settings.not_sent_limit.0 as u32 as i32,
+            (libc::SOL_TCP, libc::TCP_USER_TIMEOUT) => (settings.user_timeout.as_nanos() / 1_000_000) as i32,
             (libc::SOL_TCP, libc::TCP_MAXSEG) => {
                 let (now, id) = (self.now, self.id(fd)?);
                 match self.stack.info(now, id) {
@@ -171,7 +183,10 @@ impl Inner {
             Some(bytes) => bytes.0,
             None => self.stack.info(now, id).map_or(65_535, |info| info.receive_buffer),
         };
-        let send = settings.send_buffer.map_or_else(|| self.stack.config().send_buffer.initial, |bytes| bytes.0);
+        let send = match settings.send_buffer {
+            Some(bytes) => bytes.0,
+            None => self.stack.info(now, id).map_or(self.stack.config().send_buffer.initial, |info| info.send_buffer),
+        };
         let told = |bytes: u64| i32::try_from(bytes).unwrap_or(i32::MAX);
         Ok((told(send), told(2 * receive)))
     }

@@ -17,8 +17,9 @@ pub(crate) type Interests = BTreeMap<RawFd, Interest>;
 pub(crate) struct Interest {
     events: u32,
     data: u64,
-    /// What was told last, for EPOLLET: only what is new since then is told.
-    told: u32,
+    /// For EPOLLET: something woke it that was not told yet, and how often a reader and a writer were woken before.
+    pending: bool,
+    wakes: (u64, u64),
 }
 
 /// What always counts, asked for or not.
@@ -42,6 +43,12 @@ impl Inner {
         events
     }
 
+    /// How often a reader and a writer at a descriptor were woken.
+    fn wakes(&mut self, fd: RawFd) -> (u64, u64) {
+        let Ok(id) = self.id(fd) else { return (0, 0) };
+        self.stack.readiness(id).map_or((0, 0), |ready| (ready.arrivals, ready.releases))
+    }
+
     fn poll_once(&mut self, list: &mut [pollfd]) -> i32 {
         for item in list.iter_mut() {
             item.revents = if item.fd < 0 { 0 } else { self.events(item.fd) & (item.events | ALWAYS) };
@@ -61,16 +68,22 @@ impl Inner {
                 continue;
             }
             let now = u32::from(self.events(fd) as u16) & (interest.events | u32::from(ALWAYS as u16));
-            let new = if interest.events & libc::EPOLLET as u32 == 0 { now } else { now & !interest.told };
-            if new != 0 && found.len() < most {
+            let wakes = self.wakes(fd);
+            // As `ep_poll_callback`: who waits for room only is not woken by what arrives.
+            let wants = |bits: i32| interest.events & bits as u32 != 0;
+            interest.pending |= wakes.0 != interest.wakes.0 && wants(libc::EPOLLIN | libc::EPOLLRDHUP)
+                || wakes.1 != interest.wakes.1 && wants(libc::EPOLLOUT);
+            interest.wakes = wakes;
+            let edge = interest.events & libc::EPOLLET as u32 != 0;
+            if now != 0 && (interest.pending || !edge) && found.len() < most {
                 found.push(epoll_event { events: now, u64: interest.data });
+                interest.pending = false;
                 if interest.events & libc::EPOLLONESHOT as u32 != 0 {
                     interest.events = 0;
                 }
-            } else if new != 0 {
-                continue;
+            } else if now == 0 {
+                interest.pending = false;
             }
-            interest.told = now;
             if let Some(Entry::Epoll(interests)) = self.descriptors.get_mut(epoll) {
                 interests.insert(fd, interest);
             }
@@ -114,7 +127,8 @@ impl World {
             None => return Err(Errno(libc::EBADF)),
         };
         let known = interests.contains_key(&fd);
-        let wanted = event.map(|event| Interest { events: event.events, data: event.u64, told: 0 });
+        let wanted =
+            event.map(|event| Interest { events: event.events, data: event.u64, pending: true, wakes: (0, 0) });
         match (operation, wanted) {
             (libc::EPOLL_CTL_ADD, _) if known => return Err(Errno(libc::EEXIST)),
             (libc::EPOLL_CTL_MOD | libc::EPOLL_CTL_DEL, _) if !known => return Err(Errno(libc::ENOENT)),
@@ -130,7 +144,8 @@ impl World {
         Ok(())
     }
 
-    /// `epoll_wait(2)`. With EPOLLET an event is told once for each time it comes up, not for each packet.
+    /// `epoll_wait(2)`. With EPOLLET what is ready is told once for each time that something arrived, or that room was made
+    /// for a writer who had found none.
     pub fn epoll_wait(&self, epoll: RawFd, most: usize, timeout: i32) -> Outcome<Vec<epoll_event>> {
         let inner = self.enter();
         let deadline = inner.deadline(timeout);

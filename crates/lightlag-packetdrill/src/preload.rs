@@ -1,16 +1,18 @@
-//! The other half of `lightlag-preload`: it is asked for the options that the tool reads through libc.
+//! The other half of `lightlag-preload`: it is asked for what the tool does through libc, options and files.
 
 use crate::calls::Errno;
 use crate::interface::answer_option;
 use crate::world::World;
-use libc::{c_int, c_void, socklen_t};
+use libc::{c_int, c_void, off_t, size_t, socklen_t, ssize_t};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What means that the descriptor is not ours.
 const NOT_MINE: c_int = -1;
+const NO_FILE_OF_MINE: ssize_t = ssize_t::MIN;
 
 type Answer = unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut socklen_t) -> c_int;
-type Register = extern "C" fn(Option<Answer>);
+type SendFile = unsafe extern "C" fn(c_int, c_int, *mut off_t, size_t) -> ssize_t;
+type Register = extern "C" fn(Option<Answer>, Option<SendFile>);
 
 static WORLD: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -21,22 +23,22 @@ static WORLD: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
 /// `world` points to a [`World`] that lives until [`unregister`].
 pub(crate) unsafe fn register(world: *mut c_void) {
     WORLD.store(world.cast(), Ordering::Release);
-    tell(Some(answer));
+    tell(Some(answer), Some(send_file));
 }
 
 /// The world ends.
 pub(crate) fn unregister() {
-    tell(None);
+    tell(None, None);
     WORLD.store(std::ptr::null_mut(), Ordering::Release);
 }
 
-fn tell(answer: Option<Answer>) {
+fn tell(answer: Option<Answer>, send_file: Option<SendFile>) {
     // SAFETY: the name is a C string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"lightlag_preload_register".as_ptr()) };
     if !found.is_null() {
         // SAFETY: the preloaded library exports a function of this type under this name.
         let register: Register = unsafe { std::mem::transmute(found) };
-        register(answer);
+        register(answer, send_file);
     }
 }
 
@@ -50,5 +52,24 @@ unsafe extern "C" fn answer(fd: c_int, level: c_int, name: c_int, value: *mut c_
     match unsafe { answer_option(world, fd, level, name, value, len) } {
         Ok(()) => 0,
         Err(Errno(error)) => error,
+    }
+}
+
+unsafe extern "C" fn send_file(to: c_int, file: c_int, offset: *mut off_t, len: size_t) -> ssize_t {
+    // SAFETY: null, or a world that lives until it is unregistered.
+    let Some(world) = (unsafe { WORLD.load(Ordering::Acquire).as_ref() }) else { return NO_FILE_OF_MINE };
+    if !world.owns(to) {
+        return NO_FILE_OF_MINE;
+    }
+    // SAFETY: the caller of `sendfile` promises null or a number.
+    let place = unsafe { offset.as_mut() };
+    match world.send_file(to, file, place.as_deref().copied(), len) {
+        Ok(sent) => {
+            if let Some(place) = place {
+                *place += sent as off_t;
+            }
+            sent as ssize_t
+        }
+        Err(Errno(error)) => -(error as ssize_t),
     }
 }

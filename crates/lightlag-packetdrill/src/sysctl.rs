@@ -23,6 +23,12 @@ pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Resu
     if let Some([_, initial, most]) = settings.three("tcp_wmem")? {
         stack.set_send_buffer(SendBuffer { initial, most });
     }
+    if let Some(bytes) = settings.number("tcp_notsent_lowat")? {
+        stack.set_not_sent_limit(bytes);
+    }
+    if let Some(choice) = settings.number("tcp_syncookies")? {
+        stack.set_syn_cookies(choice != 0);
+    }
     if let Some(segments) = settings.number("tcp_min_tso_segs")? {
         stack.set_least_burst(segments.max(1));
     }
@@ -84,9 +90,9 @@ impl Settings<'_> {
             config.idle_restart = IdleRestart::Off;
         }
         if let Some([_, initial, most]) = self.three("tcp_rmem")? {
-            // Half of a buffer is payload (tcp_win_from_space with the scaling ratio that a socket begins with);
-            // the first window is that of Linux, 65,535 bytes at most.
-            let initial = (initial / 2).min(65_535);
+            // Half of a buffer is payload (tcp_win_from_space with the scaling ratio that a socket begins with). The first
+            // window has 16 bits, whatever the buffer.
+            let initial = initial / 2;
             config.receive_buffer = Bytes((most / 2).max(initial));
             config.receive_buffer_initial = Some(Bytes(initial));
         }

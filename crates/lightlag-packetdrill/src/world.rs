@@ -21,6 +21,9 @@ const START: Instant = Instant::from_nanos(1_000_000_000_000);
 /// How much reading the clock takes: the tool reads it over and over while it waits for the next microsecond.
 const TICK: Duration = Duration::from_micros(1);
 
+/// Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
+const LEAST_MTU: u16 = 128;
+
 /// Where sockets connect from unless the flags say something else: what the tool's own runner uses.
 const LOCAL: [&str; 2] = ["192.168.0.1", "fd3d:fa7b:d17d::1"];
 
@@ -39,6 +42,8 @@ pub(crate) struct Inner {
     pub(crate) descriptors: Descriptors,
     pub(crate) sysctl: PathBuf,
     pub(crate) timers: TimerGranularity,
+    /// The MTU, where the flags say it.
+    pub(crate) mtu: Option<u16>,
     /// Packets that left and that the tool has not seen.
     outgoing: VecDeque<(Instant, Vec<u8>)>,
     blocked: Vec<(ThreadId, Option<Instant>)>,
@@ -47,6 +52,8 @@ pub(crate) struct Inner {
     event: u64,
     /// Threads that woke and have not read the clock.
     owing: Vec<ThreadId>,
+    /// Threads that woke since the driver slept last, by the kernel's number.
+    woken: Vec<libc::pid_t>,
 }
 
 pub(crate) type Guard<'a> = MutexGuard<'a, Inner>;
@@ -56,7 +63,7 @@ impl World {
     pub fn new(flags: &str) -> Result<Self, String> {
         let mut addresses = Vec::new();
         let mut folder = PathBuf::from(sysctl::FOLDER);
-        let mut timers = TimerGranularity::Exact;
+        let (mut timers, mut mtu) = (TimerGranularity::Exact, None);
         for word in flags.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             match word.split_once('=') {
                 Some(("local", address)) => addresses.push(
@@ -66,7 +73,14 @@ impl World {
                 ),
                 Some(("sysctl", path)) => folder = PathBuf::from(path),
                 Some(("hz", "250")) => timers = TimerGranularity::Linux,
-                _ => return Err(format!("{word:?} is not known: there are local=ADDRESS, sysctl=FOLDER and hz=250")),
+                Some(("mtu", bytes)) => {
+                    let bytes = bytes.parse().ok().filter(|bytes| *bytes >= LEAST_MTU);
+                    mtu = Some(bytes.ok_or_else(|| format!("{word:?} is no MTU: give {LEAST_MTU} to 65535 bytes"))?);
+                }
+                _ => {
+                    let known = "local=ADDRESS, sysctl=FOLDER, mtu=BYTES and hz=250";
+                    return Err(format!("{word:?} is not known: there are {known}"));
+                }
             }
         }
         if addresses.is_empty() {
@@ -78,11 +92,13 @@ impl World {
             descriptors: Descriptors::default(),
             sysctl: folder,
             timers,
+            mtu,
             outgoing: VecDeque::new(),
             blocked: Vec::new(),
             looking: 0,
             event: 0,
             owing: Vec::new(),
+            woken: Vec::new(),
         };
         Ok(Self { inner: Mutex::new(inner), changed: Condvar::new(), driver: thread::current().id() })
     }
@@ -120,8 +136,15 @@ impl World {
         }
     }
 
-    /// The clock runs for so many microseconds.
+    /// The clock runs for so many microseconds. The tool holds no lock of its own now, so that a thread whose call came back
+    /// can do what follows from it, such as making an accepted socket known: it is waited for until it sleeps again.
     pub fn sleep(&self, micros: u64) {
+        let mut inner = self.enter();
+        let woken = std::mem::take(&mut inner.woken);
+        drop(inner);
+        // SAFETY: a plain system call.
+        let me = unsafe { libc::gettid() };
+        woken.into_iter().filter(|thread| *thread != me).for_each(wait_until_asleep);
         let inner = self.enter();
         let until = inner.now + Duration::from_micros(micros);
         drop(self.advance(inner, until));
@@ -225,6 +248,8 @@ impl World {
             if done {
                 inner.blocked.retain(|(thread, _)| *thread != me);
                 inner.owing.push(me);
+                // SAFETY: a plain system call.
+                inner.woken.push(unsafe { libc::gettid() });
             }
             inner.looking -= 1;
             self.changed.notify_all();
@@ -248,6 +273,15 @@ impl Inner {
         while self.stack.poll_packet(self.now, &mut packet) {
             self.outgoing.push_back((self.now, std::mem::take(&mut packet)));
         }
+    }
+}
+
+/// Lets a thread of this process run until it sleeps or is gone.
+fn wait_until_asleep(thread: libc::pid_t) {
+    // The state follows the name, which may hold anything but ends with the last parenthesis (proc_pid_stat(5)).
+    let runs = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('S'));
+    while std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).is_ok_and(runs) {
+        thread::yield_now();
     }
 }
 

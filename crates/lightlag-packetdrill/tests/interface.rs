@@ -34,12 +34,17 @@ const HOST: &str = "192.168.0.1:8080";
 impl Tool {
     /// A world whose kernel has these settings.
     fn new(name: &str, settings: &[(&str, &str)]) -> Self {
+        Self::with_flags(name, settings, "")
+    }
+
+    /// As [`Self::new`], with more flags of the tool.
+    fn with_flags(name: &str, settings: &[(&str, &str)], more: &str) -> Self {
         let sysctl = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::create_dir_all(&sysctl).unwrap();
         for (name, value) in settings {
             std::fs::write(sysctl.join(name), value).unwrap();
         }
-        let flags = CString::new(format!("local=192.168.0.1,sysctl={}", sysctl.display())).unwrap();
+        let flags = CString::new(format!("local=192.168.0.1,sysctl={},{more}", sysctl.display())).unwrap();
         let mut table = MaybeUninit::uninit();
         // SAFETY: a C string, and room for the table, which is filled in afterwards.
         let table = unsafe {
@@ -459,4 +464,78 @@ fn epoll_tells_what_is_ready() {
     assert_eq!(wait().0, 0);
     tool.handshake();
     assert_eq!(wait(), (1, 42));
+}
+
+#[test]
+fn the_mtu_of_the_device_bounds_the_mss() {
+    let _alone = alone();
+    let tool = Tool::with_flags("mtu", &[], "mtu=1020");
+    tool.listen();
+    let options = SynOptions { mss: Some(1_460), window_scale: None, sack_permitted: false };
+    tool.inject(&Segment::new(SeqNumber(0), SeqNumber(0), 1_000, Flags::SYN).with_syn_options(options), &[]);
+    let (packet, _) = tool.sniff().expect("a SYN-ACK");
+    assert_eq!(decoded(&packet).segment.syn_options().mss, Some(980));
+}
+
+#[test]
+fn an_edge_is_told_once_for_each_arrival() {
+    let _alone = alone();
+    let tool = Tool::new("edge", &[("tcp_timestamps", "0")]);
+    let listener = tool.listen();
+    let (ours, theirs) = tool.handshake();
+    let (fd, _) = tool.accept(listener);
+    // SAFETY: numbers only.
+    let epoll = unsafe { (tool.table.epoll_create)(tool.table.userdata, 1) };
+    let mut event = libc::epoll_event { events: (libc::EPOLLIN | libc::EPOLLET) as u32, u64: 1 };
+    // SAFETY: the event lives here.
+    let rc = unsafe { (tool.table.epoll_ctl)(tool.table.userdata, epoll, libc::EPOLL_CTL_ADD, fd, &mut event) };
+    assert_eq!(rc, 0);
+    let wait = || {
+        let mut found = libc::epoll_event { events: 0, u64: 0 };
+        // SAFETY: room for one event.
+        unsafe { (tool.table.epoll_wait)(tool.table.userdata, epoll, &mut found, 1, 0) }
+    };
+    assert_eq!(wait(), 0);
+    for offset in [0, 10] {
+        tool.inject(&data(theirs.plus(offset), ours, 10), &[1; 10]);
+        assert_eq!((wait(), wait()), (1, 0), "nothing was read in between");
+    }
+    assert_eq!(tool.read(fd, 5).unwrap().len(), 5);
+    assert_eq!(wait(), 0);
+}
+
+#[test]
+fn a_message_tells_how_much_is_left_to_read() {
+    let _alone = alone();
+    let tool = Tool::new("inq", &[("tcp_timestamps", "0")]);
+    let listener = tool.listen();
+    let (ours, theirs) = tool.handshake();
+    let (fd, _) = tool.accept(listener);
+    // TCP_INQ of linux/tcp.h.
+    let (inq, on) = (36, 1_i32);
+    // SAFETY: an int lives here.
+    let rc = unsafe { (tool.table.setsockopt)(tool.table.userdata, fd, libc::SOL_TCP, inq, (&raw const on).cast(), 4) };
+    assert_eq!(rc, 0);
+    let left = |want: usize| {
+        let mut bytes = vec![0_u8; want];
+        let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: want };
+        let mut control = [0_u64; 8];
+        // SAFETY: a message of zeroes is valid.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+        (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), 64);
+        // SAFETY: all that the message points to lives here.
+        let count = unsafe { (tool.table.recvmsg)(tool.table.userdata, fd, &mut message, 0) };
+        // SAFETY: the buffer lives here, and holds what the call wrote.
+        let header = unsafe { &*libc::CMSG_FIRSTHDR(&message) };
+        assert_eq!((header.cmsg_level, header.cmsg_type), (libc::SOL_TCP, inq));
+        // SAFETY: as above.
+        (count, unsafe { libc::CMSG_DATA(header).cast::<i32>().read_unaligned() })
+    };
+    tool.inject(&data(theirs, ours, 900), &[1; 900]);
+    assert_eq!(left(300), (300, 600));
+    let mut last = data(theirs.plus(900), ours, 100);
+    last.flags = Flags::FIN.with(Flags::ACK);
+    tool.inject(&last, &[1; 100]);
+    assert_eq!(left(700), (700, 1), "the end counts as one");
 }

@@ -1,5 +1,6 @@
 //! Two hosts talk over a pipe.
 
+mod flood;
 mod path;
 mod peer;
 mod sockets;

@@ -2,7 +2,7 @@
 
 use crate::world::{CLIENT, Pipe, SERVER, World, address, pattern, socket_address};
 use lightlag_core::{Bytes, Duration};
-use lightlag_host::{Shutdown, SocketError, SocketOption};
+use lightlag_host::{Shutdown, SocketError, SocketOption, Writing};
 use lightlag_tcp::State;
 use std::net::{IpAddr, SocketAddr};
 
@@ -69,7 +69,7 @@ fn several_connections_share_a_listener() {
 
 #[test]
 fn a_full_backlog_drops_syns_until_somebody_accepts() {
-    let mut world = world();
+    let mut world = World::new(Pipe::CLEAN, |_, config| config.syn_cookies = false);
     let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), 1).unwrap();
     for _ in 0..3 {
         let socket = world.stacks[CLIENT].socket();
@@ -270,7 +270,7 @@ fn options_out_of_range_and_too_late_are_refused() {
     }
     assert_eq!(stack.set_option(world.now, client, &SocketOption::MaxSegment(500)), Err(SocketError::Invalid));
     stack.set_option(world.now, fresh, &SocketOption::SendBuffer(Bytes(1))).unwrap();
-    assert_eq!(stack.settings(fresh).unwrap().send_buffer, Some(Bytes(2_304)));
+    assert_eq!(stack.settings(fresh).unwrap().send_buffer, Some(Bytes(4_608)));
     assert!(stack.set_option(world.now, client, &SocketOption::Congestion("bbr".parse().unwrap())).is_ok());
     stack.write(world.now, client, b"x").unwrap();
     world.flush();
@@ -384,6 +384,8 @@ fn the_last_segment_of_a_burst_and_of_a_write_asks_for_a_push() {
     assert_eq!(leaving(&mut world, CLIENT), expected);
 }
 
+const MORE: Writing = Writing { more: true, ends_record: false };
+
 #[test]
 fn more_to_come_holds_back_what_is_no_segment_and_asks_for_no_push() {
     let mut world = world();
@@ -392,11 +394,121 @@ fn more_to_come_holds_back_what_is_no_segment_and_asks_for_no_push() {
         world.stacks[CLIENT].set_option(world.now, client, &SocketOption::NoDelay(true)).unwrap();
     };
     set(&mut world);
-    assert_eq!(world.stacks[CLIENT].write_with(world.now, client, &[0; 1_548], true), Ok(1_548));
+    assert_eq!(world.stacks[CLIENT].write_with(world.now, client, &[0; 1_548], MORE), Ok(1_548));
     assert_eq!(leaving(&mut world, CLIENT), [(1_448, false)]);
     set(&mut world);
     assert_eq!(leaving(&mut world, CLIENT), [(100, false)], "TCP_NODELAY lets it go");
-    world.stacks[CLIENT].write_with(world.now, client, &[0; 20], true).unwrap();
+    world.stacks[CLIENT].write_with(world.now, client, &[0; 20], MORE).unwrap();
     world.stacks[CLIENT].write(world.now, client, &[0; 20]).unwrap();
     assert_eq!(leaving(&mut world, CLIENT), [(40, true)], "a write without MSG_MORE, too");
+}
+
+#[test]
+fn what_may_wait_unsent_bounds_writes_and_wakes_a_writer_at_half_of_it() {
+    let mut world = world();
+    let (client, _, _) = world.connect(false);
+    world.stacks[CLIENT].set_option(world.now, client, &SocketOption::NotSentLimit(Bytes(4_000))).unwrap();
+    world.connected[SERVER] = false;
+    // The first ten segments leave; the kernel's buffer of half the peer's window that has begun is filled.
+    let taken = world.stacks[CLIENT].write(world.now, client, &[0; 200_000]).unwrap() as u64;
+    world.flush();
+    let unsent = world.stacks[CLIENT].info(world.now, client).unwrap().notsent_bytes;
+    assert_eq!(taken - unsent, 14_480);
+    assert!((4_000..40_000).contains(&unsent), "{unsent}");
+    let before = world.stacks[CLIENT].readiness(client).unwrap();
+    assert!(!before.writable);
+    assert_eq!(world.stacks[CLIENT].write(world.now, client, &[0; 10]), Err(SocketError::WouldBlock));
+    world.connected[SERVER] = true;
+    world.run(Duration::from_secs(3));
+    let after = world.stacks[CLIENT].readiness(client).unwrap();
+    assert!(after.writable);
+    assert_eq!(after.releases, before.releases + 1, "told once");
+}
+
+#[test]
+fn arrivals_wake_a_reader_once_each() {
+    let mut world = world();
+    let (client, server, _) = world.connect(false);
+    let arrivals = |world: &mut World| world.stacks[SERVER].readiness(server).unwrap().arrivals;
+    let first = arrivals(&mut world);
+    for count in 1..3 {
+        world.stacks[CLIENT].write(world.now, client, b"data").unwrap();
+        world.run(SECOND);
+        assert_eq!(arrivals(&mut world), first + count);
+    }
+    world.stacks[SERVER].read(server, &mut [0; 3]).unwrap();
+    world.run(SECOND);
+    assert_eq!(arrivals(&mut world), first + 2, "reading is no arrival");
+    world.stacks[CLIENT].shutdown(client, Shutdown::Write).unwrap();
+    world.run(SECOND);
+    assert_eq!(arrivals(&mut world), first + 3);
+}
+
+#[test]
+fn a_record_ends_its_segment_and_its_buffer() {
+    let mut world = world();
+    let (client, _, _) = world.connect(false);
+    let record = Writing { more: false, ends_record: true };
+    for bytes in [2_000, 400, 400] {
+        world.stacks[CLIENT].write_with(world.now, client, &vec![0; bytes], record).unwrap();
+    }
+    world.stacks[CLIENT].write(world.now, client, &[0; 1_448]).unwrap();
+    let expected = [(1_448, false), (552, true), (400, true), (400, true), (1_448, true)];
+    assert_eq!(leaving(&mut world, CLIENT), expected);
+}
+
+#[test]
+fn times_of_business_count_until_everything_is_acknowledged() {
+    let mut world = world();
+    let (client, server, _) = world.connect(false);
+    let opened = world.now;
+    world.run(SECOND);
+    let info = |world: &World, host: usize, socket| world.stacks[host].info(world.now, socket).unwrap();
+    assert_eq!(info(&world, CLIENT, client).busy_time, Duration::ZERO);
+    assert!(info(&world, SERVER, server).last_data_recv >= SECOND, "from the handshake on, {opened:?}");
+    world.stacks[CLIENT].write(world.now, client, &[0; 3 * 1_448]).unwrap();
+    world.run(SECOND);
+    // One round trip of 20 ms; the first ACKs do not wait.
+    assert_eq!(info(&world, CLIENT, client).busy_time, Duration::from_millis(20));
+    assert_eq!(info(&world, CLIENT, client).sndbuf_limited, Duration::ZERO);
+    assert!(info(&world, SERVER, server).last_data_recv < SECOND);
+}
+
+#[test]
+fn a_small_send_buffer_is_told_as_a_limit() {
+    let mut world = world();
+    let (client, server, _) = world.connect(false);
+    world.stacks[CLIENT].set_option(world.now, client, &SocketOption::SendBuffer(Bytes(5_000))).unwrap();
+    let end = world.now + SECOND;
+    while world.now < end {
+        if world.stacks[CLIENT].readiness(client).unwrap().writable {
+            let _ = world.stacks[CLIENT].write(world.now, client, &[0; 60_000]);
+        }
+        let _ = world.stacks[SERVER].read(server, &mut [0; 100_000]);
+        world.step(end);
+    }
+    let info = world.stacks[CLIENT].info(world.now, client).unwrap();
+    assert!(info.sndbuf_limited > Duration::ZERO && info.sndbuf_limited <= info.busy_time, "{:?}", info.sndbuf_limited);
+    assert!(info.busy_time <= SECOND);
+}
+
+#[test]
+fn the_user_timeout_ends_a_connection_that_nobody_answers() {
+    let mut world = world();
+    let (client, _, _) = world.connect(false);
+    world.stacks[CLIENT].set_option(world.now, client, &SocketOption::UserTimeout(Duration::from_secs(3))).unwrap();
+    world.connected = [false; 2];
+    world.stacks[CLIENT].write(world.now, client, b"x").unwrap();
+    world.run(Duration::from_secs(2));
+    assert_eq!(world.stacks[CLIENT].take_error(client), Ok(None));
+    world.run(Duration::from_secs(2));
+    assert_eq!(world.stacks[CLIENT].take_error(client), Ok(Some(SocketError::TimedOut)));
+}
+
+#[test]
+fn a_host_does_not_reach_itself() {
+    let mut world = world();
+    let stack = &mut world.stacks[CLIENT];
+    let socket = stack.socket();
+    assert_eq!(stack.connect(world.now, socket, socket_address(CLIENT, 80)), Err(SocketError::NetworkUnreachable));
 }

@@ -84,6 +84,11 @@ const fn ethernet() -> u16 {
     1500
 }
 
+/// An address as it stands before a port.
+fn shown(ip: IpAddr) -> String {
+    if ip.is_ipv4() { ip.to_string() } else { format!("[{ip}]") }
+}
+
 /// Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
 const LEAST_MTU: u16 = 128;
 
@@ -132,6 +137,18 @@ impl ServeOptions {
                     .map_err(|_| format!("{remote:?}: is not ADDRESS:PORT; write for example 10.9.0.1:5001"))?;
                 if to.is_ipv4() != address.is_ipv4() {
                     return Err(format!("{remote}: is not of the family of --address {address}"));
+                }
+                if to.port() == 0 {
+                    return Err(format!(
+                        "{remote}: nobody listens at port 0; write for example {}:5001",
+                        shown(to.ip())
+                    ));
+                }
+                if to.ip() == address {
+                    return Err(format!("{remote}: is --address {address}, this host itself; name another host"));
+                }
+                if to.ip().is_unspecified() || to.ip().is_multicast() {
+                    return Err(format!("{remote}: is not the address of one host; write for example 10.9.0.1:5001"));
                 }
                 Ok(Action::Connect { remote: to, role })
             }
@@ -218,6 +235,9 @@ mod tests {
             (r#"{"peer": "10.9.0.1/33"}"#, "--peer \"10.9.0.1/33\""),
             (r#"{"peer": "10.8.0.1/24"}"#, "--peer 10.8.0.1/24: --address 10.9.0.2 lies outside"),
             (r#"{"peer": "10.9.0.2/24"}"#, "--peer 10.9.0.2/24: is our own"),
+            (r#"{"remote": "10.9.0.1:0"}"#, "10.9.0.1:0: nobody listens at port 0; write for example 10.9.0.1:5001"),
+            (r#"{"remote": "10.9.0.2:5001"}"#, "10.9.0.2:5001: is --address 10.9.0.2, this host itself"),
+            (r#"{"remote": "0.0.0.0:5001"}"#, "0.0.0.0:5001: is not the address of one host"),
             (r#"{"port": 0}"#, "--port"),
             (r#"{"mtu": 60}"#, "--mtu 60"),
             (r#"{"tcp": {"mss": "1 B"}}"#, "--set mss"),

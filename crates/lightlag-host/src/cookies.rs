@@ -1,0 +1,217 @@
+//! SYN cookies (RFC 4987 §3.6): once too many connections are half open, a listener keeps nothing of a SYN. What it must
+//! know again stands in the number of its SYN-ACK, which the peer's ACK brings back: 5 bits of time, 3 that name an MSS, 24
+//! of a keyed hash of both with the addresses and the peer's number. Of other options only those survive that fit into the
+//! lowest six bits of a timestamp (as Linux): the shift of the peer's windows and SACK. Without timestamps there are none.
+
+use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_tcp::Segment;
+use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions, Timestamps};
+use std::net::{IpAddr, SocketAddr};
+
+/// The time in a cookie goes on by one in this time.
+const EPOCH: Duration = Duration::from_secs(64);
+
+/// How many epochs a cookie holds beyond its own.
+const HOLDS: u64 = 1;
+
+/// The MSS that a cookie can name: the largest of them that is not above the peer's.
+const MSS: [u16; 8] = [64, 216, 536, 1_220, 1_300, 1_440, 1_460, 8_940];
+
+/// The bits of a timestamp that hold options: four of the shift, all of them set without scaling, and one of SACK.
+const OPTIONS: u32 = 0x3f;
+const NO_SCALE: u32 = 0xf;
+const SACK: u32 = 0x10;
+
+/// Makes and reads the cookies of one host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cookies {
+    key: [u64; 2],
+    /// When the last one left.
+    last: Option<Instant>,
+}
+
+/// Both ends of a connection that may come to be, and the peer's initial number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    pub(crate) number: SeqNumber,
+}
+
+impl Cookies {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut secret = RandomStream::new(seed, "SYN cookies");
+        Self { key: [secret.bits(), secret.bits()], last: None }
+    }
+
+    /// The initial number of the SYN-ACK for a SYN with this MSS.
+    pub(crate) fn make(&mut self, now: Instant, opening: &Opening, mss: u16) -> SeqNumber {
+        self.last = Some(now);
+        let index = MSS.iter().rposition(|known| *known <= mss).unwrap_or(0);
+        self.cookie(epoch(now), index, opening)
+    }
+
+    /// The MSS that the cookie names, if it is one of this host, for these ends, and not too old.
+    pub(crate) fn read(&self, now: Instant, cookie: SeqNumber, opening: &Opening) -> Option<u16> {
+        // Nobody guesses one while none is about.
+        self.last.filter(|last| now.since(*last) < EPOCH * (HOLDS + 1))?;
+        let (time, index) = (u64::from(cookie.0 >> 27), (cookie.0 >> 24 & 7) as usize);
+        let now = epoch(now);
+        let age = now.wrapping_sub(time) % 32;
+        let made = now.checked_sub(age).filter(|_| age <= HOLDS)?;
+        (self.cookie(made, index, opening) == cookie).then(|| MSS[index])
+    }
+
+    fn cookie(&self, epoch: u64, index: usize, opening: &Opening) -> SeqNumber {
+        let mut words = Vec::with_capacity(8);
+        for end in [opening.local, opening.remote] {
+            let address = match end.ip() {
+                IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+                IpAddr::V6(ip) => ip,
+            };
+            let bits = address.to_bits();
+            words.extend([(bits >> 64) as u64, bits as u64]);
+        }
+        words.push(u64::from(opening.local.port()) << 48 | u64::from(opening.remote.port()) << 32);
+        words.push(u64::from(opening.number.0) << 32 | index as u64);
+        words.push(epoch);
+        let hash = siphash(self.key, &words) as u32 & 0xff_ffff;
+        SeqNumber((epoch as u32 % 32) << 27 | (index as u32) << 24 | hash)
+    }
+}
+
+fn epoch(now: Instant) -> u64 {
+    now.as_nanos() / EPOCH.as_nanos()
+}
+
+/// What a cookie can hold of a SYN. `stamped`: both ends have timestamps.
+pub(crate) fn bare_syn(segment: &Segment, stamped: bool) -> Segment {
+    let options = segment.syn_options();
+    let mss = SynOptions { mss: options.mss, window_scale: None, sack_permitted: false };
+    let bare = Segment::new(segment.seq, SeqNumber::default(), segment.window, Flags::SYN);
+    match segment.timestamps().filter(|_| stamped) {
+        Some(stamps) => bare.with_syn_options(options).with_timestamps(stamps),
+        None => bare.with_syn_options(mss),
+    }
+}
+
+/// The SYN as it was, from the ACK of its answer.
+pub(crate) fn syn_behind(ack: &Segment, mss: u16, stamped: bool) -> Segment {
+    let options = SynOptions { mss: Some(mss), window_scale: None, sack_permitted: false };
+    let bare = Segment::new(ack.seq.plus(u32::MAX), SeqNumber::default(), ack.window, Flags::SYN);
+    match ack.timestamps().filter(|_| stamped) {
+        Some(stamps) => {
+            let (window_scale, sack_permitted) = options_of(stamps.echo);
+            let options = SynOptions { window_scale, sack_permitted, ..options };
+            bare.with_syn_options(options).with_timestamps(Timestamps { value: stamps.value, echo: 0 })
+        }
+        None => bare.with_syn_options(options),
+    }
+}
+
+/// A SYN-ACK whose timestamp, if it has one, holds the options of the SYN. It is never ahead of the clock.
+pub(crate) fn answer(syn_ack: Segment, syn: &Segment) -> Segment {
+    let Some(stamps) = syn_ack.timestamps() else { return syn_ack };
+    let options = syn.syn_options();
+    let scale = options.window_scale.map_or(NO_SCALE, |scale| u32::from(scale.min(14)));
+    let bits = scale | if options.sack_permitted { SACK } else { 0 };
+    let value = stamps.value & !OPTIONS | bits;
+    let value = if bits > stamps.value & OPTIONS { value.wrapping_sub(OPTIONS + 1) } else { value };
+    syn_ack.with_timestamps(Timestamps { value, ..stamps })
+}
+
+fn options_of(echo: u32) -> (Option<u8>, bool) {
+    let scale = echo & NO_SCALE;
+    ((scale != NO_SCALE).then_some(scale as u8), echo & SACK != 0)
+}
+
+/// SipHash-2-4 (Aumasson and Bernstein 2012) of whole words.
+fn siphash(key: [u64; 2], words: &[u64]) -> u64 {
+    let mut v = [
+        key[0] ^ 0x736f_6d65_7073_6575,
+        key[1] ^ 0x646f_7261_6e64_6f6d,
+        key[0] ^ 0x6c79_6765_6e65_7261,
+        key[1] ^ 0x7465_6462_7974_6573,
+    ];
+    // The last word holds the length in bytes in its upper byte.
+    for word in words.iter().copied().chain([(words.len() as u64 * 8) << 56]) {
+        v[3] ^= word;
+        (0..2).for_each(|_| round(&mut v));
+        v[0] ^= word;
+    }
+    v[2] ^= 0xff;
+    (0..4).for_each(|_| round(&mut v));
+    v[0] ^ v[1] ^ v[2] ^ v[3]
+}
+
+fn round(v: &mut [u64; 4]) {
+    v[0] = v[0].wrapping_add(v[1]);
+    v[2] = v[2].wrapping_add(v[3]);
+    v[1] = v[1].rotate_left(13) ^ v[0];
+    v[3] = v[3].rotate_left(16) ^ v[2];
+    v[0] = v[0].rotate_left(32);
+    v[2] = v[2].wrapping_add(v[1]);
+    v[0] = v[0].wrapping_add(v[3]);
+    v[1] = v[1].rotate_left(17) ^ v[2];
+    v[3] = v[3].rotate_left(21) ^ v[0];
+    v[2] = v[2].rotate_left(32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Instant = Instant::from_nanos(1_000_000_000_000);
+
+    fn opening(number: u32) -> Opening {
+        Opening {
+            local: "10.0.0.2:80".parse().unwrap(),
+            remote: "10.0.0.1:40000".parse().unwrap(),
+            number: SeqNumber(number),
+        }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_its_authors() {
+        // Key 00 … 0f; messages of 0 and of 8 bytes, 00 … 07 (appendix A and the vectors of the reference program).
+        let key = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];
+        assert_eq!(siphash(key, &[]), 0x726f_db47_dd0e_0e31);
+        assert_eq!(siphash(key, &[0x0706_0504_0302_0100]), 0x93f5_f579_9a93_2462);
+    }
+
+    #[test]
+    fn a_cookie_names_an_mss_for_two_minutes_and_these_ends_alone() {
+        let mut cookies = Cookies::new(7);
+        let cookie = cookies.make(NOW, &opening(5), 1_459);
+        assert_eq!(cookies.read(NOW, cookie, &opening(5)), Some(1_440));
+        assert_eq!(cookies.read(NOW, cookie, &opening(6)), None);
+        assert_eq!(cookies.read(NOW, cookie.plus(1), &opening(5)), None);
+        let other = Opening { remote: "10.0.0.1:40001".parse().unwrap(), ..opening(5) };
+        assert_eq!(cookies.read(NOW, cookie, &other), None);
+        cookies.make(NOW + Duration::from_secs(140), &opening(9), 1_460);
+        assert_eq!(cookies.read(NOW + Duration::from_secs(60), cookie, &opening(5)), Some(1_440));
+        assert_eq!(cookies.read(NOW + Duration::from_secs(140), cookie, &opening(5)), None, "too old");
+        assert_eq!(Cookies::new(7).read(NOW, cookie, &opening(5)), None, "none was sent");
+        let mut others = Cookies::new(8);
+        others.make(NOW, &opening(1), 536);
+        assert_eq!(others.read(NOW, cookie, &opening(5)), None, "another key");
+        assert_eq!(cookies.make(NOW, &opening(5), 40).0 >> 24 & 7, 0, "the smallest");
+    }
+
+    #[test]
+    fn timestamps_keep_the_options_and_never_lead_the_clock() {
+        let stamps = Timestamps { value: 4_000, echo: 77 };
+        for (scale, sack) in [(Some(7), true), (None, true), (Some(0), false), (None, false)] {
+            let options = SynOptions { mss: Some(1_460), window_scale: scale, sack_permitted: sack };
+            let syn = Segment::new(SeqNumber(5), SeqNumber(0), 1_000, Flags::SYN).with_syn_options(options);
+            let told = answer(syn.with_timestamps(stamps), &syn).timestamps().unwrap();
+            assert!(told.value <= 4_000 && told.value > 4_000 - 64 && told.echo == 77);
+            let ack = Segment::new(SeqNumber(6), SeqNumber(9), 500, Flags::ACK)
+                .with_timestamps(Timestamps { value: 80, echo: told.value });
+            let back = syn_behind(&ack, 1_440, true);
+            assert_eq!((back.seq, back.flags, back.timestamps().unwrap().value), (SeqNumber(5), Flags::SYN, 80));
+            let expected = SynOptions { mss: Some(1_440), window_scale: scale, sack_permitted: sack };
+            assert_eq!(back.syn_options(), expected);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! For how long something held, in parts: where the time of a sender went (`tcp_chrono_start` of Linux).
+
+use lightlag_core::{Duration, Instant};
+
+/// Adds up the times between [`Self::start`] and [`Self::stop`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stopwatch {
+    total: Duration,
+    since: Option<Instant>,
+}
+
+impl Stopwatch {
+    /// Runs from now on, if it did not before.
+    pub(crate) fn start(&mut self, now: Instant) {
+        self.since.get_or_insert(now);
+    }
+
+    pub(crate) fn stop(&mut self, now: Instant) {
+        self.total = self.total(now);
+        self.since = None;
+    }
+
+    pub(crate) fn total(&self, now: Instant) -> Duration {
+        self.total + self.since.map_or(Duration::ZERO, |since| now.since(since))
+    }
+}
+
+/// Where the time of a sender went. The other two are parts of the first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Chronograph {
+    /// Something is not acknowledged.
+    pub(crate) busy: Stopwatch,
+    /// The congestion window has room, and the peer's has none.
+    pub(crate) refused: Stopwatch,
+    /// The congestion window has room, and the application waits for room in the send buffer.
+    pub(crate) starved: Stopwatch,
+}
+
+impl Chronograph {
+    /// Everything is acknowledged.
+    pub(crate) fn stopped(mut self, now: Instant) -> Self {
+        for watch in [&mut self.busy, &mut self.refused, &mut self.starved] {
+            watch.stop(now);
+        }
+        self
+    }
+}
