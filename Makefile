@@ -96,10 +96,10 @@ instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit say
 peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md
 	nice $(BIN)/python benchmarks/peers/compare
 
-packetdrill: | tools ## play the packet scripts of packetdrill (TOOL=folder where it was built) on our TCP: docs/validation.md
+packetdrill: | tools ## play the packet scripts of packetdrill (TOOL=folder where it was built) and of the kernel (SELFTESTS=its folder) on our TCP: docs/validation.md
 	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
 	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
-	$(PYTHON) benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release --page docs/validation.md
+	$(PYTHON) benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release --page docs/validation.md $(if $(SELFTESTS),--selftests "$(SELFTESTS)")
 
 emulate-bench: $(BIN)/.engine | iperf3 ping ## real packets through lightlag emulate: how fast, how late, beside the simulation (root)
 	$(BIN)/python benchmarks/emulate/compare
