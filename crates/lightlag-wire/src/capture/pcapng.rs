@@ -11,6 +11,7 @@ pub const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 pub const INTERFACE: u32 = 1;
 const OLD_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
+pub const NAMES: u32 = 4;
 pub const PACKET: u32 = 6;
 
 /// What a section begins with, in its own byte order (§4.1).

@@ -326,6 +326,47 @@ fn comments_and_names_that_are_no_utf8_are_read_as_far_as_they_are() {
     assert_eq!(good(&bytes)[0].comment.as_deref(), Some("a\u{fffd}b"));
 }
 
+/// pcapng §4.5: a block of type 4 with a record for each address, 1 for IPv4 and 2 for IPv6, whose name ends with a NUL.
+#[test]
+fn names_of_addresses_stand_in_a_block_of_their_own() {
+    let mut writer = Writer::new(Vec::new(), "").unwrap();
+    let interface = writer.interface("ground").unwrap();
+    let before = writer.out.len();
+    let names = [("10.0.0.1".parse().unwrap(), "client"), ("fd00::2".parse().unwrap(), "späth")];
+    writer.names(names).unwrap();
+    writer.packet(interface, Instant::default(), Direction::Unknown, &[0x45], "").unwrap();
+    let file = writer.finish().unwrap();
+    let v4 = Bytes::new(false).u16(1).u16(11).put(&[10, 0, 0, 1]).put(b"client\0\0");
+    let mut v6 = [0; 16];
+    (v6[0], v6[15]) = (0xfd, 2);
+    let v6 = Bytes::new(false).u16(2).u16(16 + 6 + 1).put(&v6).put("späth\0\0".as_bytes());
+    let body = Bytes::new(false).put(&v4.bytes).put(&v6.bytes).u32(0).u32(0);
+    let expected = Bytes::new(false).block(4, body).bytes;
+    assert_eq!(file[before..before + expected.len()], expected);
+    assert_eq!(good(&file).len(), 1, "a reader passes over names");
+    let mut none = Writer::new(Vec::new(), "").unwrap();
+    let empty = none.out.len();
+    none.names([]).unwrap();
+    assert_eq!(none.out.len(), empty);
+}
+
+#[test]
+fn many_names_stand_in_several_blocks() {
+    let mut writer = Writer::new(Vec::new(), "").unwrap();
+    let before = writer.out.len();
+    let long = "ä".repeat(40_000);
+    writer
+        .names((0..2_500_u32).map(|at| (std::net::Ipv4Addr::from_bits(at).into(), if at == 0 { &long } else { "n" })))
+        .unwrap();
+    let (mut at, mut blocks) = (before, 0);
+    while at < writer.out.len() {
+        assert_eq!(writer.out[at..at + 4], [4, 0, 0, 0]);
+        at += u32::from_le_bytes(writer.out[at + 4..at + 8].try_into().unwrap()) as usize;
+        blocks += 1;
+    }
+    assert_eq!((at, blocks), (writer.out.len(), 3));
+}
+
 #[test]
 fn a_long_comment_is_cut_between_characters() {
     let mut writer = Writer::new(Vec::new(), "").unwrap();

@@ -1,9 +1,10 @@
 //! Writes captures as pcapng: nanoseconds, several interfaces, comments.
 
-use super::pcapng::{BYTE_ORDER, COMMENT, END, FLAGS, INTERFACE, NAME, PACKET, RESOLUTION, SECTION, padding};
+use super::pcapng::{BYTE_ORDER, COMMENT, END, FLAGS, INTERFACE, NAME, NAMES, PACKET, RESOLUTION, SECTION, padding};
 use super::{Direction, InterfaceId, LinkType};
 use lightlag_core::Instant;
 use std::io::{self, Write};
+use std::net::IpAddr;
 
 /// The program that wrote a file (§4.1).
 const APPLICATION: u16 = 4;
@@ -11,13 +12,21 @@ const APPLICATION: u16 = 4;
 /// Times are written in units of 10^-9 seconds.
 const NANOSECONDS: u8 = 9;
 
-/// The longest text that an option is given, in bytes: its length has 16 bits.
-const LONGEST_TEXT: usize = 0xfff0;
+/// Records of a block of names (§4.5): the end, and an address with its name.
+const RECORDS_END: u16 = 0;
+const RECORD_V4: u16 = 1;
+const RECORD_V6: u16 = 2;
+
+/// Names in one block, so that none becomes large.
+const NAMES_IN_BLOCK: usize = 1000;
+
+/// The longest text in an option or a record, in bytes: its length has 16 bits, and an address may stand before it.
+const LONGEST_TEXT: usize = 0xff00;
 
 /// A capture that is being written, in little-endian pcapng of one section. Nothing is kept of what was written.
 #[derive(Debug)]
 pub struct Writer<W> {
-    out: W,
+    pub(super) out: W,
     block: Vec<u8>,
     interfaces: u32,
 }
@@ -53,6 +62,30 @@ impl<W: Write> Writer<W> {
         self.end()?;
         self.interfaces += 1;
         Ok(InterfaceId(self.interfaces - 1))
+    }
+
+    /// Says how addresses are called (§4.5), for programs that show names in their place. A name is not empty and has no
+    /// NUL. Write it before the packets that show them.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn names<'a>(&mut self, names: impl IntoIterator<Item = (IpAddr, &'a str)>) -> io::Result<()> {
+        let mut names = names.into_iter().peekable();
+        while names.peek().is_some() {
+            self.begin(NAMES);
+            for (address, name) in names.by_ref().take(NAMES_IN_BLOCK) {
+                let (kind, mut value) = match address {
+                    IpAddr::V4(address) => (RECORD_V4, address.octets().to_vec()),
+                    IpAddr::V6(address) => (RECORD_V6, address.octets().to_vec()),
+                };
+                value.extend_from_slice(whole_letters(name, LONGEST_TEXT).as_bytes());
+                value.push(0);
+                self.option(kind, &value);
+            }
+            self.option(RECORDS_END, &[]);
+            self.end()?;
+        }
+        Ok(())
     }
 
     /// Adds a packet of IP. An empty comment is none.
@@ -115,8 +148,7 @@ impl<W: Write> Writer<W> {
 
     fn text(&mut self, code: u16, text: &str) {
         if !text.is_empty() {
-            let whole = (0..=text.len().min(LONGEST_TEXT)).rev().find(|&at| text.is_char_boundary(at));
-            self.option(code, &text.as_bytes()[..whole.unwrap_or(0)]);
+            self.option(code, whole_letters(text, LONGEST_TEXT).as_bytes());
         }
     }
 
@@ -134,4 +166,10 @@ impl<W: Write> Writer<W> {
         self.put(&length);
         self.out.write_all(&self.block)
     }
+}
+
+/// As much of a text as so many bytes hold.
+fn whole_letters(text: &str, most: usize) -> &str {
+    let end = (0..=text.len().min(most)).rev().find(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(0)]
 }
