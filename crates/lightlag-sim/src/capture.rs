@@ -19,10 +19,14 @@ use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::{Direction, InterfaceId, Writer};
 use lightlag_wire::signal::{self, News};
 use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+mod pending;
+
+use pending::Pending;
 
 /// Where a capture is written to.
 pub type Output = Box<dyn Write + Send>;
@@ -46,6 +50,8 @@ pub(crate) struct Setup {
     hosts: Vec<[NodeId; 2]>,
     /// Names of places, in the order of the plan.
     names: Vec<String>,
+    /// Nodes whose addresses packets show, with their names.
+    hosts_named: Vec<(NodeId, String)>,
     /// Begin and name of every link direction.
     links: Vec<(NodeId, String)>,
     nodes: usize,
@@ -64,6 +70,7 @@ impl Setup {
             endpoints: ends::ends(network).collect(),
             hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
             names: plan.places.iter().map(name).collect(),
+            hosts_named: shown_nodes(network, &plan),
             links: network.links.iter().map(|link| (link.from, link.name.clone())).collect(),
             nodes: network.nodes.len(),
             plan,
@@ -90,9 +97,10 @@ impl Setup {
             let application = concat!("lightlag ", env!("CARGO_PKG_VERSION"));
             let mut writer = Writer::new(open(&file)?, application)?;
             let interface = writer.interface(name)?;
+            writer.names(self.hosts_named.iter().map(|(node, name)| (address(self.ip, *node), name.as_str())))?;
             let is_node = matches!(place, CapturePlace::Node(_));
             let hops = BTreeMap::new();
-            files.push(File { name: file, writer, interface, node, is_node, hops, pending: VecDeque::new() });
+            files.push(File { name: file, writer, interface, node, is_node, hops, pending: Pending::default() });
         }
         Ok(Captures {
             files,
@@ -110,6 +118,15 @@ impl Setup {
             error: None,
         })
     }
+}
+
+/// The nodes whose addresses packets of captured flows show: their ends, and stations that tell them something.
+fn shown_nodes(network: &Network, plan: &CapturePlan) -> Vec<(NodeId, String)> {
+    let captured = network.flows.iter().zip(&plan.flows).filter(|(_, is_captured)| **is_captured);
+    let ends = captured.flat_map(|(flow, _)| [flow.from, flow.to]);
+    let telling = network.links.iter().filter(|link| link.signals.is_some());
+    let nodes: BTreeSet<NodeId> = ends.chain(telling.flat_map(|link| [link.from, link.to])).collect();
+    nodes.into_iter().map(|node| (node, network.nodes[node.0 as usize].clone())).collect()
 }
 
 /// The captures of a run.
@@ -141,7 +158,7 @@ struct File {
     /// Links from where packets come from to `node`.
     hops: BTreeMap<NodeId, u8>,
     /// What waits for the fate of the first of it.
-    pending: VecDeque<Seen>,
+    pending: Pending,
 }
 
 /// A packet that was seen.
@@ -206,9 +223,7 @@ impl Captures {
     /// Writes what still waits, and gives the names of the files, and which of them could not be written and why.
     pub(crate) fn finish(mut self) -> (Vec<String>, Option<(String, io::Error)>) {
         for file in 0..self.files.len() {
-            for seen in &mut self.files[file].pending {
-                seen.awaits = None;
-            }
+            self.files[file].pending.release();
             self.write_known(file);
         }
         let mut names = Vec::with_capacity(self.files.len());
@@ -245,21 +260,18 @@ impl Captures {
         let links = || routes.path(origin, *node).map_or(0, |way| u8::try_from(way.len()).unwrap_or(u8::MAX));
         hops.entry(origin).or_insert_with(links);
         seen.awaits = seen.awaits.filter(|_| self.comments);
-        self.files[file].pending.push_back(seen);
+        self.files[file].pending.add(seen);
         self.write_known(file);
     }
 
     /// It is known what became of a packet on a link.
     fn settle(&mut self, on: usize, packet: &Packet, cause: Option<DropCause>) {
-        let link = Some(LinkId(on as u32));
+        let link = LinkId(on as u32);
         let from = self.links[on].0;
+        // For want of room the packet that comes is dropped, and not one that waits.
+        let newest = cause == Some(DropCause::Queue);
         for file in [self.at_link[on], self.at_node[from.0 as usize]].into_iter().flatten() {
-            let is_it = |seen: &&mut Seen| {
-                seen.awaits == link && seen.packet.flow == packet.flow && seen.packet.body == packet.body
-            };
-            // A copy that the link made finds nothing.
-            let Some(seen) = self.files[file].pending.iter_mut().find(is_it) else { continue };
-            seen.awaits = None;
+            let Some(seen) = self.files[file].pending.settle(link, packet, newest) else { continue };
             if let Some(cause) = cause {
                 let separator = if seen.comment.is_empty() { "" } else { "; " };
                 let _ = write!(seen.comment, "{separator}dropped on {}: {}", self.links[on].1, explain(cause));
@@ -270,8 +282,7 @@ impl Captures {
 
     /// Writes from the front on what nothing more is to be known of.
     fn write_known(&mut self, file: usize) {
-        while self.files[file].pending.front().is_some_and(|seen| seen.awaits.is_none()) {
-            let seen = self.files[file].pending.pop_front().expect("there is a first");
+        while let Some(seen) = self.files[file].pending.take_known() {
             if self.error.is_none()
                 && let Err(error) = self.write(file, &seen)
             {
