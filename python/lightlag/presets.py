@@ -39,6 +39,9 @@ __all__ = [
     "scps_moon",
 ]
 
+DRAWN_START = {"uniform": ["0 s", "1 s"]}
+"""Starts of flows that share a bottleneck: with another seed they meet in other phases."""
+
 
 def geo(
     *,
@@ -222,7 +225,7 @@ def heterogeneous(
     flows = [Flow(name="satellite", from_="client1", to="server1")]
     for pair in range(1, terrestrial + 1):
         source, sink = f"terrestrial{pair}", f"terrestrial-server{pair}"
-        flows.append(Flow(name=source, from_=source, to=sink, congestion=terrestrial_congestion))
+        flows.append(Flow(name=source, from_=source, to=sink, start=DRAWN_START, congestion=terrestrial_congestion))
     wired = Terrestrial(pairs=terrestrial, rate="100 Mbit/s", delay="2.5 ms", last_delay="7.5 ms")
     return Scenario(
         name="heterogeneous",
@@ -289,8 +292,11 @@ def dumbbell(
     congestion: Congestion | None = None,
     duration: str = "60 s",
 ) -> Scenario:
-    """Flows that start one after the other and share a bottleneck."""
-    flow = FlowTemplate(stagger=stagger)
+    """Flows that start one after the other and share a bottleneck.
+
+    Each starts up to a second later than its turn, which is drawn for each seed.
+    """
+    flow = FlowTemplate(stagger=stagger, start=DRAWN_START)
     return Scenario(
         name="dumbbell",
         duration=duration,

@@ -59,6 +59,8 @@ class Directions(Generic[T]):
 Size: TypeAlias = str
 Time: TypeAlias = str
 Rate: TypeAlias = str
+Start: TypeAlias = Time | Mapping[str, Any]
+"""A time, or how it is drawn for each seed: {"uniform": ["0 s", "1 s"]} or {"exponential": "1 s"}."""
 Delay: TypeAlias = Time | Mapping[str, Any]
 """A time, or a way that light travels: ``{"distance": "384400 km"}``; ``{"orbit": "geo", "elevation": "40 deg"}`` from
 the ground to a satellite, and with two elevations up to it and down; ``{"height": "550 km", "satellites": 22}`` between
@@ -393,8 +395,8 @@ class Flow:
     """What its application sends, and when; by default everything at once."""
     transfer: Size | None = None
     """Payload to send; without it the flow sends until the run ends."""
-    start: Time | None = None
-    """When the connection is opened."""
+    start: Start | None = None
+    """When the connection is opened; a mapping draws it for each seed."""
     reader: Mapping[str, Any] | None = None
     """How the receiving application reads, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
     congestion: Congestion | None = None
@@ -415,8 +417,8 @@ class FlowTemplate:
     """What their applications send, and when; by default everything at once."""
     transfer: Size | None = None
     """Payload that each sends; without it they send until the run ends."""
-    start: Time | None = None
-    """When the first flow starts."""
+    start: Start | None = None
+    """When the first flow starts; a mapping draws for each flow and seed what is added to its turn."""
     stagger: Time | None = None
     """Time from the start of each flow to the start of the next."""
     reader: Mapping[str, Any] | None = None
@@ -738,7 +740,7 @@ class Network:
         transport: Literal["tcp", "udp"] | None = None,
         traffic: Traffic | None = None,
         transfer: Size | None = None,
-        start: Time | None = None,
+        start: Start | None = None,
         reader: Mapping[str, Any] | None = None,
         congestion: Congestion | None = None,
         tcp: TcpLike | None = None,

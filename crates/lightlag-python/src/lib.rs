@@ -85,6 +85,22 @@ fn counts(py: Python<'_>, scenario: &str) -> PyResult<(u64, u64)> {
     Ok((scenario.link_count(), scenario.flow_count()))
 }
 
+/// Whether anything in a scenario, given as JSON, is drawn at random: where nothing is, every seed gives the same.
+#[pyfunction]
+fn is_random(py: Python<'_>, scenario: &str) -> PyResult<bool> {
+    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    let network = scenario.expand().map_err(|errors| scenario_error(py, &errors))?;
+    Ok(scenario.is_random(&network))
+}
+
+/// The changes (key, value) that give every flow of a scenario, given as JSON, this round trip, such as "300 ms".
+#[pyfunction]
+fn changes_for_rtt(py: Python<'_>, scenario: &str, rtt: &str) -> PyResult<Sets> {
+    let rtt: Duration = rtt.parse().map_err(|error: UnitError| PyValueError::new_err(error.to_string()))?;
+    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    scenario.changes_for_rtt(rtt).map_err(|errors| scenario_error(py, &errors))
+}
+
 /// A time such as "300 ms" in seconds.
 #[pyfunction]
 fn seconds(text: &str) -> PyResult<f64> {
@@ -115,7 +131,9 @@ fn congestion_name(name: &str) -> Option<&'static str> {
 #[pymodule]
 mod _engine {
     #[pymodule_export]
-    use super::{ScenarioError, catalog, check, congestion_name, counts, parse, schema, seconds};
+    use super::{
+        ScenarioError, catalog, changes_for_rtt, check, congestion_name, counts, is_random, parse, schema, seconds,
+    };
     #[pymodule_export]
     use crate::answers::answers;
     #[pymodule_export]

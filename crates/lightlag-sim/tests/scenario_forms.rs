@@ -40,7 +40,7 @@ fn what_is_left_out_has_a_default() {
     assert_eq!(line.queue.forward, Queue::default());
     assert_eq!(line.loss.forward, LossModel::default());
     assert_eq!(line.header, Bytes::ZERO);
-    assert_eq!((scenario.flows[0].transfer, scenario.flows[0].start), (None, Duration::ZERO));
+    assert_eq!((scenario.flows[0].transfer, scenario.flows[0].start.fixed()), (None, Duration::ZERO));
     let record = scenario.record;
     assert_eq!((record.trace, record.queue, record.drops), (TraceMode::Change, QueueMode::Sampled, true));
     assert_eq!(record.interval, MS(100));

@@ -135,6 +135,16 @@ impl Timetable {
         self
     }
 
+    /// Whether it is always up, at one rate.
+    pub fn keeps_rate(&self) -> bool {
+        self.deliveries.is_none() && self.phases.iter().all(|phase| phase.is_up && phase.rate == self.phases[0].rate)
+    }
+
+    /// Whether its delay never changes.
+    pub fn keeps_delay(&self) -> bool {
+        self.phases.iter().all(|phase| phase.delay == self.phases[0].delay)
+    }
+
     /// Leaves the rate to these opportunities.
     #[must_use]
     pub fn delivering(mut self, deliveries: Option<Deliveries>) -> Self {

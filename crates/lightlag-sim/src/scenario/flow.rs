@@ -5,6 +5,7 @@ use super::error::{Errors, Path, not_one_of};
 use super::link::{LARGEST, LONGEST, NodeName, refusal_of_name};
 use super::reader::{FromValue, Table, leaf, shown};
 use super::traffic::{Beside, Traffic, Transport};
+use super::varied::Varied;
 use lightlag_core::{Bytes, Duration};
 use lightlag_tcp::congestion::{Choice, canonical, catalog};
 use lightlag_tcp::{Config, OptionError, Options};
@@ -43,9 +44,9 @@ pub struct FlowSpec {
     /// Payload to send; without it the flow sends until the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Bytes>,
-    /// When the connection is opened.
+    /// When the connection is opened; `{ uniform = ["0 s", "1 s"] }` draws it for each seed.
     #[schemars(default)]
-    pub start: Duration,
+    pub start: Varied<Duration>,
     /// How the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
     /// it, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,8 +73,8 @@ pub struct FlowTemplate {
     /// Payload that each sends; without it the flows send until the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Bytes>,
-    /// When the first flow starts.
-    pub start: Duration,
+    /// When the first flow starts; `{ uniform = ["0 s", "1 s"] }` draws for each flow and seed what is added to its turn.
+    pub start: Varied<Duration>,
     /// Time from the start of each flow to the start of the next.
     pub stagger: Duration,
     /// How the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
@@ -92,7 +93,7 @@ impl Default for FlowTemplate {
             transport: Transport::Tcp,
             traffic: Traffic::Bulk,
             transfer: None,
-            start: Duration::ZERO,
+            start: Varied::default(),
             stagger: Duration::ZERO,
             reader: None,
             tcp: Options::default(),

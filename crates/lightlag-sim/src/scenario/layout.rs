@@ -10,6 +10,7 @@ use super::network::{Part, Proxy};
 use super::record::TraceMode;
 use super::topology::{MOST_LINKS, Topology};
 use super::traffic::{Traffic, Transport};
+use super::varied::Varied;
 use lightlag_core::{Bytes, Duration};
 use lightlag_net::NodeId;
 use lightlag_tcp::Config;
@@ -86,6 +87,8 @@ pub(super) struct Stream {
     pub(super) transfer: Option<Bytes>,
     pub(super) reader: Option<Reader>,
     pub(super) start: Duration,
+    /// What is drawn and added to it for each seed, if anything.
+    pub(super) drawn_start: Option<Arc<Varied<Duration>>>,
     pub(super) tcp: Arc<Config>,
 }
 
@@ -257,10 +260,10 @@ impl<'a> Layout<'a> {
 }
 
 /// Flows that a generator makes.
-struct Generated<'a> {
+pub(super) struct Generated<'a> {
     /// Where they stand in the file.
     place: &'static str,
-    template: &'a FlowTemplate,
+    pub(super) template: &'a FlowTemplate,
     pairs: Box<dyn Iterator<Item = [String; 2]> + 'a>,
 }
 
@@ -319,13 +322,15 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
             traffic: Arc::new(flow.traffic.clone()),
             transfer: flow.transfer,
             reader: flow.reader,
-            start: flow.start,
+            start: flow.start.fixed(),
+            drawn_start: flow.start.is_random().then(|| Arc::new(flow.start.clone())),
             tcp,
         });
     }
     for Generated { place, template, pairs } in scenario.generated_flows() {
         let traffic = Arc::new(template.traffic.clone());
-        let mut start = template.start;
+        let mut start = template.start.fixed();
+        let drawn_start = template.start.is_random().then(|| Arc::new(template.start.clone()));
         for [from, to] in pairs {
             for _ in 0..template.count {
                 let tcp = resolver.resolve(&turns.next(&template.tcp), place, errors);
@@ -343,6 +348,7 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
                     transfer: template.transfer,
                     reader: template.reader,
                     start,
+                    drawn_start: drawn_start.clone(),
                     tcp,
                 });
                 start += template.stagger;
@@ -386,7 +392,7 @@ impl Scenario {
     }
 
     /// The flows that a generator makes.
-    fn generated_flows(&self) -> Vec<Generated<'_>> {
+    pub(super) fn generated_flows(&self) -> Vec<Generated<'_>> {
         let mut generated = Vec::new();
         let ground = match &self.topology {
             Some(Topology::Satellite(satellite)) => {

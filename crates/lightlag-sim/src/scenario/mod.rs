@@ -7,6 +7,7 @@
 mod application;
 mod arrivals;
 mod capture;
+mod chance;
 mod changes;
 mod demand;
 mod disturbance;
@@ -27,6 +28,7 @@ mod queue;
 mod reader;
 mod record;
 mod route;
+mod rtt;
 mod satellite;
 mod signals;
 mod text;

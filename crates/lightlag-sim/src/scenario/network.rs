@@ -4,6 +4,7 @@ use super::Scenario;
 use super::application::Reader;
 use super::arrivals::Arrivals;
 use super::capture::{CapturePlan, IpVersion};
+use super::chance::start;
 use super::error::{Errors, ScenarioError};
 use super::every_byte;
 use super::layout::{Layout, Stream};
@@ -18,7 +19,7 @@ use lightlag_net::{
     Timetable,
 };
 use lightlag_tcp::Config;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The most links that the ways of all flows may have together: beyond, preparing takes longer than running.
@@ -196,6 +197,27 @@ impl Scenario {
     }
 }
 
+impl LinkDirection {
+    /// Whether bits leave at the same rate as long as a run lasts.
+    pub fn is_steady(&self) -> bool {
+        self.timetable.as_ref().is_none_or(|timetable| timetable.keeps_rate())
+            && self.fade.is_none()
+            && self.on_demand.is_none()
+    }
+}
+
+impl Network {
+    /// Finds the slowest link direction on the way of a flow, by the rates at the start.
+    pub(crate) fn slowest_links(&self) -> impl FnMut(&Flow) -> Option<LinkId> + '_ {
+        let mut known: BTreeMap<(u32, u32), Option<LinkId>> = BTreeMap::new();
+        move |flow| {
+            let rate = |link: &LinkId| self.links[link.0 as usize].rate;
+            let find = || self.routes.path(flow.from, flow.to)?.into_iter().min_by_key(|link| (rate(link), *link));
+            *known.entry((flow.from.0, flow.to.0)).or_insert_with(find)
+        }
+    }
+}
+
 /// What a flow is of the one that a scenario asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
@@ -208,6 +230,11 @@ pub enum Part {
 }
 
 impl Part {
+    /// Whether it arrived at a time that was drawn.
+    pub(super) fn is_arrival(self) -> bool {
+        matches!(self, Self::Arrival(_))
+    }
+
     /// Which connection of a browser it is: 0 for the first, and for every other flow.
     pub fn connection(self) -> u64 {
         if let Self::Connection(number) = self { number } else { 0 }
@@ -225,7 +252,12 @@ impl Flow {
 impl Scenario {
     /// Draws the flows of those that are several.
     fn arrive(&self, seed: u64, layout: &mut Layout, routes: &Routes, errors: &mut Errors) {
-        let streams = std::mem::take(&mut layout.streams);
+        let mut streams = std::mem::take(&mut layout.streams);
+        for stream in &mut streams {
+            if let Some(law) = stream.drawn_start.take() {
+                stream.start = start(&law, &stream.name, stream.start, seed);
+            }
+        }
         let rate = |link: &LinkId| {
             let rate = &layout.wires[link.0 as usize / 2].line.rate;
             if link.0.is_multiple_of(2) { rate.forward } else { rate.backward }
@@ -243,7 +275,8 @@ impl Scenario {
 
 impl From<Stream> for Flow {
     fn from(stream: Stream) -> Self {
-        let Stream { name, listed, part, from, to, transport, traffic, transfer, reader, start, tcp } = stream;
+        let Stream { name, listed, part, from, to, transport, traffic, transfer, reader, start, tcp, drawn_start: _ } =
+            stream;
         Self { name, listed, part, from, to, transport, traffic, transfer, reader, start: Instant::ZERO + start, tcp }
     }
 }

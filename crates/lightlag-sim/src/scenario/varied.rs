@@ -121,6 +121,11 @@ impl<Q: Quantity> Varied<Q> {
         if value < Q::LEAST { Q::LEAST } else { value }
     }
 
+    /// Whether one draw may differ from the next.
+    pub fn is_random(&self) -> bool {
+        !matches!(self.form, Form::Constant(_))
+    }
+
     /// The largest that is drawn, or the mean where nothing bounds it.
     pub(super) fn largest(&self) -> Q {
         match &self.form {
@@ -138,6 +143,20 @@ impl<Q: Quantity> Varied<Q> {
     /// The law, in bytes, nanoseconds or numbers.
     pub fn law(&self) -> &Law {
         &self.law
+    }
+}
+
+impl Varied<Duration> {
+    /// The time that it always is; zero if it is drawn.
+    pub fn fixed(&self) -> Duration {
+        if let Form::Constant(time) = self.form { time } else { Duration::ZERO }
+    }
+}
+
+/// No time.
+impl Default for Varied<Duration> {
+    fn default() -> Self {
+        Self::constant(Duration::ZERO)
     }
 }
 
@@ -162,6 +181,14 @@ impl<Q: Quantity> FromValue for Varied<Q> {
             return value.filter(|_| errors.len() == before).map(Self::constant);
         }
         let before = errors.len();
+        let longer;
+        let value = match in_full(value) {
+            Some(table) => {
+                longer = table;
+                &longer
+            }
+            None => value,
+        };
         let mut table = Table::open(value, at, "a table with a distribution", errors)?;
         let remedy = "write uniform, exponential, pareto, lognormal or empirical";
         let name: String = table.required("distribution", remedy, errors)?;
@@ -187,6 +214,17 @@ impl<Q: Quantity> FromValue for Varied<Q> {
             None
         })?;
         Some(Self { form, law })
+    }
+}
+
+/// The table that `{ uniform = [min, max] }` and `{ exponential = mean }` are short for.
+fn in_full(value: &Value) -> Option<Value> {
+    let entries = value.as_object().filter(|entries| entries.len() == 1)?;
+    let (name, value) = entries.iter().next()?;
+    match (name.as_str(), value.as_array().map(Vec::as_slice)) {
+        ("uniform", Some([min, max])) => Some(json!({ "distribution": name, "min": min, "max": max })),
+        ("exponential", None) => Some(json!({ "distribution": name, "mean": value })),
+        _ => None,
     }
 }
 
@@ -417,6 +455,20 @@ impl<Q: Quantity> JsonSchema for Varied<Q> {
             "anyOf": [
                 value,
                 table("uniform", "all values from min to max are equally likely", json!({ "min": value, "max": value }), &["min", "max"]),
+                json!({
+                    "type": "object",
+                    "description": "short for uniform: from the first to the second",
+                    "properties": { "uniform": { "type": "array", "items": value, "minItems": 2, "maxItems": 2 } },
+                    "required": ["uniform"],
+                    "additionalProperties": false
+                }),
+                json!({
+                    "type": "object",
+                    "description": "short for exponential, with this mean",
+                    "properties": { "exponential": value },
+                    "required": ["exponential"],
+                    "additionalProperties": false
+                }),
                 table("exponential", "exponential", json!({ "mean": value }), &["mean"]),
                 table(
                     "pareto",
