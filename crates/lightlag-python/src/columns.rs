@@ -2,18 +2,19 @@
 
 use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, StringArray, UInt32Array,
-    UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, StringArray, UInt8Array,
+    UInt32Array, UInt64Array,
 };
 use lightlag_sim::results::{
-    Acks, DatagramSummary, DropCause, Drops, FlowSummary, HoleSummary, LinkSummary, MessageSummary, PageSummary,
-    ProxySummary, QueueSamples, Queueing, Responses, RunResult, SignalSummary, Trace,
+    Acks, DatagramSummary, DropCause, Drops, FlowSummary, HoleSummary, LegSummary, LimitedSeconds, LinkSummary,
+    MessageSummary, PageSummary, ProxySummary, QueueSamples, Queueing, Responses, RunResult, SignalSummary, Trace,
 };
 use std::sync::Arc;
 
 /// The tables of a run, in the order in which a results folder lists them. There are no ACKs where none were recorded, and
-/// no responses or proxies where there are none.
-pub(crate) const TABLES: [&str; 8] = ["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies"];
+/// no responses, proxies or legs where there are none.
+pub(crate) const TABLES: [&str; 9] =
+    ["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies", "legs"];
 
 /// Names of [`lightlag_tcp::congestion::Phase`], by its number.
 const PHASES: [&str; 3] = ["open", "recovery", "loss"];
@@ -47,6 +48,7 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     }
     if !result.summary.proxies.is_empty() {
         tables.push(("proxies", proxy_table(&result.summary.proxies)));
+        tables.push(("legs", leg_table(&result.summary.legs)));
     }
     tables
 }
@@ -150,11 +152,12 @@ fn response_table(responses: Responses, flows: &Arc<StringArray>) -> RecordBatch
 }
 
 fn flow_columns(flows: &[FlowSummary]) -> Vec<Column> {
-    vec![
+    let mut columns = vec![
         ("name", texts(flows, |flow| &flow.name)),
         ("from", texts(flows, |flow| &flow.from)),
         ("to", texts(flows, |flow| &flow.to)),
         ("congestion", texts(flows, |flow| &flow.congestion)),
+        ("bottleneck", Arc::new(StringArray::from_iter(flows.iter().map(|flow| flow.bottleneck.as_deref())))),
         ("start_s", numbers(flows, |flow| flow.start_s)),
         ("finish_s", optionals(flows, |flow| flow.finish_s)),
         ("failure", Arc::new(StringArray::from_iter(flows.iter().map(|flow| flow.failure)))),
@@ -167,13 +170,44 @@ fn flow_columns(flows: &[FlowSummary]) -> Vec<Column> {
         ("min_rtt_s", optionals(flows, |flow| flow.min_rtt_s)),
         ("mean_rtt_s", optionals(flows, |flow| flow.mean_rtt_s)),
         ("mean_cwnd_segments", numbers(flows, |flow| flow.mean_cwnd_segments)),
-        ("limited_cwnd_s", numbers(flows, |flow| flow.limited_s.cwnd)),
-        ("limited_rwnd_s", numbers(flows, |flow| flow.limited_s.rwnd)),
-        ("limited_application_s", numbers(flows, |flow| flow.limited_s.application)),
-        ("limited_pacing_s", numbers(flows, |flow| flow.limited_s.pacing)),
-        ("limited_recovery_s", numbers(flows, |flow| flow.limited_s.recovery)),
-        ("limited_timeout_s", numbers(flows, |flow| flow.limited_s.timeout)),
+    ];
+    columns.extend(limit_columns(flows, |flow| &flow.limited_s));
+    columns
+}
+
+/// For how long what held each sender back.
+fn limit_columns<T>(rows: &[T], of: fn(&T) -> &LimitedSeconds) -> [Column; 6] {
+    [
+        ("limited_cwnd_s", numbers(rows, |row| of(row).cwnd)),
+        ("limited_rwnd_s", numbers(rows, |row| of(row).rwnd)),
+        ("limited_application_s", numbers(rows, |row| of(row).application)),
+        ("limited_pacing_s", numbers(rows, |row| of(row).pacing)),
+        ("limited_recovery_s", numbers(rows, |row| of(row).recovery)),
+        ("limited_timeout_s", numbers(rows, |row| of(row).timeout)),
     ]
+}
+
+fn leg_table(legs: &[LegSummary]) -> RecordBatch {
+    let mut columns: Vec<Column> = vec![
+        ("flow", texts(legs, |leg| &leg.flow)),
+        ("leg", counts(legs, |leg| leg.leg)),
+        ("from", texts(legs, |leg| &leg.from)),
+        ("to", texts(legs, |leg| &leg.to)),
+        ("congestion", texts(legs, |leg| &leg.congestion)),
+        ("start_s", optionals(legs, |leg| leg.start_s)),
+        ("finish_s", optionals(legs, |leg| leg.finish_s)),
+        ("delivered_bytes", counts(legs, |leg| leg.delivered_bytes)),
+        ("goodput_bps", numbers(legs, |leg| leg.goodput_bps)),
+        ("sent_segments", counts(legs, |leg| leg.sent_segments)),
+        ("retransmitted_segments", counts(legs, |leg| leg.retransmitted_segments)),
+        ("timeouts", counts(legs, |leg| leg.timeouts)),
+        ("recoveries", counts(legs, |leg| leg.recoveries)),
+        ("min_rtt_s", optionals(legs, |leg| leg.min_rtt_s)),
+        ("mean_rtt_s", optionals(legs, |leg| leg.mean_rtt_s)),
+        ("mean_cwnd_segments", numbers(legs, |leg| leg.mean_cwnd_segments)),
+    ];
+    columns.extend(limit_columns(legs, |leg| &leg.limited_s));
+    batch(columns)
 }
 
 fn link_table(links: &[LinkSummary]) -> RecordBatch {
@@ -181,6 +215,7 @@ fn link_table(links: &[LinkSummary]) -> RecordBatch {
         ("name", texts(links, |link| &link.name)),
         ("from", texts(links, |link| &link.from)),
         ("to", texts(links, |link| &link.to)),
+        ("rate_bps", optionals(links, |link| link.rate_bps)),
         ("carried_bytes", counts(links, |link| link.carried_bytes)),
         ("utilisation", numbers(links, |link| link.utilisation)),
         ("dropped_queue", counts(links, |link| link.dropped_queue)),
@@ -237,7 +272,7 @@ fn proxy_table(proxies: &[ProxySummary]) -> RecordBatch {
 }
 
 fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {
-    table([
+    let mut columns: Vec<Column> = vec![
         ("time_s", Arc::new(Float64Array::from(trace.time_s))),
         ("flow", named::<UInt32Type>(trace.flow, flows)),
         ("cwnd_segments", Arc::new(Float64Array::from(trace.cwnd_segments))),
@@ -250,8 +285,14 @@ fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {
         ("sent_bytes", Arc::new(UInt64Array::from(trace.sent_bytes))),
         ("acked_bytes", Arc::new(UInt64Array::from(trace.acked_bytes))),
         ("delivered_bytes", Arc::new(UInt64Array::from(trace.delivered_bytes))),
+        ("arrived_bytes", Arc::new(UInt64Array::from(trace.arrived_bytes))),
         ("phase", named::<UInt8Type>(trace.phase, &Arc::new(StringArray::from_iter_values(PHASES)))),
-    ])
+    ];
+    // Only where flows have several senders.
+    if !trace.leg.is_empty() {
+        columns.push(("leg", Arc::new(UInt8Array::from(trace.leg))));
+    }
+    batch(columns)
 }
 
 fn ack_table(acks: Acks, flows: &Arc<StringArray>) -> RecordBatch {

@@ -47,11 +47,12 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     crashes.sort_unstable_by(|a, b| b.cmp(a));
     let has_datagrams = flows.iter().any(|flow| flow.transport == Transport::Udp);
     let stations = Stations::new(&links, &hops, flows.len());
-    let recorder = Recorder::new(record, flows.len(), has_datagrams, stations.is_some());
+    let recorder = Recorder::new(record, flows.len(), legs(flows.len(), &splits), has_datagrams, stations.is_some());
     let mut world = World {
         // The sampler, crashes and stations stand behind the others.
         queue: EventQueue::new(hops.len() + endpoints.len() + 2 + usize::from(stations.is_some())),
         outcomes: vec![Outcome::Unfinished; flows.len()],
+        endings: BTreeMap::new(),
         relays,
         collectors,
         crashes,
@@ -90,6 +91,16 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         world.queue.arm(world.station_entity(), at);
     }
     world
+}
+
+/// Of each sender its number on the way of its flow, from 1 on; none where no flow passes a proxy.
+fn legs(flows: usize, splits: &[Split]) -> Vec<u8> {
+    if splits.is_empty() {
+        return Vec::new();
+    }
+    let of_flow = |at: usize| splits[..at].iter().rev().take_while(|split| split.flow == splits[at].flow).count();
+    let proxies = (0..splits.len()).map(|at| u8::try_from(of_flow(at) + 2).unwrap_or(u8::MAX));
+    std::iter::repeat_n(1, flows).chain(proxies).collect()
 }
 
 /// How a link direction is under this weather.

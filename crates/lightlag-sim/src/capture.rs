@@ -220,6 +220,13 @@ impl Captures {
         }
     }
 
+    /// From now on only packets of these flows are seen.
+    pub(crate) fn keep_to(&mut self, of: impl Fn(usize) -> bool) {
+        for (flow, is_captured) in self.flows.iter_mut().enumerate() {
+            *is_captured &= of(flow);
+        }
+    }
+
     /// Writes what still waits, and gives the names of the files, and which of them could not be written and why.
     pub(crate) fn finish(mut self) -> (Vec<String>, Option<(String, io::Error)>) {
         for file in 0..self.files.len() {

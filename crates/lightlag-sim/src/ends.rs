@@ -54,6 +54,12 @@ pub(crate) fn receiver(flow: usize) -> usize {
     2 * flow + 1
 }
 
+/// The number of a sending endpoint among all of them: flows first, then the far ends of proxies.
+#[inline]
+pub(crate) fn number_of_sender(endpoint: usize) -> usize {
+    endpoint / 2
+}
+
 /// The flow of which an endpoint is the sender or the receiver; of other endpoints a number that no flow has.
 #[inline]
 pub(crate) fn flow(endpoint: usize) -> usize {

@@ -34,10 +34,36 @@ pub struct Trace {
     pub sent_bytes: Vec<u64>,
     /// Payload acknowledged cumulatively, in bytes.
     pub acked_bytes: Vec<u64>,
-    /// Payload that the receiving application has read, in bytes.
+    /// Payload in order at the end of the flow, holes not counted, in bytes.
     pub delivered_bytes: Vec<u64>,
+    /// Payload that has arrived at the end of the flow, in order or not, each byte once.
+    pub arrived_bytes: Vec<u64>,
     /// 0 open, 1 recovery, 2 loss: what the sender is repairing.
     pub phase: Vec<u8>,
+    /// Whose state it is: 1 is the sender, 2 the first proxy on the way, and so on. Empty in runs without proxies.
+    pub leg: Vec<u8>,
+}
+
+/// A sender that is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) flow: usize,
+    /// Its number among senders ([`crate::ends::number_of_sender`]).
+    pub(crate) sender: usize,
+}
+
+/// How far the data of a flow has come at its end, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    delivered: u64,
+    arrived: u64,
+}
+
+impl Progress {
+    pub(crate) fn of(receiver: &Connection) -> Self {
+        let delivered = receiver.delivered();
+        Self { delivered, arrived: delivered + receiver.held() - receiver.received() }
+    }
 }
 
 /// What waits at links over time.
@@ -134,6 +160,8 @@ pub(crate) struct Recorder {
     record_drops: bool,
     interval: Duration,
     last: Vec<Traced>,
+    /// The number of each sender on the way of its flow, from 1 on; empty where no flow has two.
+    legs: Vec<u8>,
     record_acks: bool,
     /// Whether a sender is looked at whenever something happened to it.
     follows: bool,
@@ -150,13 +178,16 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(record: &Record, flows: usize, has_datagrams: bool, has_signals: bool) -> Self {
+    /// `legs`: of each sender its number on the way of its flow, if some flow has several.
+    pub(crate) fn new(record: &Record, flows: usize, legs: Vec<u8>, has_datagrams: bool, has_signals: bool) -> Self {
+        let senders = flows.max(legs.len());
         Self {
             mode: record.trace,
             queues: record.queue.is_on(),
             record_drops: record.drops,
             interval: record.interval,
-            last: if record.trace == TraceMode::Change { vec![Traced::default(); flows] } else { Vec::new() },
+            last: if record.trace == TraceMode::Change { vec![Traced::default(); senders] } else { Vec::new() },
+            legs,
             record_acks: record.acks,
             follows: record.acks || record.trace == TraceMode::Change,
             acks: Acks::default(),
@@ -172,6 +203,12 @@ impl Recorder {
     /// The captures of a run that has some.
     pub(crate) fn captures(&mut self) -> &mut Captures {
         self.captures.as_mut().expect("a run that is captured has captures")
+    }
+
+    /// Nothing is written down any more but captures.
+    pub(crate) fn end(&mut self) {
+        self.mode = TraceMode::Off;
+        (self.queues, self.record_drops, self.record_acks, self.follows) = (false, false, false, false);
     }
 
     pub(crate) fn interval(&self) -> Duration {
@@ -190,13 +227,13 @@ impl Recorder {
     }
 
     /// Something happened to the sender of a flow; `an_ack`: it took a segment.
-    pub(crate) fn follow(&mut self, now: Instant, flow: usize, sender: &Connection, delivered: u64, an_ack: bool) {
+    pub(crate) fn follow(&mut self, now: Instant, at: Place, sender: &Connection, progress: Progress, an_ack: bool) {
         let snapshot = sender.snapshot();
         if self.mode == TraceMode::Change {
-            self.trace_change(now, flow, &snapshot, delivered);
+            self.trace_change(now, at, &snapshot, progress);
         }
-        if an_ack && self.record_acks {
-            self.ack(now, flow, &snapshot, sender.is_disordered());
+        if an_ack && self.record_acks && at.sender == at.flow {
+            self.ack(now, at.flow, &snapshot, sender.is_disordered());
         }
     }
 
@@ -219,26 +256,26 @@ impl Recorder {
 
     /// Writes a row if the window, the threshold or the phase of the flow is not what the last row says.
     #[inline]
-    fn trace_change(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
+    fn trace_change(&mut self, now: Instant, at: Place, snapshot: &Snapshot, progress: Progress) {
         let traced = Traced { cwnd: snapshot.cwnd, ssthresh: snapshot.ssthresh, phase: snapshot.phase };
-        if self.last[flow] != traced {
-            self.last[flow] = traced;
-            self.row(now, flow, snapshot, delivered);
+        if self.last[at.sender] != traced {
+            self.last[at.sender] = traced;
+            self.row(now, at, snapshot, progress);
         }
     }
 
-    pub(crate) fn trace_sample(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
+    pub(crate) fn trace_sample(&mut self, now: Instant, at: Place, snapshot: &Snapshot, progress: Progress) {
         if self.mode != TraceMode::Off {
-            self.row(now, flow, snapshot, delivered);
+            self.row(now, at, snapshot, progress);
         }
     }
 
-    fn row(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, delivered: u64) {
+    fn row(&mut self, now: Instant, at: Place, snapshot: &Snapshot, progress: Progress) {
         let trace = &mut self.trace;
         let segments = |bytes: u64| bytes as f64 / snapshot.segment_size as f64;
         let seconds = |time: Duration| if time.is_zero() { f64::NAN } else { time.as_secs_f64() };
         trace.time_s.push(now.as_secs_f64());
-        trace.flow.push(flow as u32);
+        trace.flow.push(at.flow as u32);
         trace.cwnd_segments.push(segments(snapshot.cwnd));
         trace.ssthresh_segments.push(if snapshot.ssthresh == u64::MAX {
             f64::NAN
@@ -252,8 +289,12 @@ impl Recorder {
         trace.inflight_bytes.push(snapshot.inflight);
         trace.sent_bytes.push(snapshot.snd_nxt);
         trace.acked_bytes.push(snapshot.snd_una);
-        trace.delivered_bytes.push(delivered);
+        trace.delivered_bytes.push(progress.delivered);
+        trace.arrived_bytes.push(progress.arrived);
         trace.phase.push(snapshot.phase as u8);
+        if let Some(leg) = self.legs.get(at.sender) {
+            trace.leg.push(*leg);
+        }
     }
 
     pub(crate) fn queue_sample(&mut self, now: Instant, link: usize, backlog: impl FnOnce() -> Backlog) {

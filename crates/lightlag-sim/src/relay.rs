@@ -135,6 +135,11 @@ impl Relay {
         if self.stage == Stage::Crashed { self.confirmed.saturating_sub(arrived) } else { 0 }
     }
 
+    /// When it opened the second connection, if it did.
+    pub(crate) fn opened(&self) -> Option<Instant> {
+        (self.stage != Stage::Waiting).then_some(self.opened)
+    }
+
     /// The most bytes that it ever kept.
     pub(crate) fn most(&self) -> u64 {
         self.most

@@ -1,6 +1,7 @@
 //! What a run leaves: a summary, columns, and a hash over every recorded number.
 
 mod holes;
+mod legs;
 mod messages;
 mod proxies;
 mod signals;
@@ -11,6 +12,8 @@ pub use crate::record::{Acks, DropCause, Drops, QueueSamples, Trace};
 use crate::scenario::{Network, Scenario, Traffic, Transport};
 use crate::world::{Outcome, World};
 pub use holes::HoleSummary;
+pub use legs::LegSummary;
+use legs::{LegIdentity, leg_summaries};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{NodeId, Waits};
 use lightlag_tcp::Limited;
@@ -70,9 +73,13 @@ pub struct Summary {
     /// One object for each flow at each proxy; left out where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proxies: Vec<ProxySummary>,
+    /// One object for each connection on the way of each flow through proxies; left out where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub legs: Vec<LegSummary>,
 }
 
-/// What a flow achieved.
+/// The result of one flow. Where proxies split it, the counters of segments and round trips, the window and the limits are
+/// those of its first sender; [`LegSummary`] has those of each.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
     /// Name of the flow.
@@ -83,6 +90,8 @@ pub struct FlowSummary {
     pub to: String,
     /// Congestion-control algorithm; `udp` where there is none.
     pub congestion: String,
+    /// Name of the slowest link direction on its way, by the rates at the start; null for datagrams.
+    pub bottleneck: Option<String>,
     /// When the connection was opened, in seconds.
     pub start_s: f64,
     /// When the last byte had arrived, in seconds; null if that did not happen.
@@ -106,7 +115,7 @@ pub struct FlowSummary {
     pub min_rtt_s: Option<f64>,
     /// Mean of the round-trip samples in seconds; null without a sample.
     pub mean_rtt_s: Option<f64>,
-    /// Congestion window in segments, averaged over the time since the connection was established.
+    /// Congestion window in segments, averaged from when the connection was established to the finish.
     pub mean_cwnd_segments: f64,
     /// Seconds in which the sender was held back, by what.
     pub limited_s: LimitedSeconds,
@@ -130,8 +139,9 @@ pub struct FlowSummary {
     pub holes: Option<HoleSummary>,
 }
 
-/// Where a sender's time went. The parts add up to the time from its start to the end of its connection or run.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+/// Seconds of a sender by what held it back. The parts add up to the time from its start to its finish, its failure or the
+/// end of the run.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct LimitedSeconds {
     /// By the congestion window.
     pub cwnd: f64,
@@ -147,6 +157,21 @@ pub struct LimitedSeconds {
     pub timeout: f64,
 }
 
+impl LimitedSeconds {
+    fn parts(&self) -> [f64; 6] {
+        [self.cwnd, self.rwnd, self.application, self.pacing, self.recovery, self.timeout]
+    }
+}
+
+impl From<Limited> for LimitedSeconds {
+    fn from(limited: Limited) -> Self {
+        let Limited { cwnd, rwnd, application, pacing, recovery, timeout } = limited;
+        let [cwnd, rwnd, application, pacing, recovery, timeout] =
+            [cwnd, rwnd, application, pacing, recovery, timeout].map(Duration::as_secs_f64);
+        Self { cwnd, rwnd, application, pacing, recovery, timeout }
+    }
+}
+
 /// What a link direction carried.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkSummary {
@@ -156,6 +181,8 @@ pub struct LinkSummary {
     pub from: String,
     /// Node where it ends.
     pub to: String,
+    /// Bits a second at which they leave; null where that changes during a run.
+    pub rate_bps: Option<f64>,
     /// Bytes transmitted, link-layer headers included.
     pub carried_bytes: u64,
     /// Share of the time in which it transmitted.
@@ -220,8 +247,16 @@ pub(crate) struct Provenance {
     scenario: serde_json::Value,
     seed: u64,
     flows: Vec<FlowIdentity>,
-    links: Vec<[String; 3]>,
+    links: Vec<LinkIdentity>,
     proxies: Vec<ProxyIdentity>,
+    legs: Vec<LegIdentity>,
+}
+
+struct LinkIdentity {
+    name: String,
+    from: String,
+    to: String,
+    rate_bps: Option<f64>,
 }
 
 struct FlowIdentity {
@@ -229,6 +264,7 @@ struct FlowIdentity {
     from: String,
     to: String,
     congestion: String,
+    bottleneck: Option<String>,
     start: Instant,
     is_web: bool,
 }
@@ -236,6 +272,7 @@ struct FlowIdentity {
 impl Provenance {
     pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
         let node = |id: NodeId| network.nodes[id.0 as usize].clone();
+        let mut slowest = network.slowest_links();
         let flows = network.flows.iter().map(|flow| FlowIdentity {
             name: flow.name.clone(),
             from: node(flow.from),
@@ -244,39 +281,51 @@ impl Provenance {
                 Transport::Tcp => flow.tcp.congestion.name().to_owned(),
                 Transport::Udp => "udp".to_owned(),
             },
+            bottleneck: match flow.transport {
+                Transport::Tcp => slowest(flow).map(|link| network.links[link.0 as usize].name.clone()),
+                Transport::Udp => None,
+            },
             start: flow.start,
             is_web: matches!(*flow.traffic, Traffic::Web(_)),
         });
-        let links = network.links.iter().map(|link| [link.name.clone(), node(link.from), node(link.to)]);
+        let links = network.links.iter().map(|link| LinkIdentity {
+            name: link.name.clone(),
+            from: node(link.from),
+            to: node(link.to),
+            rate_bps: link.is_steady().then_some(link.rate.as_bps() as f64),
+        });
         Self {
             scenario: scenario.to_json(),
             seed,
             flows: flows.collect(),
             links: links.collect(),
             proxies: ProxyIdentity::all(network),
+            legs: LegIdentity::all(network),
         }
     }
 }
 
 impl RunResult {
-    pub(crate) fn new(world: World, provenance: Provenance, end: Instant, events: u64, interrupted: bool) -> Self {
+    /// The tables move out of the world; its captures stay there.
+    pub(crate) fn new(world: &mut World, provenance: Provenance, end: Instant, events: u64, interrupted: bool) -> Self {
         let flows: Vec<FlowSummary> = provenance
             .flows
             .into_iter()
             .enumerate()
-            .map(|(flow, identity)| flow_summary(&world, flow, identity, end))
+            .map(|(flow, identity)| flow_summary(world, flow, identity, end))
             .collect();
         let links: Vec<LinkSummary> = provenance
             .links
             .into_iter()
             .zip(&world.hops)
-            .map(|([name, from, to], hop)| {
+            .map(|(LinkIdentity { name, from, to, rate_bps }, hop)| {
                 let (totals, counters) = (hop.link.totals(end), hop.link.counters());
                 let elapsed = end.as_nanos().max(1) as f64;
                 LinkSummary {
                     name,
                     from,
                     to,
+                    rate_bps,
                     carried_bytes: totals.carried_bytes,
                     utilisation: totals.busy as f64 / elapsed,
                     dropped_queue: counters.dropped_queue,
@@ -292,12 +341,12 @@ impl RunResult {
                 }
             })
             .collect();
-        let proxies = proxy_summaries(&world, provenance.proxies, end);
+        let proxies = proxy_summaries(world, provenance.proxies, end);
+        let legs = leg_summaries(world, provenance.legs, end);
         let mut responses = Responses::default();
         world.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
         let packet_hops = world.hops.iter().map(|hop| hop.link.counters().offered).sum();
-        let recorder = world.recorder;
-        let (captures, failure) = recorder.captures.map_or((Vec::new(), None), |captures| captures.finish());
+        let recorder = &mut world.recorder;
         let mut result = Self {
             summary: Summary {
                 scenario: provenance.scenario,
@@ -310,14 +359,15 @@ impl RunResult {
                 flows,
                 links,
                 proxies,
+                legs,
             },
-            trace: recorder.trace,
-            queue: recorder.queue,
-            drops: recorder.drops,
-            acks: recorder.acks,
+            trace: std::mem::take(&mut recorder.trace),
+            queue: std::mem::take(&mut recorder.queue),
+            drops: std::mem::take(&mut recorder.drops),
+            acks: std::mem::take(&mut recorder.acks),
             responses,
-            captures,
-            capture_failure: failure.map(|(name, error)| format!("{name}: {error}")),
+            captures: Vec::new(),
+            capture_failure: None,
             interrupted,
         };
         result.summary.result_hash = result.hash();
@@ -335,8 +385,7 @@ impl RunResult {
             hash.numbers([flow.start_s.to_bits(), optional(flow.finish_s), flow.delivered_bytes, flow.sent_segments]);
             hash.numbers([flow.retransmitted_segments, flow.timeouts, flow.recoveries, optional(flow.min_rtt_s)]);
             hash.numbers([optional(flow.mean_rtt_s), flow.mean_cwnd_segments.to_bits(), flow.goodput_bps.to_bits()]);
-            let l = flow.limited_s;
-            hash.numbers([l.cwnd, l.rwnd, l.application, l.pacing, l.recovery, l.timeout].map(f64::to_bits));
+            hash.numbers(flow.limited_s.parts().map(f64::to_bits));
             if let Some(d) = flow.datagrams {
                 hash.numbers([d.received, d.lost, optional(d.mean_delay_s), optional(d.p95_delay_s)]);
             }
@@ -373,6 +422,9 @@ impl RunResult {
         for proxy in &s.proxies {
             proxy.hash(&mut hash);
         }
+        for leg in &s.legs {
+            leg.hash(&mut hash);
+        }
         let t = &self.trace;
         for column in [&t.time_s, &t.cwnd_segments] {
             hash.numbers(column.iter().map(|x| x.to_bits()));
@@ -380,11 +432,11 @@ impl RunResult {
         for column in [&t.ssthresh_segments, &t.w_max_segments, &t.k_s, &t.srtt_s, &t.rtt_s] {
             hash.numbers(column.iter().map(|x| optional((!x.is_nan()).then_some(*x))));
         }
-        for column in [&t.inflight_bytes, &t.sent_bytes, &t.acked_bytes, &t.delivered_bytes] {
+        for column in [&t.inflight_bytes, &t.sent_bytes, &t.acked_bytes, &t.delivered_bytes, &t.arrived_bytes] {
             hash.numbers(column.iter().copied());
         }
         hash.numbers(t.flow.iter().map(|x| u64::from(*x)));
-        hash.numbers(t.phase.iter().map(|x| u64::from(*x)));
+        hash.numbers(t.phase.iter().chain(&t.leg).map(|x| u64::from(*x)));
         let q = &self.queue;
         hash.numbers(q.time_s.iter().map(|x| x.to_bits()));
         hash.numbers(q.link.iter().map(|x| u64::from(*x)));
@@ -435,12 +487,13 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
     let elapsed = finish.unwrap_or(end).since(identity.start).as_secs_f64();
     let delivered = receiver.delivered();
     let seconds = Duration::as_secs_f64;
-    let Limited { cwnd, rwnd, application, pacing, recovery, timeout } = sender.limited(end);
+    let account = world.account(ends::sender(flow), end);
     FlowSummary {
         name: identity.name,
         from: identity.from,
         to: identity.to,
         congestion: identity.congestion,
+        bottleneck: identity.bottleneck,
         start_s: identity.start.as_secs_f64(),
         finish_s: finish.map(Instant::as_secs_f64),
         failure,
@@ -452,15 +505,8 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
         recoveries: statistics.recoveries,
         min_rtt_s: sender.min_rtt().map(seconds),
         mean_rtt_s: statistics.mean_rtt().map(seconds),
-        mean_cwnd_segments: sender.mean_cwnd_segments(end),
-        limited_s: LimitedSeconds {
-            cwnd: seconds(cwnd),
-            rwnd: seconds(rwnd),
-            application: seconds(application),
-            pacing: seconds(pacing),
-            recovery: seconds(recovery),
-            timeout: seconds(timeout),
-        },
+        mean_cwnd_segments: account.mean_cwnd_segments,
+        limited_s: account.limited.into(),
         datagrams: None,
         responses: pages.filter(|_| !identity.is_web),
         pages: pages.filter(|_| identity.is_web),

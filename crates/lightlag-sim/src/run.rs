@@ -4,7 +4,7 @@ use crate::builder::build;
 use crate::capture::{Output, Setup};
 use crate::results::{Provenance, RunResult};
 use crate::scenario::{Scenario, ScenarioError};
-use crate::world::World;
+use crate::world::{Outcome, World};
 use lightlag_core::Instant;
 use std::io;
 
@@ -101,6 +101,34 @@ impl Simulation {
         };
         observer(Progress { now, end: self.end, events });
         self.world.finish(end);
-        RunResult::new(self.world, self.provenance, end, events, stopped)
+        let mut result = RunResult::new(&mut self.world, self.provenance, end, events, stopped);
+        if CAPTURED {
+            if !stopped {
+                close_connections(&mut self.world, self.end);
+            }
+            if let Some(captures) = self.world.recorder.captures.take() {
+                let (names, failure) = captures.finish();
+                result.captures = names;
+                result.capture_failure = failure.map(|(name, error)| format!("{name}: {error}"));
+            }
+        }
+        result
+    }
+}
+
+/// Goes on for the captures alone until the connections of finished flows are closed and what they sent has arrived:
+/// nothing of it is in the result. At the latest it ends with the duration. Other flows are seen no longer.
+fn close_connections(world: &mut World, end: Instant) {
+    world.recorder.end();
+    let World { recorder, outcomes, .. } = world;
+    recorder.captures().keep_to(|flow| matches!(outcomes[flow], Outcome::Finished(_)));
+    let mut open = world.ends_of_finished_flows();
+    loop {
+        while open.pop_if(|endpoint| world.has_closed(*endpoint)).is_some() {}
+        if open.is_empty() {
+            return;
+        }
+        let Some((now, entity)) = world.queue.next_until(end) else { return };
+        world.handle::<true>(now, entity);
     }
 }

@@ -9,16 +9,20 @@ use crate::collector::Collector;
 use crate::datagrams::Datagrams;
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Role};
-use crate::record::Recorder;
+use crate::record::{Place, Progress, Recorder};
 use crate::relay::Relay;
 use crate::stations::Stations;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::{Ecn, Link, LinkId, NodeId, PacketFlags, Routes};
 use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::{Connection, Failure, State};
+use std::collections::BTreeMap;
 
 mod applications;
+mod endings;
 mod signals;
+
+pub(crate) use endings::Ending;
 
 /// One direction of a link and the node it leads to.
 // Whole cache lines, with what every packet needs in the first three.
@@ -125,6 +129,8 @@ pub(crate) struct World {
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
     pub(crate) outcomes: Vec<Outcome>,
+    /// Accounts of senders whose data has arrived, or whose flow has failed.
+    pub(crate) endings: BTreeMap<usize, Ending>,
     /// Finite flows that are neither finished nor failed.
     pub(crate) open_transfers: usize,
     /// Packets that endpoints have sent and received, for conservation.
@@ -271,13 +277,14 @@ impl World {
         match endpoint.task {
             Task::Receive { transfer } if endpoint.connection.received() >= transfer => {
                 endpoint.task = Task::Idle;
-                self.outcomes[endpoint.flow as usize] = Outcome::Finished(now);
-                self.open_transfers -= 1;
+                let flow = endpoint.flow as usize;
+                self.transfer_arrives(now, flow);
             }
             Task::Relay(relay) => return self.relay::<CAPTURED>(now, relay),
             Task::Collected(at) => self.collectors[at as usize].arrived(now, endpoint.connection.received()),
             _ => {}
         }
+        let endpoint = &mut self.endpoints[at];
         if endpoint.connection.state() == State::CloseWait {
             // The application has nothing to say itself: it closes as soon as its peer has.
             endpoint.connection.close();
@@ -323,30 +330,17 @@ impl World {
         debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
         let connection = &self.endpoints[at].connection;
         if connection.poll_timeout().is_none() && connection.state() == State::Closed {
-            self.connection_ended(at);
+            self.connection_ended(now, at);
         }
         self.queue.settle(self.endpoint_entity(at), deadline);
     }
 
     /// A connection that was given up before its transfer had arrived has failed.
-    fn connection_ended(&mut self, at: usize) {
+    fn connection_ended(&mut self, now: Instant, at: usize) {
         if let Some(failure) = self.endpoints[at].connection.statistics().failure {
-            self.flow_fails(self.endpoints[at].flow as usize, failure);
+            self.flow_fails(now, self.endpoints[at].flow as usize, failure);
             if let Some(leader) = self.give_up_dialogue(at) {
-                self.flow_fails(leader, failure);
-            }
-        }
-    }
-
-    /// A flow fails, unless its transfer had arrived or it failed before.
-    #[cold]
-    fn flow_fails(&mut self, flow: usize, failure: Failure) {
-        if self.outcomes[flow] == Outcome::Unfinished {
-            self.outcomes[flow] = Outcome::Failed(failure);
-            let receiver = &mut self.endpoints[ends::receiver(flow)];
-            if matches!(receiver.task, Task::Receive { .. }) {
-                receiver.task = Task::Idle;
-                self.open_transfers -= 1;
+                self.flow_fails(now, leader, failure);
             }
         }
     }
@@ -358,8 +352,13 @@ impl World {
         let ends = [relay.entry as usize, relay.exit as usize];
         let [entry, exit] = self.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
         let flow = entry.flow as usize;
-        if let Some(failure) = relay.advance(now, &mut entry.connection, &mut exit.connection) {
-            self.flow_fails(flow, failure);
+        let failure = relay.advance(now, &mut entry.connection, &mut exit.connection);
+        let arrived = entry.connection.peer_closed().then_some(entry.peer as usize);
+        if let Some(failure) = failure {
+            self.flow_fails(now, flow, failure);
+        }
+        if let Some(sender) = arrived {
+            self.sender_ends(now, sender);
         }
         for at in ends {
             self.flush::<CAPTURED>(now, at, false);
@@ -379,7 +378,7 @@ impl World {
             let [entry, exit] = self.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
             let flow = entry.flow as usize;
             if relay.proxy == proxy && relay.crash(now, &mut entry.connection, &mut exit.connection) {
-                self.flow_fails(flow, Failure::Crashed);
+                self.flow_fails(now, flow, Failure::Crashed);
             }
         }
         self.queue.settle(entity, self.crashes.last().map(|(at, _)| *at));
@@ -412,21 +411,25 @@ impl World {
             }
             self.transmit::<CAPTURED>(now, out, &packet);
         }
-        if self.recorder.follows() && self.endpoints[at].role == Role::Sender {
+        if self.recorder.follows() && self.endpoints[at].role.sends() {
             let flow = self.endpoints[at].flow as usize;
-            let delivered = self.endpoints[ends::receiver(flow)].connection.delivered();
-            self.recorder.follow(now, flow, &self.endpoints[at].connection, delivered, received);
+            let place = Place { flow, sender: ends::number_of_sender(at) };
+            let progress = Progress::of(&self.endpoints[ends::receiver(flow)].connection);
+            self.recorder.follow(now, place, &self.endpoints[at].connection, progress, received);
         }
     }
 
     #[cold]
     fn sample(&mut self, now: Instant, entity: Entity) {
-        for flow in 0..self.outcomes.len() {
-            let sender = &self.endpoints[ends::sender(flow)].connection;
+        let exits = (0..self.relays.len()).map(|relay| self.relays[relay].exit as usize);
+        for at in (0..self.outcomes.len()).map(ends::sender).chain(exits) {
+            let Endpoint { connection: sender, flow, .. } = &self.endpoints[at];
             // A server that nobody has called has nothing to tell.
             if !matches!(sender.state(), State::Closed | State::Listen) {
-                let delivered = self.endpoints[ends::receiver(flow)].connection.delivered();
-                self.recorder.trace_sample(now, flow, &sender.snapshot(), delivered);
+                let flow = *flow as usize;
+                let progress = Progress::of(&self.endpoints[ends::receiver(flow)].connection);
+                let place = Place { flow, sender: ends::number_of_sender(at) };
+                self.recorder.trace_sample(now, place, &sender.snapshot(), progress);
             }
         }
         for (at, hop) in self.hops.iter_mut().enumerate() {

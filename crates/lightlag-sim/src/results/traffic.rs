@@ -88,6 +88,7 @@ pub(super) fn datagrams_of(
         from: identity.from,
         to: identity.to,
         congestion: identity.congestion,
+        bottleneck: None,
         start_s: identity.start.as_secs_f64(),
         finish_s: None,
         failure: None,

@@ -1,6 +1,6 @@
 //! What applications make the world do: writes in the course of time, and datagrams.
 
-use super::{Endpoint, Outcome, Task, World};
+use super::{Endpoint, Task, World};
 use crate::application::Application;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
 use crate::datagrams::Heading;
@@ -40,8 +40,7 @@ impl World {
                     // The connection closes before it is open.
                     *receiver = Task::Idle;
                     let flow = self.endpoints[at].flow as usize;
-                    self.outcomes[flow] = Outcome::Finished(now);
-                    self.open_transfers -= 1;
+                    self.transfer_arrives(now, flow);
                 }
             }
         }
@@ -52,9 +51,10 @@ impl World {
         let endpoint = &mut self.endpoints[at];
         if endpoint.connection.received() >= transfer {
             endpoint.task = Task::Idle;
-            self.outcomes[endpoint.flow as usize] = Outcome::Finished(now);
-            self.open_transfers -= 1;
+            let flow = endpoint.flow as usize;
+            self.transfer_arrives(now, flow);
         }
+        let endpoint = &mut self.endpoints[at];
         if endpoint.connection.state() == State::CloseWait {
             endpoint.connection.close();
         }
@@ -205,10 +205,10 @@ impl World {
     fn dialogue_ends(&mut self, now: Instant, dialogue: usize) {
         let dialogue = &self.dialogues[dialogue];
         let leader = dialogue.flow();
-        for (flow, opened) in (leader..).zip(dialogue.opened()) {
-            if opened || flow == leader {
-                self.outcomes[flow] = Outcome::Finished(now);
-            }
+        let flows = (leader..).zip(dialogue.opened()).filter(|(flow, opened)| *opened || *flow == leader);
+        let flows: Vec<usize> = flows.map(|(flow, _)| flow).collect();
+        for flow in flows {
+            self.flow_arrives(now, flow);
         }
         let client = &mut self.endpoints[ends::receiver(leader)].task;
         if let Task::Receive { .. } = client {

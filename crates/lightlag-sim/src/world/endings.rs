@@ -1,0 +1,98 @@
+//! The end of flows: a sender's account stops when the last byte of its data has arrived, whatever the run does after.
+
+use super::{Endpoint, Outcome, Task, World};
+use crate::ends;
+use lightlag_core::Instant;
+use lightlag_tcp::{Failure, Limited, State};
+
+/// The account of a sender at the end of its data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    /// When its last byte arrived, or when its flow failed.
+    pub(crate) at: Instant,
+    pub(crate) limited: Limited,
+    pub(crate) mean_cwnd_segments: f64,
+}
+
+impl World {
+    /// The account of the sender at an endpoint: at the end of its data, or of the run.
+    pub(crate) fn account(&self, sender: usize, end: Instant) -> Ending {
+        self.endings.get(&sender).copied().unwrap_or_else(|| self.account_now(sender, end))
+    }
+
+    fn account_now(&self, sender: usize, at: Instant) -> Ending {
+        let connection = &self.endpoints[sender].connection;
+        Ending { at, limited: connection.limited(at), mean_cwnd_segments: connection.mean_cwnd_segments(at) }
+    }
+
+    /// When the last byte of the sender at an endpoint arrived at the other end of its connection, if it did.
+    pub(crate) fn arrived_at(&self, sender: usize) -> Option<Instant> {
+        let failed = matches!(self.outcomes[self.endpoints[sender].flow as usize], Outcome::Failed(_));
+        self.endings.get(&sender).filter(|_| !failed).map(|ending| ending.at)
+    }
+
+    /// The data of a sender has arrived at the other end of its connection.
+    #[cold]
+    pub(super) fn sender_ends(&mut self, now: Instant, sender: usize) {
+        if !self.endings.contains_key(&sender) {
+            let ending = self.account_now(sender, now);
+            self.endings.insert(sender, ending);
+        }
+    }
+
+    /// The last byte of a flow has arrived.
+    #[cold]
+    pub(super) fn flow_arrives(&mut self, now: Instant, flow: usize) {
+        self.outcomes[flow] = Outcome::Finished(now);
+        let last = self.endpoints[ends::receiver(flow)].peer as usize;
+        self.sender_ends(now, last);
+    }
+
+    /// The last byte of a flow for which the run waits has arrived.
+    #[cold]
+    pub(super) fn transfer_arrives(&mut self, now: Instant, flow: usize) {
+        self.flow_arrives(now, flow);
+        self.open_transfers -= 1;
+    }
+
+    /// The endpoints of flows whose last byte has arrived, those at proxies included.
+    pub(crate) fn ends_of_finished_flows(&self) -> Vec<usize> {
+        let is_of_tcp = |at: &usize| self.datagrams.of_endpoint(*at).is_none();
+        let finished = |at: &usize| matches!(self.outcomes[self.endpoints[*at].flow as usize], Outcome::Finished(_));
+        (0..self.endpoints.len()).filter(finished).filter(is_of_tcp).collect()
+    }
+
+    /// Whether the connection at an endpoint is closed, or both its ends keep it open and everything is acknowledged.
+    pub(crate) fn has_closed(&self, endpoint: usize) -> bool {
+        let Endpoint { connection, peer, .. } = &self.endpoints[endpoint];
+        match connection.state() {
+            State::Closed | State::Listen | State::TimeWait => true,
+            State::Established => {
+                let peer = &self.endpoints[*peer as usize].connection;
+                peer.state() == State::Established && connection.all_acknowledged()
+            }
+            _ => false,
+        }
+    }
+
+    /// A flow fails, unless its transfer had arrived or it failed before.
+    #[cold]
+    pub(super) fn flow_fails(&mut self, now: Instant, flow: usize, failure: Failure) {
+        if self.outcomes[flow] != Outcome::Unfinished {
+            return;
+        }
+        self.outcomes[flow] = Outcome::Failed(failure);
+        self.sender_ends(now, ends::sender(flow));
+        for relay in 0..self.relays.len() {
+            let exit = self.relays[relay].exit as usize;
+            if self.endpoints[exit].flow as usize == flow {
+                self.sender_ends(now, exit);
+            }
+        }
+        let receiver = &mut self.endpoints[ends::receiver(flow)];
+        if matches!(receiver.task, Task::Receive { .. }) {
+            receiver.task = Task::Idle;
+            self.open_transfers -= 1;
+        }
+    }
+}
