@@ -50,28 +50,29 @@ def test_jain_lies_between_one_share_and_all() -> None:
     assert math.isnan(analyse.jain([0.0, 0.0]))
 
 
-def test_goodput_counts_what_was_delivered_within_each_interval() -> None:
+def test_goodput_counts_what_arrived_within_each_interval() -> None:
     trace = pl.DataFrame(
         {
             "time_s": [0.0, 1.0, 1.5, 2.0, 3.0, 0.5, 2.5],
             "flow": ["a", "a", "a", "a", "a", "b", "b"],
-            "delivered_bytes": [0, 100, 150, 300, 400, 10, 20],
+            "arrived_bytes": [0, 100, 150, 300, 400, 10, 20],
         }
     )
     goodput = analyse.goodput(trace, 1.0)
     assert goodput["time_s"].to_list() == [1, 2, 3, 1, 2, 3]
-    assert goodput["goodput_bps"].to_list() == [800, 1600, 800, 80, 0, 80]
+    # Between the rows of b, 10 bytes at 0.5 s and 20 at 2.5 s, payload grows by 5 bytes a second.
+    assert goodput["goodput_bps"].to_list() == [800, 1600, 800, 100, 40, 20]
 
 
 def test_goodput_leaves_out_an_incomplete_interval_and_continues_after_the_last_row() -> None:
-    trace = pl.DataFrame({"time_s": [0.0, 1.0], "flow": ["a", "a"], "delivered_bytes": [0, 125]})
+    trace = pl.DataFrame({"time_s": [0.0, 1.0], "flow": ["a", "a"], "arrived_bytes": [0, 125]})
     goodput = analyse.goodput(trace, 1.0, end_s=3.5)
     assert goodput["goodput_bps"].to_list() == [1000, 0, 0]
     assert analyse.goodput(trace, 2.0).is_empty()
 
 
 def test_goodput_of_no_rows_is_empty() -> None:
-    trace = pl.DataFrame(schema={"time_s": pl.Float64, "flow": pl.String, "delivered_bytes": pl.UInt64})
+    trace = pl.DataFrame(schema={"time_s": pl.Float64, "flow": pl.String, "arrived_bytes": pl.UInt64})
     assert analyse.goodput(trace, 1.0).columns == ["time_s", "flow", "goodput_bps"]
     with pytest.raises(ValueError, match="not positive"):
         analyse.goodput(trace, 0.0)

@@ -35,7 +35,7 @@ def test_every_combination_of_values_is_run(net: ll.Network) -> None:
     assert [variable.label for variable in comparison.variables] == ["loss", "delay"]
     assert comparison.points == [(loss, delay) for loss in ("0", "0.01") for delay in ("5 ms", "50 ms", "100 ms")]
     runs = comparison.runs
-    assert runs.columns[:4] == ["congestion", "loss", "delay", "seed"]
+    assert runs.columns[:5] == ["congestion", "loss", "delay", "delay_s", "seed"]
     assert runs["loss"].dtype == pl.Float64
     assert runs.group_by("congestion", "loss", "delay").len()["len"].unique().to_list() == [2]
     for name in ("cubic", "hybla"):

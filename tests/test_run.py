@@ -34,13 +34,13 @@ def test_the_summary_has_the_keys_of_the_interface(result: ll.Result) -> None:
         "scenario seed version simulated_s wall_s events packet_hops result_hash flows links".split()
     )
     assert set(result.summary["flows"][0]) == set(
-        "name from to congestion start_s finish_s delivered_bytes goodput_bps sent_segments retransmitted_segments "
-        "timeouts recoveries min_rtt_s mean_rtt_s mean_cwnd_segments limited_s".split()
+        "name from to congestion bottleneck start_s finish_s delivered_bytes goodput_bps sent_segments "
+        "retransmitted_segments timeouts recoveries min_rtt_s mean_rtt_s mean_cwnd_segments limited_s".split()
     )
     assert set(result.summary["flows"][0]["limited_s"]) == set("cwnd rwnd application pacing recovery timeout".split())
     assert set(result.summary["links"][0]) == set(
-        "name from to carried_bytes utilisation dropped_queue dropped_aqm dropped_error dropped_acks marked duplicated "
-        "reordered mean_queue_packets max_queue_packets".split()
+        "name from to rate_bps carried_bytes utilisation dropped_queue dropped_aqm dropped_error dropped_acks marked "
+        "duplicated reordered mean_queue_packets max_queue_packets".split()
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,7 +14,17 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = npt.NDArray[np.float64]
 
-__all__ = ["Interval", "bin_width", "delivered", "goodput", "jain", "mean_interval", "student_t", "thinned"]
+__all__ = [
+    "Interval",
+    "arrived",
+    "bin_width",
+    "goodput",
+    "jain",
+    "mean_interval",
+    "student_t",
+    "thinned",
+    "together",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +131,40 @@ def jain(values: Iterable[float]) -> float:
     return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else math.nan
 
 
+def together(flows: Sequence[Mapping[str, Any]], end_s: float) -> float:
+    """Goodput of flows together in bit/s: all their payload over the time from the first start to the last finish.
+
+    The sum of their goodputs would be more than the link carries where they ran one after the other.
+
+    Parameters
+    ----------
+    flows
+        Entries of ``summary["flows"]``.
+    end_s
+        The end of the run in seconds, at which an unfinished flow ends.
+
+    Examples
+    --------
+    >>> first = {"start_s": 0.0, "finish_s": 4.0, "delivered_bytes": 4_000_000, "goodput_bps": 8e6}
+    >>> second = {"start_s": 4.0, "finish_s": 8.0, "delivered_bytes": 4_000_000, "goodput_bps": 8e6}
+    >>> together([first, second], 8.0)
+    8000000.0
+    """
+    start = min((flow["start_s"] for flow in flows), default=0.0)
+    end = max((end_s if flow["finish_s"] is None else flow["finish_s"] for flow in flows), default=0.0)
+    return sum(flow["delivered_bytes"] for flow in flows) * 8 / (end - start) if end > start else 0.0
+
+
 def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) -> pl.DataFrame:
-    """Goodput over time, from the bytes that receivers had delivered by the ends of equal intervals.
+    """Goodput over time, from the payload that had arrived by the ends of equal intervals, each byte once.
+
+    Payload counts when it arrives, in order or not. Delivery in order comes in bursts: what a repaired loss sets free
+    comes at once, faster than the link.
 
     Parameters
     ----------
     trace
-        A trace with ``time_s``, ``flow`` and ``delivered_bytes``.
+        A trace with ``time_s``, ``flow`` and ``arrived_bytes``.
     interval_s
         Length of an interval in seconds.
     end_s
@@ -150,19 +187,21 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
         pl.DataFrame({"time_s": edges[1:], "goodput_bps": np.diff(level) * 8 / interval_s}).select(
             "time_s", name.new_from_index(0, steps).alias("flow"), "goodput_bps"
         )
-        for name, level in delivered(trace, edges)
+        for name, level in arrived(trace, edges)
     ]
     empty = pl.DataFrame({"time_s": [0.0], "flow": trace["flow"][:0].extend_constant(None, 1), "goodput_bps": [0.0]})
     return pl.concat(frames) if frames and steps else empty.clear()
 
 
-def delivered(trace: pl.DataFrame, times: Numbers) -> Iterator[tuple[pl.Series, Numbers]]:
-    """What each flow's receiver had been delivered by certain times, in bytes.
+def arrived(trace: pl.DataFrame, times: Numbers) -> Iterator[tuple[pl.Series, Numbers]]:
+    """The payload that had arrived at each flow's receiver by certain times, in bytes, each byte once.
+
+    Between two rows of the trace it grows evenly, so that no interval holds more than the link carried in it.
 
     Parameters
     ----------
     trace
-        A trace with ``time_s``, ``flow`` and ``delivered_bytes``.
+        A trace with ``time_s``, ``flow`` and ``arrived_bytes``.
     times
         Seconds, ascending.
 
@@ -173,10 +212,12 @@ def delivered(trace: pl.DataFrame, times: Numbers) -> Iterator[tuple[pl.Series, 
     """
     import numpy as np
 
+    if "leg" in trace.columns:
+        # The rows of every leg tell of the same receiver.
+        trace = trace.filter(trace["leg"] == 1)
     for rows in trace.partition_by("flow", maintain_order=True):
-        bytes_then = rows["delivered_bytes"].to_numpy()
-        row = np.searchsorted(rows["time_s"].to_numpy(), times, side="right") - 1
-        yield rows["flow"][:1], np.where(row >= 0, bytes_then[np.maximum(row, 0)], 0).astype(np.float64)
+        then, level = rows["time_s"].to_numpy(), rows["arrived_bytes"].to_numpy().astype(np.float64)
+        yield rows["flow"][:1], np.interp(times, then, level, left=0.0)
 
 
 def thinned(times: Numbers, values: Numbers, points: int) -> tuple[Numbers, Numbers]:

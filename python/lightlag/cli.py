@@ -274,6 +274,8 @@ def compare(
     if not quiet:
         for file in files:
             _warn(file, changes)
+        for note in compared.before(plan):
+            say(note, file=sys.stderr)
     compared.goes_on(plan, folder, force)
     with _signals.held(), reserved(folder):
         # Again: another command may have just ended there.
@@ -510,22 +512,26 @@ def _warn(file: str, changes: list[tuple[str, str]]) -> None:
 
 
 def _print_result(result: Result) -> None:
-    from lightlag.analyse import jain
-    from lightlag.results import flow_rows, link_rows, proxy_rows, rate
+    from lightlag.analyse import jain, together
+    from lightlag.results import flow_rows, legs_of, link_rows, proxy_rows, rate
 
     summary = result.summary
-    for kind, rows, title in (
-        ("flows", flow_rows(summary), f"{result.name} (seed {result.seed})"),
-        ("links", link_rows(summary), ""),
+    flows, legs = flow_rows(summary), legs_of(summary)
+    count = sum(1 for flow in flows if not flow["flow"].startswith("  ")) if legs else len(flows)
+    links = link_rows(summary)
+    for kind, rows, shown, title in (
+        ("flows", flows, count, f"{result.name} (seed {result.seed})"),
+        ("links", links, len(links), ""),
     ):
         print_rows(rows, title)
-        if (more := len(summary[kind]) - len(rows)) > 0:
+        if (more := len(summary[kind]) - shown) > 0:
             print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
     if proxies := proxy_rows(summary):
         print_rows(proxies, "")
     if len(summary["flows"]) > 1:
         goodputs = [flow["goodput_bps"] for flow in summary["flows"]]
-        print(f"{len(goodputs):,} flows: {rate(sum(goodputs))} together, Jain fairness {jain(goodputs):.3f}")
+        total = rate(together(summary["flows"], result.simulated_s))
+        print(f"{len(goodputs):,} flows: {total} together, Jain fairness {jain(goodputs):.3f}")
     print(
         f"{result.simulated_s:.6g} s simulated in {result.wall_s:.3g} s, {summary['packet_hops']:,} packet-hops, "
         f"hash {result.result_hash}"

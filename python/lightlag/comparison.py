@@ -203,9 +203,17 @@ class Comparison:
         values = (getattr(outcome, measure.column) for outcome in self.of(algorithm, point))
         return [value for value in values if value is not None and not math.isnan(value)]
 
+    def is_identical(self, algorithm: str, point: Point | None = None) -> bool:
+        """Whether several runs of an algorithm gave the same: then nothing in them was random, and they are one run."""
+        runs = self.of(algorithm, point)
+        return len(runs) > 1 and all(one.is_same(runs[0]) for one in runs[1:])
+
     def interval(self, algorithm: str, measure: Measure, point: Point | None = None) -> Interval:
-        """Mean and 95 % interval of a measure over an algorithm's runs."""
-        return mean_interval(self.values(algorithm, measure, point))
+        """Mean and 95 % interval of a measure over an algorithm's runs; no half width where they are identical."""
+        interval = mean_interval(self.values(algorithm, measure, point))
+        if self.is_identical(algorithm, point):
+            return Interval(interval.mean, math.nan, interval.count)
+        return interval
 
     def cells(self) -> Iterable[tuple[str, Point]]:
         """Every algorithm at every point that has finished runs, point by point."""
@@ -233,13 +241,13 @@ class Comparison:
 
         schema = {"congestion": pl.String, **self._columns(), "seed": pl.UInt64, "flow": pl.String}
         schema |= {"algorithm": pl.String, "goodput_bps": pl.Float64, "completion_s": pl.Float64}
-        schema |= {"min_rtt_s": pl.Float64}
+        schema |= {"min_rtt_s": pl.Float64, "leg": pl.String}
         frames = []
         for outcome in self.outcomes:
             same = dict(zip(self._columns(), self._point(outcome.point), strict=True))
             flows = outcome.flows
             columns = {"flow": flows.name, "algorithm": flows.congestion, "goodput_bps": flows.goodput_bps}
-            columns |= {"completion_s": flows.completion_s, "min_rtt_s": flows.min_rtt_s}
+            columns |= {"completion_s": flows.completion_s, "min_rtt_s": flows.min_rtt_s, "leg": flows.leg}
             frame = pl.DataFrame(columns, schema={name: schema[name] for name in columns})
             same |= {"congestion": outcome.congestion, "seed": outcome.seed}
             frames.append(frame.with_columns(pl.lit(value).alias(name) for name, value in same.items()))
@@ -247,27 +255,41 @@ class Comparison:
 
     @property
     def summary(self) -> pl.DataFrame:
-        """One row an algorithm, point and measure: mean, half width of the 95 % interval and number of runs."""
+        """One row an algorithm, point and measure: mean, half width of the 95 % interval and number of runs.
+
+        Where all runs are identical there is no interval: its half width is NaN.
+        """
         import polars as pl
 
         rows = []
         for name, point in self.cells():
             for measure in MEASURES:
                 interval = self.interval(name, measure, point)
-                numbers = (interval.mean, interval.half_width, interval.count)
+                numbers = (interval.mean, interval.half_width, interval.count, self.is_identical(name, point))
                 rows.append((name, *self._point(point), measure.column, *numbers))
         schema = {"congestion": pl.String, **self._columns(), "measure": pl.String}
-        schema |= {"mean": pl.Float64, "half_width": pl.Float64, "runs": pl.UInt32}
+        schema |= {"mean": pl.Float64, "half_width": pl.Float64, "runs": pl.UInt32, "identical": pl.Boolean}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def _columns(self) -> dict[str, Any]:
-        """The columns of the variables."""
+        """The columns of the variables; beside quantities as text stand numbers, in the unit that their name says."""
         import polars as pl
 
-        return {one.label: pl.Float64 if one.is_number else pl.String for one in self.variables}
+        columns: dict[str, Any] = {}
+        for one in self.variables:
+            columns[one.label] = pl.Float64 if one.is_number else pl.String
+            if one.numeric is not None:
+                columns[one.numeric[0]] = pl.Float64
+        return columns
 
     def _point(self, point: Point) -> list[float | str]:
-        return [variable.number(value) for variable, value in zip(self.variables, point, strict=True)]
+        """A value for each of these columns."""
+        values: list[float | str] = []
+        for variable, value in zip(self.variables, point, strict=True):
+            values.append(variable.number(value))
+            if variable.numeric is not None:
+                values.append(variable.numeric[1][variable.values.index(value)])
+        return values
 
     def rows(self) -> list[Row]:
         """The comparison as text, for people."""
@@ -284,7 +306,7 @@ class Comparison:
             interval = self.interval(name, measure, point)
             some = f" ({interval.count} of {runs})" if 0 < interval.count < runs else ""
             row[measure.title.lower()] = measure.show(interval) + some
-        return row | {"runs": str(runs)}
+        return row | {"runs": f"{runs} seeds, identical" if self.is_identical(name, point) else str(runs)}
 
     def shares(self) -> list[tuple[str, Point, str, Interval]]:
         """What each algorithm gets where several compete: competitors, point, algorithm, mean goodput of its flows."""
@@ -296,7 +318,10 @@ class Comparison:
                 continue
             for algorithm in algorithms:
                 own = [[rate for rate, other in _of(run) if other == algorithm] for run in runs]
-                found.append((name, point, algorithm, mean_interval(sum(rates) / len(rates) for rates in own if rates)))
+                interval = mean_interval(sum(rates) / len(rates) for rates in own if rates)
+                if self.is_identical(name, point):
+                    interval = Interval(interval.mean, math.nan, interval.count)
+                found.append((name, point, algorithm, interval))
         return found
 
     def plot(self, kind: str | None = None, path: str | os.PathLike[str] | None = None) -> Chart:
@@ -407,7 +432,7 @@ class Comparison:
     @property
     def has_traces(self) -> bool:
         """Whether the scenario recorded what figures over time need."""
-        return any(outcome.delivered_bytes is not None for outcome in self.outcomes)
+        return any(outcome.arrived_bytes is not None for outcome in self.outcomes)
 
     def __repr__(self) -> str:
         return f"<Comparison {self.name!r}: {', '.join(self.algorithms)}; {len(self.outcomes)} runs>"

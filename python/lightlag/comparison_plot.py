@@ -45,7 +45,8 @@ _AGAINST = {
 CAPTIONS = {
     "bars": "Means with 95 % intervals (Student t); a dot is one run.",
     "shares": "Goodput of a flow of each algorithm where several compete in one run; means with 95 % intervals.",
-    "goodput": "Goodput of all flows over time: the mean of the runs still going, its 95 % interval as a band.",
+    "goodput": "Goodput of all flows over time, payload counted as it arrives: the mean of the runs still going, its "
+    "95 % interval as a band. The dotted line is the rate of the slowest link on their way, headers included.",
     "cwnd": "Congestion windows over time with the first seed.",
     "completion": "Share of the flows of all runs that had finished, against the time since their start.",
     "rtt": "Goodput of each flow against its smallest round-trip time in any run; means with 95 % intervals.",
@@ -245,6 +246,8 @@ def _bars(comparison: Comparison) -> Chart:
         figure.delaxes(unused)
     runs = max(len(comparison.of(name)) for name in comparison.algorithms)
     about = f"mean of {runs} runs, 95 % interval" if runs > 1 else "one run"
+    if all(comparison.is_identical(name) for name in comparison.algorithms):
+        about = f"{runs} seeds, identical"
     figure.suptitle(f"{comparison.name}: {about}", x=0.01, ha="left", fontweight="bold", fontsize=10.5)
     return figure
 
@@ -315,11 +318,11 @@ def _goodput(comparison: Comparison) -> Chart:
     A curve ends where less than half of an algorithm's runs are left.
     """
     points = _chosen(comparison.points, _MOST_PANELS)
-    ends = [outcome.simulated_s for outcome in comparison.outcomes if outcome.delivered_bytes is not None]
+    ends = [outcome.simulated_s for outcome in comparison.outcomes if outcome.arrived_bytes is not None]
     width = analyse.bin_width(2 * max(ends, default=0.0))  # a mean and a band need fewer points than a run
     curves = {
         (name, point): mean_over_time(
-            [outcome.delivered for outcome in comparison.of(name, point) if outcome.delivered is not None], width
+            [outcome.arrived for outcome in comparison.of(name, point) if outcome.arrived is not None], width
         )
         for point in points
         for name in comparison.algorithms
@@ -336,12 +339,21 @@ def _goodput(comparison: Comparison) -> Chart:
             axes.plot(times, mean / factor, label=name, **look)
             low, high = np.maximum(mean - half, 0) / factor, (mean + half) / factor
             axes.fill_between(times, low, high, color=look["color"], alpha=0.16, linewidth=0)
+        rate = _capacity(comparison, point)
+        if rate is not None and rate <= 2 * largest:
+            axes.axhline(rate / factor, label="link", **style.LIMIT)
         axes.set_ylim(0, 1.15 * largest / factor if largest else 1.0)
         axes.set_xlim(0, max(float(curves[name, point][0][-1]) for name in comparison.algorithms) or None)
         axes.set_xlabel("time (s)")
         axes.set_ylabel(f"goodput ({unit})")
     _head(figure, "Goodput over time", f"{_of_points(comparison, points)}, means over {width:g} s", panels[0][0])
     return figure
+
+
+def _capacity(comparison: Comparison, point: Point) -> float | None:
+    """The rate in bit/s of the link that bounds the flows at a point, if it is the same in all runs."""
+    rates = {outcome.capacity_bps for name in comparison.algorithms for outcome in comparison.of(name, point)}
+    return rates.pop() if len(rates) == 1 else None
 
 
 def mean_over_time(runs: list[tuple[Numbers, Numbers]], width: float) -> tuple[Numbers, Numbers, Numbers]:

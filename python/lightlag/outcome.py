@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lightlag.analyse import jain
+from lightlag.analyse import jain, together
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,17 +40,30 @@ class Flows:
     completion_s: list[float | None]
     """From the flow's start to its last byte; None if it did not finish."""
     min_rtt_s: list[float | None]
-    """Its smallest round-trip sample."""
+    """Its smallest round-trip sample; where proxies split it, the sum of those of its legs."""
+    leg: list[str | None]
+    """The leg whose segments, timeouts and window are counted: the longest; None where no proxy splits it."""
 
     @classmethod
-    def of(cls, summary: list[dict[str, Any]]) -> Flows:
+    def of(cls, summary: list[dict[str, Any]], legs: Mapping[str, list[dict[str, Any]]]) -> Flows:
         """The flows of a run's summary. Names repeat in every run, so they are stored once."""
+        from lightlag.results import leg_name, longest_leg
+
+        def rtt(flow: dict[str, Any]) -> float | None:
+            parts = [leg["min_rtt_s"] for leg in legs.get(flow["name"], [flow])]
+            return None if None in parts else sum(parts)
+
+        def leg(flow: dict[str, Any]) -> str | None:
+            own = legs.get(flow["name"])
+            return sys.intern(leg_name(longest_leg(own))) if own else None
+
         return cls(
             name=[sys.intern(flow["name"]) for flow in summary],
             congestion=[sys.intern(flow["congestion"]) for flow in summary],
             goodput_bps=[flow["goodput_bps"] for flow in summary],
             completion_s=[None if flow["finish_s"] is None else flow["finish_s"] - flow["start_s"] for flow in summary],
-            min_rtt_s=[flow["min_rtt_s"] for flow in summary],
+            min_rtt_s=[rtt(flow) for flow in summary],
+            leg=[leg(flow) for flow in summary],
         )
 
     @classmethod
@@ -67,6 +81,7 @@ class Flows:
             _numbers(plain["goodput_bps"], "goodput_bps"),
             _numbers(plain["completion_s"], "completion_s", gaps=True),
             _numbers(plain["min_rtt_s"], "min_rtt_s", gaps=True),
+            _texts(plain["leg"], "leg", gaps=True),
         )
         if len({len(getattr(flows, field.name)) for field in dataclasses.fields(cls)}) != 1:
             _refuse("flows", "columns of different lengths")
@@ -83,7 +98,7 @@ class Outcome:
     """The value of each variable, as text."""
     seed: int
     goodput_bps: float
-    """Payload delivered by all flows over the time from the first start to the last finish or the end."""
+    """Payload of all flows over the time from the first start to the last finish or the end."""
     completion_s: float | None
     """From the first start to the last finish; None if a transfer is unfinished or there is none."""
     jain: float
@@ -101,22 +116,30 @@ class Outcome:
     result_hash: str
     """Of the run with ``record.queueing = true``, which every run of a comparison has."""
     flows: Flows
-    delivered_bytes: Numbers | None
-    """What all flows together had delivered, at equal steps from 0 to the end; None if there is no trace."""
+    capacity_bps: float | None
+    """The rate of the slowest link direction on the way of the flows, if they have one in common whose rate stays."""
+    arrived_bytes: Numbers | None
+    """Payload of all flows that had arrived, at equal steps from 0 to the end; None if there is no trace."""
     windows: dict[str, tuple[Numbers, Numbers]] | None
     """Times and congestion windows in segments of the first flows, for the first seed."""
 
     @classmethod
     def of(cls, congestion: str, point: tuple[str, ...], seed: int, result: Result, *, first: bool) -> Outcome:
         """Reduces a run to what a comparison needs."""
+        from lightlag.results import capacity, legs_of, longest_leg
+
         every = result.summary["flows"]
+        legs = legs_of(result.summary)
         flows = [flow for flow in every if flow["congestion"] != UDP] or every
         start = min(flow["start_s"] for flow in flows)
         finishes = [flow["finish_s"] for flow in flows]
         ends = [result.simulated_s if finish is None else finish for finish in finishes]
         seconds = max(ends) - start
-        sent = sum(flow["sent_segments"] for flow in flows)
-        again = sum(flow["retransmitted_segments"] for flow in flows)
+        senders = [longest_leg(legs[flow["name"]]) if flow["name"] in legs else flow for flow in flows]
+        sent = sum(sender["sent_segments"] for sender in senders)
+        again = sum(sender["retransmitted_segments"] for sender in senders)
+        numbers = {name: int(longest_leg(own)["leg"]) for name, own in legs.items()}
+        link = capacity(result.summary)
         waits = [link for link in result.summary["links"] if link.get("data_packets")]
         bottleneck = max(waits, key=lambda link: link["mean_wait_s"] * link["data_packets"], default=None)
         trace = result.trace() if result.scenario["record"]["trace"] != "off" else None
@@ -124,36 +147,43 @@ class Outcome:
             congestion=congestion,
             point=point,
             seed=seed,
-            goodput_bps=sum(flow["delivered_bytes"] for flow in flows) * 8 / seconds if seconds > 0 else 0.0,
+            goodput_bps=together(flows, result.simulated_s),
             completion_s=None if None in finishes else seconds,
             jain=jain(flow["goodput_bps"] for flow in flows),
             retransmitted_share=again / sent if sent else 0.0,
             queueing_mean_s=bottleneck and bottleneck["mean_wait_s"],
             queueing_p95_s=bottleneck and bottleneck["p95_wait_s"],
             bottleneck=bottleneck and bottleneck["name"],
-            timeouts=sum(flow["timeouts"] for flow in flows),
+            timeouts=sum(sender["timeouts"] for sender in senders),
             simulated_s=result.simulated_s,
             result_hash=result.result_hash,
-            flows=Flows.of(every),
-            delivered_bytes=None if trace is None or trace.is_empty() else _delivered(trace, result.simulated_s),
-            windows=_windows(trace) if first and trace is not None else None,
+            flows=Flows.of(every, legs),
+            capacity_bps=None if link is None else link[1],
+            arrived_bytes=None if trace is None or trace.is_empty() else _arrived(trace, result.simulated_s),
+            windows=_windows(trace, numbers) if first and trace is not None else None,
         )
 
     @property
-    def delivered(self) -> tuple[Numbers, Numbers] | None:
-        """Times in seconds and the bytes that all flows together had delivered; None if there is no trace."""
+    def arrived(self) -> tuple[Numbers, Numbers] | None:
+        """Times in seconds and the payload of all flows that had arrived, in bytes; None if there is no trace."""
         import numpy as np
 
-        if self.delivered_bytes is None:
+        if self.arrived_bytes is None:
             return None
-        return np.linspace(0.0, self.simulated_s, len(self.delivered_bytes)), self.delivered_bytes
+        return np.linspace(0.0, self.simulated_s, len(self.arrived_bytes)), self.arrived_bytes
+
+    def is_same(self, other: Outcome) -> bool:
+        """Whether another run, of another seed, measured exactly the same."""
+        apart = {"seed", "result_hash", "arrived_bytes", "windows"}
+        names = (field.name for field in dataclasses.fields(self) if field.name not in apart)
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain values."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         plain["flows"] = dataclasses.asdict(self.flows)
-        if self.delivered_bytes is not None:
-            plain["delivered_bytes"] = self.delivered_bytes.astype(int).tolist()
+        if self.arrived_bytes is not None:
+            plain["arrived_bytes"] = self.arrived_bytes.astype(int).tolist()
         if self.windows is not None:
             plain["windows"] = {name: [part.tolist() for part in curve] for name, curve in self.windows.items()}
         return plain
@@ -180,10 +210,8 @@ class Outcome:
         if plain["bottleneck"] is not None:
             _texts([plain["bottleneck"]], "bottleneck")
         values["flows"] = Flows.from_json(plain["flows"])
-        if plain["delivered_bytes"] is not None:
-            values["delivered_bytes"] = np.array(
-                _numbers(plain["delivered_bytes"], "delivered_bytes"), dtype=np.float64
-            )
+        if plain["arrived_bytes"] is not None:
+            values["arrived_bytes"] = np.array(_numbers(plain["arrived_bytes"], "arrived_bytes"), dtype=np.float64)
         if plain["windows"] is not None:
             values["windows"] = {
                 name: (np.array(_numbers(times, name)), np.array(_numbers(windows, name)))
@@ -197,9 +225,13 @@ def _refuse(name: str, what: object) -> bool:
     raise ValueError(f"{name} holds {what!r:.60}")
 
 
-def _texts(values: object, name: str) -> list[str]:
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+def _texts(values: object, name: str, *, gaps: bool = False) -> list[Any]:
+    """Texts, with None between them where there may be gaps."""
+    if not isinstance(values, list):
         _refuse(name, values)
+    for value in values:  # type: ignore[attr-defined]
+        if not isinstance(value, str) and not (gaps and value is None):
+            _refuse(name, value)
     return values  # type: ignore[return-value]
 
 
@@ -214,26 +246,33 @@ def _numbers(values: object, name: str, *, gaps: bool = False) -> list[Any]:
     return values  # type: ignore[return-value]
 
 
-def _delivered(trace: pl.DataFrame, seconds: float) -> Numbers:
+def _same(value: object, other: object) -> bool:
+    """Equal, or both NaN."""
+    return value == other or (value != value and other != other)
+
+
+def _arrived(trace: pl.DataFrame, seconds: float) -> Numbers:
     import numpy as np
 
-    from lightlag.analyse import delivered
+    from lightlag.analyse import arrived
 
     times = np.linspace(0.0, seconds, _STEPS + 1)
     total = np.zeros_like(times)
-    for _, level in delivered(trace, times):
+    for _, level in arrived(trace, times):
         total += level
     return total
 
 
-def _windows(trace: pl.DataFrame) -> dict[str, tuple[Numbers, Numbers]]:
-    """Rounded to what a file of curves keeps."""
+def _windows(trace: pl.DataFrame, legs: Mapping[str, int]) -> dict[str, tuple[Numbers, Numbers]]:
+    """Rounded to what a file of curves keeps; where proxies split a flow, those of the leg of this number."""
     from lightlag.analyse import thinned
 
     flows = trace.partition_by("flow", maintain_order=True)
     points = max(200, math.ceil(_WINDOW_POINTS / max(len(flows), 1)))
     curves = {}
     for rows in flows[:_WINDOWS]:
+        if "leg" in rows.columns:
+            rows = rows.filter(rows["leg"] == legs.get(str(rows["flow"][0]), 1))
         times, windows = thinned(rows["time_s"].to_numpy(), rows["cwnd_segments"].to_numpy(), points)
         curves[str(rows["flow"][0])] = (times.round(6), windows.round(3))
     return curves

@@ -40,6 +40,11 @@ class Plan:
     design: Design
     runs: tuple[Run, ...]
 
+    def without_chance(self) -> list[tuple[str, Point]]:
+        """The algorithms and points in which nothing is drawn at random: all their runs are the same."""
+        first = [run for run in self.runs if run.seed == self.design.seed]
+        return [(run.congestion, run.point) for run in first if not _engine.is_random(run.text)]
+
     def ordered(self, outcomes: Mapping[Run, Outcome]) -> list[tuple[Run, Outcome]]:
         """Outcomes by point, then algorithm, then seed."""
         points = {point: at for at, point in enumerate(self.design.points())}
@@ -141,7 +146,9 @@ def _own_algorithms(bases: Mapping[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def _all_flows_choose(scenario: Mapping[str, Any]) -> bool:
-    """Whether no flow takes its congestion control from the defaults."""
+    """Whether no sender takes its congestion control from the defaults: no flow, and no proxy toward the receiver."""
+    if any("congestion" not in proxy.get("server", {}) for proxy in scenario.get("proxies", [])):
+        return False
     flows = list(scenario.get("flows", []))
     topology = scenario.get("topology") or {}
     if "flow" in topology or not flows:
@@ -157,6 +164,7 @@ def _runs(design: Design, bases: Mapping[str, dict[str, Any]]) -> list[Run]:
     for point in design.points():
         base = bases[point[0]] if len(bases) > 1 else design.scenario
         text = _changed(json.dumps(base), _changes(design, point), design, point)
+        text = _with_rtt(text, design, point)
         in_turn = bool((json.loads(text).get("defaults") or {}).get("congestion"))
         for one in design.competitors:
             cell = json.loads(_changed(text, one.changes(in_turn=in_turn), design, point))
@@ -173,6 +181,20 @@ def _changes(design: Design, point: Point) -> list[tuple[str, str]]:
     pairs = zip(design.variables, point, strict=True)
     varied = itertools.chain.from_iterable(variable.changes(value) for variable, value in pairs)
     return [*varied, ("record.queueing", "true")]
+
+
+def _with_rtt(text: str, design: Design, point: Point) -> str:
+    """The scenario with the round trip of a point, if it varies: which delays give it depends on all other values."""
+    for variable, value in zip(design.variables, point, strict=True):
+        if variable.is_rtt:
+            try:
+                changes = _engine.changes_for_rtt(text, value.strip("\"'"))
+            except ScenarioError as error:
+                raise scenario_error(error.errors, f"with {variable.label}={value}") from None
+            except ValueError as error:
+                raise InputError(f"rtt={value}: {error}") from None
+            text = _changed(text, changes, design, point)
+    return text
 
 
 def _changed(text: str, changes: list[tuple[str, str]], design: Design, point: Point) -> str:

@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 
 from lightlag import analyse, style
 from lightlag.errors import InputError
-from lightlag.results import Result
+from lightlag.results import Result, capacity, leg_name, legs_of
 from lightlag.style import Chart, save
 
 if TYPE_CHECKING:
@@ -82,11 +82,16 @@ def _one_window(axes: Axes, rows: pl.DataFrame) -> None:
 def goodput(result: Result, *, interval_s: float | None = None) -> Chart:
     """Goodput over time, in equal intervals; with several flows also their sum.
 
+    A dotted line is the rate of the slowest link, if the flows have one in common and its rate stays.
+
+    Payload counts when it arrives, each byte once, so that no curve passes the rate of the link: what receivers deliver
+    in order comes in bursts, since a loss holds back a round trip's data, and its repair frees it at once.
+
     Parameters
     ----------
     interval_s
         Length of an interval in seconds; by default about a hundredth of the run, but no less than two mean
-        round-trip times, since receivers deliver in order: a loss holds back a round trip's data, then frees it.
+        round-trip times.
     """
     if interval_s is None:
         rtts = [entry["mean_rtt_s"] or 0.0 for entry in result.summary["flows"]]
@@ -103,8 +108,12 @@ def goodput(result: Result, *, interval_s: float | None = None) -> Chart:
     if many:
         times = next(iter(series.values()))[0]
         axes.plot(times, total / factor, drawstyle="steps-post", color=style.BLACK, linewidth=1.0, label="all flows")
+    limit = capacity(result.summary)
+    bounded = limit is not None and limit[1] <= 2 * float(np.max(total, initial=0.0))
+    if limit is not None and bounded:
+        axes.axhline(limit[1] / factor, label=f"link {limit[0]}", **style.LIMIT)
     note = f"means over {interval_s:g} s · {_note(result, next(iter(series), None) if not many else None)}"
-    style.finish(axes, "Goodput", note, legend=many, end_s=result.simulated_s)
+    style.finish(axes, "Goodput", note, legend=many or bounded, end_s=result.simulated_s)
     _label(axes, f"goodput ({unit})")
     return figure
 
@@ -202,10 +211,13 @@ def _by_flow(result: Result, metric: Any, flow: str | None) -> Iterator[tuple[st
     names = [entry["name"] for entry in result.summary["flows"]]
     if flow is not None and flow not in names:
         raise InputError(f'no flow "{flow}"; there are {", ".join(names[:10])}')
-    for rows in result.trace(metric).partition_by("flow", maintain_order=True):
+    legs = legs_of(result.summary)
+    trace = result.trace(metric)
+    for rows in trace.partition_by("flow", *(["leg"] if "leg" in trace.columns else []), maintain_order=True):
         name = str(rows["flow"][0])
         if flow in (None, name):
-            yield name, rows
+            leg = f": {leg_name(legs[name][rows['leg'][0] - 1])}" if name in legs else ""
+            yield name + leg, rows
 
 
 def _lines(axes: Axes, series: dict[str, tuple[Any, Any]], *, steps: bool) -> None:

@@ -8,7 +8,7 @@ import math
 import os
 import shutil
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "Metric", "Result", "TableName", "load"]
 
 Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue"]
-TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies"]
+TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies", "legs"]
 
 METRICS: dict[str, tuple[str, ...]] = {
     "cwnd": ("cwnd_segments", "ssthresh_segments", "w_max_segments", "k_s", "phase"),
-    "goodput": ("delivered_bytes",),
+    "goodput": ("arrived_bytes", "delivered_bytes"),
     "sequence": ("sent_bytes", "acked_bytes", "delivered_bytes"),
     "rtt": ("srtt_s", "rtt_s"),
 }
@@ -187,8 +187,20 @@ class Result:
             raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
         return self.table("proxies")
 
+    @property
+    def legs(self) -> pl.DataFrame:
+        """One row for each connection on the way of a flow through proxies, in the order of the flows and of the hops.
+
+        What :attr:`flows` says of a sender, of the sender of each leg; a flow's own row says it of its first leg.
+        """
+        if not self.scenario.get("proxies"):
+            raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
+        return self.table("legs")
+
     def trace(self, metric: Metric | None = None) -> pl.DataFrame:
         """The state of every sender over time, or the columns of it that belong to a metric.
+
+        With proxies the column ``leg`` tells which sender of the flow a row is about, from 1 on.
 
         Parameters
         ----------
@@ -199,16 +211,18 @@ class Result:
             return self.table("trace")
         if metric not in METRICS:
             raise InputError(f'no trace of "{metric}"; there are {", ".join(METRICS)}')
-        return self.table("trace").select("time_s", "flow", *METRICS[metric])
+        trace = self.table("trace")
+        legs = ["leg"] if "leg" in trace.columns else []
+        return trace.select("time_s", "flow", *legs, *METRICS[metric])
 
     def goodput(self, interval_s: float = 1.0) -> pl.DataFrame:
-        """Goodput of every flow over time, in equal intervals."""
+        """Goodput of every flow over time, in equal intervals: payload as it arrives, each byte once."""
         from lightlag import analyse
 
         return analyse.goodput(self.trace("goodput"), interval_s, self.simulated_s)
 
     def table(self, name: TableName) -> pl.DataFrame:
-        """A table by name: flows, links, trace, queue, drops, acks, responses or proxies."""
+        """A table by name: flows, links, trace, queue, drops, acks, responses, proxies or legs."""
         if name not in self._tables:
             self._tables[name] = self._source.table(name)
         return self._tables[name]
@@ -249,8 +263,10 @@ class Result:
         return Path(folder)
 
     def __repr__(self) -> str:
+        from lightlag.analyse import together
+
         flows = self.summary["flows"]
-        total = sum(flow["goodput_bps"] for flow in flows)
+        total = together(flows, self.simulated_s)
         end = ", interrupted" if self.interrupted else ""
         return (
             f"<Result {self.name!r}: {len(flows)} flow{'s' * (len(flows) != 1)}, {self.simulated_s:.6g} s simulated, "
@@ -342,7 +358,7 @@ class _Folder:
         summary = {key: value for key, value in self._head.items() if key not in ("interrupted", "files")}
         flows = self.table("flows").to_dicts()
         for flow in flows:
-            flow["limited_s"] = {limit: flow.pop(f"limited_{limit}_s") for limit in _LIMITS}
+            _fold_limits(flow)
             for group, (count, *others) in _OPTIONAL.items():
                 parts = {key: flow.pop(f"{group}_{key}", None) for key in (count, *others)}
                 if parts[count] is not None:
@@ -356,6 +372,9 @@ class _Folder:
                 {key: value for key, value in proxy.items() if key not in failures or value is not None}
                 for proxy in self.table("proxies").to_dicts()
             ]
+            summary["legs"] = self.table("legs").to_dicts()
+            for leg in summary["legs"]:
+                _fold_limits(leg)
         return summary
 
     def table(self, name: str) -> pl.DataFrame:
@@ -440,17 +459,23 @@ def _columns() -> dict[str, dict[str, pl.DataType]]:
     return found
 
 
+def _fold_limits(row: dict[str, Any]) -> None:
+    """The columns of limits as one object."""
+    row["limited_s"] = {limit: row.pop(f"limited_{limit}_s") for limit in _LIMITS}
+
+
 Row = dict[str, str]
 
 
 def flow_rows(summary: dict[str, Any]) -> list[Row]:
-    """The flows of a summary as text, for people: at most the first 20."""
-    shown = summary["flows"][:_SHOWN]
+    """The flows of a summary as text, for people: at most the first 20, each with a row for every leg if it has any."""
+    legs = legs_of(summary)
+    shown = [part for flow in summary["flows"][:_SHOWN] for part in (flow, *legs.get(flow["name"], []))]
     has_datagrams = any("datagrams" in flow for flow in shown)
     has_pages = any("responses" in flow or "pages" in flow for flow in shown)
     has_signals = any("signals" in flow for flow in shown)
     return [
-        _flow_row(flow)
+        (_flow_row(flow) if "leg" in flow or flow["name"] not in legs else _split_flow_row(flow))
         | (_datagram_cells(flow) if has_datagrams else {})
         | (_page_cells(flow) if has_pages else {})
         | (_signal_cells(flow) if has_signals else {})
@@ -462,7 +487,7 @@ def _flow_row(flow: dict[str, Any]) -> Row:
     """A flow as text. Datagrams are not sent again, and nothing comes back."""
     connection = "datagrams" not in flow
     return {
-        "flow": flow["name"],
+        "flow": f"  {leg_name(flow)}" if "leg" in flow else flow["name"],
         "congestion": flow["congestion"],
         "goodput": rate(flow["goodput_bps"]),
         "finished": "–" if flow["finish_s"] is None else f"{flow['finish_s']:.4g} s",
@@ -472,6 +497,44 @@ def _flow_row(flow: dict[str, Any]) -> Row:
         "mean cwnd": f"{flow['mean_cwnd_segments']:.4g}" if connection else "–",
         "limited by": limited_by(flow["limited_s"]) if connection else "–",
     }
+
+
+def _split_flow_row(flow: dict[str, Any]) -> Row:
+    """A flow that proxies split as text: what its senders did stands in the rows of its legs."""
+    return dict.fromkeys(_flow_row(flow), "–") | {
+        key: value for key, value in _flow_row(flow).items() if key in ("flow", "goodput", "finished")
+    }
+
+
+def legs_of(summary: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The legs of each flow that proxies split, by its name, in the order of the hops."""
+    legs: dict[str, list[dict[str, Any]]] = {}
+    for leg in summary.get("legs", []):
+        legs.setdefault(leg["flow"], []).append(leg)
+    return legs
+
+
+def longest_leg(legs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The leg with the largest round trip: behind a proxy beside a satellite, that of the satellite."""
+    return max(legs, key=lambda leg: leg["min_rtt_s"] or 0.0)
+
+
+def leg_name(leg: Mapping[str, Any]) -> str:
+    """The nodes that a leg joins."""
+    return f"{leg['from']}->{leg['to']}"
+
+
+def capacity(summary: Mapping[str, Any]) -> tuple[str, float] | None:
+    """Name and rate in bit/s of the link direction that is the slowest on the way of every flow of TCP.
+
+    None if there is no such one, or if its rate changes during the run.
+    """
+    names = {flow["bottleneck"] for flow in summary["flows"] if flow["bottleneck"] is not None}
+    if len(names) != 1:
+        return None
+    (name,) = names
+    rates = [link["rate_bps"] for link in summary["links"] if link["name"] == name]
+    return (name, float(rates[0])) if rates and rates[0] is not None else None
 
 
 def _datagram_cells(flow: dict[str, Any]) -> Row:

@@ -89,6 +89,10 @@ RC: dict[Any, Any] = {
 }
 
 
+LIMIT: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5)), "zorder": 1}
+"""A bound that curves cannot pass."""
+
+
 class Chart(Figure):
     """A figure that notebooks show without any set-up."""
 

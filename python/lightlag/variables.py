@@ -25,7 +25,10 @@ Vary: TypeAlias = Mapping[str, Iterable[Any]] | Iterable[str]
 Competitors: TypeAlias = Sequence[Congestion] | Mapping[str, Congestion | Sequence[Congestion]]
 """Algorithms by name or table; a mapping gives them labels. A sequence below a label is taken by the flows in turn."""
 
-_TAKEN = {"congestion", "seed", "measure", "mean", "half_width", "runs", "flow", "timeouts", "result_hash"}
+_TAKEN = {"congestion", "seed", "measure", "mean", "half_width", "identical", "runs", "flow", "timeouts", "result_hash"}
+_TAKEN_NUMBERS = {"goodput_bps", "completion_s", "queueing_mean_s", "queueing_p95_s", "simulated_s", "min_rtt_s"}
+RTT = "rtt"
+"""The key that stands for the round trip of the path."""
 _LAST_WORDS_ALONE_SAY_LITTLE = {
     "forward",
     "backward",
@@ -97,8 +100,29 @@ class Variable:
     """As text; of scenarios their names."""
 
     def changes(self, value: str) -> list[tuple[str, str]]:
-        """What a value changes in the scenario."""
-        return [(key, value) for key in self.keys]
+        """What a value changes in the scenario, unless it is the round trip, which depends on the other values."""
+        return [] if self.is_rtt else [(key, value) for key in self.keys]
+
+    @property
+    def is_rtt(self) -> bool:
+        """Whether its values are the round trip of the path."""
+        return self.keys == (RTT,)
+
+    @property
+    def numeric(self) -> tuple[str, tuple[float, ...]] | None:
+        """The values as numbers, with a name that says the unit, such as ``delay_s``.
+
+        None for plain numbers, which need none, and for values that are not quantities of one kind.
+        """
+        quantities = [_quantity(value) for value in self.values]
+        if not self.keys or not all(unit in _FACTORS for _, unit in quantities):
+            return None
+        kinds = {_FACTORS[unit][0] for _, unit in quantities}
+        suffix = _UNITS.get(next(iter(kinds))) if len(kinds) == 1 else None
+        if suffix is None:
+            return None
+        numbers = tuple(float(f"{number * _FACTORS[unit][1]:.15g}") for number, unit in quantities)
+        return re.sub(r"[^A-Za-z0-9]+", "_", self.label).strip("_") + f"_{suffix}", numbers
 
     def number(self, value: str) -> float | str:
         """A value as a number where all of them are plain numbers, otherwise its text."""
@@ -144,6 +168,18 @@ _FACTORS: dict[str, tuple[str, float]] = {
 }
 """What a unit measures, and how much of it it is."""
 
+_UNITS = {
+    "time": "s",
+    "rate": "bps",
+    "size": "bytes",
+    "packets": "packets",
+    "bdp": "bdp",
+    "length": "km",
+    "angle": "deg",
+    "level": "dB",
+}
+"""The unit of what is measured, in which its factors count, as names of columns say it."""
+
 
 def _quantity(value: str) -> tuple[float, str]:
     """A number and its unit; of other values the unit is the text itself, which no table knows."""
@@ -174,7 +210,17 @@ def variables(vary: Vary) -> list[Variable]:
     if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
         raise InputError(f'"{repeated[0]}" varies twice; name each key once')
     labels = _labels([(label, keys) for label, keys, _ in found])
-    return [Variable(label, keys, values) for label, (_, keys, values) in zip(labels, found, strict=True)]
+    made = [Variable(label, keys, values) for label, (_, keys, values) in zip(labels, found, strict=True)]
+    taken = _TAKEN_NUMBERS | set(labels)
+    for variable in made:
+        column = variable.numeric and variable.numeric[0]
+        if column in taken:
+            raise InputError(
+                f'"{variable.label}" would give a column {column}, which is there already; write another label, as '
+                f"NAME: {'+'.join(variable.keys)}=..."
+            )
+        taken |= {column} if column else set()
+    return made
 
 
 def _listed(key: Any, values: Any) -> tuple[str, list[str]]:
@@ -219,6 +265,8 @@ def _check(text: str, keys: tuple[str, ...], values: list[str]) -> None:
         raise InputError(f"{text}: has no value; give at least one, as {text}=1,2")
     if repeated := [value for at, value in enumerate(values) if value in values[:at]]:
         raise InputError(f"{text}: {repeated[0]} is there twice; give each value once")
+    if RTT in keys and len(keys) > 1:
+        raise InputError(f"{text}: rtt stands for delays of the path; vary it by itself, as rtt=50 ms,250 ms")
     for key in keys:
         if key == "seed":
             raise InputError("the seed varies by itself: say how often with replications (-n), and the first with seed")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +24,7 @@ __all__ = [
     "Congestion",
     "Figures",
     "Vary",
+    "before",
     "folder",
     "formats",
     "goes_on",
@@ -51,7 +53,8 @@ Vary = Annotated[
         "-v",
         metavar="KEY=V1,V2,...",
         help="Run every algorithm with each value of a key, as --set takes it: links.1.loss=0,1e-4,1e-3. May be "
-        'repeated: every combination. "PER: links.1.loss+links.2.loss=0,1e-3" gives a label, and two keys one value.',
+        'repeated: every combination. "PER: links.1.loss+links.2.loss=0,1e-3" gives a label, and two keys one value; '
+        "rtt=50 ms,250 ms sets the longest delay on the way for these round trips.",
     ),
 ]
 Figures = Annotated[
@@ -128,14 +131,68 @@ def _goes_on(of: Plan, folder: Path) -> bool:
     return keys <= {run.key for run in of.runs}
 
 
+def before(of: Plan) -> list[str]:
+    """Lines to read before the runs: where seeds change nothing, and, with proxies, whose algorithm ``-c`` sets."""
+    lines = []
+    seeds = of.design.replications
+    fixed = of.without_chance() if seeds > 1 else []
+    if fixed:
+        cells = len({(run.congestion, run.point) for run in of.runs})
+        remedy = 'run once with -n 1, or draw starts: --set \'flows.0.start={ uniform = ["0 s", "1 s"] }\''
+        which = (
+            "" if len(fixed) == cells else f" in {len(fixed)} of {cells} combinations, such as {_cell(of, *fixed[0])}"
+        )
+        lines.append(f"warning: nothing is random{which}: its {seeds} seeds give the same result; {remedy}")
+    if of.design.scenario.get("proxies") and any(one.choices for one in of.design.competitors):
+        lines.append(f"note: {_ends(of.design.scenario)}")
+    return lines
+
+
+def _cell(of: Plan, label: str, point: tuple[str, ...]) -> str:
+    pairs = zip(of.design.variables, point, strict=True)
+    return ", ".join([label, *(f"{variable.label} {value}" for variable, value in pairs)])
+
+
+def _ends(scenario: dict[str, Any]) -> str:
+    """The senders whose algorithm -c sets, and those that keep their own."""
+    chosen: list[tuple[str, Any]] = [
+        (f"{flow['from']} (sender of {flow.get('name') or flow['to']})", flow.get("tcp", {}).get("congestion"))
+        for flow in scenario.get("flows", [])
+    ]
+    if scenario.get("topology"):
+        template = scenario["topology"].get("flow") or {}
+        chosen.append(("the senders of the topology", template.get("tcp", {}).get("congestion")))
+    chosen += [
+        (f"proxy {proxy['node']} toward the receiver", proxy.get("server", {}).get("congestion"))
+        for proxy in scenario["proxies"]
+    ]
+    free = [end for end, own in chosen if own is None]
+    kept = [
+        f"{end} keeps {own.get('algorithm') if isinstance(own, dict) else own}"
+        for end, own in chosen
+        if own is not None
+    ]
+    return "; ".join([f"-c sets the algorithm of {', '.join(free)}", *kept])
+
+
 def notes(comparison: Comparison) -> list[str]:
-    """What somebody may have meant otherwise."""
+    """Lines to read with the table: what somebody may have meant otherwise, and which leg is counted."""
     said = []
     for one in comparison.design.competitors:
         runs = {len(outcome.flows.name) for outcome in comparison.of(one.label)}
         if len(one.choices) > 1 and runs and min(runs) < len(one.choices):
             flows = f"{min(runs)} flow{'s' * (min(runs) != 1)}"
-            said.append(f"{one.label}: a run has {flows}, so that not all of these algorithms take part")
+            said.append(f"warning: {one.label}: a run has {flows}, so that not all of these algorithms take part")
+    legs = {
+        flow: leg
+        for outcome in comparison.outcomes
+        for flow, leg in zip(outcome.flows.name, outcome.flows.leg, strict=True)
+        if leg is not None
+    }
+    if legs:
+        shown = ", ".join(f"{leg} of {flow}" for flow, leg in itertools.islice(legs.items(), 3))
+        more = f" and {len(legs) - 3} more" if len(legs) > 3 else ""
+        said.append(f"note: resent, timeouts and windows are those of the longest leg: {shown}{more}")
     return said
 
 
