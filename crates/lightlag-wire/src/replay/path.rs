@@ -26,8 +26,8 @@ pub struct Path {
     pub rate_bps: Option<f64>,
     /// Full packets that the queue held when it was longest; null without a rate.
     pub queue_packets: Option<u64>,
-    /// Propagation both ways in seconds: the least of the handshake's round trip and that of data, each without the
-    /// transmission of its packets.
+    /// Propagation both ways in seconds: the round trip of the handshake, or the shortest of data if that is less by more
+    /// than a full packet, without the transmission of its packets.
     pub propagation_s: f64,
     /// Bytes of a full packet.
     pub full_packet: u32,
@@ -95,7 +95,10 @@ impl Path {
         let of_syn_ack = vantage == Vantage::Receiver && other.counts.data_segments == 0;
         let of_data = of_data.map(|rtt| rtt - sending(header + if of_syn_ack { syn } else { full_packet }));
         let of_handshake = connection.initial_rtt_s.map(|rtt| rtt - sending(2 * syn));
-        let propagation_s = of_data.into_iter().chain(of_handshake).fold(base_rtt_s, f64::min);
+        // The shortest round trip of data may be that of a last segment, which is not full.
+        let in_doubt = sending(full_packet);
+        let of_handshake = of_handshake.filter(|found| of_data.is_none_or(|data| found - data < in_doubt));
+        let propagation_s = of_handshake.or(of_data).unwrap_or(base_rtt_s).min(base_rtt_s);
         let queue = rate_bps.map(|rate| (max_rtt_s - base_rtt_s) * rate / 8.0 / f64::from(full_packet));
         Self {
             base_rtt_s,
