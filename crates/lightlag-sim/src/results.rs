@@ -292,7 +292,7 @@ impl Provenance {
             name: link.name.clone(),
             from: node(link.from),
             to: node(link.to),
-            rate_bps: link.is_steady().then_some(link.rate.as_bps() as f64),
+            rate_bps: link.is_steady(Instant::ZERO + scenario.duration).then_some(link.rate.as_bps() as f64),
         });
         Self {
             scenario: scenario.to_json(),
@@ -470,7 +470,7 @@ impl RunResult {
 fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant) -> FlowSummary {
     let identity = match datagrams_of(world, flow, identity, end) {
         Ok(summary) => return summary,
-        Err(identity) => identity,
+        Err(identity) => *identity,
     };
     let [sender, receiver] = [ends::sender(flow), ends::receiver(flow)].map(|end| &world.endpoints[end].connection);
     let finish = match world.outcomes[flow] {

@@ -318,7 +318,7 @@ fn values_out_of_bounds_are_refused() {
         ("transfer = \"20 MB\"", "transfer = \"5000 TB\"", "flows[0].transfer", "above 1000 TB"),
         ("transfer = \"20 MB\"", "transfer = \"1e30 B\"", "flows[0].transfer", "is not a size"),
         ("transfer = \"20 MB\"", "transfer = \"-1 MB\"", "flows[0].transfer", "\"-1 MB\" is not a size"),
-        ("congestion = \"cubic\"", "mss = \"60 B\"", "flows[0].tcp.mss", "is not between"),
+        ("congestion = \"cubic\"", "mss = \"35 B\"", "flows[0].tcp.mss", "is not between"),
         ("congestion = \"cubic\"", "mss = \"70 kB\"", "flows[0].tcp.mss", "is not between"),
         ("congestion = \"cubic\"", "receive_buffer = \"0 B\"", "flows[0].tcp.receive_buffer", "is not between"),
         ("congestion = \"cubic\"", "initial_window = 0", "flows[0].tcp.initial_window", "is not between 1"),

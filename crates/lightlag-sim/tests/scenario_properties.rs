@@ -1,6 +1,6 @@
 //! Any text gives a scenario or errors, never a panic; any scenario survives its own serialisation.
 
-use lightlag_sim::scenario::{parse_json, parse_toml};
+use lightlag_sim::scenario::{Flow, Part, parse_json, parse_toml};
 use proptest::prelude::*;
 
 const VALID: &str = include_str!("../../../scenarios/siot.toml");
@@ -23,6 +23,10 @@ fn exercise(text: &str) {
                     && scenario.flow_count() < 2_000
                     && let Ok(network) = scenario.expand()
                 {
+                    assert_eq!(network.links.len() as u64, 2 * scenario.link_count());
+                    // A flow may become several: transfers that arrive, of which there may be none, or connections.
+                    let is_asked_for = |flow: &&Flow| matches!(flow.part, Part::Whole | Part::Connection(0));
+                    assert!(network.flows.iter().filter(is_asked_for).count() as u64 <= scenario.flow_count());
                     scenario.warnings(&network);
                 }
             }
@@ -160,7 +164,7 @@ proptest! {
         factor in 1e-6f64..1e6,
         loss in 0.0f64..=1.0,
         ber in 0.0f64..=1.0,
-        seed in any::<u64>(),
+        seed in 0..=i64::MAX as u64,
         which in 0u8..3,
     ) {
         let queue = [format!("{packets} packets"), format!("{bytes} B"), format!("{factor} bdp")][usize::from(which)].clone();

@@ -99,7 +99,8 @@ fn a_long_message_is_several_datagrams() {
         assert_eq!((flow.sent_segments, flow.delivered_bytes, datagrams.received), (14, 20_000, 14));
         assert_eq!(result.summary.links[0].carried_bytes, 20_000 + 14 * headers);
     }
-    let small = run(&link("", &format!("{flow}{traffic}tcp = {{ mss = \"500 B\" }}\n")));
+    let small =
+        run(&format!("defaults = {{ tcp = {{ mss = \"500 B\" }} }}\n{}", link("", &format!("{flow}{traffic}"))));
     assert_eq!(of(&small, 0).0.sent_segments, 2 * 20, "512 B each");
 }
 

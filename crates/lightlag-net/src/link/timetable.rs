@@ -135,9 +135,10 @@ impl Timetable {
         self
     }
 
-    /// Whether it is always up, at one rate.
-    pub fn keeps_rate(&self) -> bool {
-        self.deliveries.is_none() && self.phases.iter().all(|phase| phase.is_up && phase.rate == self.phases[0].rate)
+    /// Whether it is up, at one rate, until then.
+    pub fn keeps_rate(&self, until: Instant) -> bool {
+        let mut present = self.phases.iter().take_while(|phase| phase.from < until);
+        self.deliveries.is_none() && present.all(|phase| phase.is_up && phase.rate == self.phases[0].rate)
     }
 
     /// Whether its delay never changes.

@@ -78,8 +78,8 @@ pub(super) fn datagrams_of(
     flow: usize,
     identity: FlowIdentity,
     end: Instant,
-) -> Result<FlowSummary, FlowIdentity> {
-    let Some(place) = world.datagrams.of_flow(flow) else { return Err(identity) };
+) -> Result<FlowSummary, Box<FlowIdentity>> {
+    let Some(place) = world.datagrams.of_flow(flow) else { return Err(Box::new(identity)) };
     let (sender, receiver) = (&world.datagrams.senders[place], &world.datagrams.receivers[place]);
     let elapsed = end.since(identity.start.min(end)).as_secs_f64();
     let delays = receiver.delays();

@@ -198,9 +198,9 @@ impl Scenario {
 }
 
 impl LinkDirection {
-    /// Whether bits leave at the same rate as long as a run lasts.
-    pub fn is_steady(&self) -> bool {
-        self.timetable.as_ref().is_none_or(|timetable| timetable.keeps_rate())
+    /// Whether bits leave at the same rate in a run that lasts until `end`.
+    pub fn is_steady(&self, end: Instant) -> bool {
+        self.timetable.as_ref().is_none_or(|timetable| timetable.keeps_rate(end))
             && self.fade.is_none()
             && self.on_demand.is_none()
     }
