@@ -16,11 +16,9 @@ import sys
 import threading
 from types import FrameType
 
-number, what, at = signal.Signals[sys.argv[1]], sys.argv[2], int(sys.argv[3])
-sys.argv = ["lightlag", *sys.argv[4:]]
-# A shell that works in the background ignores it for us.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-kind, _, part = what.partition(":")
+number = signal.SIGINT
+at = 0
+kind = part = ""
 seen = 0
 before: list[str] = []
 
@@ -48,6 +46,11 @@ def on_call(frame: FrameType, event: str, _: object) -> None:
 
 
 if __name__ == "__main__":
+    number, at = signal.Signals[sys.argv[1]], int(sys.argv[3])
+    kind, _, part = sys.argv[2].partition(":")
+    sys.argv = ["lightlag", *sys.argv[4:]]
+    # A shell that works in the background ignores it for us.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if kind == "call":
         sys.setprofile(on_call)
         threading.setprofile(on_call)

@@ -268,6 +268,9 @@ def test_tshark_finds_nothing_wrong(judged: Judged, name: str) -> None:
     expected = set(MEANT)
     if CASES[name].reader is not None:
         expected.add("TCP Zero Window segment")
+    if name == "SCPS with bit vectors":
+        # tshark 4.0 takes every SNACK option for one of 6 bytes, and zero bytes and padding behind it for more NOPs.
+        expected.add("4 NOP in a row - a router may have removed some options")
     assert judged.flows[name]["finish_s"] is not None
     for packet in judged.packets[name]:
         ip, tcp = packet.checks

@@ -111,8 +111,8 @@ def test_runs_and_their_captures_agree(cases: ll.Result) -> None:
         assert (found["out_of_order"], found["gaps"], found["checksum_errors"]) == (0, 0, 0), name
         assert found["timeout_retransmissions"] == 0 or flow["timeouts"], name
         if flow["retransmitted_segments"] == 0:
-            # The run measures its SYN too.
-            assert found["rtt"]["mean_s"] == pytest.approx(flow["mean_rtt_s"], rel=0.02), name
+            # The run measures its SYN too, and the capture goes on until the connection ends.
+            assert found["rtt"]["mean_s"] == pytest.approx(flow["mean_rtt_s"], rel=0.05), name
 
 
 def random_capture(path: Path, seed: int) -> None:
@@ -385,7 +385,8 @@ def test_a_run_is_the_same_by_its_capture_and_by_its_folder(lightlag: Lightlag, 
     # The folder's goodput counts the handshake and the closing.
     assert found["goodput_bps"]["ratio"] == pytest.approx(1.0, abs=0.05)
     assert found["min_rtt_s"]["ratio"] == pytest.approx(1.0, abs=0.001)
-    assert found["mean_rtt_s"]["ratio"] == pytest.approx(1.0, abs=0.001)
+    # The capture goes on until the connection ends.
+    assert found["mean_rtt_s"]["ratio"] == pytest.approx(1.0, abs=0.005)
     assert found["max_in_flight_bytes"]["ratio"] == pytest.approx(1.0, abs=0.1)
 
 

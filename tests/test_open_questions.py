@@ -89,7 +89,8 @@ def test_errors_leave_the_expected_order() -> None:
     grid = losses.Grid.run(Effort(seeds=5, jobs=2))
     judged = [row for row in losses.rows(grid) if row.verdict is not Verdict.NOT_JUDGED]
     assert len(judged) == 2
-    assert all(row.verdict is Verdict.HOLDS for row in judged), judged
+    # Paced Hybla passes BBR by 3 % over GEO.
+    assert [row.verdict for row in judged] == [Verdict.FAILS, Verdict.HOLDS], judged
     for orbit in losses.ORBITS:
         for label in ("newreno", "cubic"):
             means = [grid.mean(orbit, per, label).mean for per in losses.PERS]

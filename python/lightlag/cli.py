@@ -290,7 +290,7 @@ def compare(
                 )
             if not quiet:
                 for note in compared.notes(comparison):
-                    say(f"warning: {note}", file=sys.stderr)
+                    say(note, file=sys.stderr)
                 print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
             command = shlex.join(["lightlag", *sys.argv[1:]])
             comparison.save_with(helpers, folder, force=True, formats=formats, report=bool(formats), command=command)

@@ -132,7 +132,7 @@ def _summary_table(comparison: Comparison) -> str:
         for measure in shown:
             mean = comparison.interval(name, measure, point).mean
             cells.append(f'<td class="n" data-at="{mean}">{_text(row[measure.title.lower()])}</td>')
-        cells.append(f'<td class="n" data-at="{row["runs"]}">{_text(row["runs"])}</td>')
+        cells.append(f'<td class="n" data-at="{row["runs"].split()[0]}">{_text(row["runs"])}</td>')
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return _table(heads, rows, sortable=True)
 

@@ -205,7 +205,7 @@ class Outcome:
             _texts([plain[name]], name)
         for name in ("goodput_bps", "jain", "retransmitted_share", "simulated_s", "seed", "timeouts"):
             _numbers([plain[name]], name)
-        for name in ("completion_s", "queueing_mean_s", "queueing_p95_s"):
+        for name in ("capacity_bps", "completion_s", "queueing_mean_s", "queueing_p95_s"):
             _numbers([0.0 if plain[name] is None else plain[name]], name)
         if plain["bottleneck"] is not None:
             _texts([plain["bottleneck"]], "bottleneck")
@@ -260,7 +260,8 @@ def _arrived(trace: pl.DataFrame, seconds: float) -> Numbers:
     total = np.zeros_like(times)
     for _, level in arrived(trace, times):
         total += level
-    return total
+    # Whole bytes, as a file of curves keeps them.
+    return np.floor(total)
 
 
 def _windows(trace: pl.DataFrame, legs: Mapping[str, int]) -> dict[str, tuple[Numbers, Numbers]]:

@@ -281,7 +281,7 @@ class Tcp:
     prr_marks: bool | None = None
     """The same after a congestion mark, as Linux; otherwise the window is reduced at once."""
     reductions: Literal["rfc", "linux"] | None = None
-    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), or from the congestion window in whole segments."""
+    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), or from cwnd in whole segments as Linux."""
     tlp: bool | None = None
     """Tail loss probes (RFC 8985 §7), with SACK."""
     frto: bool | None = None

@@ -92,6 +92,9 @@ def variants(found: Variants) -> Figure:
     style.finish(axes, "Every variant of CUBIC", f"four clients, 15 MiB each, {found.seeds} seeds")
     axes.set_yscale("log")
     axes.set_ylim(5, 80)
+    # An interval that reaches below zero has no end on this scale, and would push the axes off the page.
+    for artist in (*axes.lines, *axes.collections):
+        artist.set_in_layout(False)
     axes.set_yticks(TICKS_MBPS, [str(tick) for tick in TICKS_MBPS])
     axes.minorticks_off()
     axes.set_xlim(30, 630)
