@@ -49,8 +49,9 @@ if __name__ == "__main__":
     number, at = signal.Signals[sys.argv[1]], int(sys.argv[3])
     kind, _, part = sys.argv[2].partition(":")
     sys.argv = ["lightlag", *sys.argv[4:]]
-    # A shell that works in the background ignores it for us.
+    # A shell that works in the background ignores one for us, nohup the other.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if kind == "call":
         sys.setprofile(on_call)
         threading.setprofile(on_call)
