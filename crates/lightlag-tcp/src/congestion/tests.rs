@@ -74,16 +74,7 @@ impl Path {
 
     pub fn with_segment(choice: &str, rtt: Duration, segment: u64) -> Self {
         let choice: Choice = serde_json::from_str(choice).unwrap();
-        let start = Start {
-            segment_size: segment,
-            initial_window: 10,
-            rtt: None,
-            pipe: None,
-            abe: false,
-            ecn: false,
-            tso: false,
-            seed: 0,
-        };
+        let start = Start { segment_size: segment, ..start(10) };
         Self { algorithm: build(&choice, &start), segment, rtt, now: Instant::ZERO, acked: 0 }
     }
 

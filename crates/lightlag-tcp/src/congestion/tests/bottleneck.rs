@@ -4,8 +4,8 @@
 //! round trip has a constant delay. A segment that finds the queue full is lost: the sender learns it when the
 //! ACK of that segment would have come, and reacts at most once a window.
 
-use super::{SEGMENT, ack};
-use crate::congestion::{Ack, Cause, Choice, Congestion, CongestionControl, Start, build};
+use super::{SEGMENT, ack, start};
+use crate::congestion::{Ack, Cause, Choice, Congestion, CongestionControl, build};
 use lightlag_core::{Bytes, Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -75,18 +75,8 @@ impl Bottleneck {
     /// A flow that begins now, with an `extra` round-trip time, and timestamps or not.
     pub fn add_far(&mut self, choice: &str, extra: Duration, timestamps: bool) {
         let choice: Choice = serde_json::from_str(choice).unwrap();
-        let start = Start {
-            segment_size: SEGMENT,
-            initial_window: 10,
-            rtt: None,
-            pipe: None,
-            abe: false,
-            ecn: false,
-            tso: false,
-            seed: 0,
-        };
         self.flows.push(Flow {
-            algorithm: build(&choice, &start),
+            algorithm: build(&choice, &start(10)),
             delivered: 0,
             windows: (0.0, 0),
             extra,

@@ -42,16 +42,7 @@ fn the_threshold_stays_at_two_segments() {
 
 #[test]
 fn bytes_are_rounded_to_the_nearest() {
-    let mut window = Window::new(&Start {
-        segment_size: 1460,
-        initial_window: 1,
-        rtt: None,
-        pipe: None,
-        abe: false,
-        ecn: false,
-        tso: false,
-        seed: 0,
-    });
+    let mut window = Window::new(&Start { segment_size: 1460, ..start(1) });
     // Three thirds of a segment are not quite one in binary.
     (0..3).for_each(|_| window.grow(1.0 / 3.0));
     assert!(window.segments() < 2.0);

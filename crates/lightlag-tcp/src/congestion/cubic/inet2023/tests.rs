@@ -155,16 +155,7 @@ impl PointToPoint {
     const DELAY: Duration = Duration::from_millis(40);
 
     fn new() -> Self {
-        let start = Start {
-            segment_size: Self::MSS,
-            initial_window: 1,
-            rtt: None,
-            pipe: None,
-            abe: false,
-            ecn: false,
-            tso: false,
-            seed: 0,
-        };
+        let start = Start { segment_size: Self::MSS, ..start(1) };
         let cubic = CubicInet::new(&cubic::Config::of(Variant::Inet2023), &start);
         // It starts at 1.2 s; the handshake takes a round trip.
         let now = seconds(1.28);
