@@ -499,12 +499,10 @@ impl Receiver {
     pub fn report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let Some(holes) = &mut self.holes else { return 0 };
         let duplicates = usize::from(holes.duplicate.is_some());
-        // A sender that gives data up asks for the end of it with a probe: it must not take the FIN for heard.
-        let fin_at = if holes.skipping.is_some() { NO_FIN } else { self.fin_at };
         let len = holes.take_report(ranges);
         for range in &mut ranges[duplicates..len] {
             // The FIN that came behind it has a number, too.
-            range.end += u64::from(range.end == fin_at);
+            range.end += u64::from(range.end == self.fin_at);
         }
         len
     }

@@ -2,7 +2,7 @@
 
 use super::{Connection, State};
 use crate::holes::{Hole, HoleTotals};
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use lightlag_core::Instant;
 
 impl Connection {
@@ -72,12 +72,16 @@ impl Connection {
         }
     }
 
-    /// The last byte of what left: behind a hole that reaches up to it, the peer learns of the hole by that.
+    /// The last number that left, the FIN or a byte: behind a hole that reaches up to it, the peer learns of the hole by that.
     #[cold]
     pub(super) fn probe_of_tail(&mut self, now: Instant) -> Segment {
         self.account.statistics.acks_sent += 1;
         let end = self.sender.board().nxt();
         let mut segment = self.acknowledging(now, self.local.plus(end as u32).plus(u32::MAX));
+        if self.sender.payload(end) < end {
+            segment.flags = segment.flags.with(Flags::FIN);
+            return segment;
+        }
         segment.len = 1;
         if self.sender.ends_record(end) { segment.with_record_boundary() } else { segment }
     }
