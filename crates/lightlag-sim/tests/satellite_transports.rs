@@ -282,10 +282,12 @@ fn warnings_keep_the_queue_of_jersey_at_the_threshold() {
 
 #[test]
 fn where_routers_warn_errors_cost_jersey_little() {
-    let [with, without] = ["profile = \"linux\"\necn = \"classic\"", "profile = \"linux\""]
-        .map(|tcp| [1e-3, 1e-2].map(|loss| rate(&jersey(loss, tcp), 60.0, 300.0)));
-    assert!(with.iter().all(|rate| *rate > 0.6e7), "{with:?}");
-    assert!(with[0] > 1.1 * without[0], "{with:?} and {without:?}");
+    for (loss, least) in [(1e-3, 1.1), (1e-2, 2.3)] {
+        let [with, without] = ["profile = \"linux\"\necn = \"classic\"", "profile = \"linux\""]
+            .map(|tcp| rate(&jersey(loss, tcp), 60.0, 300.0));
+        assert!(with > least * without, "{with} and {without} at {loss}");
+        assert!(with > 0.6e7, "{with} at {loss}");
+    }
 }
 
 #[test]

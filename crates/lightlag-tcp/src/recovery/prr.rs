@@ -1,6 +1,6 @@
 //! Proportional rate reduction (RFC 9937): how much leaves during fast recovery.
 //!
-//! Above ssthresh, data leaves in the proportion ssthresh/RecoverFS to what is delivered; below it, as much as is
+//! Above ssthresh, data leaves in the proportion ssthresh/RecoverFS, 1 at most, to what is delivered; below it, as much as is
 //! delivered, and one segment more for an ACK that shows progress without a new loss. The window ends at ssthresh.
 //!
 //! Linux reduces in the same way after a congestion mark (`tcp_enter_cwr`), until something that left after it is
@@ -14,7 +14,7 @@ use crate::scoreboard::Scoreboard;
 pub(super) struct Prr {
     /// Where the window ends up.
     ssthresh: u64,
-    /// RecoverFS: the flight at the begin; in Linux the window before.
+    /// RecoverFS: the flight at the start; in Linux the window before.
     flight: u64,
     /// Linux's arithmetic.
     whole: bool,
@@ -46,7 +46,9 @@ impl Prr {
         }
         self.delivered += delivered;
         let mut count = if pipe > self.ssthresh {
-            let due = (u128::from(self.delivered) * u128::from(self.ssthresh)).div_ceil(u128::from(self.flight));
+            // An algorithm that knows the path may set ssthresh above the window: even so no more leaves than is delivered.
+            let share = self.ssthresh.min(self.flight);
+            let due = (u128::from(self.delivered) * u128::from(share)).div_ceil(u128::from(self.flight));
             let due = if self.whole { (due as u64).div_ceil(segment) * segment } else { due as u64 };
             due.saturating_sub(self.out)
         } else {
