@@ -53,7 +53,7 @@ struct Buffer {
     closed: bool,
 }
 
-/// What an application writes.
+/// One write of an application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
     /// Offsets from where and up to where.
@@ -61,7 +61,7 @@ pub(crate) struct Written {
     pub(crate) end: u64,
     /// No push follows (MSG_MORE).
     pub(crate) more: bool,
-    /// What follows goes into another segment (MSG_EOR).
+    /// The data after it goes into another segment (MSG_EOR).
     pub(crate) ends_record: bool,
 }
 

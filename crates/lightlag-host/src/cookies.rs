@@ -84,7 +84,7 @@ fn epoch(now: Instant) -> u64 {
     now.as_nanos() / EPOCH.as_nanos()
 }
 
-/// What a cookie can hold of a SYN. `stamped`: both ends have timestamps.
+/// The options of a SYN that a cookie can hold. `stamped`: both ends have timestamps.
 pub(crate) fn bare_syn(segment: &Segment, stamped: bool) -> Segment {
     let options = segment.syn_options();
     let mss = SynOptions { mss: options.mss, window_scale: None, sack_permitted: false };

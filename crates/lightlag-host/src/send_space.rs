@@ -1,6 +1,6 @@
 //! The send buffer as Linux counts it, and who waits for room in it.
 //!
-//! What is written takes room until it is acknowledged: its bytes, and the true size of each of the kernel's buffers that
+//! Written data takes room until it is acknowledged: its bytes, and the true size of each of the kernel's buffers that
 //! hold them (`sk_wmem_queued`). A buffer that no socket option fixed grows to two windows of segments with their overhead
 //! (`tcp_sndbuf_expand`), but only while somebody waits for room and the window is not full (`tcp_should_expand_sndbuf`).
 //! A mark of data that never left bounds writes, too (TCP_NOTSENT_LOWAT).
@@ -19,7 +19,7 @@ const SHARED: u64 = 320;
 const WINDOWS: u64 = 2;
 const LEAST_SEGMENTS: u64 = 10;
 
-/// What is queued at one moment.
+/// The queue at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queued {
     /// Bytes that are not acknowledged.

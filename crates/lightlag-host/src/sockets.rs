@@ -27,7 +27,7 @@ pub enum Shutdown {
 pub struct Writing {
     /// A last segment that is not full waits for the next write, for the next ACK or for a timeout (MSG_MORE).
     pub more: bool,
-    /// What is written later goes into other segments (MSG_EOR).
+    /// Later data goes into other segments (MSG_EOR).
     pub ends_record: bool,
 }
 
@@ -378,7 +378,7 @@ impl Stack {
         Ok(self.get_mut(id)?.error.take())
     }
 
-    /// What the socket is ready for. Who finds it not writable waits for room from then on, as with poll(2).
+    /// The operations for which the socket is ready. A caller that finds it not writable waits for room from then on, as with poll(2).
     pub fn readiness(&mut self, id: SocketId) -> Result<Readiness, SocketError> {
         let socket = self.get_mut(id)?;
         let error = socket.error.is_some();

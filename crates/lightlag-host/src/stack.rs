@@ -170,7 +170,7 @@ impl Stack {
         self.config.send_buffer = bounds;
     }
 
-    /// What may wait unsent at sockets that say nothing else.
+    /// The most that may wait unsent at sockets that say nothing else.
     pub fn set_not_sent_limit(&mut self, bytes: u64) {
         self.config.not_sent_limit = bytes;
     }

@@ -25,7 +25,7 @@ impl Stopwatch {
     }
 }
 
-/// Where the time of a sender went. The other two are parts of the first.
+/// The time of a sender. The other two are parts of the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chronograph {
     /// Something is not acknowledged.

@@ -256,7 +256,7 @@ impl Stream {
         self.space.expand(segments, state.segment_size + if details.timestamps { TIMESTAMPS } else { 0 });
     }
 
-    /// What is queued to be sent or acknowledged.
+    /// The data queued to be sent or acknowledged.
     fn queued(&self) -> Queued {
         let buffers = self.bursts.buffers(self.connection.sent());
         Queued { bytes: self.unacknowledged(), unsent: self.unsent(), buffers }
@@ -271,7 +271,7 @@ impl Stream {
         room
     }
 
-    /// Where the time went.
+    /// The account of its time.
     pub(crate) fn chronograph(&self) -> &Chronograph {
         &self.chronograph
     }

@@ -3,7 +3,7 @@
 /// The device of the tool.
 const NAME: &[u8] = b"tun0";
 
-/// Where there is no such device: that of Ethernet.
+/// The MTU of Ethernet, if there is no such device.
 pub(crate) const USUAL_MTU: u16 = 1500;
 
 /// The MTU of the device in this network namespace, if it is there.

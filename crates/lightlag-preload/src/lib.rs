@@ -18,7 +18,7 @@ pub const NOT_MINE: c_int = -1;
 /// Does what `sendfile` does: how many bytes were sent, an error number below zero, or [`NO_FILE_OF_MINE`].
 pub type SendFile = unsafe extern "C" fn(c_int, c_int, *mut off_t, size_t) -> ssize_t;
 
-/// What [`SendFile`] returns for a descriptor that the stack does not know.
+/// The value that [`SendFile`] returns for a descriptor that the stack does not know.
 pub const NO_FILE_OF_MINE: ssize_t = ssize_t::MIN;
 
 static STACK: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());

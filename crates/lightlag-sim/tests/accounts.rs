@@ -1,4 +1,4 @@
-//! Where a sender's time goes: its account covers its flow and nothing after, and every leg of a flow has one.
+//! The account of a sender's time covers its flow and nothing after, and every leg of a flow has one.
 
 mod text;
 

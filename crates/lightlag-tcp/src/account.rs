@@ -187,7 +187,7 @@ pub(crate) struct Account {
     /// How many challenge ACKs left in the current interval, and when that began.
     challenged: u16,
     challenged_since: Instant,
-    /// What the peer says of marks on what we sent; `None` before the first.
+    /// The peer's word on marks of our packets; `None` before the first.
     delivered: Option<Box<Delivered>>,
 }
 
@@ -203,13 +203,13 @@ impl Account {
         may
     }
 
-    /// What the peer says of marks.
+    /// The peer's word on marks.
     #[cold]
     pub(crate) fn marks(&mut self) -> &mut Delivered {
         self.delivered.get_or_insert_default()
     }
 
-    /// What the peer said of marks so far.
+    /// The peer's word on marks so far.
     pub(crate) fn delivered(&self) -> Delivered {
         self.delivered.as_deref().copied().unwrap_or_default()
     }

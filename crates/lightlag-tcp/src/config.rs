@@ -105,7 +105,7 @@ pub struct Config {
     pub prr: bool,
     /// The same after a congestion mark, where it is on (Linux).
     pub prr_marks: bool,
-    /// What a loss takes the window down from, and how often.
+    /// The value that a loss reduces, and how often.
     pub reductions: Reductions,
     /// Probe for the loss of the last segments (RFC 8985 §7); works with SACK.
     pub tlp: bool,
@@ -193,11 +193,11 @@ pub enum WindowRule {
     Linux,
 }
 
-/// What becomes of a segment that begins inside the offered window and ends beyond it.
+/// The fate of a segment that starts inside the offered window and ends beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WindowEdge {
-    /// What lies beyond is cut off (RFC 9293 §3.10.7.4).
+    /// The part beyond is cut off (RFC 9293 §3.10.7.4).
     Trim,
     /// It is taken whole where the application has read everything, and refused whole otherwise. A FIN needs no room
     /// (Linux, `tcp_sequence`).

@@ -99,7 +99,7 @@ pub struct Connection {
     /// A reset that must leave.
     answer: Option<Box<Segment>>,
     sender: Sender,
-    /// What matters until the handshake is over; `None` where nothing does.
+    /// The state of the handshake beyond its flags; `None` where there is none.
     opening: Option<Box<handshake::Opening>>,
     /// `None` with a peer that knows no SCPS-TP.
     scps: Option<Box<scps::Agreement>>,

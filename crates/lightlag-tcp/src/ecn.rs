@@ -306,7 +306,7 @@ impl Ecn {
         self.bytes.told(now);
     }
 
-    /// What arrived, as the AccECN option counts it: bytes with ECT(1), CE and ECT(0); and packets with CE.
+    /// Arrivals as the AccECN option counts them: bytes with ECT(1), CE and ECT(0); and packets with CE.
     pub(crate) fn arrived(&self) -> ([u64; 3], u64) {
         (self.bytes.counts(), self.bytes.marked_packets())
     }

@@ -51,7 +51,7 @@ pub(crate) struct FastOpen {
     answered: Option<(Instant, bool)>,
 }
 
-/// What a client's SYN carries.
+/// The early data and cookie of a client's SYN.
 pub(crate) struct Early {
     pub(crate) cookie: Cookie,
     /// Bytes of payload.

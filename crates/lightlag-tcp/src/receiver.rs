@@ -93,7 +93,7 @@ pub struct Receiver {
     window: Option<u16>,
     /// Whether duplicates are reported (RFC 2883).
     dsack: bool,
-    /// What is out of order is reported to the peer: it opens the window, too.
+    /// Data out of order is reported to the peer: it opens the window, too.
     reports: bool,
     /// Segments of low priority that are not acknowledged yet.
     copies: u8,
@@ -168,13 +168,13 @@ impl Receiver {
         self.dsack = true;
     }
 
-    /// What is out of order is not reported. In Linux it does not open the window then, so that its ACKs are duplicates
+    /// Data out of order is not reported. In Linux it does not open the window then, so that its ACKs are duplicates
     /// (`tcp_data_queue_ofo`).
     pub fn hide_disorder(&mut self) {
         self.reports = false;
     }
 
-    /// What arrives up to `end` is taken, although it was not offered.
+    /// Data up to `end` is taken, although it was not offered.
     #[cold]
     pub fn stretch(&mut self, end: u64) {
         self.edge = self.edge.max(end);

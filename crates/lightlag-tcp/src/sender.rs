@@ -143,7 +143,7 @@ struct Extra {
     record_size: u64,
     /// Bytes of payload that the mark of a record's end costs.
     mark_len: u64,
-    /// Where segments end whatever their size, in order; those below SND.NXT count no more.
+    /// Offsets at which segments end whatever their size, in order; those below SND.NXT count no more.
     cuts: VecDeque<u64>,
     /// How long data may wait for its acknowledgement (RFC 9293 §3.9.1, USER TIMEOUT); zero for as long as the retries last.
     user_timeout: Duration,

@@ -1,6 +1,6 @@
 //! Packets that were seen and whose fate is not known yet, in the order in which they were seen.
 //!
-//! What became of a packet is found by what identifies it, not by a search: links hold tens of thousands of packets.
+//! The fate of a packet is found by its identity, not by a search: links hold tens of thousands of packets.
 
 use super::Seen;
 use crate::body::{Body, Other, Packet};
@@ -20,7 +20,7 @@ pub(super) struct Pending {
     pub(super) compared: u64,
 }
 
-/// What tells nearly all packets of a link apart: the endpoint, and numbers of the packet.
+/// The identity of a packet, which tells nearly all packets of a link apart: the endpoint, and numbers of the packet.
 type Look = (u32, [u64; 3]);
 
 fn look(packet: &Packet) -> Look {

@@ -87,7 +87,7 @@ pub(super) struct Stream {
     pub(super) transfer: Option<Bytes>,
     pub(super) reader: Option<Reader>,
     pub(super) start: Duration,
-    /// What is drawn and added to it for each seed, if anything.
+    /// The time that is drawn for each seed and added to it, if there is one.
     pub(super) drawn_start: Option<Arc<Varied<Duration>>>,
     pub(super) tcp: Arc<Config>,
 }

@@ -48,7 +48,7 @@ const LEAST: f64 = 4.0;
 const MOST_AGGREGATED: f64 = 0.1;
 /// Rounds of each of the two halves in which aggregated ACKs are remembered (Linux).
 const AGGREGATED_ROUNDS: u64 = 5;
-/// What is collected at most for an offload, in bytes (Linux: `GSO_LEGACY_MAX_SIZE` less headers).
+/// The most that is collected for an offload, in bytes (Linux: `GSO_LEGACY_MAX_SIZE` less headers).
 const LARGEST_QUANTUM: f64 = 65_215.0;
 /// Segments of a quantum at most (Linux).
 const MOST_OF_QUANTUM: f64 = 127.0;
@@ -187,7 +187,7 @@ impl Bbr {
         self.rate = HIGH_GAIN * paced * self.initial_window / rtt.as_secs_f64().max(1e-9);
     }
 
-    /// What leaves at once, in segments.
+    /// A burst, in segments.
     fn quantum(&self) -> f64 {
         if !self.tso {
             return 1.0;
@@ -254,7 +254,7 @@ impl Bbr {
         self.with_quanta(self.bandwidth_delay(self.window_gain(), self.bandwidth()) + excess)
     }
 
-    /// What will be in flight of `flight` when pacing lets the next burst leave; it counts where the flight is to grow.
+    /// The part of `flight` that will be in flight when pacing lets the next burst leave; it counts where the flight is to grow.
     fn flight_at_departure(&self, ack: &Ack, flight: u64) -> f64 {
         if !self.tso {
             return flight as f64;

@@ -73,7 +73,7 @@ pub struct Start {
     pub seed: u64,
 }
 
-/// What an algorithm needs beyond its ACKs. Declared by its parameters: [`Choice::needs`].
+/// The needs of an algorithm beyond its ACKs, declared by its parameters: [`Choice::needs`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
     /// [`Ack::rate`], [`CongestionControl::on_sent`] and [`CongestionControl::on_lost`].

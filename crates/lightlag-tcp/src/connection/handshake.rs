@@ -15,7 +15,7 @@ use lightlag_core::Instant;
 /// Padded bytes of the timestamps option.
 const TIMESTAMPS_LEN: u32 = 12;
 
-/// What matters until the handshake is over.
+/// The state of a handshake with early data; it ends with the handshake.
 #[derive(Debug, Default)]
 pub(super) struct Opening {
     /// The SYN whose data waits for the connection to be open.

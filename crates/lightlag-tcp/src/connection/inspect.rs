@@ -145,7 +145,7 @@ impl Connection {
         self.begins_anew(segment).then(|| self.next_initial())
     }
 
-    /// What the peer says of marks on what we sent.
+    /// The peer's word on marks of our packets.
     pub fn delivered_marks(&self) -> Delivered {
         self.account.delivered()
     }

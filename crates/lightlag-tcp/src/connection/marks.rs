@@ -74,7 +74,7 @@ impl Connection {
         }
     }
 
-    /// What the AccECN option takes from full segments.
+    /// The bytes that the AccECN option takes from full segments.
     pub(super) fn room_for_ecn_bytes(&self) -> u32 {
         let needed = !self.config.mss_is_payload && self.ecn.as_ref().is_some_and(|ecn| ecn.needs_room());
         if needed { ECN_BYTES_LEN } else { 0 }

@@ -10,7 +10,7 @@ use lightlag_core::{Duration, Instant};
 /// Our order of the fields, with which [`ByteCounters`] keeps them.
 const ORDER: FieldOrder = FieldOrder::Ect1First;
 
-/// What the fields begin with: not 0 for ECT(1) and ECT(0), which a meddling middlebox would write (RFC 9768 §3.2.1).
+/// The first values of the fields: not 0 for ECT(1) and ECT(0), which a meddling middlebox would write (RFC 9768 §3.2.1).
 pub(super) const FIRST: [u32; 3] = [1, 0, 1];
 
 /// ACKs with the option that a change or CE asks for: the second says which counter grew last (as Linux).
@@ -37,7 +37,7 @@ pub(super) struct ByteCounters {
     counts: [u64; 3],
     /// Packets that arrived with CE, pure ACKs too.
     marked: u64,
-    /// What the last packet that can be marked arrived with.
+    /// The codepoint of the last packet that can be marked.
     last: Codepoint,
     /// So many ACKs have to carry the option.
     demand: u8,

@@ -5,7 +5,7 @@ use super::{Codepoint, Marks};
 /// Values of the ACE counter.
 const CYCLE: u64 = 8;
 
-/// What was delivered so far, by codepoint.
+/// Deliveries so far, by codepoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delivered {
     /// Packets with CE (s.cep); with RFC 3168 those that ACKs with ECE delivered, as tcpi_delivered_ce of Linux has it.

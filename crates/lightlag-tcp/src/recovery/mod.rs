@@ -49,7 +49,7 @@ pub struct Rules {
     pub rtt_by_offset: bool,
     /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
     pub impatient: bool,
-    /// What a loss takes the window down from, and how often.
+    /// The value that a loss reduces, and how often.
     pub reductions: Reductions,
     /// What shows that an episode was spurious.
     pub signs: Signs,
@@ -271,7 +271,7 @@ impl Recovery {
         self.prr = None;
     }
 
-    /// What a reaction to congestion reduces: the congestion window or, by the RFCs, what is in flight.
+    /// The value that a reaction to congestion reduces: the congestion window or, by the RFCs, what is in flight.
     pub fn reduced_from(&self, window: u64, flight: u64) -> u64 {
         if self.kernel { window } else { flight }
     }

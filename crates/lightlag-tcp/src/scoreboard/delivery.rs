@@ -49,7 +49,7 @@ impl Delivery {
         }
     }
 
-    /// What follows is SACKed: the echo of such an ACK follows the left edge (RFC 7323 §4.3), and tells nothing of which
+    /// The segments to follow are SACKed: the echo of such an ACK follows the left edge (RFC 7323 §4.3), and tells nothing of which
     /// copy arrived. Only one that left at or after `fresh` would have been too fast.
     #[inline]
     pub fn begin_reports(&mut self, fresh: Instant) {

@@ -33,7 +33,7 @@ const FIELD: u32 = 3;
 /// A field wraps here.
 const CYCLE: u32 = 1 << 24;
 
-/// Which counter comes first; that of CE is always the second (RFC 9768 §3.2.3, table 5).
+/// The counter that comes first; that of CE is always the second (RFC 9768 §3.2.3, table 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FieldOrder {
     /// Kind 172, AccECN0.
@@ -79,7 +79,7 @@ impl EcnBytes {
         bytes
     }
 
-    /// Which counter comes first.
+    /// The counter that comes first.
     pub fn order(&self) -> FieldOrder {
         self.order
     }
@@ -188,7 +188,7 @@ impl Segment {
         self
     }
 
-    /// NOPs at the begin of the option behind the AccECN option: they give way to its last bytes.
+    /// NOPs at the start of the option behind the AccECN option: they give way to its last bytes.
     fn nops_behind_ecn_bytes(&self) -> u32 {
         if self.options & (HAS_SACK_PERMITTED | HAS_TIMESTAMPS) == HAS_SACK_PERMITTED {
             2

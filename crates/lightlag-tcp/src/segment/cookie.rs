@@ -9,7 +9,7 @@ use std::fmt;
 /// Kind of the option.
 pub(super) const FAST_OPEN: u8 = 34;
 
-/// Where the length stands: half of it, less 1.
+/// The lowest bit of the length: half of it, less 1.
 pub(super) const LENGTH_SHIFT: u16 = 13;
 
 /// Bytes of a cookie at most.

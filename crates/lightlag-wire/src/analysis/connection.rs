@@ -170,7 +170,7 @@ impl Connection {
     }
 }
 
-/// What a SYN offers; `answers` if it is the second of a handshake, whose first `asked` for this.
+/// The offer of a SYN; `answers` if it is the second of a handshake, whose first `asked` for this.
 fn offer(segment: &Segment, answers: bool, asked: Option<EcnOffer>) -> Handshake {
     let options = segment.syn_options();
     // RFC 9768 §3.1.1: AE, CWR and ECE are all set in the first SYN. In the answer 1 is RFC 3168, and 5 where nobody asked

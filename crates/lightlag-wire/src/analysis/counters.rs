@@ -9,7 +9,7 @@ use lightlag_tcp::segment::EcnBytes;
 pub struct Told([u32; 3]);
 
 impl Default for Told {
-    /// What they begin with (§3.2.1).
+    /// Their first values (§3.2.1).
     fn default() -> Self {
         Self([1, 0, 1])
     }

@@ -42,7 +42,7 @@ pub(super) struct Half {
     pub echo: Spread,
     in_flight: TimeMean,
     pub counts: Counts,
-    /// What the AccECN options of this direction said last.
+    /// The last word of the AccECN options of this direction.
     pub told: Told,
     pub first_data: Option<u64>,
     pub last_data: u64,
