@@ -378,7 +378,8 @@ impl Stack {
         Ok(self.get_mut(id)?.error.take())
     }
 
-    /// The operations for which the socket is ready. A caller that finds it not writable waits for room from then on, as with poll(2).
+    /// The operations for which the socket is ready. A caller that finds it not writable waits for room from then on, as
+    /// with poll(2).
     pub fn readiness(&mut self, id: SocketId) -> Result<Readiness, SocketError> {
         let socket = self.get_mut(id)?;
         let error = socket.error.is_some();

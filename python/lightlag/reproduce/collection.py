@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import csv
 import html
-import io
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -18,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lightlag import _engine
 from lightlag._writing import check_folder
 from lightlag.reproduce.paper import Effort, Paper, Picture, Progress, Reproduction, status
-from lightlag.reproduce.table import COLOURS, COLUMNS, Layout, Row, Tally
+from lightlag.reproduce.table import COLOURS, COLUMNS, Layout, Row, Tally, to_csv
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,16 +86,10 @@ class Collection:
                 one.save(partial / one.paper.name)
             about = {"reproduction": "all", "version": _engine.__version__, "summary": self.tally.text}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
-            (partial / "verdicts.csv").write_text(self._csv(), "utf-8")
+            rows = ((one.paper.name, *row.cells()) for one in self.found for row in one.rows)
+            (partial / "verdicts.csv").write_text(to_csv(("paper", *COLUMNS), rows), "utf-8")
             (partial / "index.html").write_text(self.page(partial), "utf-8")
         return Path(folder)
-
-    def _csv(self) -> str:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(("paper", *COLUMNS))
-        writer.writerows((one.paper.name, *row.cells()) for one in self.found for row in one.rows)
-        return text.getvalue()
 
     def page(self, folder: Path) -> str:
         """One HTML page that needs nothing else: verdicts, tables, notes, and the figures from the papers' folders."""

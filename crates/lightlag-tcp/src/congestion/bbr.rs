@@ -254,7 +254,8 @@ impl Bbr {
         self.with_quanta(self.bandwidth_delay(self.window_gain(), self.bandwidth()) + excess)
     }
 
-    /// The part of `flight` that will be in flight when pacing lets the next burst leave; it counts where the flight is to grow.
+    /// The part of `flight` that will be in flight when pacing lets the next burst leave; it counts where the flight is to
+    /// grow.
     fn flight_at_departure(&self, ack: &Ack, flight: u64) -> f64 {
         if !self.tso {
             return flight as f64;

@@ -49,8 +49,8 @@ impl Delivery {
         }
     }
 
-    /// The segments to follow are SACKed: the echo of such an ACK follows the left edge (RFC 7323 §4.3), and tells nothing of which
-    /// copy arrived. Only one that left at or after `fresh` would have been too fast.
+    /// The segments to follow are SACKed: the echo of such an ACK follows the left edge (RFC 7323 §4.3), and tells nothing
+    /// of which copy arrived. Only one that left at or after `fresh` would have been too fast.
     #[inline]
     pub fn begin_reports(&mut self, fresh: Instant) {
         self.fresh = fresh;
