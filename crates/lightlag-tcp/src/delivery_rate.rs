@@ -141,6 +141,15 @@ impl RateSampler {
         Sent { now, bytes, prior_inflight: in_flight, app_limited }
     }
 
+    /// So many bytes were delivered without it being known which; of those that were just delivered, so many had been
+    /// counted in this way before.
+    pub fn guessed(&mut self, now: Instant, bytes: u64, known: u64) {
+        self.delivered = self.delivered + bytes - known;
+        if bytes > 0 {
+            self.delivered_at = now;
+        }
+    }
+
     /// `bytes` of the segment `number`, all or the rest of it, were acknowledged or SACKed for the first time.
     pub fn delivered(&mut self, now: Instant, number: u64, bytes: u64) {
         let of = self.snapshots[(number - self.first) as usize];

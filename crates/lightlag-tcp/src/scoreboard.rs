@@ -27,6 +27,7 @@ mod counts;
 mod delivery;
 mod gaps;
 mod given_up;
+mod guessed;
 mod log;
 mod missing;
 mod overdue;
@@ -134,7 +135,7 @@ pub struct Scoreboard {
     log: Option<Box<Log>>,
     /// What was sent again; kept apart, because most of the time there is nothing.
     again: Option<Box<Again>>,
-    /// SACKed records, and their bytes.
+    /// SACKed records, and their bytes; without SACK, segments that count as such.
     sacked: u32,
     segment_size: u32,
     ranges: VecDeque<Range>,
@@ -495,6 +496,8 @@ impl Scoreboard {
         let reneged = self.records.front().is_some_and(|head| head.has(SACKED));
         if reneged {
             self.ranges.clear();
+        }
+        if reneged || self.ranges.is_empty() {
             self.sacked = 0;
             self.sacked_bytes = 0;
         }

@@ -1,7 +1,7 @@
 //! The sending half: what may leave now, what must leave again, and the timer behind it.
 
 use crate::account::{Account, Limit};
-use crate::config::{Config, IdleRestart, PartialAcks, Scheme};
+use crate::config::{Config, IdleRestart, PartialAcks, Reductions, Scheme};
 use crate::congestion::careful_resume::CarefulResume;
 use crate::congestion::{self, CongestionControl, Needs, Phase, Probes};
 use crate::delivery_rate::RateSampler;
@@ -50,10 +50,11 @@ enum Timer {
     Outage,
 }
 
-/// The rules of repair with this scheme.
-fn rules(config: &Config, scheme: Scheme) -> Rules {
+/// The rules of repair with this scheme; `sack`: the ends agreed on SACK.
+fn rules(config: &Config, scheme: Scheme, sack: bool) -> Rules {
     Rules {
         scheme,
+        guesses: config.prr && config.reductions == Reductions::Linux && scheme == Scheme::NewReno && !sack,
         limited_transmit: config.limited_transmit,
         prr: config.prr,
         rtt_by_offset: config.rack_rtt_by_offset,
@@ -165,7 +166,7 @@ impl Sender {
             peer_edge: 0,
             deadline: Instant::MAX,
             coarse: Instant::ZERO,
-            recovery: Recovery::new(rules(config, config.recovery), segment_size),
+            recovery: Recovery::new(rules(config, config.recovery, config.sack), segment_size),
             rtt: RttEstimator::of_route(config.route.and_then(|route| route.rtt), &config.rto),
             congestion: None,
             needs: Needs::default(),

@@ -5,6 +5,7 @@
 //! window of the congestion control. With SACK the pipe does that work (RFC 6675). After a timeout everything
 //! not SACKed counts as lost and leaves again under slow start.
 
+mod guessed;
 mod new_reno;
 mod prr;
 mod rack;
@@ -23,6 +24,7 @@ use crate::congestion::{Cause, Phase};
 use crate::scoreboard::{Delivery, Range, Scoreboard};
 use crate::timer;
 use lightlag_core::{Duration, Instant};
+use guessed::Guesses;
 use prr::Prr;
 use rack::Rack;
 use undo::Episode;
@@ -43,8 +45,10 @@ pub struct Rules {
     pub scheme: Scheme,
     /// New data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// Proportional rate reduction (RFC 9937), with SACK.
+    /// Proportional rate reduction (RFC 9937), with SACK or with guesses.
     pub prr: bool,
+    /// Duplicate ACKs count as SACKs of unknown segments (Linux without SACK).
+    pub guesses: bool,
     /// RACK's round trip is that of the segment delivered last in the order of offsets (Linux).
     pub rtt_by_offset: bool,
     /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
@@ -120,6 +124,8 @@ pub struct Recovery {
     signs: Signs,
     /// A partial ACK came in this episode.
     partial: bool,
+    /// Where duplicate ACKs count as SACKs.
+    guesses: Option<Guesses>,
     /// Payload of a full segment in bytes.
     segment_size: u32,
     duplicates: u32,
@@ -150,7 +156,8 @@ impl Recovery {
             phase: Phase::Open,
             scheme: rules.scheme,
             limited_transmit: rules.limited_transmit,
-            prr_on: rules.prr && matches!(rules.scheme, Scheme::Sack | Scheme::Rack),
+            prr_on: rules.prr && (rules.guesses || matches!(rules.scheme, Scheme::Sack | Scheme::Rack)),
+            guesses: rules.guesses.then(Guesses::new),
             kernel: rules.reductions == Reductions::Linux,
             impatient: rules.impatient,
             restart_on_loss: false,
@@ -189,6 +196,9 @@ impl Recovery {
 
     /// The degree of reordering that was seen, in segments, where losses are found by time (tcpi_reordering of Linux).
     pub fn reordering(&self) -> u32 {
+        if let Some(guesses) = &self.guesses {
+            return guesses.threshold.get().into();
+        }
         let degree = match self.rack.reordered() {
             0 => 0,
             // From the begin of the late segment.
@@ -204,7 +214,7 @@ impl Recovery {
 
     /// How many ACKs told of reordering, where losses are found by time (tcpi_reord_seen of Linux).
     pub fn reordering_seen(&self) -> u32 {
-        self.rack.seen()
+        self.guesses.map_or(self.rack.seen(), |guesses| guesses.seen.into())
     }
 
     /// Whether SACK steers the repair.
@@ -407,7 +417,7 @@ impl Recovery {
             board.unmark_lost();
             return Verdict { ended, undone: true, ..Verdict::default() };
         }
-        if tested && news.duplicate && !self.uses_sack() {
+        if tested && news.duplicate && !self.uses_sack() && !self.guesses() {
             // RFC 5682 §2.1 step 3a: the timeout was right. Its repair goes on from the first segment, as if the
             // new ones had not been sent: without SACK they would count as in the network until it is complete.
             board.mark_all_lost(Instant::MAX);
@@ -416,6 +426,7 @@ impl Recovery {
             Scheme::Rack => rack::on_ack(self, board, news),
             Scheme::Sack => sack::on_ack(self, board),
             Scheme::Snack => snack::on_ack(self, board, news),
+            _ if self.guesses() => guessed::on_ack(self, board, news),
             _ if self.phase == Phase::Loss => Verdict { ended: self.end_if_repaired(board), ..Verdict::default() },
             Scheme::NewReno => new_reno::on_ack(self, board, news),
             Scheme::Reno => reno::on_ack(self, board, news),

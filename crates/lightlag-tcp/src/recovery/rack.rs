@@ -28,8 +28,8 @@ pub(super) struct Rack {
     multiplier: u8,
     /// RACK.reo_wnd_persist.
     persistence: u8,
-    /// The end of the round in which a D-SACK was counted: RACK.dsack_round.
-    counted_until: Option<u64>,
+    /// The end of the round in which a D-SACK was counted, 0 if none was: RACK.dsack_round.
+    counted_until: u64,
     /// How often something came late, sent once.
     seen: u32,
     /// When [`Self::timer`] really fires, once it has come, by the ticks of the clock.
@@ -46,7 +46,7 @@ impl Rack {
             reordered: 0,
             multiplier: 1,
             persistence: 0,
-            counted_until: None,
+            counted_until: 0,
             seen: 0,
             timer: Instant::MAX,
             coarse: Instant::ZERO,
@@ -95,11 +95,11 @@ impl Rack {
 
     /// Step 4, the part about D-SACK: once a round trip.
     fn adapt(&mut self, board: &Scoreboard, dsack: bool) {
-        if self.counted_until.is_some_and(|end| board.una() >= end) {
-            self.counted_until = None;
+        if board.una() >= self.counted_until {
+            self.counted_until = 0;
         }
-        if dsack && self.counted_until.is_none() {
-            self.counted_until = Some(board.nxt());
+        if dsack && self.counted_until == 0 {
+            self.counted_until = board.nxt();
             self.multiplier = self.multiplier.saturating_add(1);
             self.persistence = PERSISTENCE;
         }

@@ -36,6 +36,7 @@ fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
     let mut board = Scoreboard::new(SIZE as u32);
     (0..segments).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false));
     let rules = Rules {
+        guesses: false,
         scheme,
         limited_transmit: true,
         prr: false,

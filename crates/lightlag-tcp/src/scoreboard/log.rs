@@ -7,6 +7,10 @@ pub struct Log {
     pub delivered: Vec<(u64, u64)>,
     /// Marked as lost.
     pub lost: Vec<(u64, u64)>,
+    /// Bytes of segments delivered of which it is not known which they were.
+    pub guessed: u64,
+    /// Bytes of what is in `delivered` and had been guessed before.
+    pub known: u64,
 }
 
 #[inline]

@@ -64,9 +64,10 @@ impl Sender {
             Delivery::default()
         };
         self.judge_probe(now, &arrived, account);
-        if newly_acked > 0 {
+        if newly_acked > 0 && self.recovery.guesses() {
+            self.acknowledge_guessed(arrived.ack, &mut delivery);
+        } else if newly_acked > 0 {
             self.board.acknowledge(arrived.ack, &mut delivery);
-            self.retries = 0;
         }
         if doubtful {
             delivery.begin_reports(self.earliest_fresh(now));
@@ -81,6 +82,9 @@ impl Sender {
         let rtt = if late { None } else { self.sample_rtt(now, &delivery, newly_acked, arrived.echo, config, account) };
         let duplicate = newly_acked == 0
             && if self.recovery.uses_sack() { delivery.bytes > 0 } else { !arrived.occupies && !arrived.moved_window };
+        if duplicate && self.recovery.guesses() {
+            self.recovery.guess(&mut self.board, &mut delivery);
+        }
         let phase = self.recovery.phase();
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         // Made where somebody reads it.
@@ -104,8 +108,11 @@ impl Sender {
         };
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
-        if newly_acked > 0 && !verdict.keep_timer {
-            self.restart_timer(now, config);
+        if newly_acked > 0 {
+            self.retries = 0;
+            if !verdict.keep_timer {
+                self.restart_timer(now, config);
+            }
         }
         if self.validation.is_some() {
             self.validate(now, una, phase, account);
@@ -165,6 +172,16 @@ impl Sender {
         if self.board.is_empty() {
             self.tail.stop();
         }
+    }
+
+    /// The cumulative acknowledgement advances to `ack`, where duplicate ACKs have counted as SACKs.
+    #[cold]
+    fn acknowledge_guessed(&mut self, ack: u64, delivery: &mut Delivery) {
+        let guessed = self.board.forget_guesses();
+        let first = self.board.numbers().0;
+        self.board.acknowledge(ack, delivery);
+        let acked = (self.board.numbers().0 - first) as u32;
+        self.recovery.confirm(&mut self.board, guessed, acked, delivery);
     }
 
     /// Retransmissions that left from here on cannot be what is acknowledged now: they would have been faster than
@@ -332,6 +349,7 @@ impl Sender {
             }
             _ if newly_acked == 0 => 0.0,
             Growth::PerAck => 1.0,
+            Growth::PerSegment if self.recovery.guesses() => delivered as f64 / size,
             Growth::PerSegment if jumps && !self.recovery.is_selective() => (newly_acked as f64 / size).min(2.0),
             // Without SACK each duplicate ACK has told of a segment, of which the new one tells again (as Linux).
             Growth::PerSegment if duplicates > 0 && !self.recovery.is_selective() => {

@@ -126,7 +126,7 @@ impl Sender {
         if scheme == Scheme::Rack {
             self.board.keep_times();
         }
-        self.recovery = Recovery::new(rules(config, scheme), self.segment_size);
+        self.recovery = Recovery::new(rules(config, scheme, agreed.sack), self.segment_size);
         self.tell_recovery();
         self.initial_window = agreed.initial_window;
         self.ecn = agreed.ecn;

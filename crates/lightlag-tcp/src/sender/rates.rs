@@ -66,6 +66,7 @@ impl Sender {
         for (number, bytes) in log.delivered.drain(..) {
             rates.delivered(now, number, bytes);
         }
+        rates.guessed(now, std::mem::take(&mut log.guessed), std::mem::take(&mut log.known));
         self.note_lost(now);
         let (first, min_rtt) = (self.board.numbers().0, self.rtt.min());
         self.rates.as_mut()?.finish(first, min_rtt)

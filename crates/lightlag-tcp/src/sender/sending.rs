@@ -214,7 +214,8 @@ impl Sender {
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, true, config);
         account.statistics.retransmitted_segments += u64::from(chunk.len > 0);
-        let head_again = self.recovery.is_selective() && chunk.start == self.board.una() && !in_vain;
+        let knows = self.recovery.is_selective() || self.recovery.guesses();
+        let head_again = knows && chunk.start == self.board.una() && !in_vain;
         if self.deadline == Instant::MAX || head_again {
             // The head's repair needs a whole RTO of its own (as Linux).
             self.timer = Timer::Retransmission;

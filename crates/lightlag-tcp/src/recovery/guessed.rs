@@ -1,0 +1,105 @@
+//! Without SACK, as Linux repairs: each duplicate ACK counts as a SACK of some segment behind the first, so that proportional
+//! rate reduction works (RFC 9937) and limited transmit (RFC 3042) needs no rule of its own.
+//!
+//! Three such segments mark the first one as lost; a partial ACK marks the next (RFC 6582 §3.2). An ACK of n segments tells
+//! of one that was missing and of n - 1 that were counted before (`tcp_remove_reno_sacks`). More counted ones than can have
+//! left the network mean that the network reorders, and from then on it takes as many to mark a loss as were outstanding
+//! (`tcp_check_reno_reordering`). An episode, also one after a timeout, lasts until more than what was outstanding at its
+//! begin is acknowledged: until then, duplicate ACKs may be answers to its own retransmissions (RFC 6582 §3.2 step 1;
+//! `tcp_is_non_sack_preventing_reopen`).
+
+use super::{DUP_THRESHOLD, MOST_REORDERING, News, Recovery, Verdict};
+use crate::congestion::Phase;
+use crate::scoreboard::{Delivery, Scoreboard};
+use std::num::NonZeroU16;
+
+/// [`DUP_THRESHOLD`].
+const AT_FIRST: NonZeroU16 = NonZeroU16::new(DUP_THRESHOLD as u16).unwrap();
+
+/// What duplicate ACKs have told of the path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guesses {
+    /// So many mark the first segment as lost (tcp_reordering of Linux).
+    pub(super) threshold: NonZeroU16,
+    /// How often there were too many.
+    pub(super) seen: u16,
+}
+
+impl Guesses {
+    pub(super) fn new() -> Self {
+        Self { threshold: AT_FIRST, seen: 0 }
+    }
+
+    /// So many segments count as delivered, or as many as can have been, where `outstanding` were before.
+    fn count(&mut self, board: &mut Scoreboard, segments: u32, outstanding: u32) {
+        let most = board.most_guessed();
+        if segments > most {
+            let outstanding = u64::from(outstanding).min(MOST_REORDERING) as u16;
+            self.threshold = NonZeroU16::new(outstanding).unwrap_or(AT_FIRST);
+            self.seen = self.seen.saturating_add(1);
+        }
+        board.guess(segments.min(most));
+    }
+}
+
+impl Recovery {
+    /// Whether duplicate ACKs count as SACKs.
+    pub fn guesses(&self) -> bool {
+        self.guesses.is_some()
+    }
+
+    /// An ACK moved the cumulative acknowledgement over `acked` segments, where so many counted as delivered before.
+    #[cold]
+    pub fn confirm(&mut self, board: &mut Scoreboard, guessed: u32, acked: u32, delivery: &mut Delivery) {
+        let Some(guesses) = &mut self.guesses else { return };
+        let known = guessed.min(acked.saturating_sub(1));
+        let bytes = board.full_segments(known);
+        delivery.bytes = delivery.bytes.saturating_sub(bytes).max(u64::from(acked > 0));
+        board.note_known(bytes);
+        guesses.count(board, guessed - known, board.segments() + acked);
+        // Linux, tcp_fastretrans_alert: only while an episode is not repaired do the others go on to count.
+        if self.phase != Phase::Recovery || board.una() >= self.point {
+            board.forget_guesses();
+        }
+    }
+
+    /// A duplicate ACK came.
+    #[cold]
+    pub fn guess(&mut self, board: &mut Scoreboard, delivery: &mut Delivery) {
+        let Some(guesses) = &mut self.guesses else { return };
+        let counts = match self.phase {
+            Phase::Open => true,
+            Phase::Recovery => board.una() < self.point,
+            // Linux, tcp_process_loss: new data was delivered, which F-RTO or the window let leave.
+            Phase::Loss => board.una() < self.point && board.nxt() > self.point,
+        };
+        if !counts || board.is_empty() {
+            return;
+        }
+        let before = board.forget_guesses();
+        guesses.count(board, before + 1, board.segments());
+        let more = board.sacked().saturating_sub(before);
+        delivery.bytes += board.full_segments(more);
+        board.note_guess(more);
+    }
+}
+
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+    let advanced = news.newly_acked > 0;
+    let ended = recovery.phase != Phase::Open && board.una() > recovery.point;
+    if ended {
+        recovery.end();
+    }
+    match recovery.phase {
+        Phase::Open if board.sacked() >= recovery.reordering() => {
+            let began = Some(recovery.begin(board));
+            board.mark_head_lost();
+            Verdict { ended, began, resend_head: true, ..Verdict::default() }
+        }
+        Phase::Recovery if advanced && board.una() < recovery.point => {
+            board.mark_head_lost();
+            Verdict::default()
+        }
+        _ => Verdict { ended, ..Verdict::default() },
+    }
+}
