@@ -125,6 +125,7 @@ impl Connection {
             config.delayed_ack,
         );
         receiver.set_rule(config.receive_window);
+        receiver.set_first_window(config.first_window(), config.mss.into());
         if let Some(interval) = config.ack_interval {
             receiver.set_interval(interval);
         }

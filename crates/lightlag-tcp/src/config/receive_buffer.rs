@@ -1,5 +1,6 @@
 //! What a scenario says about the receive buffer: a size, or that it tunes itself.
 
+use super::Config;
 use super::options::{OptionError, error, in_range};
 use lightlag_core::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -22,6 +23,17 @@ pub enum ReceiveBuffer {
 
 /// What Linux begins with: its 131,072 bytes of memory hold so many of payload in full segments, as its windows show.
 pub(crate) const INITIAL: Bytes = Bytes(80_896);
+
+impl Config {
+    /// What the first window may be, in bytes. A buffer that tunes itself promises what it holds if half of its memory is
+    /// payload, until segments show how much of it is: 65,536 bytes of Linux's 131,072.
+    pub(crate) fn first_window(&self) -> u64 {
+        match self.receive_buffer_initial {
+            Some(initial) => (u128::from(initial.0) * 65_536 / u128::from(INITIAL.0)) as u64,
+            None => self.receive_buffer.0,
+        }
+    }
+}
 
 /// The bounds of an automatic buffer. What is left out: 80,896 bytes, and 16 MiB, as Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -154,7 +154,7 @@ impl Connection {
         let mss = offer.mss.unwrap_or(DEFAULT_MSS).min(self.config.mss);
         self.agree_on_scps(segment, offer.mss.unwrap_or(DEFAULT_MSS));
         if self.passive {
-            self.receiver.set_first_window(self.payload_of(self.config.mss).into());
+            self.receiver.set_first_window(self.config.first_window(), self.payload_of(self.config.mss).into());
         }
         self.sender.set_segment_size(self.payload_of(mss));
     }

@@ -3,9 +3,10 @@
 //! Stevens' rule (TCP/IP Illustrated vol. 2 §26.7, in FreeBSD's order): a small window is closed, then the promise is
 //! kept, then 16 bits must hold it. A window update leaves when the edge can move by two segments or half the buffer.
 //!
-//! Linux's rule differs (`__tcp_select_window`, `tcp_grow_window`, `__tcp_cleanup_rbuf`): the first window has 16 bits and
-//! whole segments; then it grows by two segments for each that arrives, up to the buffer; a window below a segment or a
-//! sixteenth of the buffer is closed once half the buffer is taken; an update leaves when the window can double.
+//! Linux's rule differs (`__tcp_select_window`, `tcp_grow_window`, `__tcp_cleanup_rbuf`): the first window has whole segments,
+//! and of a buffer that tunes itself those that it holds if half of its memory is payload; then it grows by two segments for
+//! each that arrives, up to the buffer; a window below a segment or a sixteenth of the buffer is closed once half the buffer
+//! is taken; an update leaves when the window can double.
 //!
 //! An automatic buffer grows as Linux's does (dynamic right-sizing, `tcp_rcv_space_adjust`): once a round-trip time, if
 //! the application read more than in the best round so far, to twice that and 16 segments, and by twice the growth
@@ -127,14 +128,13 @@ impl Receiver {
     pub fn set_rule(&mut self, rule: WindowRule) {
         self.rule = rule;
         if rule == WindowRule::Linux {
-            self.set_first_window(u64::from(self.mss));
+            self.set_first_window(self.buffer, u64::from(self.mss));
         }
     }
 
-    /// Whole segments of this size in 16 bits: what the first window may be (`tcp_select_initial_window`).
-    pub(crate) fn set_first_window(&mut self, segment: u64) {
+    /// Whole segments of this size in `most` bytes: what the first window may be (`tcp_select_initial_window`).
+    pub(crate) fn set_first_window(&mut self, most: u64, segment: u64) {
         if self.rule == WindowRule::Linux {
-            let most = self.buffer.min(65_535);
             self.limit = if most > segment { most / segment * segment } else { most };
         }
     }
