@@ -129,10 +129,11 @@ impl Sender {
             0
         };
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
-            // The ACK that begins an episode grows nothing; the one that ends it still belongs to it.
+            // The ACK that begins an episode grows nothing; the one that ends it still belongs to it, but in Linux.
             let phase = match phase {
                 _ if self.excused => Phase::Open,
                 Phase::Open => self.recovery.phase(),
+                _ if verdict.ended && config.reductions == Reductions::Linux => self.recovery.phase(),
                 phase => phase,
             };
             let ack = Ack {
