@@ -96,6 +96,13 @@ def test_every_criterion_has_its_verdict() -> None:
     assert [verdict.holds for verdict in criteria.verdicts(found)] == [False, False]
 
 
+def test_of_a_bulk_flow_the_run_in_the_middle_counts() -> None:
+    point = next(point for point in points.all_points(1) if point.group == "bulk")
+    slow, usual, fast = (dataclasses.replace(observed(1, 0), bytes=size) for size in (10, 90, 100))
+    (cell,) = criteria.cells({point: [fast, slow, usual]}, {point: usual})
+    assert (cell.kernel, cell.ratio) == ((usual,), 1)
+
+
 def test_the_section_names_what_differs() -> None:
     found = [
         Cell(transfer("first"), (observed(1, 0),), (observed(1, 0),)),
@@ -136,10 +143,10 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(runs, "real", real)
     wanted = [transfer(name) for name in ("first", "single", "pair")]
     with pytest.raises(KeyboardInterrupt):
-        runs.measure(wanted, lambda _: 2, Kept(tmp_path / "k"), 1, lambda _: None)
+        runs.measure(wanted, 2, Kept(tmp_path / "k"), 1, lambda _: None)
     assert asked == ["first", "first", "single"]
     asked.clear()
-    found = runs.measure(wanted, lambda _: 2, Kept(tmp_path / "k"), 1, lambda _: None)
+    found = runs.measure(wanted, 2, Kept(tmp_path / "k"), 1, lambda _: None)
     assert asked == ["single", "pair", "pair"]
     assert found == {point: [observed(1, 0)] * 2 for point in wanted}
 
@@ -154,7 +161,7 @@ def test_a_run_that_was_late_is_repeated_and_the_best_one_counts(
 
     monkeypatch.setattr(runs, "real", real)
     wanted = [transfer("first"), transfer("pair")]
-    found = runs.measure(wanted, lambda _: 1, Kept(tmp_path / "k"), 1, lambda _: None)
+    found = runs.measure(wanted, 1, Kept(tmp_path / "k"), 1, lambda _: None)
     assert [found[point][0].late for point in wanted] == [0, 11], "the third was in time; of four none was"
     assert next(late) == 0, "and no more were tried"
     assert not dataclasses.replace(observed(1, 0), late=1).is_late
@@ -170,7 +177,7 @@ def test_no_cell_of_that_name(lightlag: Lightlag, tmp_path: Path) -> None:
 @needs_root
 def test_the_kernel_and_ours_lose_the_same_packets(tmp_path: Path) -> None:
     point = transfer("sparse")
-    found = runs.measure([point], lambda _: 1, Kept(tmp_path / "k"), 1, lambda _: None)[point][0]
+    found = runs.measure([point], 1, Kept(tmp_path / "k"), 1, lambda _: None)[point][0]
     assert found.bytes == points.TRANSFER * points.PAYLOAD
     assert found.retransmissions == runs.simulated(point).retransmissions == len(point.drops)
     assert found.packets > points.TRANSFER

@@ -22,7 +22,7 @@ pub enum ReceiveBuffer {
 }
 
 /// What Linux begins with: its 131,072 bytes of memory hold so many of payload in full segments, as its windows show.
-pub(crate) const INITIAL: Bytes = Bytes(80_896);
+pub(crate) const INITIAL: Bytes = Bytes(81_920);
 
 impl Config {
     /// What the first window may be, in bytes. A buffer that tunes itself promises what it holds if half of its memory is
@@ -35,7 +35,7 @@ impl Config {
     }
 }
 
-/// The bounds of an automatic buffer. What is left out: 80,896 bytes, and 16 MiB, as Linux.
+/// The bounds of an automatic buffer. What is left out: 81,920 bytes, and 16 MiB, as Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AutoBuffer {

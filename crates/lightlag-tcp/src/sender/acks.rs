@@ -129,11 +129,13 @@ impl Sender {
             0
         };
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
-            // The ACK that begins an episode grows nothing; the one that ends it still belongs to it, but in Linux.
+            // The ACK that begins an episode grows nothing. The one that ends it still belongs to it, but in Linux it grows
+            // the window that follows; an algorithm with a recovery of its own sees to that.
+            let grows = config.reductions == Reductions::Linux && !self.needs.own_recovery;
             let phase = match phase {
                 _ if self.excused => Phase::Open,
                 Phase::Open => self.recovery.phase(),
-                _ if verdict.ended && config.reductions == Reductions::Linux => self.recovery.phase(),
+                _ if verdict.ended && grows => self.recovery.phase(),
                 phase => phase,
             };
             let ack = Ack {

@@ -77,9 +77,9 @@ fn the_receive_buffer_is_a_size_or_tunes_itself() {
         let config = options(json).resolve().unwrap();
         (config.receive_buffer.0, config.receive_buffer_initial.map(|bytes| bytes.0))
     };
-    assert_eq!(buffer("{}"), (16 << 20, Some(80_896)));
+    assert_eq!(buffer("{}"), (16 << 20, Some(81_920)));
     assert_eq!(buffer(r#"{ "receive_buffer": "300 kB" }"#), (300_000, None));
-    assert_eq!(buffer(r#"{ "profile": "rfc", "receive_buffer": "auto" }"#), (16 << 20, Some(80_896)));
+    assert_eq!(buffer(r#"{ "profile": "rfc", "receive_buffer": "auto" }"#), (16 << 20, Some(81_920)));
     let json = r#"{"receive_buffer":{"auto":{"initial":"8 kB","max":"1 MB"}}}"#;
     assert_eq!(buffer(json), (1_000_000, Some(8_000)));
     assert_eq!(serde_json::to_string(&options(json)).unwrap(), json);

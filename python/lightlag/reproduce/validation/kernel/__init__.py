@@ -26,7 +26,7 @@ KEPT = Path("results/kernel.jsonl")
 
 JOBS = 12
 REPEATS = 3
-"""Runs of each transfer with the kernel."""
+"""Runs of the kernel at each point: one differs from the next by when its timers tick and what else the machine did."""
 
 SEEDS = 3
 """Runs of each bulk flow with random losses."""
@@ -85,7 +85,7 @@ def validate(
         raise OSError(f"{reason}; the kernel's TCP is measured between two namespaces, as root")
     store = Kept(Path(kept), forget=again)
     with status(shown=not quiet) as progress:
-        kernel = measure(points, _repeats, store, JOBS if jobs is None else jobs, progress)
+        kernel = measure(points, REPEATS, store, JOBS if jobs is None else jobs, progress)
         found = cells(kernel, simulate(points, progress))
     if path is not None:
         page = path.read_text("utf-8") if path.exists() else ""
@@ -96,11 +96,6 @@ def validate(
         if path is not None:
             print(f"{path}: the section on the kernel is written")
     return [f"{verdict.criterion}: {verdict.found}" for verdict in verdicts(found) if not verdict.holds]
-
-
-def _repeats(point: Point) -> int:
-    """A run of the kernel's differs from the next by when its timers tick; a bulk flow has its seeds for that."""
-    return 1 if point.group == "bulk" else REPEATS
 
 
 def _print(found: list[Cell], *, detailed: bool) -> None:

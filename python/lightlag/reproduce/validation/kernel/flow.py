@@ -14,6 +14,7 @@ import json
 import os
 import select
 import socket
+import struct
 import sys
 import time
 
@@ -101,7 +102,11 @@ def run(
         now = time.monotonic()
         if total == size or (end is not None and now >= end):
             elapsed = now - start if seconds is None else seconds
-            return {"bytes": total, "elapsed_s": elapsed, **counted()}
+            found = {"bytes": total, "elapsed_s": elapsed, **counted()}
+            # Data that never left would outlive the process, and fill the memory that all connections share.
+            sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            sender.close()
+            return found
 
 
 def main() -> None:

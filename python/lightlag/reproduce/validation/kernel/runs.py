@@ -42,13 +42,14 @@ SHARE = 3
 SETTINGS: dict[str, object] = {
     "net.ipv4.tcp_no_metrics_save": 1,
     "net.ipv4.tcp_rmem": "4096 33554432 33554432",
-    "net.ipv4.tcp_wmem": "4096 67108864 67108864",
+    "net.ipv4.tcp_wmem": "4096 16777216 16777216",
     "net.ipv4.tcp_moderate_rcvbuf": 0,
     "net.ipv6.conf.all.disable_ipv6": 1,
     "net.ipv6.conf.default.disable_ipv6": 1,
 }
 """Inside the namespaces only, and both are new for each run: nothing is remembered from one connection to the next.
-Buffers are fixed; half of the receive buffer is window. Without IPv6 nothing but the flow crosses the path."""
+Buffers are fixed, and those of all runs together stay below what the kernel calls pressure; half of the receive buffer is
+window at first. Without IPv6 nothing but the flow crosses the path."""
 
 
 @dataclass(frozen=True)
@@ -176,10 +177,10 @@ class Kept:
 
 
 def measure(
-    points: Sequence[Point], repeats: Callable[[Point], int], kept: Kept, jobs: int, progress: Callable[[str], object]
+    points: Sequence[Point], repeats: int, kept: Kept, jobs: int, progress: Callable[[str], object]
 ) -> dict[Point, list[Observed]]:
-    """The kernel's runs of every point, so many at a time; those that are kept already are not repeated."""
-    wanted = [(point, f"{point.key} {number}") for point in points for number in range(1, repeats(point) + 1)]
+    """The kernel's runs of every point, `repeats` each, so many at a time; those that are kept are not repeated."""
+    wanted = [(point, f"{point.key} {number}") for point in points for number in range(1, repeats + 1)]
     missing = [(point, key) for point, key in wanted if key not in kept.found]
     stopped = threading.Event()
 
