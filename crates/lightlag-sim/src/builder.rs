@@ -5,7 +5,7 @@ use crate::body::UDP_HEADER;
 use crate::collector::Collector;
 use crate::datagrams::{self, Datagrams, Heading};
 use crate::dialogue::Dialogue;
-use crate::ends::{self, End, Role, ends};
+use crate::ends::{self, End, Numbers, Role};
 use crate::record::Recorder;
 use crate::relay::Relay;
 use crate::scenario::{Flow, LinkDirection, Network, Part, Record, Split, Transport, Weather};
@@ -30,27 +30,34 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     if record.queueing {
         hops.iter_mut().for_each(|hop: &mut Hop<_>| hop.link.measure_waits());
     }
-    let mut endpoints: Vec<_> = ends(&network).enumerate().map(|(at, end)| endpoint(at, end, &network, seed)).collect();
+    let numbers = Numbers::new(&network);
+    let ends = ends::of_connections(&network, &numbers).enumerate();
+    let mut endpoints: Vec<_> = ends.map(|(at, end)| endpoint(at, end, &network, &numbers, seed)).collect();
     share_buckets(&mut endpoints, network.ip.header());
     give_ids(&mut endpoints);
     share_cookies(&mut endpoints, &network, seed);
+    let mut datagrams = datagrams(&network, &numbers, seed);
     let Network { links, flows, proxies, splits, routes, ip, .. } = network;
-    let dialogues = dialogues(&flows, &mut endpoints, seed);
-    let mut datagrams = datagrams(&flows, &endpoints, seed);
-    let collectors = collectors(&flows, &mut endpoints, &mut datagrams);
+    let dialogues = dialogues(&flows, &numbers, &mut endpoints, seed);
+    let collectors = collectors(&flows, &numbers, &mut endpoints, &mut datagrams);
     let relay = |(at, split): (usize, &Split)| {
-        let ends = [ends::entry(flows.len(), at), ends::exit(flows.len(), at)].map(|end| end as u32);
+        let ends = [numbers.entry(at), numbers.exit(at)].map(|end| end as u32);
         Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0)
     };
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
     crashes.sort_unstable_by(|a, b| b.cmp(a));
-    let has_datagrams = flows.iter().any(|flow| flow.transport == Transport::Udp);
     let stations = Stations::new(&links, &hops, flows.len());
-    let recorder = Recorder::new(record, flows.len(), legs(flows.len(), &splits), has_datagrams, stations.is_some());
+    let recorder = Recorder::new(
+        record,
+        ends::number_of_sender(endpoints.len()),
+        legs(flows.len() - datagrams.len(), &splits),
+        datagrams.len(),
+        if stations.is_some() { flows.len() } else { 0 },
+    );
     let mut world = World {
         // The sampler, crashes and stations stand behind the others.
-        queue: EventQueue::new(hops.len() + endpoints.len() + 2 + usize::from(stations.is_some())),
+        queue: EventQueue::new(hops.len() + endpoints.len() + datagrams.len() + 2 + usize::from(stations.is_some())),
         outcomes: vec![Outcome::Unfinished; flows.len()],
         endings: BTreeMap::new(),
         relays,
@@ -64,6 +71,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         hops,
         endpoints,
         datagrams,
+        numbers,
         routes,
         recorder,
         ip_header: ip.header(),
@@ -72,13 +80,15 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         let start = match &world.endpoints[at] {
             Endpoint { task: Task::Open { start, .. } | Task::Begin { start }, .. } => Some(*start),
             Endpoint { application: Some(application), connection, .. } => application.next(connection),
-            Endpoint { role: Role::Sender, .. } => {
-                world.datagrams.of_endpoint(at).and_then(|place| world.datagrams.senders[place].next())
-            }
             _ => None,
         };
         if let Some(start) = start {
             world.queue.arm(world.endpoint_entity(at), start);
+        }
+    }
+    for (place, sender) in world.datagrams.senders.iter().enumerate() {
+        if let Some(start) = sender.next() {
+            world.queue.arm(world.endpoint_entity(world.datagrams.endpoint(place)), start);
         }
     }
     if world.recorder.samples() {
@@ -93,14 +103,14 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     world
 }
 
-/// Of each sender its number on the way of its flow, from 1 on; none where no flow passes a proxy.
-fn legs(flows: usize, splits: &[Split]) -> Vec<u8> {
+/// Of each sender of a connection its number on the way of its flow, from 1 on; none where no flow passes a proxy.
+fn legs(connections: usize, splits: &[Split]) -> Vec<u8> {
     if splits.is_empty() {
         return Vec::new();
     }
     let of_flow = |at: usize| splits[..at].iter().rev().take_while(|split| split.flow == splits[at].flow).count();
     let proxies = (0..splits.len()).map(|at| u8::try_from(of_flow(at) + 2).unwrap_or(u8::MAX));
-    std::iter::repeat_n(1, flows).chain(proxies).collect()
+    std::iter::repeat_n(1, connections).chain(proxies).collect()
 }
 
 /// How a link direction is under this weather.
@@ -152,14 +162,16 @@ pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u6
     Hop { link, to: direction.to }
 }
 
+/// Why there is a way from each end of a flow to the other.
+const REACHABLE: &str = "every destination was checked to be reachable";
+
 /// Bytes of the shortest TCP header: a datagram with its header of 8 may be as long as a segment with one.
 const TCP_HEADER: u16 = 20;
 
 /// The endpoint with this number, and what its application has to do.
-fn endpoint(number: usize, end: End, network: &Network, seed: u64) -> Endpoint {
+fn endpoint(number: usize, end: End, network: &Network, numbers: &Numbers, seed: u64) -> Endpoint {
     let flow = &network.flows[end.flow as usize];
-    let split = || number / 2 - network.flows.len();
-    let proxy = || &network.proxies[network.splits[split()].proxy as usize];
+    let proxy = || &network.proxies[network.splits[numbers.split(number)].proxy as usize];
     let tcp = match end.role {
         Role::Sender | Role::Receiver => &flow.tcp,
         Role::Entry => &proxy().client,
@@ -170,35 +182,30 @@ fn endpoint(number: usize, end: End, network: &Network, seed: u64) -> Endpoint {
     let opens = end.role.sends() != flow.traffic.is_dialogue();
     let new = if opens { Connection::client } else { Connection::server };
     let connection = new(tcp.clone(), initial);
-    let out = network.routes.next(end.node, end.peer_node).expect("every destination was checked to be reachable");
+    let out = network.routes.next(end.node, end.peer_node).expect(REACHABLE);
     let mut endpoint = Endpoint::new(end, out, connection, Task::Idle);
-    match (flow.transport, end.role) {
-        (Transport::Tcp, Role::Sender) => return sender(endpoint, flow, seed),
-        (Transport::Tcp, Role::Receiver) => return receiver(endpoint, flow),
-        // What they do is no matter of an endpoint.
-        (Transport::Udp, Role::Sender | Role::Receiver) => {}
-        (_, Role::Entry | Role::Exit) => {
-            endpoint.task = Task::Relay(split() as u32);
+    match end.role {
+        Role::Sender => sender(endpoint, flow, seed),
+        Role::Receiver => receiver(endpoint, flow),
+        Role::Entry | Role::Exit => {
+            endpoint.task = Task::Relay(numbers.split(number) as u32);
             if end.role == Role::Entry {
                 endpoint.connection.read_later();
             }
+            endpoint
         }
     }
-    endpoint
 }
 
 /// The ends of the flows of UDP.
-fn datagrams(flows: &[Flow], endpoints: &[Endpoint], seed: u64) -> Datagrams {
-    let mut datagrams = Datagrams::default();
-    if flows.iter().all(|flow| flow.transport == Transport::Tcp) {
-        return datagrams;
-    }
-    for (index, flow) in flows.iter().enumerate() {
-        let Endpoint { peer_node, peer, out, .. } = endpoints[ends::sender(index)];
-        let source = if flow.transport == Transport::Udp { Source::new(flow, seed) } else { None };
+fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
+    let mut datagrams = Datagrams::new(numbers.of_connections());
+    for end in ends::of_datagrams(network, numbers) {
+        let flow = &network.flows[end.flow as usize];
+        let out = network.routes.next(flow.from, flow.to).expect(REACHABLE);
+        let source = Source::new(flow, seed).expect("datagrams have traffic of their own");
         let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
-        let sender = source.map(|source| datagrams::Sender::new(source, most));
-        datagrams.add(sender, Heading { out, peer_node, peer });
+        datagrams.add(datagrams::Sender::new(source, most), Heading { out, peer_node: flow.to, flow: end.flow });
     }
     datagrams
 }
@@ -264,25 +271,30 @@ fn initial_number(end: End, network: &Network, seed: u64) -> SeqNumber {
 }
 
 /// Who asks whom for what; each end is told of which dialogue and connection it is.
-fn dialogues(flows: &[Flow], endpoints: &mut [Endpoint], seed: u64) -> Vec<Dialogue> {
+fn dialogues(flows: &[Flow], numbers: &Numbers, endpoints: &mut [Endpoint], seed: u64) -> Vec<Dialogue> {
     let mut dialogues = Vec::new();
     for (index, flow) in flows.iter().enumerate().filter(|(_, flow)| flow.traffic.is_dialogue()) {
         // The connections of a browser follow each other.
         let line = flow.part.connection() as usize;
         let others = flows[index..].iter().zip(0..).take_while(|(flow, line)| flow.part.connection() == *line);
         let lines = if flow.part == Part::Whole { 1 } else { others.count() };
-        let ends = (index..index + lines).map(|flow| [ends::receiver(flow), ends::sender(flow)]);
+        let ends = (index..index + lines).map(|flow| [numbers.receiver(flow), numbers.sender(flow)]);
         dialogues.extend(Dialogue::new(index, flow, seed, ends));
         let due = (line == 0).then_some(flow.start);
         let talk = Talk { dialogue: dialogues.len() as u32 - 1, line: line as u32, due: None };
-        endpoints[ends::sender(index)].application = Some(Box::new(Application::Answers(talk)));
-        endpoints[ends::receiver(index)].application = Some(Box::new(Application::Asks(Talk { due, ..talk })));
+        endpoints[numbers.sender(index)].application = Some(Box::new(Application::Answers(talk)));
+        endpoints[numbers.receiver(index)].application = Some(Box::new(Application::Asks(Talk { due, ..talk })));
     }
     dialogues
 }
 
 /// Who collects the messages of whom; the ends are told.
-fn collectors(flows: &[Flow], endpoints: &mut [Endpoint], datagrams: &mut Datagrams) -> Vec<Collector> {
+fn collectors(
+    flows: &[Flow],
+    numbers: &Numbers,
+    endpoints: &mut [Endpoint],
+    datagrams: &mut Datagrams,
+) -> Vec<Collector> {
     let mut sources: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
     if flows.iter().any(|flow| flow.traffic.collects().is_some()) {
         for (index, flow) in (0..).zip(flows).filter(|(_, flow)| flow.transport == Transport::Udp) {
@@ -295,11 +307,11 @@ fn collectors(flows: &[Flow], endpoints: &mut [Endpoint], datagrams: &mut Datagr
         let sources = sources.remove(&flow.from).unwrap_or_default();
         let at = collectors.len() as u32;
         for source in &sources {
-            if let Some(place) = datagrams.of_flow(*source as usize) {
+            if let Some(place) = numbers.datagrams(*source as usize) {
                 datagrams.receivers[place].hand_to(at);
             }
         }
-        endpoints[ends::receiver(index as usize)].task = Task::Collected(at);
+        endpoints[numbers.receiver(index as usize)].task = Task::Collected(at);
         collectors.push(Collector::new(index, sources, buffer.0));
     }
     collectors

@@ -8,7 +8,7 @@
 //! link is known, and those behind it wait: never more than are on that link. Without, everything is written at once.
 
 use crate::body::{Body, Other, Packet, Signal};
-use crate::ends::{self, End};
+use crate::ends::{self, End, Numbers};
 use crate::record::DropCause;
 use crate::scenario::{CapturePlace, CapturePlan, IpVersion, Network};
 use lightlag_core::Instant;
@@ -61,13 +61,14 @@ impl Setup {
     /// What a network asks for, if anything.
     pub(crate) fn new(network: &Network) -> Option<Self> {
         let plan = network.captures.clone()?;
+        let numbers = Numbers::new(network);
         let name = |place: &CapturePlace| match place {
             CapturePlace::Node(node) => network.nodes[node.0 as usize].clone(),
             CapturePlace::Link(link) => network.links[link.0 as usize].name.clone(),
         };
         Some(Self {
             ip: network.ip,
-            endpoints: ends::ends(network).collect(),
+            endpoints: ends::of_connections(network, &numbers).chain(ends::of_datagrams(network, &numbers)).collect(),
             hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
             names: plan.places.iter().map(name).collect(),
             hosts_named: shown_nodes(network, &plan),

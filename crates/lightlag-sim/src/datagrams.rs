@@ -5,19 +5,15 @@
 
 use crate::body::Datagram;
 use crate::delays::Delays;
-use crate::ends;
 use crate::source::Source;
 use lightlag_core::Instant;
 use lightlag_net::{LinkId, NodeId};
 
-/// The place of a flow that is none of UDP.
-const NONE: u32 = u32::MAX;
-
-/// Both ends of all flows of UDP.
-#[derive(Debug, Default)]
+/// Both ends of all flows of UDP, in the order of the flows.
+#[derive(Debug)]
 pub(crate) struct Datagrams {
-    /// The place of every flow in the lists of ends; empty if there is none of UDP.
-    places: Vec<u32>,
+    /// The number of the first of them among endpoints.
+    first: usize,
     pub(crate) senders: Vec<Sender>,
     pub(crate) receivers: Vec<Receiver>,
     /// Where the datagrams of senders go. Close together, so that a link is known before its sender.
@@ -25,24 +21,34 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    /// Adds the ends of the next flow, whose data has this heading; `None`: it is one of TCP.
-    pub(crate) fn add(&mut self, sender: Option<Sender>, heading: Heading) {
-        self.places.push(if sender.is_some() { self.senders.len() as u32 } else { NONE });
-        self.receivers.extend(sender.is_some().then(Receiver::default));
-        self.headings.extend(sender.is_some().then_some(heading));
-        self.senders.extend(sender);
+    /// None yet; the first that comes has this number among endpoints.
+    pub(crate) fn new(first: usize) -> Self {
+        Self { first, senders: Vec::new(), receivers: Vec::new(), headings: Vec::new() }
     }
 
-    /// The place of a flow, if it is one of UDP.
+    /// Adds the ends of the next flow.
+    pub(crate) fn add(&mut self, sender: Sender, heading: Heading) {
+        self.senders.push(sender);
+        self.receivers.push(Receiver::default());
+        self.headings.push(heading);
+    }
+
+    /// How many flows there are.
     #[inline]
-    pub(crate) fn of_flow(&self, flow: usize) -> Option<usize> {
-        self.places.get(flow).filter(|place| **place != NONE).map(|place| *place as usize)
+    pub(crate) fn len(&self) -> usize {
+        self.senders.len()
     }
 
-    /// The same of the flow to which an endpoint belongs.
+    /// The place of the flow with this number among endpoints, if it is one of UDP.
     #[inline]
     pub(crate) fn of_endpoint(&self, endpoint: usize) -> Option<usize> {
-        self.of_flow(ends::flow(endpoint))
+        endpoint.checked_sub(self.first).filter(|place| *place < self.len())
+    }
+
+    /// The number among endpoints of the flow at this place.
+    #[inline]
+    pub(crate) fn endpoint(&self, place: usize) -> usize {
+        self.first + place
     }
 
     /// Where the datagrams of the flow at this place go.
@@ -69,9 +75,10 @@ pub(crate) struct Sender {
 pub(crate) struct Heading {
     /// The link on which they leave.
     pub(crate) out: LinkId,
-    /// Where they go: the node, and the endpoint there.
+    /// The node to which they go.
     pub(crate) peer_node: NodeId,
-    pub(crate) peer: u32,
+    /// Index of their flow.
+    pub(crate) flow: u32,
 }
 
 impl Sender {

@@ -1,10 +1,11 @@
 //! Who the endpoints of a network are: their numbers, what of a flow each one is, and whom it talks to.
 //!
-//! The first two of flow `f` have the numbers `2f`, from which its data comes, and `2f + 1`, where it ends; those of all
-//! flows come first. Then come two for each flow at a proxy: where its data enters and where it leaves. Nobody else
-//! computes with these numbers: an endpoint knows its flow and its peer.
+//! Ends of connections come first: two for each flow of TCP, from which its data comes and where it ends, and then two for
+//! each flow at a proxy, where its data enters and where it leaves. Behind them each flow of UDP has one number: packets go
+//! to its receiver alone, and only its sender wakes. Nobody else computes with these numbers: an endpoint knows its flow
+//! and its peer.
 
-use crate::scenario::{Network, Split};
+use crate::scenario::{Network, Split, Transport};
 use lightlag_net::NodeId;
 
 /// What an endpoint is of its flow.
@@ -42,58 +43,113 @@ pub(crate) struct End {
     pub(crate) peer_node: NodeId,
 }
 
-/// The endpoint from which the data of a flow comes.
-#[inline]
-pub(crate) fn sender(flow: usize) -> usize {
-    2 * flow
-}
-
-/// The endpoint where the data of a flow ends.
-#[inline]
-pub(crate) fn receiver(flow: usize) -> usize {
-    2 * flow + 1
-}
-
-/// The number of a sending endpoint among all of them: flows first, then the far ends of proxies.
+/// The number of a sending endpoint among all of them: flows of TCP first, then the far ends of proxies.
 #[inline]
 pub(crate) fn number_of_sender(endpoint: usize) -> usize {
     endpoint / 2
 }
 
-/// The flow of which an endpoint is the sender or the receiver; of other endpoints a number that no flow has.
-#[inline]
-pub(crate) fn flow(endpoint: usize) -> usize {
-    endpoint / 2
+/// Which numbers the endpoints of a network have.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers {
+    /// The first number of each flow; empty if all are of TCP, when it is twice the index of the flow.
+    firsts: Vec<u32>,
+    /// Flows of TCP.
+    connections: usize,
+    /// Flows at proxies.
+    splits: usize,
 }
 
-/// The endpoint where the data of a flow enters a proxy; `split` is its place in the list of flows at proxies.
-pub(crate) fn entry(flows: usize, split: usize) -> usize {
-    2 * (flows + split)
+impl Numbers {
+    pub(crate) fn new(network: &Network) -> Self {
+        let is_of_tcp = |transport: Transport| transport == Transport::Tcp;
+        let connections = network.flows.iter().filter(|flow| is_of_tcp(flow.transport)).count();
+        let mut numbers = Self { firsts: Vec::new(), connections, splits: network.splits.len() };
+        if connections < network.flows.len() {
+            let (mut connection, mut datagrams) = (0, numbers.of_connections() as u32);
+            let first = |transport| {
+                let (next, step) = if is_of_tcp(transport) { (&mut connection, 2) } else { (&mut datagrams, 1) };
+                let first = *next;
+                *next += step;
+                first
+            };
+            numbers.firsts = network.flows.iter().map(|flow| flow.transport).map(first).collect();
+        }
+        numbers
+    }
+
+    /// How many endpoints are ends of connections. Behind them are those of UDP.
+    pub(crate) fn of_connections(&self) -> usize {
+        2 * (self.connections + self.splits)
+    }
+
+    /// The endpoint from which the data of a flow of TCP comes.
+    #[inline]
+    pub(crate) fn sender(&self, flow: usize) -> usize {
+        self.firsts.get(flow).map_or(2 * flow, |first| *first as usize)
+    }
+
+    /// The endpoint where the data of a flow of TCP ends.
+    #[inline]
+    pub(crate) fn receiver(&self, flow: usize) -> usize {
+        self.sender(flow) + 1
+    }
+
+    /// The endpoints from which the data of flows comes, in the order of the flows.
+    pub(crate) fn senders(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..self.connections).map(|connection| 2 * connection)
+    }
+
+    /// The endpoint where the data of a flow enters a proxy; `split` is its place in the list of flows at proxies.
+    pub(crate) fn entry(&self, split: usize) -> usize {
+        2 * (self.connections + split)
+    }
+
+    /// The endpoint where the data of a flow leaves a proxy.
+    pub(crate) fn exit(&self, split: usize) -> usize {
+        self.entry(split) + 1
+    }
+
+    /// The place of an end of a proxy in the list of flows at proxies.
+    pub(crate) fn split(&self, endpoint: usize) -> usize {
+        endpoint / 2 - self.connections
+    }
+
+    /// The place of a flow among those of UDP, if it is one of them.
+    #[inline]
+    pub(crate) fn datagrams(&self, flow: usize) -> Option<usize> {
+        (*self.firsts.get(flow)? as usize).checked_sub(self.of_connections())
+    }
 }
 
-/// The endpoint where the data of a flow leaves a proxy.
-pub(crate) fn exit(flows: usize, split: usize) -> usize {
-    2 * (flows + split) + 1
-}
-
-/// All endpoints, in the order of their numbers.
-pub(crate) fn ends(network: &Network) -> impl Iterator<Item = End> + '_ {
-    let of_flows = (0..network.flows.len()).flat_map(|flow| {
+/// All endpoints that are ends of connections, in the order of their numbers.
+pub(crate) fn of_connections<'a>(network: &'a Network, numbers: &'a Numbers) -> impl Iterator<Item = End> + 'a {
+    let is_of_tcp = |flow: &usize| network.flows[*flow].transport == Transport::Tcp;
+    let of_flows = (0..network.flows.len()).filter(is_of_tcp).flat_map(|flow| {
         let [first, next] =
             [0, 1].map(|more| network.splits.partition_point(|split| (split.flow as usize) < flow + more));
-        [end(network, flow, Role::Sender, first), end(network, flow, Role::Receiver, next)]
+        [end(network, numbers, flow, Role::Sender, first), end(network, numbers, flow, Role::Receiver, next)]
     });
     let of_proxies = network.splits.iter().enumerate().flat_map(|(at, split)| {
         let flow = split.flow as usize;
-        [end(network, flow, Role::Entry, at), end(network, flow, Role::Exit, at + 1)]
+        [end(network, numbers, flow, Role::Entry, at), end(network, numbers, flow, Role::Exit, at + 1)]
     });
     of_flows.chain(of_proxies)
 }
 
+/// Where the datagrams of flows of UDP end, in the order of their numbers.
+pub(crate) fn of_datagrams<'a>(network: &'a Network, numbers: &'a Numbers) -> impl Iterator<Item = End> + 'a {
+    (0..).zip(&network.flows).filter(|(_, flow)| flow.transport == Transport::Udp).map(|(index, flow)| {
+        let number = numbers.firsts[index as usize];
+        End { flow: index, role: Role::Receiver, peer: number, node: flow.to, peer_node: flow.from }
+    })
+}
+
 /// An endpoint. Of the connection toward the receiver `split` is the place where it arrives, toward the sender the place
 /// before which it comes.
-fn end(network: &Network, flow: usize, role: Role, split: usize) -> End {
-    let (peer, peer_node) = if role.sends() { arrival(network, flow, split) } else { origin(network, flow, split) };
+fn end(network: &Network, numbers: &Numbers, flow: usize, role: Role, split: usize) -> End {
+    let to = if role.sends() { arrival } else { origin };
+    let (peer, peer_node) = to(network, numbers, flow, split);
     let of_flow = &network.flows[flow];
     let node = match role {
         Role::Sender => of_flow.from,
@@ -105,19 +161,19 @@ fn end(network: &Network, flow: usize, role: Role, split: usize) -> End {
 }
 
 /// Where the data of a flow arrives next if the next proxy of the list is `split`.
-fn arrival(network: &Network, flow: usize, split: usize) -> (usize, NodeId) {
+fn arrival(network: &Network, numbers: &Numbers, flow: usize, split: usize) -> (usize, NodeId) {
     match network.splits.get(split).filter(|split| split.flow as usize == flow) {
-        Some(at) => (entry(network.flows.len(), split), place(network, *at)),
-        None => (receiver(flow), network.flows[flow].to),
+        Some(at) => (numbers.entry(split), place(network, *at)),
+        None => (numbers.receiver(flow), network.flows[flow].to),
     }
 }
 
 /// Where the data of a flow comes from that arrives at `split` of the list, or at its receiver after the one before.
-fn origin(network: &Network, flow: usize, split: usize) -> (usize, NodeId) {
+fn origin(network: &Network, numbers: &Numbers, flow: usize, split: usize) -> (usize, NodeId) {
     let before = split.checked_sub(1).map(|before| (before, network.splits[before]));
     match before.filter(|(_, split)| split.flow as usize == flow) {
-        Some((before, at)) => (exit(network.flows.len(), before), place(network, at)),
-        None => (sender(flow), network.flows[flow].from),
+        Some((before, at)) => (numbers.exit(before), place(network, at)),
+        None => (numbers.sender(flow), network.flows[flow].from),
     }
 }
 

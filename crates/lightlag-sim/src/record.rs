@@ -3,7 +3,7 @@
 use crate::body::{Body, Other, Packet};
 use crate::capture::Captures;
 use crate::scenario::{Record, TraceMode};
-use crate::world::Endpoint;
+use crate::world::Addressees;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::queue::{Backlog, Cause, Dropped};
 use lightlag_tcp::{Connection, Snapshot, congestion::Phase};
@@ -169,7 +169,7 @@ pub(crate) struct Recorder {
     pub(crate) trace: Trace,
     pub(crate) queue: QueueSamples,
     pub(crate) drops: Drops,
-    /// Datagrams of each flow that were dropped.
+    /// Datagrams of each flow of UDP that were dropped.
     pub(crate) lost_datagrams: Vec<u64>,
     /// Messages of stations about each flow that were dropped.
     pub(crate) lost_signals: Vec<u64>,
@@ -178,9 +178,9 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// `legs`: of each sender its number on the way of its flow, if some flow has several.
-    pub(crate) fn new(record: &Record, flows: usize, legs: Vec<u8>, has_datagrams: bool, has_signals: bool) -> Self {
-        let senders = flows.max(legs.len());
+    /// `senders`: of connections; `legs`: of each its number on the way of its flow, if some flow has several; `datagrams`:
+    /// flows of UDP; `signals`: flows of which stations tell something.
+    pub(crate) fn new(record: &Record, senders: usize, legs: Vec<u8>, datagrams: usize, signals: usize) -> Self {
         Self {
             mode: record.trace,
             queues: record.queue.is_on(),
@@ -194,8 +194,8 @@ impl Recorder {
             trace: Trace::default(),
             queue: QueueSamples::default(),
             drops: Drops::default(),
-            lost_datagrams: vec![0; if has_datagrams { flows } else { 0 }],
-            lost_signals: vec![0; if has_signals { flows } else { 0 }],
+            lost_datagrams: vec![0; datagrams],
+            lost_signals: vec![0; signals],
             captures: None,
         }
     }
@@ -232,7 +232,8 @@ impl Recorder {
         if self.mode == TraceMode::Change {
             self.trace_change(now, at, &snapshot, progress);
         }
-        if an_ack && self.record_acks && at.sender == at.flow {
+        // A proxy is no sender of the scenario.
+        if an_ack && self.record_acks && self.legs.get(at.sender).is_none_or(|leg| *leg == 1) {
             self.ack(now, at.flow, &snapshot, sender.is_disordered());
         }
     }
@@ -308,13 +309,13 @@ impl Recorder {
     }
 
     #[cold]
-    pub(crate) fn drop_queue(&mut self, now: Instant, link: usize, packet: &Packet, endpoints: &[Endpoint]) {
-        self.drop(now, link, packet, DropCause::Queue, endpoints);
+    pub(crate) fn drop_queue(&mut self, now: Instant, link: usize, packet: &Packet, addressees: Addressees<'_>) {
+        self.drop(now, link, packet, DropCause::Queue, addressees);
     }
 
     #[cold]
-    pub(crate) fn drop_error(&mut self, now: Instant, link: usize, packet: &Packet, endpoints: &[Endpoint]) {
-        self.drop(now, link, packet, DropCause::Error, endpoints);
+    pub(crate) fn drop_error(&mut self, now: Instant, link: usize, packet: &Packet, addressees: Addressees<'_>) {
+        self.drop(now, link, packet, DropCause::Error, addressees);
     }
 
     /// Writes what a queue discipline has dropped, perhaps a while ago.
@@ -322,7 +323,7 @@ impl Recorder {
         &mut self,
         link: usize,
         dropped: impl Iterator<Item = Dropped<Body>>,
-        endpoints: &[Endpoint],
+        addressees: Addressees<'_>,
     ) {
         for Dropped { at, packet, cause } in dropped {
             let cause = match cause {
@@ -331,7 +332,7 @@ impl Recorder {
                 Cause::Lost => DropCause::Error,
                 Cause::Thinned => DropCause::AckFilter,
             };
-            self.drop(at, link, &packet, cause, endpoints);
+            self.drop(at, link, &packet, cause, addressees);
         }
     }
 
@@ -351,23 +352,24 @@ impl Recorder {
         reorder(&mut drops.cause, &order);
     }
 
-    fn drop(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause, endpoints: &[Endpoint]) {
+    fn drop(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause, addressees: Addressees<'_>) {
         if let Some(captures) = &mut self.captures {
             captures.dropped(link, packet, cause);
         }
-        let addressee = &endpoints[packet.flow as usize];
-        if let Body::Other(other) = packet.body {
-            let lost = match other {
-                Other::Datagram(_) => &mut self.lost_datagrams,
-                Other::Signal(_) => &mut self.lost_signals,
-            };
-            lost[addressee.flow as usize] += 1;
+        let (flow, backward) = addressees.of(packet);
+        match packet.body {
+            Body::Other(Other::Datagram(_)) => {
+                let place = addressees.datagrams.of_endpoint(packet.flow as usize);
+                self.lost_datagrams[place.expect("a datagram goes to an end of UDP")] += 1;
+            }
+            Body::Other(Other::Signal(_)) => self.lost_signals[flow as usize] += 1,
+            Body::Segment(_) => {}
         }
         if self.record_drops {
             self.drops.time_s.push(now.as_secs_f64());
             self.drops.link.push(link as u32);
-            self.drops.flow.push(addressee.flow);
-            self.drops.backward.push(addressee.role.sends());
+            self.drops.flow.push(flow);
+            self.drops.backward.push(backward);
             self.drops.bytes.push(u32::from(packet.size));
             self.drops.cause.push(cause);
         }

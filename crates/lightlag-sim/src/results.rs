@@ -7,7 +7,6 @@ mod proxies;
 mod signals;
 mod traffic;
 
-use crate::ends;
 pub use crate::record::{Acks, DropCause, Drops, QueueSamples, Trace};
 use crate::scenario::{Network, Scenario, Traffic, Transport};
 use crate::world::{Outcome, World};
@@ -472,7 +471,8 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
         Ok(summary) => return summary,
         Err(identity) => *identity,
     };
-    let [sender, receiver] = [ends::sender(flow), ends::receiver(flow)].map(|end| &world.endpoints[end].connection);
+    let [sender, receiver] =
+        [world.numbers.sender(flow), world.numbers.receiver(flow)].map(|end| &world.endpoints[end].connection);
     let finish = match world.outcomes[flow] {
         Outcome::Finished(at) => Some(at),
         Outcome::Unfinished | Outcome::Failed(_) => None,
@@ -487,7 +487,7 @@ fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant
     let elapsed = finish.unwrap_or(end).since(identity.start).as_secs_f64();
     let delivered = receiver.delivered();
     let seconds = Duration::as_secs_f64;
-    let account = world.account(ends::sender(flow), end);
+    let account = world.account(world.numbers.sender(flow), end);
     FlowSummary {
         name: identity.name,
         from: identity.from,

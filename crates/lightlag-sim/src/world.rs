@@ -8,7 +8,7 @@ use crate::body::{Body, Other, Packet};
 use crate::collector::Collector;
 use crate::datagrams::Datagrams;
 use crate::dialogue::Dialogue;
-use crate::ends::{self, End, Role};
+use crate::ends::{self, End, Numbers, Role};
 use crate::record::{Place, Progress, Recorder};
 use crate::relay::Relay;
 use crate::stations::Stations;
@@ -77,6 +77,24 @@ impl Endpoint {
     }
 }
 
+/// To whom packets go.
+#[derive(Clone, Copy)]
+pub(crate) struct Addressees<'a> {
+    pub(crate) endpoints: &'a [Endpoint],
+    pub(crate) datagrams: &'a Datagrams,
+}
+
+impl Addressees<'_> {
+    /// The flow of a packet, and whether it goes to where the data of its connection comes from.
+    pub(crate) fn of(&self, packet: &Packet) -> (u32, bool) {
+        let at = packet.flow as usize;
+        match self.endpoints.get(at) {
+            Some(endpoint) => (endpoint.flow, endpoint.role.sends()),
+            None => (self.datagrams.heading(at - self.endpoints.len()).flow, false),
+        }
+    }
+}
+
 /// What the application at an endpoint still has to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Task {
@@ -112,8 +130,9 @@ pub(crate) type Crash = (Instant, u32);
 pub(crate) struct World {
     pub(crate) hops: Vec<Hop<Body>>,
     pub(crate) endpoints: Vec<Endpoint>,
-    /// What endpoints of UDP do; those in `endpoints` only say where they are.
+    /// Ends of flows of UDP: their numbers come behind those of `endpoints`.
     pub(crate) datagrams: Datagrams,
+    pub(crate) numbers: Numbers,
     /// Flows at proxies.
     pub(crate) relays: Vec<Relay>,
     /// Sinks of messages, in the order of their flows.
@@ -146,7 +165,7 @@ impl World {
 
     /// The entity that samples.
     pub(crate) fn sampler_entity(&self) -> Entity {
-        Entity((self.hops.len() + self.endpoints.len()) as u32)
+        Entity((self.hops.len() + self.endpoints.len() + self.datagrams.len()) as u32)
     }
 
     /// The entity of what happens to proxies.
@@ -163,6 +182,8 @@ impl World {
             self.packet_arrives::<CAPTURED>(now, at);
         } else if at < self.hops.len() + self.endpoints.len() {
             self.endpoint_wakes::<CAPTURED>(now, at - self.hops.len());
+        } else if let Some(place) = self.datagrams.of_endpoint(at - self.hops.len()) {
+            self.datagrams_leave::<CAPTURED>(now, entity, place);
         } else if entity == self.sampler_entity() {
             self.sample(now, entity);
         } else if entity == self.crash_entity() {
@@ -191,7 +212,8 @@ impl World {
         let packet = link.receive(now);
         let node = *to;
         self.queue.settle(Entity(at as u32), link.next_wake());
-        self.recorder.drops_of_queue(at, link.dropped(), &self.endpoints);
+        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
+        self.recorder.drops_of_queue(at, link.dropped(), addressees);
         if let Some(packet) = packet {
             self.arrive::<CAPTURED>(now, at, node, &packet);
         }
@@ -233,7 +255,10 @@ impl World {
                     self.queue.arm(Entity(on.0), link.last_arrival());
                 }
             }
-            Err(_) => self.recorder.drop_queue(now, on.0 as usize, packet, &self.endpoints),
+            Err(_) => {
+                let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
+                self.recorder.drop_queue(now, on.0 as usize, packet, addressees);
+            }
         }
     }
 
@@ -246,7 +271,8 @@ impl World {
         if let Some(wake) = link.next_wake() {
             self.queue.arm(Entity(on.0), wake);
         }
-        self.recorder.drops_of_queue(on.0 as usize, link.dropped(), &self.endpoints);
+        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
+        self.recorder.drops_of_queue(on.0 as usize, link.dropped(), addressees);
         if self.stations.is_some() {
             self.note_user(now, on, packet);
         }
@@ -296,9 +322,6 @@ impl World {
     }
 
     fn endpoint_wakes<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
-        if let Some(place) = self.datagrams.of_endpoint(at) {
-            return self.datagrams_leave::<CAPTURED>(now, self.endpoint_entity(at), place);
-        }
         let endpoint = &mut self.endpoints[at];
         endpoint.read(now);
         if let Task::Open { start, transfer } = endpoint.task {
@@ -414,7 +437,7 @@ impl World {
         if self.recorder.follows() && self.endpoints[at].role.sends() {
             let flow = self.endpoints[at].flow as usize;
             let place = Place { flow, sender: ends::number_of_sender(at) };
-            let progress = Progress::of(&self.endpoints[ends::receiver(flow)].connection);
+            let progress = Progress::of(&self.endpoints[self.numbers.receiver(flow)].connection);
             self.recorder.follow(now, place, &self.endpoints[at].connection, progress, received);
         }
     }
@@ -422,12 +445,12 @@ impl World {
     #[cold]
     fn sample(&mut self, now: Instant, entity: Entity) {
         let exits = (0..self.relays.len()).map(|relay| self.relays[relay].exit as usize);
-        for at in (0..self.outcomes.len()).map(ends::sender).chain(exits) {
+        for at in self.numbers.senders().chain(exits) {
             let Endpoint { connection: sender, flow, .. } = &self.endpoints[at];
             // A server that nobody has called has nothing to tell.
             if !matches!(sender.state(), State::Closed | State::Listen) {
                 let flow = *flow as usize;
-                let progress = Progress::of(&self.endpoints[ends::receiver(flow)].connection);
+                let progress = Progress::of(&self.endpoints[self.numbers.receiver(flow)].connection);
                 let place = Place { flow, sender: ends::number_of_sender(at) };
                 self.recorder.trace_sample(now, place, &sender.snapshot(), progress);
             }
@@ -444,10 +467,11 @@ impl World {
     /// If one is not: then the simulator is wrong, and so would be its results.
     pub(crate) fn finish(&mut self, end: Instant) {
         let (mut made, mut dropped, mut in_flight) = (self.sent, 0, 0);
+        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
         for (at, Hop { link, .. }) in self.hops.iter_mut().enumerate() {
             if let Link::Queued(link) = link {
                 link.catch_up(end);
-                self.recorder.drops_of_queue(at, link.dropped(), &self.endpoints);
+                self.recorder.drops_of_queue(at, link.dropped(), addressees);
             }
             let c = link.counters();
             let lost = c.dropped_queue + c.dropped_aqm + c.dropped_error + c.dropped_acks;

@@ -1,9 +1,10 @@
 //! Datagrams: what a link does to them is known in closed form.
 
+mod heap;
 mod text;
 
-use lightlag_sim::RunResult;
 use lightlag_sim::results::{DatagramSummary, FlowSummary};
+use lightlag_sim::{RunResult, Simulation, scenario};
 use text::run;
 
 /// A link of 8 Mbit/s and 50 ms; a packet of 1000 B takes 1 ms.
@@ -152,4 +153,77 @@ fn a_connection_with_nothing_to_send_is_finished() {
     let flow = &result.summary.flows[0];
     assert_eq!((flow.delivered_bytes, flow.failure), (0, None));
     assert_eq!((flow.finish_s, result.summary.simulated_s), (Some(0.0), 0.0));
+}
+
+/// Bytes that are held at most while the world of so many more flows is built, for each of them.
+fn bytes_a_flow(flow: &str) -> f64 {
+    let bytes = |count: u64| {
+        let topology = "kind = \"point-to-point\", rate = \"1 Gbit/s\", delay = \"1 ms\"";
+        let text = format!(
+            "name = \"many\"\nduration = \"10 s\"\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
+             topology = {{ {topology}, flow = {{ count = {count}, {flow} }} }}\n"
+        );
+        let scenario = scenario::parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
+        heap::most(|| Simulation::new(&scenario, None).unwrap()).0
+    };
+    (bytes(3_000) - bytes(1_000)) as f64 / 2_000.0
+}
+
+#[test]
+fn a_flow_of_datagrams_takes_no_memory_for_connections() {
+    let datagrams =
+        "transport = \"udp\", traffic = { kind = \"periodic\", size = \"100 B\", every = \"1 s\" }, start = \"1 s\"";
+    let [udp, tcp] = [datagrams, "start = \"1 s\""].map(bytes_a_flow);
+    // Its two ends are 128 bytes; a flow of the network with its names, and what results say of it, are the rest.
+    assert!(udp < 640.0, "{udp} B a flow of UDP");
+    assert!(tcp > udp + 2_000.0, "{tcp} B a flow of TCP, {udp} B one of UDP");
+}
+
+#[test]
+fn flows_of_all_kinds_have_their_own_rows() {
+    let udp = |name: &str, [from, to]: [&str; 2], rate: &str| {
+        format!(
+            "[[flows]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"udp\"\n\
+             traffic = {{ kind = \"constant\", size = \"972 B\", rate = \"{rate} Mbit/s\" }}\n"
+        )
+    };
+    let tcp = |name: &str, [from, to]: [&str; 2]| {
+        format!("[[flows]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransfer = \"300 kB\"\n")
+    };
+    let flows = udp("there", ["a", "c"], "0.972")
+        + &tcp("split", ["a", "c"])
+        + &udp("back", ["c", "a"], "1.944")
+        + &tcp("whole", ["c", "b"])
+        + &udp("near", ["a", "b"], "0.486");
+    let second = "[[links]]\nbetween = [\"b\", \"c\"]\nrate = \"8 Mbit/s\"\ndelay = \"30 ms\"\nloss = 0.03\n";
+    let proxy = "[[proxies]]\nnode = \"b\"\nbuffer = \"1 MB\"\nflows = [\"split\"]\n";
+    let text = link("loss = 0.02", &format!("{second}{proxy}{flows}"))
+        .replace("trace = \"off\"", "trace = \"change\", acks = true, drops = true");
+    let result = run(&text);
+    let (flows, drops) = (&result.summary.flows, &result.drops);
+    let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["there", "split", "back", "whole", "near"]);
+    for (index, flow) in flows.iter().enumerate() {
+        let of_flow = || (0..drops.flow.len()).filter(move |row| drops.flow[*row] as usize == index);
+        match flow.datagrams {
+            Some(datagrams) => {
+                assert!(datagrams.lost > 0 && datagrams.received > 50, "{flow:?}");
+                assert_eq!(of_flow().count() as u64, datagrams.lost, "{flow:?}");
+                assert!(of_flow().all(|row| !drops.backward[row] && drops.bytes[row] == 1_000), "{flow:?}");
+            }
+            None => assert!(of_flow().any(|row| drops.bytes[row] == 1_500), "{flow:?}"),
+        }
+    }
+    for flow in [1, 3] {
+        assert_eq!(flows[flow].delivered_bytes, 300_000);
+        assert!(result.trace.flow.contains(&(flow as u32)) && result.acks.flow.contains(&(flow as u32)));
+    }
+    assert!(result.trace.flow.iter().chain(&result.acks.flow).all(|flow| [1, 3].contains(flow)));
+    let legs: Vec<_> = result.summary.legs.iter().map(|leg| (leg.flow.as_str(), leg.leg, leg.from.as_str())).collect();
+    assert_eq!(legs, [("split", 1, "a"), ("split", 2, "b")]);
+    assert!(result.summary.legs.iter().all(|leg| leg.delivered_bytes == 300_000));
+    assert!(result.trace.leg.contains(&2));
+    // What each ACK told the sender is monotonic; that of the proxy would go back.
+    let acknowledged = (0..result.acks.flow.len()).filter(|row| result.acks.flow[*row] == 1);
+    assert!(acknowledged.map(|row| result.acks.snd_una[row]).is_sorted());
 }

@@ -1,7 +1,7 @@
 //! The legs of flows that pass through proxies: each has a sender of its own.
 
 use super::{ColumnHash, LimitedSeconds, optional};
-use crate::ends;
+use crate::ends::Numbers;
 use crate::scenario::Network;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
@@ -65,6 +65,7 @@ impl LegIdentity {
     pub(super) fn all(network: &Network) -> Vec<Self> {
         let node = |id: NodeId| network.nodes[id.0 as usize].clone();
         let proxy = |split: usize| &network.proxies[network.splits[split].proxy as usize];
+        let numbers = Numbers::new(network);
         let mut legs = Vec::new();
         let mut at = 0;
         while let Some(split) = network.splits.get(at) {
@@ -78,7 +79,7 @@ impl LegIdentity {
                     from: node(relay.map_or(flow.from, |relay| proxy(relay).node)),
                     to: node(if leg < count { proxy(at + leg).node } else { flow.to }),
                     congestion: relay.map_or(&flow.tcp, |relay| &proxy(relay).server).congestion.name().to_owned(),
-                    sender: relay.map_or(ends::sender(index), |relay| ends::exit(network.flows.len(), relay)),
+                    sender: relay.map_or_else(|| numbers.sender(index), |relay| numbers.exit(relay)),
                     relay,
                     start: flow.start,
                 });

@@ -30,9 +30,9 @@ impl MessageSummary {
         let (mut sent, mut lost) = (0, 0);
         for source in collector.sources() {
             let source = *source as usize;
-            if let Some(place) = world.datagrams.of_flow(source) {
+            if let Some(place) = world.numbers.datagrams(source) {
                 sent += world.datagrams.senders[place].sent();
-                lost += world.recorder.lost_datagrams[source];
+                lost += world.recorder.lost_datagrams[place];
             }
         }
         let delays = collector.delays();

@@ -79,7 +79,7 @@ pub(super) fn datagrams_of(
     identity: FlowIdentity,
     end: Instant,
 ) -> Result<FlowSummary, Box<FlowIdentity>> {
-    let Some(place) = world.datagrams.of_flow(flow) else { return Err(Box::new(identity)) };
+    let Some(place) = world.numbers.datagrams(flow) else { return Err(Box::new(identity)) };
     let (sender, receiver) = (&world.datagrams.senders[place], &world.datagrams.receivers[place]);
     let elapsed = end.since(identity.start.min(end)).as_secs_f64();
     let delays = receiver.delays();
@@ -105,7 +105,7 @@ pub(super) fn datagrams_of(
         limited_s: LimitedSeconds { application: elapsed, ..LimitedSeconds::default() },
         datagrams: Some(DatagramSummary {
             received: delays.count(),
-            lost: world.recorder.lost_datagrams[flow],
+            lost: world.recorder.lost_datagrams[place],
             mean_delay_s: delays.mean(),
             p95_delay_s: delays.quantile(0.95),
         }),

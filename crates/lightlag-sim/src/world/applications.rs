@@ -5,7 +5,6 @@ use crate::application::Application;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
 use crate::datagrams::Heading;
 use crate::dialogue::Action;
-use crate::ends;
 use lightlag_core::{Entity, Instant, prefetch};
 use lightlag_net::{Ecn, Link, PacketFlags};
 use lightlag_tcp::State;
@@ -98,11 +97,11 @@ impl World {
     }
 
     fn send_datagram<const CAPTURED: bool>(&mut self, now: Instant, place: usize, datagram: Datagram) {
-        let Heading { out, peer_node, peer } = self.datagrams.heading(place);
+        let Heading { out, peer_node, .. } = self.datagrams.heading(place);
         let size = self.ip_header + UDP_HEADER + u32::from(datagram.len);
         let packet = Packet {
             destination: peer_node,
-            flow: peer,
+            flow: self.datagrams.endpoint(place) as u32,
             size: size as u16,
             flags: PacketFlags::new(true),
             ecn: Ecn::NotEct,
@@ -118,7 +117,7 @@ impl World {
     /// A message comes to a sink.
     fn collect<const CAPTURED: bool>(&mut self, now: Instant, at: u32, message: &Datagram) {
         let collector = &mut self.collectors[at as usize];
-        let sender = ends::sender(collector.flow());
+        let sender = self.numbers.sender(collector.flow());
         if collector.collect(message, &mut self.endpoints[sender].connection) {
             self.flush::<CAPTURED>(now, sender, false);
             if let Some(deadline) = self.endpoints[sender].deadline() {
@@ -210,7 +209,7 @@ impl World {
         for flow in flows {
             self.flow_arrives(now, flow);
         }
-        let client = &mut self.endpoints[ends::receiver(leader)].task;
+        let client = &mut self.endpoints[self.numbers.receiver(leader)].task;
         if let Task::Receive { .. } = client {
             *client = Task::Idle;
             self.open_transfers -= 1;

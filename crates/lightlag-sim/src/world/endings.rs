@@ -1,7 +1,6 @@
 //! The end of flows: a sender's account stops when the last byte of its data has arrived, whatever the run does after.
 
 use super::{Endpoint, Outcome, Task, World};
-use crate::ends;
 use lightlag_core::Instant;
 use lightlag_tcp::{Failure, Limited, State};
 
@@ -44,7 +43,7 @@ impl World {
     #[cold]
     pub(super) fn flow_arrives(&mut self, now: Instant, flow: usize) {
         self.outcomes[flow] = Outcome::Finished(now);
-        let last = self.endpoints[ends::receiver(flow)].peer as usize;
+        let last = self.endpoints[self.numbers.receiver(flow)].peer as usize;
         self.sender_ends(now, last);
     }
 
@@ -57,9 +56,8 @@ impl World {
 
     /// The endpoints of flows whose last byte has arrived, those at proxies included.
     pub(crate) fn ends_of_finished_flows(&self) -> Vec<usize> {
-        let is_of_tcp = |at: &usize| self.datagrams.of_endpoint(*at).is_none();
         let finished = |at: &usize| matches!(self.outcomes[self.endpoints[*at].flow as usize], Outcome::Finished(_));
-        (0..self.endpoints.len()).filter(finished).filter(is_of_tcp).collect()
+        (0..self.endpoints.len()).filter(finished).collect()
     }
 
     /// Whether the connection at an endpoint is closed, or both its ends keep it open and everything is acknowledged.
@@ -82,14 +80,14 @@ impl World {
             return;
         }
         self.outcomes[flow] = Outcome::Failed(failure);
-        self.sender_ends(now, ends::sender(flow));
+        self.sender_ends(now, self.numbers.sender(flow));
         for relay in 0..self.relays.len() {
             let exit = self.relays[relay].exit as usize;
             if self.endpoints[exit].flow as usize == flow {
                 self.sender_ends(now, exit);
             }
         }
-        let receiver = &mut self.endpoints[ends::receiver(flow)];
+        let receiver = &mut self.endpoints[self.numbers.receiver(flow)];
         if matches!(receiver.task, Task::Receive { .. }) {
             receiver.task = Task::Idle;
             self.open_transfers -= 1;

@@ -1,6 +1,6 @@
 //! What stations make the world do: messages to the ends of flows, through the network or at once.
 
-use super::World;
+use super::{Addressees, World};
 use crate::body::{Body, Other, Packet, Signal};
 use crate::stations::Tell;
 use lightlag_core::{Entity, Instant};
@@ -16,7 +16,8 @@ impl World {
     /// A packet came out of link `at`, which leads to `node`, damaged.
     #[cold]
     pub(super) fn arrives_damaged(&mut self, now: Instant, at: usize, node: NodeId, packet: &Packet) {
-        self.recorder.drop_error(now, at, packet, &self.endpoints);
+        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
+        self.recorder.drop_error(now, at, packet, addressees);
         let Body::Segment(segment) = &packet.body else { return };
         if packet.flags.was_unheard() {
             return;
