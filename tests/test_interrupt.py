@@ -16,10 +16,10 @@ from conftest import PAIR
 
 
 def interrupted(
-    what: str, at: int, arguments: list[str], folder: Path, number: str = "SIGINT"
+    what: str, at: int, arguments: list[str], folder: Path, number: str = "SIGINT", program: str = "interrupting.py"
 ) -> subprocess.CompletedProcess[str]:
     """A command that gets a signal at the so manieth event of a kind; see `interrupting.py`."""
-    command = [sys.executable, str(Path(__file__).parent / "interrupting.py"), number, what, str(at), *arguments]
+    command = [sys.executable, str(Path(__file__).parent / program), number, what, str(at), *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -44,9 +44,9 @@ def test_signals_have_their_handler_before_anything_is_loaded(tmp_path: Path) ->
     }
 
 
-def moments(what: str, arguments: list[str], folder: Path, count: int) -> list[int]:
+def moments(what: str, arguments: list[str], folder: Path, count: int, program: str = "interrupting.py") -> list[int]:
     """Moments spread over all that the command does."""
-    done = interrupted(what, 0, arguments, folder)
+    done = interrupted(what, 0, arguments, folder, program=program)
     assert done.returncode == 0, done.stderr
     last = int(done.stdout.splitlines()[-1])
     return sorted({1, 2, 3, last - 1, *(round(last * share / count) for share in range(1, count))})
@@ -223,3 +223,64 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
         "assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)
+
+
+PAPERS = "interrupting_papers.py"
+REPRODUCE = ["reproduce", "all", "--quiet", "--jobs", "1"]
+
+
+def finished_papers(folder: Path) -> list[str]:
+    """The papers that were kept beside the folder of all."""
+    return sorted(path.stem for path in (folder / "results" / ".papers.unfinished").glob("*.json"))
+
+
+def test_an_interrupted_paper_leaves_those_before_it(tmp_path: Path) -> None:
+    # The third paper is at work.
+    done = interrupted("call:_prefixed", 3, REPRODUCE, tmp_path, program=PAPERS)
+    says_so(done)
+    kept = Path("results") / ".papers.unfinished"
+    assert done.stderr == (
+        f"error: interrupted; 2 of 3 papers had finished and are kept in {kept} (first, second); the same command goes "
+        "on with the others\n"
+    )
+    assert finished_papers(tmp_path) == ["first", "second"]
+    assert {path.name for path in (tmp_path / kept / "first").iterdir()} == {
+        *("run.json", "table.csv", "table1.csv", "report.md", "fig1.png", "fig1.pdf")
+    }
+    assert [path.name for path in (tmp_path / "results").iterdir()] == [kept.name]
+    # With as many seeds they go on, with others they begin anew.
+    other = interrupted("call:_prefixed", 1, [*REPRODUCE, "--seeds", "2"], tmp_path, program=PAPERS)
+    assert other.stderr == "error: interrupted; no paper had finished, nothing was written\n"
+    assert interrupted("call:_prefixed", 0, REPRODUCE, tmp_path, program=PAPERS).returncode == 0
+    assert (tmp_path / "worked").read_text().split() == ["first", "second", "third"]
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    assert interrupted("call:_prefixed", 0, REPRODUCE, whole, program=PAPERS).returncode == 0
+    names = sorted(path.relative_to(whole) for path in (whole / "results").rglob("*") if path.is_file())
+    assert names == sorted(path.relative_to(tmp_path) for path in (tmp_path / "results").rglob("*") if path.is_file())
+    assert all((whole / name).read_bytes() == (tmp_path / name).read_bytes() for name in names)
+
+
+def test_ctrl_c_at_any_moment_of_papers_loses_none_that_had_finished(tmp_path: Path) -> None:
+    kept = 0
+    for at in moments("*", [*REPRODUCE, "--out", "counted"], tmp_path, 9, PAPERS):
+        done = interrupted("*", at, REPRODUCE, tmp_path, program=PAPERS)
+        if (tmp_path / "results" / "papers").exists():
+            break
+        says_so(done)
+        assert len(finished_papers(tmp_path)) >= kept
+        kept = len(finished_papers(tmp_path))
+        assert (f"{kept} of 3 papers" in done.stderr) == (kept > 0)
+        left = sorted(path.name for path in (tmp_path / "results").iterdir()) if kept else []
+        assert left == [".papers.unfinished"] * (kept > 0)
+        assert kept or not (tmp_path / "results").exists()
+    assert interrupted("*", 0, REPRODUCE, tmp_path, program=PAPERS).returncode in (0, 2)
+    assert (tmp_path / "results" / "papers" / "index.html").read_text().endswith("</html>\n")
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["papers"]
+
+
+def test_all_papers_stay_if_the_signal_comes_while_they_are_put_together(tmp_path: Path) -> None:
+    done = interrupted("call:page", 1, REPRODUCE, tmp_path, program=PAPERS)
+    says_so(done)
+    assert done.stderr == f"error: interrupted; all 3 papers are in {Path('results') / 'papers'}\n"
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["papers"]

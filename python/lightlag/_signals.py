@@ -18,9 +18,10 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType, TracebackType
 
-__all__ = ["asked", "code", "finish", "held", "install", "kept", "raising"]
+__all__ = ["asked", "code", "finish", "held", "install", "kept", "raising", "telling"]
 
 _NUMBERS: tuple[int, ...] = tuple(
     getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)
@@ -33,6 +34,7 @@ _written: list[bool] = []
 """Holds an entry once something was kept."""
 _holders: list[object] = []
 _raisers: list[object] = []
+_tellers: list[Callable[[], str]] = []
 
 
 def install() -> None:
@@ -95,8 +97,25 @@ def _handle(number: int, frame: FrameType | None) -> None:
         _end()
 
 
+class telling:  # noqa: N801
+    """Within it `kept` puts in order what has to be when the process ends here, and says what there is."""
+
+    def __init__(self, kept: Callable[[], str]) -> None:
+        self._kept = kept
+
+    def __enter__(self) -> None:
+        _tellers.append(self._kept)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _tellers.remove(self._kept)
+
+
 def kept() -> str:
     """What there is of a command that ends now."""
+    if _tellers:
+        return _tellers[-1]()
     return "what it had written before is complete" if _written else "nothing was written"
 
 

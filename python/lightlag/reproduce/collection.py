@@ -6,16 +6,19 @@ import base64
 import html
 import json
 import os
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag import _engine
+from lightlag import _engine, _signals
+from lightlag._text import say
 from lightlag._writing import check_folder
 from lightlag.reproduce.paper import Effort, Paper, Picture, Progress, Reproduction, status
+from lightlag.reproduce.shelf import Shelf
 from lightlag.reproduce.table import COLOURS, COLUMNS, Layout, Row, Tally, to_csv
 
 if TYPE_CHECKING:
@@ -121,6 +124,9 @@ def reproduce_all(
 ) -> Collection:
     """Run the experiments of several papers, and write the results into a folder if one is named.
 
+    Papers that have finished are kept beside the folder until all have (:mod:`lightlag.reproduce.shelf`): after an
+    interruption the same call runs the others.
+
     Parameters
     ----------
     papers
@@ -134,17 +140,20 @@ def reproduce_all(
     quiet
         Print nothing; otherwise the table to stdout, and to stderr what is done next.
     """
-    if out is not None:
+    if out is None:
+        collection = Collection(list(_found(papers, None, jobs, seeds, quiet)))
+    else:
         check_folder(out, force)
-    found = []
-    with status(shown=not quiet) as progress:
-        for paper in papers:
-            reproduction = Reproduction(paper)
-            paper.work(reproduction, Effort(seeds, jobs, _prefixed(progress, paper.name)))
-            found.append(reproduction)
-    collection = Collection(found)
-    if out is not None:
-        collection.save(out, force=force)
+        shelf = Shelf(out, list(papers), seeds)
+        with shelf.open():
+            if shelf.finished and not quiet:
+                say(f"kept from before: {', '.join(paper.name for paper in shelf.finished)}", file=sys.stderr)
+            collection = Collection(list(_found(shelf.papers, shelf, jobs, seeds, quiet)))
+            with _signals.held():
+                collection.save(out, force=force)
+                for one in collection.found:
+                    one.kept = Path(out).absolute() / one.paper.name
+                shelf.remove()
     if not quiet:
         from rich.console import Console
 
@@ -153,6 +162,21 @@ def reproduce_all(
         if out is not None:
             console.print(f"The index page is {os.fspath(Path(out) / 'index.html')}", highlight=False)
     return collection
+
+
+def _found(
+    papers: Iterable[Paper], shelf: Shelf | None, jobs: int, seeds: int | None, quiet: bool
+) -> Iterator[Reproduction]:
+    """The reproductions of papers, those on the shelf as they are; the others are put there."""
+    with status(shown=not quiet) as progress:
+        for paper in papers:
+            one = shelf.take(paper) if shelf else None
+            if one is None:
+                one = Reproduction(paper)
+                paper.work(one, Effort(seeds, jobs, _prefixed(progress, paper.name)))
+                if shelf is not None:
+                    shelf.keep(one)
+            yield one
 
 
 def _prefixed(progress: Progress, name: str) -> Progress:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,11 +57,24 @@ class Effort:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with its file name and caption."""
+    """A figure with its file name and caption.
+
+    Attributes
+    ----------
+    figure
+        None: it is drawn already, and stands where its reproduction is kept.
+    """
 
     name: str
-    figure: Figure
+    figure: Figure | None
     caption: str
+
+    def save(self, path: Path) -> None:
+        """Write the figure in the format of the path's suffix."""
+        from lightlag import plot
+
+        assert self.figure is not None, "what is drawn already is copied"
+        plot.save(self.figure, path)
 
 
 @dataclass
@@ -79,6 +93,8 @@ class Reproduction:
         The figures.
     notes
         Paragraphs about choices that the paper left open and about what was found.
+    kept
+        The folder where it stands already.
     """
 
     paper: Paper
@@ -86,6 +102,28 @@ class Reproduction:
     layouts: list[Layout] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    kept: Path | None = None
+
+    @classmethod
+    def restored(cls, paper: Paper, record: Mapping[str, Any], kept: Path) -> Reproduction:
+        """The reproduction of which :meth:`record` gave these values, and which was saved in a folder.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If they are not such values.
+        """
+        return cls(
+            paper,
+            [Row.of_cells([line[name] for name in table.COLUMNS]) for line in record["rows"]],
+            [
+                Layout(one["name"], one["title"], tuple(one["header"]), tuple(map(tuple, one["lines"])))
+                for one in record["tables"]
+            ],
+            [Picture(one["name"], None, one["caption"]) for one in record["figures"]],
+            list(record["notes"]),
+            kept,
+        )
 
     def add(self, rows: Sequence[Row], pictures: Sequence[Picture] = (), notes: Sequence[str] = ()) -> None:
         """Add the rows, figures and notes of an item."""
@@ -164,10 +202,12 @@ class Reproduction:
         force
             Replace the folder if it exists.
         """
-        from lightlag import plot
         from lightlag._writing import new_folder
 
         with new_folder(folder, force=force) as partial:
+            if self.kept is not None:
+                shutil.copytree(self.kept, partial, dirs_exist_ok=True)
+                return Path(folder)
             about = {"reproduction": self.paper.name, "version": _engine.__version__, "summary": self.summary()}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
             (partial / "table.csv").write_text(table.to_csv(table.COLUMNS, map(Row.cells, self.rows)), "utf-8")
@@ -177,7 +217,7 @@ class Reproduction:
             (partial / "report.md").write_text(self.report(), "utf-8")
             for picture in self.pictures:
                 for suffix in ("pdf", "png"):
-                    plot.save(picture.figure, partial / f"{picture.name}.{suffix}")
+                    picture.save(partial / f"{picture.name}.{suffix}")
         return Path(folder)
 
 

@@ -143,6 +143,12 @@ class Row:
         """The row as text, in the order of `COLUMNS`."""
         return (self.item, self.quantity, self.paper, self.theory, self.ours, self.verdict.value, self.reason)
 
+    @classmethod
+    def of_cells(cls, cells: Sequence[str]) -> Row:
+        """The row of which :meth:`cells` gave this text."""
+        item, quantity, paper, theory, ours, verdict, reason = cells
+        return cls(item, quantity, paper, theory, ours, Verdict(verdict), reason)
+
 
 COLOURS = {
     Verdict.REPRODUCED: "green",

@@ -65,7 +65,6 @@ def validate(out: str | os.PathLike[str], *, jobs: int = 1, seeds: int | None = 
 
 def _write(found: Findings, path: Path) -> None:
     """The page and its figures."""
-    from lightlag import plot
     from lightlag._writing import new_file
 
     # What other commands have measured stays.
@@ -76,7 +75,7 @@ def _write(found: Findings, path: Path) -> None:
         for picture in paper.pictures:
             figure = path.parent / image(paper, picture)
             figure.parent.mkdir(exist_ok=True)
-            plot.save(picture.figure, figure)
+            picture.save(figure)
 
 
 def _print(found: Findings, console: Console) -> None:

@@ -1,0 +1,116 @@
+"""Finished papers beside the folder that will hold them all: who is interrupted loses one paper at most.
+
+``.NAME.unfinished`` beside the folder ``NAME`` holds for each paper its folder of results and ``PAPER.json``, from
+which its reproduction is read back. That file is written last: without it a paper is not finished.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import lightlag
+from lightlag import _signals
+from lightlag._text import printable
+from lightlag._writing import new_file, reserved
+from lightlag.journal import key_of
+from lightlag.reproduce.paper import Paper, Reproduction
+
+__all__ = ["Shelf"]
+
+
+class Shelf:
+    """Where finished papers stand until all are."""
+
+    def __init__(self, folder: str | os.PathLike[str], papers: Sequence[Paper], seeds: int | None) -> None:
+        self.folder = Path(folder).with_name(f".{Path(folder).name}.unfinished")
+        self.papers = papers
+        self.finished: list[Paper] = []
+        """Those that need not be run again."""
+        self._target = folder
+        self._key = _key(seeds)
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Nobody else works for the folder meanwhile, and a signal that ends the process says what is kept.
+
+        Raises
+        ------
+        FolderError
+            If another process is writing there, or it cannot be written.
+        """
+        self.finished = [paper for paper in self.papers if self._read(paper) is not None]
+        target = reserved(self._target)
+
+        def told() -> str:
+            target.__exit__(None, None, None)
+            return self.told()
+
+        with _signals.held():
+            target.__enter__()
+            keeping = _signals.telling(told)
+            keeping.__enter__()
+        try:
+            yield
+        finally:
+            with _signals.held():
+                keeping.__exit__(None, None, None)
+                target.__exit__(None, None, None)
+
+    def told(self) -> str:
+        """What there is if the process ends now, and how to go on."""
+        if not self.finished:
+            return "no paper had finished, nothing was written"
+        names = ", ".join(paper.name for paper in self.finished)
+        if not self.folder.exists():
+            return f"all {len(self.papers)} papers are in {printable(self._target)}"
+        return (
+            f"{len(self.finished)} of {len(self.papers)} papers had finished and are kept in {printable(self.folder)} "
+            f"({names}); the same command goes on with the others"
+        )
+
+    def take(self, paper: Paper) -> Reproduction | None:
+        """What was kept of a paper."""
+        if (record := self._read(paper)) is None:
+            return None
+        return Reproduction.restored(paper, record, self.folder / paper.name)
+
+    def keep(self, one: Reproduction) -> None:
+        """Keeps a paper that has finished."""
+        with _signals.held():
+            self.folder.mkdir(exist_ok=True)
+            about = self._about(one.paper)
+            about.unlink(missing_ok=True)
+            one.save(self.folder / one.paper.name, force=True)
+            with new_file(about) as partial:
+                partial.write_text(json.dumps({"key": self._key} | one.record()) + "\n", "utf-8")
+            one.kept = self.folder / one.paper.name
+            self.finished.append(one.paper)
+
+    def remove(self) -> None:
+        """Removes everything: it stands elsewhere."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _about(self, paper: Paper) -> Path:
+        return self.folder / f"{paper.name}.json"
+
+    def _read(self, paper: Paper) -> dict[str, Any] | None:
+        """What was kept of a paper with the same engine, the same program and as many seeds."""
+        try:
+            record: dict[str, Any] = json.loads(self._about(paper).read_text("utf-8"))
+            Reproduction.restored(paper, record, self.folder / paper.name)
+            names = [f"{one['name']}.png" for one in record["figures"]]
+            is_whole = all((self.folder / paper.name / name).is_file() for name in ("run.json", *names))
+            return record if is_whole and record["key"] == self._key else None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+
+
+def _key(seeds: int | None) -> str:
+    package = Path(lightlag.__file__).parent
+    return key_of(json.dumps({"seeds": seeds}), sorted(package.rglob("*.py")))
