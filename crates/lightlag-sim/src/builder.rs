@@ -32,7 +32,9 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     }
     let numbers = Numbers::new(&network);
     let ends = ends::of_connections(&network, &numbers).enumerate();
-    let mut endpoints: Vec<_> = ends.map(|(at, end)| endpoint(at, end, &network, &numbers, seed)).collect();
+    // As many as there are, not the next power of two: an endpoint is large.
+    let mut endpoints = Vec::with_capacity(numbers.of_connections());
+    endpoints.extend(ends.map(|(at, end)| endpoint(at, end, &network, &numbers, seed)));
     share_buckets(&mut endpoints, network.ip.header());
     give_ids(&mut endpoints);
     share_cookies(&mut endpoints, &network, seed);
@@ -199,7 +201,7 @@ fn endpoint(number: usize, end: End, network: &Network, numbers: &Numbers, seed:
 
 /// The ends of the flows of UDP.
 fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
-    let mut datagrams = Datagrams::new(numbers.of_connections());
+    let mut datagrams = Datagrams::new(numbers.of_connections(), numbers.of_datagrams());
     for end in ends::of_datagrams(network, numbers) {
         let flow = &network.flows[end.flow as usize];
         let out = network.routes.next(flow.from, flow.to).expect(REACHABLE);

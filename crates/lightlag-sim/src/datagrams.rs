@@ -21,9 +21,14 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    /// None yet; the first that comes has this number among endpoints.
-    pub(crate) fn new(first: usize) -> Self {
-        Self { first, senders: Vec::new(), receivers: Vec::new(), headings: Vec::new() }
+    /// None yet; the first of so many that come has this number among endpoints.
+    pub(crate) fn new(first: usize, count: usize) -> Self {
+        Self {
+            first,
+            senders: Vec::with_capacity(count),
+            receivers: Vec::with_capacity(count),
+            headings: Vec::with_capacity(count),
+        }
     }
 
     /// Adds the ends of the next flow.

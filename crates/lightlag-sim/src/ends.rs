@@ -83,6 +83,11 @@ impl Numbers {
         2 * (self.connections + self.splits)
     }
 
+    /// How many flows of UDP there are.
+    pub(crate) fn of_datagrams(&self) -> usize {
+        self.firsts.len().saturating_sub(self.connections)
+    }
+
     /// The endpoint from which the data of a flow of TCP comes.
     #[inline]
     pub(crate) fn sender(&self, flow: usize) -> usize {
