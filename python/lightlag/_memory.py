@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from lightlag import _engine
@@ -12,7 +13,7 @@ from lightlag.errors import InputError
 if sys.platform != "win32":
     import resource
 
-__all__ = ["available", "check", "check_network"]
+__all__ = ["available", "check", "check_network", "watch"]
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -55,11 +56,6 @@ def check(needed: float, what: str, remedy: str) -> None:
         raise InputError(f"{what} would take {size(needed)} of memory or more, and there are {size(free)}; {remedy}")
 
 
-_BYTES_A_LINK = 1_000
-_BYTES_A_FLOW = 4_000
-"""What a full-duplex link and a connection take in a run at least, with nothing recorded."""
-
-
 def check_network(scenario: str, at_once: int = 1) -> None:
     """Refuses a network that does not fit into the memory.
 
@@ -75,11 +71,25 @@ def check_network(scenario: str, at_once: int = 1) -> None:
     InputError
         If it does not.
     """
-    links, flows = _engine.counts(scenario)
+    links, flows, least = _engine.counts(scenario)
     several = f" in each of {at_once} runs at the same time" if at_once > 1 else ""
     remedy = "take a smaller network" + (", or fewer --jobs" if at_once > 1 else "")
-    needed = float(at_once) * (_BYTES_A_LINK * links + _BYTES_A_FLOW * flows)
-    check(needed, f"{links:,} links and {flows:,} flows{several}", remedy)
+    check(float(at_once) * least, f"{links:,} links and {flows:,} flows{several}", remedy)
+
+
+_RESERVE = 64e6
+"""What is left for others when a run ends for want of memory, in bytes; less where there was little from the start."""
+
+
+def watch() -> Callable[[], None]:
+    """A function to call now and then while something grows: MemoryError comes before the last memory is taken."""
+    reserve = min(_RESERVE, available() / 4)
+
+    def look() -> None:
+        if available() < reserve:
+            raise MemoryError
+
+    return look
 
 
 def _read(path: str) -> str:

@@ -27,7 +27,7 @@ from lightlag.errors import FolderError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["MARK", "check_folder", "new_file", "new_folder", "reserved"]
+__all__ = ["MARK", "check_folder", "check_room", "new_file", "new_folder", "reserved"]
 
 MARK = "run.json"
 """The file that makes a folder a results folder."""
@@ -50,7 +50,7 @@ def check_folder(folder: str | os.PathLike[str], force: bool = False, *, space: 
     force
         A folder of results that exists may be replaced.
     space
-        Bytes that the results take at least.
+        Bytes that the results may take.
 
     Raises
     ------
@@ -74,12 +74,34 @@ def check_folder(folder: str | os.PathLike[str], force: bool = False, *, space: 
             f"{shown}: cannot be written: {printable(parent)} is closed to you, or its disk takes no files; choose "
             "another place for the results"
         )
-    free, needed = shutil.disk_usage(parent).free, max(space, SPARE_BYTES)
-    if free < needed:
-        raise FolderError(
-            f"{shown}: has no room: the disk has {_size(free)} left, and the results take {_size(needed)} or more; "
-            "record less, or choose another place"
-        )
+    check_room(parent, space, shown)
+
+
+def check_room(parent: str | os.PathLike[str], space: float, shown: str | None = None) -> None:
+    """Fails if results do not fit on a disk.
+
+    Parameters
+    ----------
+    parent
+        A folder on it.
+    space
+        Bytes that they may take.
+    shown
+        What is to be written, as the error names it.
+
+    Raises
+    ------
+    FolderError
+        If there is less.
+    """
+    free = shutil.disk_usage(parent).free
+    if free >= max(space, SPARE_BYTES):
+        return
+    take = f"take {_size(SPARE_BYTES)} or more" if free < SPARE_BYTES else f"may take {_size(space)}"
+    raise FolderError(
+        f"{shown or printable(parent)}: has no room: the disk has {_size(free)} left, and the results {take}; record "
+        "less, run for a shorter time, or choose another place"
+    )
 
 
 def _nearest(folder: Path) -> tuple[Path, str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 from typer.core import TyperGroup
 
-from lightlag import _engine, _signals
+from lightlag import _engine, _memory, _signals
 from lightlag._table import print_rows
 from lightlag._text import plain, printable, say
 from lightlag._writing import check_folder, reserved
@@ -184,10 +184,13 @@ def run(
 
     changes = _changes(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
     changes += [] if acks is None else [("record.acks", "true")]
-    scenario = json.loads(load_scenario(file, changes))
+    text = load_scenario(file, changes)
+    scenario = json.loads(text)
     folder = out if out is not None or as_json else Path("results") / scenario["name"]
     if folder is not None:
         check_folder(folder, force)
+        _memory.check_network(text)
+        check_folder(folder, force, space=_engine.results_size(text))
     captures.check(scenario, folder)
     if not quiet:
         _warn(file, changes)

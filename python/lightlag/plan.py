@@ -45,6 +45,11 @@ class Plan:
         first = [run for run in self.runs if run.seed == self.design.seed]
         return [(run.congestion, run.point) for run in first if not _engine.is_random(run.text)]
 
+    @property
+    def space(self) -> float:
+        """Bytes that the results may take on the disk: each run in the journal and in the table, and the figures."""
+        return _FIGURES + 2 * _BYTES_ON_DISK * len(self.runs)
+
     def ordered(self, outcomes: Mapping[Run, Outcome]) -> list[tuple[Run, Outcome]]:
         """Outcomes by point, then algorithm, then seed."""
         points = {point: at for at, point in enumerate(self.design.points())}
@@ -84,6 +89,10 @@ def make(
 
 _BYTES_A_RUN = 16_000
 """What a run keeps beside its scenario: its outcome, with a curve of 1,200 steps."""
+_BYTES_ON_DISK = 12_000
+"""A line of `curves.jsonl`: `geo` has 10 kB, the first seed of each algorithm 19 kB."""
+_FIGURES = 2e6
+"""Figures and report: those of `geo` with two algorithms take 0.5 MB."""
 _MOST_RUNS = 10_000_000
 _LAST_SEED = 2**63 - 1
 

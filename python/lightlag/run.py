@@ -16,6 +16,7 @@ from typing import Any
 
 from lightlag import _engine, _memory, _signals
 from lightlag._text import printable
+from lightlag._writing import check_room
 from lightlag.comparison import Comparison
 from lightlag.errors import InputError, Interrupted
 from lightlag.journal import Journal
@@ -76,18 +77,20 @@ def run(
     """
     text = load_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
     _memory.check_network(text)
-    call = None if progress is None else lambda *now: progress(*now) is not False
-    stopped = False
+    look, stopped = _memory.watch(), False
 
     def watched(*now: Any) -> bool:
         nonlocal stopped
-        stopped = call is not None and not call(*now)
+        look()
+        stopped = progress is not None and progress(*now) is False
         return not stopped
 
     is_captured = "pcap" in json.loads(text)["record"]
+    if is_captured:
+        check_room(spool or tempfile.gettempdir(), _engine.results_size(text))
     captures = Path(tempfile.mkdtemp(prefix=".lightlag-captures-", dir=spool)) if is_captured else None
     try:
-        outcome = _engine.run(text, watched if call else None, interval_s, captures)
+        outcome = _engine.run(text, watched, interval_s, captures)
     except BaseException:
         if captures is not None:
             shutil.rmtree(captures, ignore_errors=True)
@@ -255,11 +258,17 @@ def _run_all(
     """Runs what is left and files the outcomes; whether it came to its end. Threads do: the engine holds no lock."""
     stop = threading.Event()
 
+    look = _memory.watch()
+
     def is_over() -> bool:
         return stop.is_set() or _signals.asked()
 
+    def goes_on(*_: object) -> bool:
+        look()
+        return not is_over()
+
     def work(run: Run) -> Outcome | None:
-        result = None if is_over() else _engine.run(run.text, lambda *_: not is_over(), 0.05)
+        result = None if is_over() else _engine.run(run.text, goes_on, 0.05)
         if result is None or result.interrupted:
             return None
         first = run.seed == plan.design.seed

@@ -8,12 +8,14 @@
 //! - `folder`: a results folder on disk.
 //! - `replay`: what a sender did, from a capture.
 //! - `inspect`: captures.
+//! - `memory`: the end of memory as a message.
 
 mod answers;
 mod columns;
 mod emulate;
 mod folder;
 mod inspect;
+mod memory;
 mod replay;
 mod run;
 mod serve;
@@ -78,11 +80,19 @@ fn check(text: &str, format: &str, sets: Sets, folder: &str) -> String {
     json!({ "errors": errors, "warnings": warnings }).to_string()
 }
 
-/// How many links and flows a scenario, given as JSON, has when it is spread out.
+/// How many links and flows a scenario, given as JSON, has when it is spread out, and how many bytes of memory they take at
+/// least.
 #[pyfunction]
-fn counts(py: Python<'_>, scenario: &str) -> PyResult<(u64, u64)> {
+fn counts(py: Python<'_>, scenario: &str) -> PyResult<(u64, u64, u64)> {
     let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
-    Ok((scenario.link_count(), scenario.flow_count()))
+    Ok((scenario.link_count(), scenario.flow_count(), scenario.least_memory()))
+}
+
+/// How many bytes the results of a scenario, given as JSON, may take on the disk, captures included.
+#[pyfunction]
+fn results_size(py: Python<'_>, scenario: &str) -> PyResult<f64> {
+    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    scenario.results_size().map_err(|errors| scenario_error(py, &errors))
 }
 
 /// Whether anything in a scenario, given as JSON, is drawn at random: where nothing is, every seed gives the same.
@@ -132,7 +142,7 @@ fn congestion_name(name: &str) -> Option<&'static str> {
 mod _engine {
     #[pymodule_export]
     use super::{
-        ScenarioError, catalog, changes_for_rtt, check, congestion_name, counts, is_random, parse, schema, seconds,
+        ScenarioError, catalog, changes_for_rtt, check, congestion_name, counts, is_random, parse, results_size, schema, seconds,
     };
     #[pymodule_export]
     use crate::answers::answers;

@@ -7,6 +7,7 @@
 //! - [`scenario`]: what was asked; data that cannot hold nonsense.
 //! - `builder`: from the scenario to a world.
 //! - `ends`: who the endpoints are.
+//! - `estimate`: what a run takes of memory and disk.
 //! - `application`, `source`, `datagrams`, `dialogue`: what applications do; when they have something to send; by UDP;
 //!   who asks for what.
 //! - `body`, `delays`: what packets carry; times summed up.
@@ -30,6 +31,7 @@ mod datagrams;
 mod delays;
 mod dialogue;
 mod ends;
+mod estimate;
 pub mod path;
 mod record;
 mod relay;

@@ -105,7 +105,7 @@ def goes_on(of: Plan, folder: Path, force: bool) -> bool:
         If it cannot be written.
     """
     found = not force and _goes_on(of, folder)
-    check_folder(folder, force or found)
+    check_folder(folder, force or found, space=of.space)
     return found
 
 

@@ -62,10 +62,10 @@ impl Iot {
         self.sinks.saturating_mul(self.sensors.saturating_add(1)).saturating_add(1)
     }
 
-    /// How many flows it has.
-    pub(super) fn flow_count(&self) -> u64 {
-        let sensors = self.sinks.saturating_mul(self.sensors).saturating_mul(self.sensor.count);
-        sensors.saturating_add(self.sinks.saturating_mul(self.flow.count))
+    /// How many flows it has, where a template makes so many.
+    pub(super) fn flow_count(&self, count: impl Fn(&FlowTemplate) -> u64) -> u64 {
+        let sensors = self.sinks.saturating_mul(self.sensors).saturating_mul(count(&self.sensor));
+        sensors.saturating_add(self.sinks.saturating_mul(count(&self.flow)))
     }
 
     /// The satellite, then the links of sinks, then those of sensors.

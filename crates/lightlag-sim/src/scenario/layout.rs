@@ -370,19 +370,24 @@ impl Scenario {
 
     /// How many flows it describes.
     pub fn flow_count(&self) -> u64 {
+        self.flows_by(Transport::Tcp).saturating_add(self.flows_by(Transport::Udp))
+    }
+
+    /// How many of them a transport carries.
+    pub(crate) fn flows_by(&self, transport: Transport) -> u64 {
+        let count = |template: &FlowTemplate| if template.transport == transport { template.count } else { 0 };
         let generated = match (&self.topology, self.template()) {
-            (Some(Topology::Iot(iot)), _) => iot.flow_count(),
+            (Some(Topology::Iot(iot)), _) => iot.flow_count(count),
             (Some(Topology::Satellite(satellite)), template) => {
-                let flows = |pairs: u64, template: Option<&FlowTemplate>| {
-                    pairs.saturating_mul(template.map_or(0, |template| template.count))
-                };
+                let flows =
+                    |pairs: u64, template: Option<&FlowTemplate>| pairs.saturating_mul(template.map_or(0, count));
                 let ground = flows(satellite.ground_count(), satellite.ground_template().or(template));
                 flows(satellite.pairs, template).saturating_add(ground)
             }
-            (Some(topology), Some(template)) => topology.pair_count().saturating_mul(template.count),
+            (Some(topology), Some(template)) => topology.pair_count().saturating_mul(count(template)),
             _ => 0,
         };
-        generated.saturating_add(self.flows.len() as u64)
+        generated.saturating_add(self.flows.iter().filter(|flow| flow.transport == transport).count() as u64)
     }
 
     /// The flows of a generator: those it is told to make, or one a pair if nobody lists any flow.

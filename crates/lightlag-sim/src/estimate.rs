@@ -1,0 +1,172 @@
+//! What a run takes, before it begins: of memory at least, and of the disk if its flows send what they can.
+
+use crate::scenario::{CapturePlace, Flow, Network, Scenario, ScenarioError, TraceMode, Traffic, Transport};
+use lightlag_core::Duration;
+use lightlag_net::{LinkId, NodeId};
+
+/// Bytes of memory of a full-duplex link, of a flow of TCP and of a flow of UDP while a world is built, with nothing
+/// recorded and short names. `tests/estimate.rs` measures them.
+const LINK: u64 = 1_600;
+const TCP: u64 = 3_000;
+const UDP: u64 = 500;
+
+/// Bytes of a row in the tables of a results folder, compressed: `geo` and `dumbbell` have 39 in `trace`, 6 in `queue`, 26
+/// in `acks` and 22 in `drops`.
+const TRACE_ROW: f64 = 40.0;
+const QUEUE_ROW: f64 = 6.0;
+const ACK_ROW: f64 = 26.0;
+const DROP_ROW: f64 = 22.0;
+/// The same of a flow and of a link direction in the summary.
+const SUMMARY_ROW: f64 = 300.0;
+/// Rows for each data packet, where a row is written at each change or drop: `geo` changes its window with every eighth, and
+/// nobody loses more for long.
+const CHANGES: f64 = 0.25;
+const DROPS: f64 = 0.1;
+
+/// Bytes of a block of pcapng around a packet, with its padding, its flags and their end; and of a comment.
+const BLOCK: f64 = 48.0;
+const COMMENT: f64 = 160.0;
+/// Bytes of the header of a segment with timestamps, and of an ACK with a SACK block.
+const HEADER: f64 = 32.0;
+const ACK_HEADER: f64 = 44.0;
+
+impl Scenario {
+    /// Bytes of memory that its network and its flows take at least.
+    pub fn least_memory(&self) -> u64 {
+        let [tcp, udp] = [Transport::Tcp, Transport::Udp].map(|transport| self.flows_by(transport));
+        let parts = [(LINK, self.link_count()), (TCP, tcp), (UDP, udp)];
+        parts.into_iter().fold(0, |sum: u64, (bytes, count)| sum.saturating_add(bytes.saturating_mul(count)))
+    }
+
+    /// Bytes that the results of a run may take on the disk: what is recorded if every flow fills the slowest link on its
+    /// way, its window, or what its application offers, and no link carries more than it can.
+    ///
+    /// # Errors
+    /// Those of [`Scenario::expand`].
+    pub fn results_size(&self) -> Result<f64, Vec<ScenarioError>> {
+        let network = self.expand()?;
+        let loads = loads(&network, self.duration);
+        let packets: f64 = loads.iter().map(|load| load.data.packets).sum();
+        let (flows, links) = (network.flows.len() as f64, network.links.len() as f64);
+        let samples = (self.duration.as_nanos() / self.record.interval.as_nanos().max(1)) as f64;
+        let senders = (loads.iter().filter(|load| load.acks.packets > 0.0).count() + network.splits.len()) as f64;
+        let changes = match self.record.trace {
+            TraceMode::Off => 0.0,
+            TraceMode::Sampled => samples * senders,
+            TraceMode::Change => samples * senders + CHANGES * packets,
+        };
+        let queue = if self.record.queue.is_on() { samples * links } else { 0.0 };
+        let drops = if self.record.drops { DROPS * packets } else { 0.0 };
+        let acks = if self.record.acks { packets } else { 0.0 };
+        let tables = TRACE_ROW * changes + QUEUE_ROW * queue + DROP_ROW * drops + ACK_ROW * acks;
+        Ok(SUMMARY_ROW * (flows + links) + tables + captures(&network, &loads, self.duration))
+    }
+}
+
+/// Packets and their bytes at the network layer.
+#[derive(Clone, Copy, Default)]
+struct Amount {
+    packets: f64,
+    bytes: f64,
+}
+
+/// What a flow may send, and what may come back.
+struct Load {
+    data: Amount,
+    acks: Amount,
+}
+
+/// What each flow may send.
+fn loads(network: &Network, duration: Duration) -> Vec<Load> {
+    let mut slowest = network.slowest_links();
+    let header = f64::from(network.ip.header());
+    let load = |flow: &Flow| {
+        let rate = slowest(flow).map_or(f64::INFINITY, |link| network.links[link.0 as usize].rate.as_bps() as f64);
+        let seconds = duration.as_secs_f64() - (flow.start.since(lightlag_core::Instant::ZERO)).as_secs_f64();
+        let payload = (rate / 8.0 * seconds.max(0.0)).min(offered(network, flow, seconds.max(0.0)));
+        let packets = libm::ceil(payload / segment(flow));
+        let acks = if flow.transport == Transport::Tcp { packets } else { 0.0 };
+        Load {
+            data: Amount { packets, bytes: payload + packets * (header + HEADER) },
+            acks: Amount { packets: acks, bytes: acks * (header + ACK_HEADER) },
+        }
+    };
+    network.flows.iter().map(load).collect()
+}
+
+/// Bytes of payload in a packet.
+fn segment(flow: &Flow) -> f64 {
+    let message = match &*flow.traffic {
+        Traffic::Constant(constant) => constant.size.0,
+        Traffic::OnOff(traffic) => traffic.size.0,
+        _ => u64::MAX,
+    };
+    message.clamp(1, u64::from(flow.tcp.mss)) as f64
+}
+
+/// Bytes of payload that the application of a flow has, or that its window lets go in so many seconds.
+fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
+    let rate = match &*flow.traffic {
+        Traffic::Constant(constant) => constant.rate.as_bps() as f64 / 8.0,
+        Traffic::OnOff(traffic) => traffic.rate.as_bps() as f64 / 8.0,
+        _ => f64::INFINITY,
+    };
+    let delay = |from, to| {
+        let way = network.routes.path(from, to).unwrap_or_default();
+        way.into_iter().map(|link| network.links[link.0 as usize].delay.as_secs_f64()).sum::<f64>()
+    };
+    let window = match flow.transport {
+        // A proxy answers earlier.
+        Transport::Tcp if network.splits.is_empty() => {
+            let round_trip = delay(flow.from, flow.to) + delay(flow.to, flow.from);
+            flow.tcp.receive_buffer.0 as f64 * (1.0 + seconds / round_trip)
+        }
+        Transport::Tcp | Transport::Udp => f64::INFINITY,
+    };
+    let transfer = flow.transfer.map_or(f64::INFINITY, |bytes| bytes.0 as f64);
+    (rate * seconds).min(window).min(transfer)
+}
+
+/// Bytes of the captures: at each place what its flows may send there, and no more than its links can carry.
+fn captures(network: &Network, loads: &[Load], duration: Duration) -> f64 {
+    let Some(plan) = &network.captures else { return 0.0 };
+    let mut seen = vec![Amount::default(); plan.places.len()];
+    for ((flow, load), _) in network.flows.iter().zip(loads).zip(&plan.flows).filter(|(_, is_captured)| **is_captured) {
+        for ([from, to], amount) in [([flow.from, flow.to], load.data), ([flow.to, flow.from], load.acks)] {
+            let way = network.routes.path(from, to).unwrap_or_default();
+            for (place, sum) in plan.places.iter().zip(&mut seen) {
+                if passes(network, *place, from, &way) {
+                    sum.packets += amount.packets;
+                    sum.bytes += amount.bytes;
+                }
+            }
+        }
+    }
+    let each = BLOCK + if plan.comments { COMMENT } else { 0.0 };
+    let file = |(place, seen): (&CapturePlace, Amount)| {
+        let most = most(network, *place) * duration.as_secs_f64();
+        let share = if seen.bytes > most { most / seen.bytes } else { 1.0 };
+        share * (seen.bytes + each * seen.packets)
+    };
+    plan.places.iter().zip(seen).map(file).sum()
+}
+
+/// Whether packets on a way come to a place.
+fn passes(network: &Network, place: CapturePlace, from: NodeId, way: &[LinkId]) -> bool {
+    match place {
+        CapturePlace::Link(link) => way.contains(&link),
+        CapturePlace::Node(node) => node == from || way.iter().any(|link| network.links[link.0 as usize].to == node),
+    }
+}
+
+/// Bytes a second that the links of a place carry at most.
+fn most(network: &Network, place: CapturePlace) -> f64 {
+    let bits = match place {
+        CapturePlace::Link(link) => network.links[link.0 as usize].rate.as_bps() as f64,
+        CapturePlace::Node(node) => {
+            let at = network.links.iter().filter(|link| link.from == node || link.to == node);
+            at.map(|link| link.rate.as_bps() as f64).sum()
+        }
+    };
+    bits / 8.0
+}

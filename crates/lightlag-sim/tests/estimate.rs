@@ -1,0 +1,90 @@
+//! What a run is said to take is what it takes.
+
+mod heap;
+
+use lightlag_sim::{Scenario, Simulation, scenario};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+fn parse(text: &str) -> Scenario {
+    scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
+}
+
+/// A generated network that records nothing.
+fn network(topology: &str, flow: &str) -> Scenario {
+    parse(&format!(
+        "name = \"n\"\nduration = \"10 s\"\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
+         [topology]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n{topology}\n[topology.flow]\nstart = \"1 s\"\n{flow}\n"
+    ))
+}
+
+#[test]
+fn a_network_takes_at_least_what_is_said_and_little_more() {
+    let udp = "transport = \"udp\"\ntraffic = { kind = \"periodic\", size = \"100 B\", every = \"1 s\" }";
+    let networks = [
+        network("kind = \"point-to-point\"", "count = 3000"),
+        network("kind = \"point-to-point\"", &format!("count = 3000\n{udp}")),
+        network("kind = \"star\"\nleaves = 1500", ""),
+        network("kind = \"star\"\nleaves = 1500", udp),
+        network("kind = \"dumbbell\"\npairs = 1000", "count = 2"),
+    ];
+    for scenario in networks {
+        let said = scenario.least_memory() as f64;
+        let (measured, _) = heap::most(|| Simulation::new(&scenario, None).unwrap());
+        let ratio = measured as f64 / said;
+        assert!((1.0..1.15).contains(&ratio), "{measured} B, not {said}: {scenario:?}");
+    }
+}
+
+/// A file that is measured and forgotten.
+struct Counted(Arc<AtomicU64>);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bytes of the captures of a run.
+fn captured(scenario: &Scenario) -> f64 {
+    let bytes = Arc::new(AtomicU64::new(0));
+    let mut simulation = Simulation::new(scenario, None).unwrap();
+    simulation.capture_to(&mut |_| Ok(Box::new(Counted(bytes.clone())))).unwrap();
+    simulation.run(&mut |_| lightlag_sim::Control::Continue);
+    bytes.load(Ordering::Relaxed) as f64
+}
+
+#[test]
+fn captures_are_as_long_as_is_said() {
+    let head = |record: &str| {
+        format!(
+            "name = \"n\"\nduration = \"20 s\"\nrecord = {{ trace = \"off\", queue = \"off\", drops = false, pcap = {{ {record} }} }}\n"
+        )
+    };
+    let link = "[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"1 bdp\"\n\
+                [[links]]\nbetween = [\"b\", \"c\"]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\n";
+    let flow = |from: &str, to: &str, more: &str| format!("[[flows]]\nfrom = \"{from}\"\nto = \"{to}\"\n{more}\n");
+    let udp = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"1 Mbit/s\", size = \"200 B\" }";
+    let cases = [
+        // Both ends of a flow without end; with comments; a transfer; two that share the links of a node.
+        (head(""), flow("a", "c", "")),
+        (head("comments = true"), flow("a", "c", "")),
+        (head("at = [\"b\"]"), flow("a", "c", "transfer = \"3 MB\"")),
+        (head("at = [\"b\", \"a->b\"]"), flow("a", "c", "") + &flow("a", "b", "")),
+        (head(""), flow("a", "c", udp)),
+        (head("flows = [\"a->b\"]"), flow("a", "c", "") + &flow("a", "b", "transfer = \"1 MB\"")),
+        (head(""), flow("a", "c", "tcp = { receive_buffer = \"20 kB\" }")),
+    ];
+    for (head, flows) in cases {
+        let scenario = parse(&format!("{head}{link}{flows}"));
+        let (said, written) = (scenario.results_size().unwrap(), captured(&scenario));
+        assert!(written <= said, "{written} B, more than {said}\n{head}{flows}");
+        assert!(said <= 2.0 * written, "{written} B, much less than {said}\n{head}{flows}");
+    }
+}

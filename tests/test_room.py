@@ -1,0 +1,144 @@
+"""Memory and disk: what does not fit is refused before the run with numbers, and what runs out is one message."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import lightlag as ll
+from conftest import PAIR
+from lightlag import _engine, _memory, _writing
+from lightlag.cli import app
+from lightlag.errors import FolderError
+from lightlag.scenario import load_scenario
+
+# 20 s of 80 Mbit/s: 200 MB of payload at each of two ends.
+LARGE = PAIR.replace("5 Mbit/s", "80 Mbit/s").replace("30 s", "20 s").replace('transfer = "2 MB"\n', "")
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+    monkeypatch.chdir(tmp_path)
+    Path("pair.toml").write_text(PAIR)
+    Path("large.toml").write_text(LARGE)
+    return CliRunner()
+
+
+def test_results_take_no_more_of_the_disk_than_is_said(tmp_path: Path, call: CliRunner) -> None:
+    for more in ([], ["record.acks=true"], ["record.pcap.comments=true", "record.acks=true"]):
+        sets = [("links.0.rate", "20 Mbit/s"), *(tuple(one.split("=")) for one in more)]
+        result = ll.run("pair.toml", sets=sets, spool=tmp_path)  # type: ignore[arg-type]
+        folder = result.save(tmp_path / "out", force=True)
+        written = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        said = _engine.results_size(load_scenario("pair.toml", sets)) + _writing.SPARE_BYTES  # type: ignore[arg-type]
+        assert written <= said, more
+    # With captures it is little more.
+    assert said < 2 * written
+
+
+def test_a_run_that_the_disk_has_no_room_for_is_refused(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = shutil.disk_usage(".")._replace(free=300_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: space)
+    assert call.invoke(app, ["run", "pair.toml", "-q", "--pcap"]).exit_code == 0
+    with monkeypatch.context() as context:
+        context.setattr(_engine, "run", None)
+        done = call.invoke(app, ["run", "large.toml", "-q", "--pcap", "--out", "folder"])
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert done.stderr.startswith(
+            "error: folder: has no room: the disk has 300 MB left, and the results may take 4"
+        )
+        assert done.stderr.endswith("; record less, run for a shorter time, or choose another place\n")
+        with pytest.raises(FolderError, match=r"the disk has 300 MB left, and the results may take 459.8 MB"):
+            ll.run("large.toml", sets={"record.pcap.comments": False})
+        many = ["compare", "pair.toml", "-c", "cubic", "-n", "20000", "--out", "folder"]
+        done = call.invoke(app, many)
+        assert (done.exit_code, done.stdout) == (2, ""), done.output
+        assert "folder: has no room: the disk has 300 MB left, and the results may take 482 MB; " in done.stderr
+    assert not Path("folder").exists()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 20 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=20m", "none", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("a small disk takes root")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_small_disk_takes_what_fits_and_refuses_the_rest(call: CliRunner, small_disk: Path) -> None:
+    done = call.invoke(app, ["run", "large.toml", "-q", "--pcap", "--out", str(small_disk / "large")])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "has no room: the disk has 20.97 MB left, and the results may take 459.8 MB" in done.stderr, done.stderr
+    done = call.invoke(app, ["run", "pair.toml", "-q", "--pcap", "--out", str(small_disk / "pair")])
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in small_disk.iterdir()] == ["pair"]
+
+
+def test_a_run_ends_with_a_message_before_the_memory_does(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = ["large.toml", "-q", "--set", "duration=1000 s"]
+    for command in (["run", *long], ["compare", *long, "-c", "cubic", "-n", "2", "-j", "1"]):
+        left = iter([1e9] * 6)
+        with monkeypatch.context() as little:
+            little.setattr(_memory, "available", lambda left=left: next(left, 1e6))
+            done = call.invoke(app, command)
+        assert (done.exit_code, done.stdout) == (1, ""), done.output
+        assert done.stderr == (
+            "error: there is no memory left for that; take a smaller scenario, record less, or use fewer --jobs\n"
+        )
+    assert sorted(path.name for path in Path().iterdir()) == ["large.toml", "pair.toml"]
+
+
+LIMITED = """
+import re, resource, sys
+from pathlib import Path
+from lightlag import _memory, cli
+megabytes, blind = int(sys.argv[1]), sys.argv[2] == "blind"
+taken = 1024 * int(re.search(r"VmSize:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+resource.setrlimit(resource.RLIMIT_AS, (taken + megabytes * 1_000_000,) * 2)
+if blind:
+    _memory.available = lambda: float("inf")
+sys.argv = ["lightlag", *sys.argv[3:]]
+cli.main()
+"""
+
+
+def limited(megabytes: int, *arguments: str, blind: bool = False) -> subprocess.CompletedProcess[str]:
+    """A command that may take so much more memory; `blind`: it does not know."""
+    options = [str(megabytes), "blind" if blind else "", *arguments]
+    return subprocess.run([sys.executable, "-c", LIMITED, *options], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory as Linux has them")
+def test_under_a_limit_of_memory_there_is_one_message(call: CliRunner) -> None:
+    large = "duration = '1 s'\n[topology]\nkind = 'dumbbell'\npairs = 200000\nrate = '1 Gbit/s'\ndelay = '1 ms'\n"
+    Path("network.toml").write_text(large)
+    done = limited(500, "run", "network.toml", "-q")
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.startswith(
+        "error: 400,001 links and 200,000 flows would take 1.24 GB of memory or more, and there"
+    )
+    # It is not seen beforehand, and the allocator finds none.
+    done = limited(500, "run", "network.toml", "-q", blind=True)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert done.stderr.startswith("error: there is no memory left for ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    # Rows that grow in a run.
+    rows = ["--set", "record.interval=3 us", "--set", "record.trace=sampled", "--set", "record.queue=off"]
+    for blind in (False, True):
+        done = limited(300, "run", "large.toml", "-q", *rows, blind=blind)
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+        assert done.stderr.startswith("error: there is no memory left for ")
+        assert done.stderr.count("\n") == 1, done.stderr
