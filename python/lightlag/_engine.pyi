@@ -21,6 +21,7 @@ __all__ = [
     "inspect",
     "is_random",
     "parse",
+    "results_size",
     "run",
     "schema",
     "seconds",

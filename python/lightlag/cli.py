@@ -21,7 +21,7 @@ from lightlag._text import plain, printable, say
 from lightlag._writing import check_folder, reserved
 from lightlag.commands import captures, compare_capture, compared, emulate, inspect, replay, serve
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
-from lightlag.errors import InputError, Interrupted, ScenarioError
+from lightlag.errors import InputError, Interrupted, ScenarioError, scenario_error
 
 if TYPE_CHECKING:
     from lightlag.results import Result
@@ -190,7 +190,7 @@ def run(
     if folder is not None:
         check_folder(folder, force)
         _memory.check_network(text)
-        check_folder(folder, force, space=_engine.results_size(text))
+        check_folder(folder, force, space=_results_size(file, text))
     captures.check(scenario, folder)
     if not quiet:
         _warn(file, changes)
@@ -227,6 +227,14 @@ def run(
         if _signals.asked():
             where = "" if folder is None else f" and its results are in {folder}"
             raise CommandError(_signals.code(), f"interrupted at the end: the run is complete{where}")
+
+
+def _results_size(file: str, text: str) -> float:
+    """Bytes that the results of a scenario may take; errors name its file."""
+    try:
+        return _engine.results_size(text)
+    except ScenarioError as error:
+        raise scenario_error(error.errors, file) from None
 
 
 def _watched(progress: Callable[[float, float, int], None] | None) -> Callable[[float, float, int], bool]:

@@ -142,7 +142,8 @@ fn congestion_name(name: &str) -> Option<&'static str> {
 mod _engine {
     #[pymodule_export]
     use super::{
-        ScenarioError, catalog, changes_for_rtt, check, congestion_name, counts, is_random, parse, results_size, schema, seconds,
+        ScenarioError, catalog, changes_for_rtt, check, congestion_name, counts, is_random, parse, results_size,
+        schema, seconds,
     };
     #[pymodule_export]
     use crate::answers::answers;
