@@ -22,6 +22,7 @@ PEER_NS3_FLOW  := target/peers/ns3-one-flow
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
 FUZZ_SECONDS   ?= 60
+FUZZ_RUNS      ?=
 FUZZ_TARGETS   := $(sort $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs)))
 FUZZ_HOST       = $(shell rustc -vV | sed -n 's/^host: //p')
 SOAK_COUNT     ?= 20000
@@ -31,7 +32,7 @@ PAGE           ?= docs/validation.md
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check soak bench peers packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz clean
+.PHONY: help demo test check soak bench peers packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz fuzz-keep clean
 .PHONY: emulate-bench check-rust check-python test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -134,7 +135,7 @@ wheel-test: $(BIN)/.wheel ## install the wheel in an empty environment and run i
 	$(TARGET)/wheel-test/bin/pip install --quiet $(WHEELS)/lightlag-*.whl
 	cd $(TARGET)/wheel-test && bin/lightlag run geo --set duration="10 s" --quiet --force && bin/lightlag plot results/geo
 
-fuzz: | tools ## fuzz FUZZ_TARGET, or every parser one after the other, for FUZZ_SECONDS (60) each
+fuzz: | tools ## fuzz FUZZ_TARGET, or every target one after the other: FUZZ_SECONDS (60) each, or FUZZ_RUNS executions
 	cd fuzz && RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	  -Cllvm-args=-sanitizer-coverage-trace-compares" CARGO_TARGET_DIR=target \
@@ -142,11 +143,16 @@ fuzz: | tools ## fuzz FUZZ_TARGET, or every parser one after the other, for FUZZ
 	@for target in $(or $(FUZZ_TARGET),$(FUZZ_TARGETS)); do \
 	  mkdir -p fuzz/corpus/$$target fuzz/artifacts/$$target; \
 	  most="$$(case $$target in analysis|host|replay) echo 512;; real_packet) echo 200;; *) echo 4096;; esac)"; \
-	  seeds="$$(if [ $$target = scenario ]; then echo ../scenarios; elif [ $$target = real_packet ]; then echo seeds/packet; elif [ -d fuzz/seeds/$$target ]; then echo seeds/$$target; fi)"; \
 	  dictionary="$$([ ! -e fuzz/$$target.dict ] || echo -dict=$$target.dict)"; \
 	  echo "fuzzing $$target"; \
-	  (cd fuzz && target/$(FUZZ_HOST)/release/$$target corpus/$$target $$seeds $$dictionary \
-	    -max_len=$$most -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=artifacts/$$target/) || exit 1; \
+	  (cd fuzz && target/$(FUZZ_HOST)/release/$$target corpus/$$target seeds/$$target $$dictionary -max_len=$$most \
+	    $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS)) -artifact_prefix=artifacts/$$target/) || exit 1; \
+	done
+
+fuzz-keep: ## of the inputs that make fuzz found, keep in fuzz/seeds those that reach more than the ones kept before
+	@for target in $(or $(FUZZ_TARGET),$(FUZZ_TARGETS)); do \
+	  mkdir -p fuzz/seeds/$$target; \
+	  (cd fuzz && target/$(FUZZ_HOST)/release/$$target -set_cover_merge=1 -use_counters=0 seeds/$$target corpus/$$target) || exit 1; \
 	done
 
 # --- environment ------------------------------------------------------------------------------------------------------

@@ -39,5 +39,7 @@ fn exercise(parsed: Result<Scenario, Vec<ScenarioError>>) {
         let whole = network.flows.iter().filter(|flow| flow.part == Part::Whole || flow.part == Part::Connection(0));
         assert!(whole.count() as u64 <= scenario.flow_count());
         scenario.warnings(&network);
+        let size = scenario.results_size().expect("what can be expanded has a size");
+        assert!(size.is_finite() && size >= 0.0 && scenario.least_memory() > 0, "{size} B");
     }
 }
