@@ -87,8 +87,8 @@ def make(
     return Plan(design, tuple(_runs(design, bases)))
 
 
-_BYTES_A_RUN = 16_000
-"""What a run keeps beside its scenario: its outcome, with a curve of 1,200 steps."""
+_BYTES_A_RUN = 13_000
+"""What a run keeps beside its scenario: its outcome, with a curve of 1,200 steps; 13.7 kB of a run of `geo`."""
 _BYTES_ON_DISK = 12_000
 """A line of `curves.jsonl`: `geo` has 10 kB, the first seed of each algorithm 19 kB."""
 _FIGURES = 2e6
