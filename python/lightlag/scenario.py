@@ -302,6 +302,8 @@ class Tcp:
     """New data on the first two duplicate ACKs (RFC 3042)."""
     nagle: bool | None = None
     """Hold back a small segment while data is in flight (RFC 9293 §3.7.4)."""
+    minshall: bool | None = None
+    """With ``nagle``, hold it back only while another small one is in flight (Minshall's variant, as Linux)."""
     syn_retries: int | None = None
     """Retransmissions of a SYN before the connection is given up."""
     syn_linear_timeouts: int | None = None

@@ -126,6 +126,8 @@ pub struct Config {
     pub limited_transmit: bool,
     /// Hold back a small segment while data is in flight (RFC 9293 §3.7.4).
     pub nagle: bool,
+    /// With [`Self::nagle`], hold it back only while another small one is in flight (Minshall's variant, as Linux).
+    pub minshall: bool,
     /// Retransmissions of a SYN before the connection is given up.
     pub syn_retries: u8,
     /// Retransmissions of a SYN, not of a SYN-ACK, that leave one initial timeout apart before the timeout doubles; those

@@ -127,6 +127,7 @@ fn linux() -> Config {
         growth: Growth::PerSegment,
         limited_transmit: true,
         nagle: false,
+        minshall: true,
         syn_retries: 6,
         syn_linear_timeouts: 4,
         retries: 15,
@@ -183,6 +184,7 @@ fn rfc() -> Config {
         partial_acks: PartialAcks::Impatient,
         window_edge: WindowEdge::Trim,
         reductions: Reductions::Rfc,
+        minshall: false,
         syn_linear_timeouts: 0,
         ..linux()
     }
@@ -246,6 +248,7 @@ fn inet() -> Config {
         growth: Growth::PerAck,
         limited_transmit: false,
         nagle: true,
+        minshall: false,
         syn_retries: 12,
         syn_linear_timeouts: 0,
         retries: 12,
@@ -311,6 +314,7 @@ fn ns3() -> Config {
         window_edge: WindowEdge::Trim,
         reductions: Reductions::Rfc,
         syn_linear_timeouts: 0,
+        minshall: false,
         ..linux()
     }
 }

@@ -82,6 +82,7 @@ pub(crate) struct Sender {
     override_small: bool,
     cwnd_limited: bool,
     nagle: bool,
+    minshall: bool,
     persisting: persist::Persisting,
     /// Timeouts in a row without progress.
     retries: u8,
@@ -151,6 +152,8 @@ struct Extra {
     /// When the first repetition of what is not acknowledged left, or the first probe of a closed window.
     unanswered_since: Instant,
     outage: outage::Outage,
+    /// The offset after the last new segment that was not full, where small ones are held back.
+    small_end: u64,
     /// What may be given up; `None` where every byte must arrive.
     best_effort: Option<Box<best_effort::BestEffort>>,
 }
@@ -182,6 +185,7 @@ impl Sender {
             override_small: false,
             cwnd_limited: false,
             nagle: config.nagle,
+            minshall: config.minshall,
             retries: 0,
             initial_window: config.initial_window,
             round_flight: 0,

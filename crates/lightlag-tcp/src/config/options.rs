@@ -166,6 +166,9 @@ pub struct Options {
     /// Hold back a small segment while data is in flight (RFC 9293 §3.7.4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
+    /// With `nagle`, hold it back only while another small one is in flight (Minshall's variant, as Linux).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minshall: Option<bool>,
     /// Retransmissions of a SYN before the connection is given up, at most 255.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_retries: Option<u8>,
@@ -379,6 +382,7 @@ impl Options {
             growth: over.growth.or(self.growth),
             limited_transmit: over.limited_transmit.or(self.limited_transmit),
             nagle: over.nagle.or(self.nagle),
+            minshall: over.minshall.or(self.minshall),
             syn_retries: over.syn_retries.or(self.syn_retries),
             syn_linear_timeouts: over.syn_linear_timeouts.or(self.syn_linear_timeouts),
             retries: over.retries.or(self.retries),
@@ -450,6 +454,7 @@ impl Options {
         set(&mut config.growth, &self.growth);
         set(&mut config.limited_transmit, &self.limited_transmit);
         set(&mut config.nagle, &self.nagle);
+        set(&mut config.minshall, &self.minshall);
         set(&mut config.syn_retries, &self.syn_retries);
         set(&mut config.syn_linear_timeouts, &self.syn_linear_timeouts);
         set(&mut config.retries, &self.retries);

@@ -181,13 +181,24 @@ fn a_window_smaller_than_a_segment_is_used_in_the_end() {
 #[test]
 fn nagle_holds_the_small_end_back_unless_the_application_closed() {
     for (nagle, close, segments) in [(true, false, 2), (true, true, 3), (false, false, 3)] {
-        let mut client = established(Config { nagle, ..config() });
+        let mut client = established(Config { nagle, minshall: false, ..config() });
         client.write(2_500);
         if close {
             client.close();
         }
         assert_eq!(drain(&mut client, at(100)).len(), segments);
     }
+}
+
+#[test]
+fn by_minshall_a_small_segment_waits_only_for_a_small_one() {
+    let mut client = established(Config { nagle: true, minshall: true, ..config() });
+    client.write(2_500);
+    assert_eq!(drain(&mut client, at(100)).iter().map(|sent| sent.len).collect::<Vec<_>>(), [1_000, 1_000, 500]);
+    client.write(300);
+    assert!(drain(&mut client, at(110)).is_empty(), "500 bytes are in flight");
+    client.handle_segment(at(200), &segment(1, 2_501, 0, Flags::ACK, 600));
+    assert_eq!(drain(&mut client, at(200))[0].len, 300);
 }
 
 #[test]

@@ -165,11 +165,18 @@ impl Sender {
             return Err(Limit::Cwnd);
         }
         let last = len == pending;
-        if self.nagle && last && len < size && !self.closing && !self.board.is_empty() {
+        if self.nagle && last && len < size && !self.closing && self.holds_small() {
             return Err(Limit::Application);
         }
         let fin = last && self.closing && allowed > len && !self.parts_with_data();
         Ok(Chunk { start: nxt, len: len as u32, fin })
+    }
+
+    /// Whether a small segment waits (RFC 9293 §3.7.4): while anything is in flight, or by Minshall's variant while another
+    /// small one is (`tcp_minshall_check` of Linux).
+    fn holds_small(&self) -> bool {
+        let small_end = || self.extra.as_ref().map_or(0, |extra| extra.small_end);
+        !self.board.is_empty() && (!self.minshall || small_end() > self.board.una())
     }
 
     #[inline(always)]
@@ -186,6 +193,9 @@ impl Sender {
     pub(super) fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
         let (number, in_flight) = (self.board.numbers().1, self.board.pipe());
         self.board.sent(now, chunk.len, chunk.fin);
+        if self.nagle && self.minshall && chunk.len < self.segment_size {
+            self.extra.get_or_insert_default().small_end = chunk.start + u64::from(chunk.len);
+        }
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, false, config);
         self.override_small = false;
