@@ -71,6 +71,8 @@ impl Flags {
 
     /// The SYN has the fast open option (RFC 7413). No bit of any header, either.
     pub const FAST_OPEN: Self = Self(0x1000);
+    /// It has the fast open option in the form of the experiments before the RFC. No bit of any header, either.
+    pub const EXPERIMENTAL: Self = Self(0x2000);
 
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {

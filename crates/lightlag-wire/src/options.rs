@@ -19,6 +19,8 @@ const CORRUPTION: u8 = 23;
 const FAST_OPEN: u8 = 34;
 const ACCECN0: u8 = 172;
 const ACCECN1: u8 = 174;
+/// The option of experiments, which share it (RFC 6994).
+const EXPERIMENT: u8 = 254;
 
 /// RFC 7323 §2.3: a larger shift count is taken for 14.
 const LARGEST_SHIFT: u8 = 14;
@@ -175,6 +177,13 @@ impl Gathered {
             RECORD_BOUNDARY => switch_on(&mut self.ends_record, value),
             CORRUPTION => switch_on(&mut self.corruption, value),
             FAST_OPEN => set(&mut self.cookie, Cookie::new(value)),
+            EXPERIMENT => match Cookie::of_experiment(value) {
+                Some(cookie) => set(&mut self.cookie, Some(cookie)),
+                None => {
+                    self.unknown += 1;
+                    return;
+                }
+            },
             ACCECN0 => set(&mut self.ecn_bytes, counters(FieldOrder::Ect0First, value)),
             ACCECN1 => set(&mut self.ecn_bytes, counters(FieldOrder::Ect1First, value)),
             _ => {

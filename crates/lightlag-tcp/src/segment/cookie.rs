@@ -1,13 +1,18 @@
-//! The fast open option of a SYN: a request for a cookie, or a cookie (RFC 7413 §2.1 and §4.1.1; kind 34).
+//! The fast open option of a SYN: a request for a cookie, or a cookie (RFC 7413 §2.1 and §4.1.1; kind 34, or before the RFC
+//! the kind of experiments, 254, with the number 0xf989 in front, RFC 6994).
 //!
 //! A segment keeps the cookie in the place of two SACK blocks, which a SYN never has, and its length in the highest bits
-//! beside the AccECN option; a flag that is no bit of any header says that it is there.
+//! beside the AccECN option; a flag that is no bit of any header says that it is there, and another one which form it has.
 
 use super::{Flags, HAS_SPACE, Segment, SeqNumber};
 use std::fmt;
 
 /// Kind of the option.
 pub(super) const FAST_OPEN: u8 = 34;
+
+/// The form of the experiments: its kind, and the number that stands in front of the cookie.
+const EXPERIMENT: u8 = 254;
+const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
 
 /// The lowest bit of the length: half of it, less 1.
 pub(super) const LENGTH_SHIFT: u16 = 13;
@@ -20,11 +25,12 @@ pub const MAX_COOKIE: usize = 16;
 pub struct Cookie {
     bytes: [u8; MAX_COOKIE],
     len: u8,
+    experimental: bool,
 }
 
 impl Cookie {
     /// Asks for a cookie.
-    pub const REQUEST: Self = Self { bytes: [0; MAX_COOKIE], len: 0 };
+    pub const REQUEST: Self = Self { bytes: [0; MAX_COOKIE], len: 0, experimental: false };
 
     /// The cookie with these bytes: an even number from 4 to 16, or none for a request (RFC 7413 §4.1.1). `None` otherwise.
     pub fn new(bytes: &[u8]) -> Option<Self> {
@@ -34,6 +40,28 @@ impl Cookie {
         let mut cookie = Self { len: bytes.len() as u8, ..Self::REQUEST };
         cookie.bytes[..bytes.len()].copy_from_slice(bytes);
         Some(cookie)
+    }
+
+    /// The cookie in the value of an option of experiments; `None` if that is another experiment, or no cookie.
+    pub fn of_experiment(value: &[u8]) -> Option<Self> {
+        let bytes = value.strip_prefix(&FAST_OPEN_EXPERIMENT)?;
+        Self::new(bytes).map(|cookie| cookie.in_form(true))
+    }
+
+    /// The same in the form of the experiments, or in that of the RFC.
+    #[must_use]
+    pub const fn in_form(self, experimental: bool) -> Self {
+        Self { experimental, ..self }
+    }
+
+    /// Whether it has the form of the experiments.
+    pub const fn is_experimental(&self) -> bool {
+        self.experimental
+    }
+
+    /// Bytes of its option without padding.
+    const fn option_len(&self) -> u8 {
+        self.len + if self.experimental { 4 } else { 2 }
     }
 
     /// Its bytes.
@@ -71,7 +99,7 @@ impl Segment {
             0 => 0,
             half => 2 * (half as usize + 1),
         };
-        Cookie::new(&bytes[..len])
+        Cookie::new(&bytes[..len]).map(|cookie| cookie.in_form(self.flags.has(Flags::EXPERIMENTAL)))
     }
 
     /// Whether a fast open option has a place: in a SYN without SACK blocks and without options of SCPS-TP.
@@ -92,7 +120,10 @@ impl Segment {
         }
         let half = u16::from(cookie.len / 2).saturating_sub(1);
         self.space = self.space & !(u16::MAX << LENGTH_SHIFT) | half << LENGTH_SHIFT;
-        self.flags = self.flags.with(Flags::FAST_OPEN);
+        self.flags = Flags(self.flags.0 & !Flags::EXPERIMENTAL.0).with(Flags::FAST_OPEN);
+        if cookie.experimental {
+            self.flags = self.flags.with(Flags::EXPERIMENTAL);
+        }
         self.options |= HAS_SPACE;
         self
     }
@@ -101,7 +132,7 @@ impl Segment {
     #[must_use]
     pub fn without_cookie(mut self) -> Self {
         if self.flags.has(Flags::FAST_OPEN) {
-            self.flags = Flags(self.flags.0 & !Flags::FAST_OPEN.0);
+            self.flags = Flags(self.flags.0 & !Flags::FAST_OPEN.with(Flags::EXPERIMENTAL).0);
             self.blocks[..2].fill(Default::default());
             self.space &= !(u16::MAX << LENGTH_SHIFT);
             if !self.has_ecn_bytes() {
@@ -113,13 +144,18 @@ impl Segment {
 
     /// Bytes that the option adds to the header: whole words.
     pub(super) fn cookie_len(&self) -> u32 {
-        self.cookie().map_or(0, |cookie| (2 + u32::from(cookie.len)).next_multiple_of(4))
+        self.cookie().map_or(0, |cookie| u32::from(cookie.option_len()).next_multiple_of(4))
     }
 
     /// Writes the option with the NOPs behind it, as Linux.
     pub(super) fn write_cookie(&self, out: &mut Vec<u8>) {
         let Some(cookie) = self.cookie() else { return };
-        out.extend([FAST_OPEN, 2 + cookie.len]);
+        if cookie.experimental {
+            out.extend([EXPERIMENT, cookie.option_len()]);
+            out.extend(FAST_OPEN_EXPERIMENT);
+        } else {
+            out.extend([FAST_OPEN, cookie.option_len()]);
+        }
         out.extend(cookie.bytes());
         out.resize(out.len().next_multiple_of(4), 1);
     }
@@ -148,7 +184,8 @@ mod tests {
         for len in [0_u8, 4, 6, 8, 10, 12, 14, 16] {
             let bytes: Vec<u8> = (1..=len).collect();
             let cookie = Cookie::new(&bytes).unwrap();
-            for stamped in [false, true] {
+            for (stamped, experimental) in [(false, false), (true, false), (false, true), (true, true)] {
+                let cookie = cookie.in_form(experimental);
                 let plain = if stamped { syn().with_timestamps(Timestamps { value: 3, echo: 4 }) } else { syn() };
                 let both = plain.with_ecn_bytes(told).with_cookie(cookie);
                 assert_eq!((both.cookie(), both.ecn_bytes()), (Some(cookie), Some(told)));
@@ -170,5 +207,19 @@ mod tests {
         let with = segment.with_cookie(Cookie::new(&[1, 2, 3, 4, 5, 6, 7, 8]).unwrap());
         assert_eq!(with.option_bytes()[20..], [34, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1]);
         assert_eq!(segment.with_cookie(Cookie::REQUEST).option_bytes()[20..], [34, 2, 1, 1]);
+    }
+
+    #[test]
+    fn the_form_of_the_experiments_begins_with_their_number() {
+        let cookie = Cookie::of_experiment(&[0xf9, 0x89, 1, 2, 3, 4, 5, 6]).unwrap();
+        assert_eq!((cookie.bytes(), cookie.is_experimental()), (&[1, 2, 3, 4, 5, 6][..], true));
+        assert!(Cookie::of_experiment(&[0xf9, 0x89]).unwrap().is_request());
+        for other in [&[0xf9, 0x88, 1, 2, 3, 4][..], &[0xf9], &[0xf9, 0x89, 1, 2, 3]] {
+            assert_eq!(Cookie::of_experiment(other), None);
+        }
+        assert_eq!(syn().with_cookie(cookie).option_bytes(), [254, 10, 0xf9, 0x89, 1, 2, 3, 4, 5, 6, 1, 1]);
+        let request = syn().with_cookie(Cookie::REQUEST.in_form(true));
+        assert_eq!(request.option_bytes(), [254, 4, 0xf9, 0x89]);
+        assert_eq!(request.with_cookie(Cookie::REQUEST).option_bytes(), [34, 2, 1, 1]);
     }
 }
