@@ -3,6 +3,7 @@
 use crate::config::ChallengeAcks;
 use crate::congestion::{Epoch, Phase};
 use crate::ecn::Delivered;
+use crate::fast_open::Outcome;
 use lightlag_core::{Duration, Instant};
 
 /// What holds a sender back.
@@ -189,6 +190,8 @@ pub(crate) struct Account {
     challenged_since: Instant,
     /// The peer's word on marks of our packets; `None` before the first.
     delivered: Option<Box<Delivered>>,
+    /// What became of data with the SYN; `None` without fast open.
+    pub(crate) fast_open: Option<Box<Outcome>>,
 }
 
 impl Account {

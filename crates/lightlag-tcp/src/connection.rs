@@ -253,20 +253,26 @@ impl Connection {
             self.receiver.handle_timeout(self.path_times());
         }
         if self.sender.deadline() <= now {
-            if matches!(self.state, State::SynSent | State::SynReceived) {
+            if matches!(self.state, State::SynSent | State::SynReceived) || self.is_unconfirmed() {
                 self.sender.wake(now);
                 if self.sender.deadline() <= now
                     && !self.sender.handshake_timer_waits(now, self.linear_timeouts(), &self.config)
                 {
                     self.handshake_timed_out(now);
                 }
-            } else if self.sender.handle_timeout(now, &self.config, &mut self.account) == Expiry::GiveUp {
+            } else if self.timed_out(now) == Expiry::GiveUp {
                 self.give_up();
-            } else if self.is_unconfirmed() {
-                // The SYN-ACK may be lost as well as the data behind it.
-                self.handshake_due = true;
             }
         }
+    }
+
+    fn timed_out(&mut self, now: Instant) -> Expiry {
+        let (before, timeouts) = (self.sender.retries(), self.account.statistics.timeouts);
+        let expiry = self.sender.handle_timeout(now, &self.config, &mut self.account);
+        if self.account.fast_open.is_some() && self.account.statistics.timeouts > timeouts {
+            self.suspect_path(before, expiry == Expiry::GiveUp);
+        }
+        expiry
     }
 
     /// When [`Self::handle_timeout`] wants to be called, if at all.

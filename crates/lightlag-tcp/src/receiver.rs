@@ -382,6 +382,14 @@ impl Receiver {
         }
     }
 
+    /// The number of the SYN, before that of the first byte, arrived again.
+    #[cold]
+    pub fn note_duplicate_syn(&mut self) {
+        if self.dsack {
+            self.holes.get_or_insert_default().duplicate = Some(Range { start: u64::MAX, end: 0 });
+        }
+    }
+
     /// Everything up to the first hole is in order now.
     fn advance(&mut self) {
         if let Some(holes) = &mut self.holes

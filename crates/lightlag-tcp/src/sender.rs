@@ -48,6 +48,8 @@ enum Timer {
     Persist,
     /// Nothing leaves but probes, for a link is out.
     Outage,
+    /// A SYN-ACK is not answered whose connection has data already.
+    Answer,
 }
 
 /// The rules of repair with this scheme; `sack`: the ends agreed on SACK.

@@ -49,10 +49,18 @@ impl Connection {
         self.sender.set_user_timeout(timeout);
     }
 
+    /// Gives up after so many repeated SYNs or SYN-ACKs without an answer (TCP_SYNCNT).
+    pub fn set_syn_retries(&mut self, retries: u8) {
+        self.change().syn_retries = retries;
+    }
+
     /// The path takes segments of at most `mss` bytes, options included: a router said so (RFC 1191 §6, RFC 8201
     /// §5.4). What is outstanding leaves again, cut up. Returns whether that is less than before; a path that takes
     /// more changes nothing.
     pub fn limit_segments(&mut self, now: Instant, mss: u16) -> bool {
+        if self.state == State::SynSent {
+            return self.shrink_syn(mss);
+        }
         let size = self.payload_of(mss);
         let open = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
         if !open || size >= self.sender.segment_size() {
@@ -61,6 +69,16 @@ impl Connection {
         self.sender.begin_event(&self.config);
         self.sender.shrink_segments(now, size, &self.config);
         true
+    }
+
+    /// The data of a SYN was too much for the path: the SYN leaves again at once, without it (`tcp_simple_retransmit`).
+    fn shrink_syn(&mut self, mss: u16) -> bool {
+        let smaller = self.fast_open_outcome().sent > 0 && mss < self.config.mss;
+        if smaller {
+            self.change().mss = mss;
+            (self.handshake_due, self.syn_sent) = (true, Instant::MAX);
+        }
+        smaller
     }
 
     /// Another congestion control. Returns whether it takes effect: only before the first data leaves.

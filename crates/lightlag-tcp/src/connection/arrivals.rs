@@ -320,7 +320,10 @@ impl Connection {
     /// The data of a SYN, which stands at the begin of the stream.
     #[cold]
     pub(super) fn take_early(&mut self, now: Instant, syn: &Segment) {
-        self.take_data(now, syn, 0);
+        self.receiver.receive_early(now, u64::from(syn.len), syn.flags);
+        if self.receiver.fin_consumed() {
+            self.peer_fin(now);
+        }
     }
 
     #[inline(always)]

@@ -6,10 +6,12 @@ use crate::DEFAULT_MSS;
 use crate::account::Failure;
 use crate::config::FastOpen as Mode;
 use crate::ecn::Ecn;
-use crate::fast_open::{FastOpen, Jar};
+use crate::fast_open::{FastOpen, Jar, Outcome, Refusal, Rules};
+use crate::profile::Profile;
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
 use crate::sender::{Agreed, Expiry};
+use crate::timestamps::timestamp;
 use lightlag_core::Instant;
 
 /// Padded bytes of the timestamps option.
@@ -46,6 +48,7 @@ impl Connection {
             self.establish(now, segment, u64::from(segment.window));
             // The SYN-ACK offers a window, which the data fills.
             self.receiver.acknowledged(true);
+            self.account.fast_open.get_or_insert_default().taken = segment.len > 0;
             self.take_early(now, segment);
         }
     }
@@ -53,13 +56,31 @@ impl Connection {
     /// Connections that one host opens to another share what they know for fast open (RFC 7413). To be called before
     /// anything is sent; without it, or if fast open is off, no data leaves with a SYN.
     pub fn share_cookies(&mut self, jar: Jar) {
-        if self.config.fast_open == Mode::Off {
-            return;
-        }
         if self.config.fast_open == Mode::CookieKnown && !self.passive {
             jar.learn(self.config.mss);
         }
-        self.opening.get_or_insert_default().fast_open = Some(FastOpen::new(jar));
+        if self.config.fast_open != Mode::Off {
+            self.open_fast_by(jar, Rules::default());
+        }
+    }
+
+    /// Opens fast by these rules, whatever the configuration says. To be called before anything is sent.
+    pub fn open_fast_by(&mut self, jar: Jar, rules: Rules) {
+        self.opening.get_or_insert_default().fast_open = Some(FastOpen::new(jar, rules));
+    }
+
+    /// What became of data with the SYN.
+    pub fn fast_open_outcome(&self) -> Outcome {
+        self.account.fast_open.as_deref().copied().unwrap_or_default()
+    }
+
+    /// Another timeout, after so many in a row, and perhaps the last: whether the path swallows what opens fast (Linux,
+    /// `tcp_fastopen_active_detect_blackhole`).
+    #[cold]
+    pub(super) fn suspect_path(&mut self, before: u8, ended: bool) {
+        if let Some(outcome) = &mut self.account.fast_open {
+            outcome.swallowed |= outcome.tried && (before == 2 || before < 2 && ended);
+        }
     }
 
     fn fast_open(&mut self) -> Option<&mut FastOpen> {
@@ -67,7 +88,7 @@ impl Connection {
     }
 
     /// Whether data came with the SYN of a client, whose ACK is still missing.
-    pub(super) fn is_unconfirmed(&self) -> bool {
+    pub fn is_unconfirmed(&self) -> bool {
         let fast_open = self.opening.as_ref().and_then(|opening| opening.fast_open.as_ref());
         fast_open.is_some_and(FastOpen::is_unconfirmed)
     }
@@ -78,6 +99,7 @@ impl Connection {
         let fast_open = self.opening.take().and_then(|opening| opening.fast_open);
         let confirmed = fast_open.and_then(|mut fast_open| fast_open.confirm());
         let Some((sent, again)) = confirmed else { return };
+        self.sender.confirm_answer(now, &self.config);
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
         self.sender.sample_handshake(now, sent, again.into(), echo, &self.config);
         if segment.len == 0 && segment.ack == self.local {
@@ -91,6 +113,7 @@ impl Connection {
         if let Some(fast_open) = self.fast_open() {
             fast_open.answers(now);
         }
+        self.sender.arm_answer(now, &self.config);
         self.opening_segment(now, true)
     }
 
@@ -102,6 +125,9 @@ impl Connection {
             // RFC 9293 §3.10.7.3: the peer means a connection of the past.
             return self.refuse(segment);
         }
+        if acknowledges && self.echoes_nothing_sent(now, segment) {
+            return self.refuse(segment);
+        }
         if segment.flags.has(Flags::RST) {
             if acknowledges {
                 self.finish(Some(Failure::Refused));
@@ -111,20 +137,47 @@ impl Connection {
         if !segment.flags.has(Flags::SYN) {
             return;
         }
+        let repeated = self.sender.retries() > 0;
         self.take_syn(now, segment);
         if acknowledges {
             self.establish(now, segment, u64::from(segment.window));
-            self.handshake_due = true;
-            if let Some(mut fast_open) = self.opening.take().and_then(|opening| opening.fast_open) {
-                fast_open.take_answer(segment);
-                // What the server did not take leaves again (RFC 7413 §4.2.1).
-                self.sender.accept_early(now, accepted, u64::from(segment.window));
+            let waits = self.fast_open().is_some_and(|fast_open| fast_open.writer_waits());
+            self.end_early(now, segment, repeated);
+            // A writer's data carries the ACK, and so does what leaves again at once.
+            let repeats = self.fast_open_outcome().sent > accepted && segment.window > 0;
+            self.handshake_due = !waits && !repeats;
+            if waits {
+                self.receiver.await_data(now);
             }
         } else {
             // RFC 9293 §3.5: both opened at once.
             self.state = State::SynReceived;
             self.handshake_due = true;
         }
+    }
+
+    /// Whether the SYN-ACK echoes a timestamp that no SYN of ours had (Linux, `tcp_rcv_synsent_state_process`). An echo of 0
+    /// is none.
+    fn echoes_nothing_sent(&self, now: Instant, segment: &Segment) -> bool {
+        let Some(stamps) = segment.timestamps().filter(|stamps| self.timestamps && stamps.echo != 0) else {
+            return false;
+        };
+        let first = timestamp(self.syn_sent);
+        stamps.echo.wrapping_sub(first) > timestamp(now).wrapping_sub(first)
+    }
+
+    /// The SYN-ACK says what became of data with our SYN. What the server did not take leaves again (RFC 7413 §4.2.1).
+    #[cold]
+    fn end_early(&mut self, now: Instant, segment: &Segment, repeated: bool) {
+        let Some(mut fast_open) = self.opening.take().and_then(|opening| opening.fast_open) else { return };
+        fast_open.take_answer(segment, repeated);
+        let (sent, accepted) = (fast_open.sent(), segment.ack.0.wrapping_sub(self.local.0));
+        let outcome = self.account.fast_open.get_or_insert_default();
+        outcome.taken = sent > 0 && accepted == sent;
+        if sent > accepted {
+            outcome.refusal = if repeated { Refusal::Repeated } else { Refusal::NotAcknowledged };
+        }
+        self.sender.accept_early(now, sent, accepted, u64::from(segment.window), &self.config);
     }
 
     /// Reads what the peer's SYN offers. Options that only one end offers are not used.
@@ -139,7 +192,10 @@ impl Connection {
         if !self.sack {
             self.receiver.hide_disorder();
         }
-        if self.config.syn_data && segment.sequence_len() > 1 {
+        let answers = segment.flags.has(Flags::ACK);
+        let takes_data =
+            self.config.syn_data || answers && self.fast_open().is_some_and(|fast_open| fast_open.takes_data());
+        if takes_data && segment.sequence_len() > 1 {
             // RFC 9293 §3.10.7.2: queued for later, and not acknowledged yet.
             self.opening.get_or_insert_default().early = Some(*segment);
         }
@@ -276,7 +332,7 @@ impl Connection {
     /// neither: something on the path may drop them (RFC 7413 §4.2.1; as Linux).
     fn open_fast(&mut self, mut segment: Segment, answer: bool) -> Segment {
         let waiting = self.sender.unsent();
-        let (first, mss) = (self.sender.retries() == 0, self.config.mss);
+        let mss = self.config.mss;
         let Some(fast_open) = self.fast_open() else { return segment };
         if !segment.has_place_for_cookie() {
             return segment;
@@ -284,11 +340,12 @@ impl Connection {
         if answer {
             return fast_open.grant().map_or(segment, |cookie| segment.with_cookie(cookie));
         }
-        if let Some(early) = first.then(|| fast_open.offer(waiting, mss)).flatten() {
-            segment.len = early.len as u16;
-            segment = segment.with_cookie(early.cookie);
-        }
-        segment
+        let Some(early) = fast_open.offer(waiting, mss) else { return segment };
+        let refusal = if fast_open.lacks_cookie() { Refusal::NoCookie } else { Refusal::None };
+        let outcome = Outcome { tried: true, sent: early.len, refusal, ..Outcome::default() };
+        self.account.fast_open = Some(Box::new(outcome));
+        segment.len = early.len as u16;
+        early.cookie.map_or(segment, |cookie| segment.with_cookie(cookie))
     }
 
     /// Timeouts of the SYN that do not double the next one: a SYN-ACK, in Linux that of a request, doubles each time.
@@ -298,10 +355,10 @@ impl Connection {
 
     #[cold]
     pub(super) fn handshake_timed_out(&mut self, now: Instant) {
-        let linear = self.linear_timeouts();
-        if self.sender.handshake_timed_out(now, self.syn_sent, linear, &self.config, &mut self.account)
-            == Expiry::GiveUp
-        {
+        let (linear, before) = (self.linear_timeouts(), self.sender.retries());
+        let expiry = self.sender.handshake_timed_out(now, self.syn_sent, linear, &self.config, &mut self.account);
+        self.suspect_path(before, expiry == Expiry::GiveUp);
+        if expiry == Expiry::GiveUp {
             self.finish(Some(Failure::SynTimeout));
         } else {
             self.handshake_due = true;
@@ -327,8 +384,15 @@ impl Connection {
             // The peer may have repeated its SYN without asking for ECN.
             self.agree_on_ecn(segment);
         }
-        if flags.has(Flags::ACK) && segment.ack == self.local {
+        let accepted = segment.ack.0.wrapping_sub(self.local.0);
+        if flags.has(Flags::ACK) && accepted <= self.fast_open().map_or(0, |fast_open| fast_open.sent()) {
+            let repeated = self.sender.retries() > 0;
             self.establish(now, segment, u64::from(segment.window));
+            self.end_early(now, segment, repeated);
+            if self.config.profile == Profile::Linux {
+                // It repeats the number of the SYN (`tcp_data_queue`).
+                self.receiver.note_duplicate_syn();
+            }
         }
         self.handshake_due = true;
     }

@@ -48,6 +48,8 @@ pub struct Details {
     pub pacing_rate: Option<Rate>,
     /// Payload that was delivered, cumulatively or by SACK, in bytes.
     pub delivered: u64,
+    /// Segments that were delivered, the SYN and the FIN among them; data that was acknowledged with its SYN is one with it.
+    pub delivered_segments: u64,
     /// Payload that arrived with ECT(1), CE and ECT(0), in bytes, as AccECN counts it.
     pub ecn_bytes: [u64; 3],
     /// Packets that arrived with CE, as AccECN counts them.
@@ -83,6 +85,11 @@ impl Connection {
     /// Offset of the payload of a segment that [`Self::poll_segment`] gave.
     pub fn send_offset(&self, seq: SeqNumber) -> u64 {
         seq.expand(self.local, self.sender.board().una()).unwrap_or(0)
+    }
+
+    /// Whether it began in LISTEN.
+    pub fn is_passive(&self) -> bool {
+        self.passive
     }
 
     /// Whether this is the number of our SYN.
@@ -150,6 +157,15 @@ impl Connection {
         self.account.delivered()
     }
 
+    /// As `tcpi_delivered` of Linux.
+    fn delivered_segments(&self) -> u64 {
+        let board = self.sender.board();
+        let opened = self.sender.max_window() > 0;
+        let outcome = self.fast_open_outcome();
+        let with_syn = u64::from(outcome.sent > 0 && outcome.taken);
+        board.numbers().0 + u64::from(board.sacked()) + u64::from(opened && !self.is_unconfirmed()) - with_syn
+    }
+
     /// What TCP_INFO shows beyond the snapshot.
     pub fn details(&self) -> Details {
         let (sender, board) = (&self.sender, self.sender.board());
@@ -176,6 +192,7 @@ impl Connection {
             unsent: sender.unsent(),
             pacing_rate: sender.congestion().and_then(|algorithm| algorithm.pacing_rate()),
             delivered: una + board.sacked_bytes(),
+            delivered_segments: self.delivered_segments(),
         }
     }
 }

@@ -199,6 +199,28 @@ impl Receiver {
         }
     }
 
+    /// Data that comes with a SYN or SYN-ACK is acknowledged by the handshake, and teaches nothing
+    /// (`tcp_fastopen_add_skb`).
+    #[cold]
+    pub(crate) fn receive_early(&mut self, now: Instant, len: u64, flags: Flags) {
+        let (adaptive, quick) = (self.adaptive, self.quick);
+        self.receive(now, 0, len, flags);
+        if adaptive.is_some() {
+            (self.adaptive, self.quick) = (adaptive, quick);
+            (self.ack_now, self.deadline) = (false, Instant::MAX);
+        }
+    }
+
+    /// The ACK of the SYN-ACK waits for the data that a writer is about to write (`tcp_rcv_synsent_state_process`).
+    #[cold]
+    pub(crate) fn await_data(&mut self, now: Instant) {
+        self.hurry(MAX_QUICK);
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.last_data = now;
+        }
+        self.deadline = now + LONGEST;
+    }
+
     /// As many quick ACKs as half a window has segments, at most `most` (`tcp_incr_quickack`).
     fn enter_quick(&mut self, most: u16) {
         let Some(adaptive) = &self.adaptive else { return };

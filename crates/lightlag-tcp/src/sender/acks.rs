@@ -413,7 +413,7 @@ impl Sender {
 
     /// RFC 6298 §5.2, §5.3: off when nothing is outstanding, else anew.
     #[inline(always)]
-    fn restart_timer(&mut self, now: Instant, config: &Config) {
+    pub(super) fn restart_timer(&mut self, now: Instant, config: &Config) {
         self.timer = Timer::Retransmission;
         self.deadline = if self.board.is_empty() { Instant::MAX } else { now + self.rtt.rto(&config.rto) };
     }

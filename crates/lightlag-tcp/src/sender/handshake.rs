@@ -1,6 +1,6 @@
 //! What the handshake leaves to the sender: the timer of the SYN, the first sample, the first window.
 
-use super::{Expiry, Sender, rules};
+use super::{Expiry, Sender, Timer, rules};
 use crate::account::Account;
 use crate::config::{Config, Scheme};
 use crate::recovery::Recovery;
@@ -41,6 +41,20 @@ impl Sender {
     pub(crate) fn arm_handshake(&mut self, now: Instant, linear: u8, config: &Config) {
         let wait = self.handshake_timeout(linear, config);
         self.deadline = now + if self.retries > 0 { self.within_user_timeout(now, wait) } else { wait };
+    }
+
+    /// The SYN-ACK leaves of a connection that has data already: until it is answered, nothing else leaves again
+    /// (`tcp_retransmit_timer` of Linux).
+    pub(crate) fn arm_answer(&mut self, now: Instant, config: &Config) {
+        self.timer = Timer::Answer;
+        self.arm_handshake(now, 0, config);
+    }
+
+    /// The SYN-ACK of such a connection is answered.
+    pub(crate) fn confirm_answer(&mut self, now: Instant, config: &Config) {
+        self.retries = 0;
+        self.restart_timer(now, config);
+        self.tail.stale = true;
     }
 
     fn handshake_timeout(&self, linear: u8, config: &Config) -> Duration {
@@ -105,13 +119,18 @@ impl Sender {
         }
     }
 
-    /// The peer took so many bytes with the SYN, and advertises `window` behind them.
-    pub(crate) fn accept_early(&mut self, now: Instant, bytes: u32, window: u64) {
-        if bytes > 0 {
-            self.board.sent(now, bytes, false);
-            self.board.acknowledge(bytes.into(), &mut Delivery::default());
+    /// Of `sent` bytes that left with the SYN the peer took so many, and it advertises `window` behind them. The rest leaves
+    /// again, which costs no window (`tcp_non_congestion_loss_retransmit` of Linux).
+    pub(crate) fn accept_early(&mut self, now: Instant, sent: u32, accepted: u32, window: u64, config: &Config) {
+        self.set_peer_window(accepted.into(), window);
+        if sent == 0 {
+            return;
         }
-        self.set_peer_window(bytes.into(), window);
+        self.board.sent(now, sent, false);
+        self.board.acknowledge(accepted.into(), &mut Delivery::default());
+        if accepted < sent {
+            self.shrink_segments(now, self.segment_size, config);
+        }
     }
 
     /// The handshake is done.

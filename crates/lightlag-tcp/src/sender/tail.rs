@@ -1,6 +1,6 @@
 //! Tail loss probes (RFC 8985 §7): when ACKs stop coming, one segment asks for one, long before the timeout.
 
-use super::{Acknowledgement, Sender};
+use super::{Acknowledgement, Sender, Timer};
 use crate::account::Account;
 use crate::config::{Config, TimerGranularity};
 use crate::congestion::{Cause, Congestion, Phase};
@@ -55,6 +55,7 @@ impl Sender {
     fn arm_tail(&mut self, now: Instant, config: &Config) {
         self.tail.timer = Instant::MAX;
         if !config.tlp
+            || self.timer == Timer::Answer
             || !self.recovery.uses_sack()
             || self.recovery.phase() != Phase::Open
             || self.board.is_empty()

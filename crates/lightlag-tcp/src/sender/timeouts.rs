@@ -47,7 +47,7 @@ impl Sender {
         }
         if self.deadline <= now {
             let wait = match self.timer {
-                Timer::Retransmission => self.rtt.rto(&config.rto),
+                Timer::Retransmission | Timer::Answer => self.rtt.rto(&config.rto),
                 Timer::Persist => self.persist_interval(config),
                 Timer::Outage => self.probe_interval(),
             };
