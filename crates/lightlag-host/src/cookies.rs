@@ -126,7 +126,7 @@ fn options_of(echo: u32) -> (Option<u8>, bool) {
 }
 
 /// SipHash-2-4 (Aumasson and Bernstein 2012) of whole words.
-fn siphash(key: [u64; 2], words: &[u64]) -> u64 {
+pub(crate) fn siphash(key: [u64; 2], words: &[u64]) -> u64 {
     let mut v = [
         key[0] ^ 0x736f_6d65_7073_6575,
         key[1] ^ 0x646f_7261_6e64_6f6d,

@@ -32,9 +32,27 @@ impl Stack {
             Error::PortUnreachable | Error::ProtocolUnreachable => SocketError::Refused,
             Error::PacketTooBig { mtu } => return self.path_takes(now, id, message, mtu),
         };
+        let lone = self.waits_unconfirmed(id);
         let Some(socket) = self.table.get_mut(id) else { return false };
         let Some(stream) = socket.stream() else { return false };
-        match stream.connection.state() {
+        let connection = &mut stream.connection;
+        let unreachable =
+            matches!(message.error, Error::NetworkUnreachable | Error::HostUnreachable | Error::TimeExceeded);
+        match connection.state() {
+            // Of what nobody accepted yet the client's data alone may be left (`tcp_v4_err`, `tcp_req_err`).
+            State::SynReceived if connection.is_passive() && connection.is_syn(message.seq) && unreachable => {
+                connection.crash();
+                self.note_unreachable();
+                self.enqueue(id);
+                true
+            }
+            _ if lone && (connection.is_syn(message.seq) || connection.is_under_way(message.seq)) => {
+                connection.crash();
+                socket.error = Some(error);
+                self.note_unreachable();
+                self.enqueue(id);
+                true
+            }
             State::SynSent if stream.connection.is_syn(message.seq) => {
                 stream.connection.abort();
                 socket.error = Some(error);
@@ -60,7 +78,9 @@ impl Stack {
         let (least, headers) = if message.addresses.source.is_ipv4() { (552, 40) } else { (1_280, 60) };
         let mss = mtu.clamp(least, u32::from(u16::MAX)) as u16 - headers;
         let Some(stream) = self.stream_mut(id) else { return false };
-        let ours = stream.connection.is_under_way(message.seq);
+        let connection = &stream.connection;
+        let early = connection.state() == State::SynSent && connection.is_syn(message.seq);
+        let ours = early || connection.is_under_way(message.seq);
         if ours && stream.connection.limit_segments(now, mss) {
             self.note_smaller_path();
             self.enqueue(id);

@@ -5,6 +5,7 @@ use lightlag_core::{Duration, Instant, Rate};
 use lightlag_tcp::State;
 use lightlag_tcp::congestion::Phase;
 use lightlag_tcp::ecn::Delivered;
+use lightlag_tcp::fast_open::Refusal;
 
 /// The state of a connection in the terms of Linux. A field that Linux has and that is missing here is not known:
 /// `probes`, `fackets`, `rcv_rtt`, `rcv_space`, `delivery_rate`, `rehash`, `total_rto_recoveries`,
@@ -41,6 +42,10 @@ pub struct TcpInfo {
     pub sack: bool,
     /// tcpi_options: ECN was agreed on.
     pub ecn: bool,
+    /// tcpi_options: data with the SYN was taken.
+    pub syn_data: bool,
+    /// tcpi_fastopen_client_fail: why data with the SYN was of no use.
+    pub fast_open_refusal: Refusal,
     /// tcpi_snd_wscale and tcpi_rcv_wscale, if window scaling was agreed on.
     pub scales: Option<(u8, u8)>,
     /// tcpi_rto.
@@ -99,8 +104,8 @@ pub struct TcpInfo {
     pub data_segs_out: u64,
     /// tcpi_data_segs_in.
     pub data_segs_in: u64,
-    /// tcpi_delivered in bytes: acknowledged or reported by SACK.
-    pub bytes_delivered: u64,
+    /// tcpi_delivered: segments that were acknowledged or reported by SACK, the SYN among them.
+    pub delivered: u64,
     /// tcpi_delivered_ce, and tcpi_delivered_e1_bytes, _e0_bytes and _ce_bytes.
     pub delivered_marks: Delivered,
     /// tcpi_received_ce: packets that arrived with CE, as AccECN counts them.
@@ -132,7 +137,7 @@ impl TcpInfo {
         let since = |at: Instant| if at == Instant::ZERO { Duration::ZERO } else { now.since(at) };
         let options = if details.timestamps && !config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
         Self {
-            state: connection.state(),
+            state: if connection.is_unconfirmed() { State::SynReceived } else { connection.state() },
             phase: details.phase,
             disorder: details.disorder,
             reordering: details.reordering,
@@ -147,6 +152,8 @@ impl TcpInfo {
             timestamps: details.timestamps,
             sack: details.sack,
             ecn: details.ecn,
+            syn_data: connection.fast_open_outcome().taken,
+            fast_open_refusal: connection.fast_open_outcome().refusal,
             scales: details.scales,
             rto: snapshot.rto,
             ato: config.delayed_ack.map_or(Duration::ZERO, |delayed| delayed.timeout),
@@ -176,7 +183,7 @@ impl TcpInfo {
             segs_in: traffic.segments_in,
             data_segs_out: traffic.data_segments_out,
             data_segs_in: traffic.data_segments_in,
-            bytes_delivered: details.delivered,
+            delivered: details.delivered_segments,
             delivered_marks: connection.delivered_marks(),
             received_ce: details.ce_packets,
             received_ecn_bytes: details.ecn_bytes,

@@ -39,6 +39,7 @@
 mod bursts;
 mod cookies;
 mod error;
+mod fast_open;
 mod icmp;
 mod info;
 mod options;
@@ -51,6 +52,7 @@ mod stream;
 mod table;
 
 pub use error::SocketError;
+pub use fast_open::{FastOpen, Key, Keys};
 pub use info::TcpInfo;
 pub use options::{Settings, SocketOption};
 pub use sockets::{Readiness, Shutdown, Writing};

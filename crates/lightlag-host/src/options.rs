@@ -1,5 +1,6 @@
 //! Socket options as typed settings, with the names and meanings of Linux (tcp(7), socket(7)).
 
+use crate::fast_open::Keys;
 use lightlag_core::{Bytes, Duration};
 use lightlag_tcp::config::KeepAlive;
 use lightlag_tcp::congestion::Choice;
@@ -42,6 +43,16 @@ pub enum SocketOption {
     Cork(bool),
     /// TCP_QUICKACK: what is waiting for a delayed ACK and the next segments are acknowledged at once.
     QuickAck(bool),
+    /// TCP_SYNCNT: so many repeated SYNs without an answer end the connection, 1 to 127.
+    SynCount(u8),
+    /// TCP_FASTOPEN: a listener takes data with a SYN, while the handshakes of fewer connections than this are under way.
+    FastOpen(usize),
+    /// TCP_FASTOPEN_KEY: what the cookies of a listener are made with.
+    FastOpenKeys(Keys),
+    /// TCP_FASTOPEN_CONNECT: connecting waits for the first write, if that can leave with the SYN.
+    FastOpenConnect(bool),
+    /// TCP_FASTOPEN_NO_COOKIE: data with a SYN needs no cookie.
+    FastOpenNoCookie(bool),
 }
 
 /// All settings of a socket.
@@ -71,6 +82,16 @@ pub struct Settings {
     pub cork: bool,
     /// TCP_QUICKACK: whether it was asked for last.
     pub quick_ack: bool,
+    /// TCP_SYNCNT, where it was set.
+    pub syn_count: Option<u8>,
+    /// TCP_FASTOPEN, where it was set.
+    pub fast_open: Option<usize>,
+    /// TCP_FASTOPEN_KEY, where it was set.
+    pub fast_open_keys: Option<Keys>,
+    /// TCP_FASTOPEN_CONNECT.
+    pub fast_open_connect: bool,
+    /// TCP_FASTOPEN_NO_COOKIE.
+    pub fast_open_no_cookie: bool,
 }
 
 /// What TCP_MAXSEG takes on Linux (TCP_MIN_MSS, MAX_TCP_WINDOW).
@@ -78,6 +99,8 @@ const MAX_SEGMENT: std::ops::RangeInclusive<u16> = 88..=32_767;
 /// Bounds of the times and of the count of keep-alive on Linux.
 const MOST_KEEP_TIME: Duration = Duration::from_secs(32_767);
 const MOST_KEEP_COUNT: u16 = 127;
+/// MAX_TCP_SYNCNT.
+const MOST_SYN_COUNT: u8 = 127;
 /// The smallest receive buffer, half of what Linux takes with its overhead, and the smallest send buffer (SOCK_MIN_SNDBUF).
 const LEAST_RECEIVE_BUFFER: Bytes = Bytes(1_152);
 const LEAST_SEND_BUFFER: Bytes = Bytes(4_608);
@@ -112,6 +135,13 @@ impl Settings {
             }
             SocketOption::Cork(on) => self.cork = *on,
             SocketOption::QuickAck(on) => self.quick_ack = *on,
+            SocketOption::SynCount(count) => {
+                self.syn_count = Some((1..=MOST_SYN_COUNT).contains(count).then_some(*count)?);
+            }
+            SocketOption::FastOpen(most) => self.fast_open = Some(*most),
+            SocketOption::FastOpenKeys(keys) => self.fast_open_keys = Some(*keys),
+            SocketOption::FastOpenConnect(on) => self.fast_open_connect = *on,
+            SocketOption::FastOpenNoCookie(on) => self.fast_open_no_cookie = *on,
         }
         Some(())
     }

@@ -1,6 +1,7 @@
 //! The calls of the socket interface.
 
 use crate::error::SocketError;
+use crate::fast_open::FirstSyn;
 use crate::info::TcpInfo;
 use crate::options::{Settings, SocketOption};
 use crate::stack::Stack;
@@ -66,6 +67,11 @@ impl Stack {
             keep_alive_timing: self.config.tcp.keep_alive.unwrap_or_default(),
             cork: false,
             quick_ack: self.config.tcp.delayed_ack.is_some_and(|delayed| delayed.quick > 0),
+            syn_count: None,
+            fast_open: None,
+            fast_open_keys: None,
+            fast_open_connect: false,
+            fast_open_no_cookie: false,
         };
         self.table.insert(Socket::new(Kind::Fresh, settings))
     }
@@ -94,11 +100,12 @@ impl Stack {
     /// Waits for connections on a bound socket. `backlog` of them may wait to be accepted, and one more, as on Linux; as many
     /// may be half open before cookies take their place.
     pub fn listen_on(&mut self, id: SocketId, backlog: usize) -> Result<(), SocketError> {
+        let fast_open = self.usual_fast_open(backlog);
         let socket = self.get_mut(id)?;
         match &mut socket.kind {
             Kind::Listener(listener) => listener.backlog = backlog,
-            Kind::Fresh if socket.local.is_some() => {
-                socket.kind = Kind::Listener(Listener { backlog, ..Listener::default() });
+            Kind::Fresh if socket.local.is_some() && socket.deferred.is_none() => {
+                socket.kind = Kind::Listener(Listener { backlog, fast_open, ..Listener::default() });
             }
             _ => return Err(SocketError::Invalid),
         }
@@ -123,10 +130,68 @@ impl Stack {
     }
 
     /// Begins to open a connection: the SYN leaves with the next packet. It is open once [`Self::state`] is
-    /// established and the socket writable.
+    /// established and the socket writable. With TCP_FASTOPEN_CONNECT it leaves with the first write, if data can go with it.
     pub fn connect(&mut self, now: Instant, id: SocketId, remote: SocketAddr) -> Result<(), SocketError> {
+        let ends = self.ends_towards(id, remote)?;
+        let socket = self.get_mut(id)?;
+        let settings = socket.settings.clone();
+        let first = match settings.fast_open_connect {
+            true => self.early(now, &settings, (ends.0.ip(), ends.1.ip()), 0),
+            false => None,
+        };
+        if !self.register(ends.0, ends.1, id) {
+            return Err(SocketError::AddressInUse);
+        }
+        if first.as_ref().is_some_and(|first| !first.asks()) {
+            let socket = self.get_mut(id)?;
+            (socket.local, socket.remote, socket.deferred) = (Some(ends.0), Some(ends.1), Some(ends.1));
+            return Ok(());
+        }
+        self.open(now, id, ends, first, &[])
+    }
+
+    /// Connects, with as much of `data` in the SYN as the peer is known to take; returns how much that is (MSG_FASTOPEN).
+    /// `remote` may be missing where [`Self::connect`] put the opening off. `waits`: the caller writes the rest as soon as
+    /// the connection is open.
+    pub fn connect_with(
+        &mut self,
+        now: Instant,
+        id: SocketId,
+        remote: Option<SocketAddr>,
+        data: &[u8],
+        waits: bool,
+    ) -> Result<usize, SocketError> {
+        if !self.config.fast_open.client {
+            return Err(SocketError::NotSupported);
+        }
+        let socket = self.get_mut(id)?;
+        let ends = match (socket.local, socket.deferred) {
+            (Some(local), Some(remote)) => (local, remote),
+            _ => self.ends_towards(id, remote.ok_or(SocketError::NotConnected)?)?,
+        };
+        let settings = self.get(id)?.settings.clone();
+        let mut first = self.early(now, &settings, (ends.0.ip(), ends.1.ip()), data.len());
+        let len = first.as_ref().map_or(0, |first| first.early.len as usize);
+        if let Some(first) = &mut first {
+            first.rules.writer_waits = waits && len < data.len();
+        }
+        if self.get_mut(id)?.deferred.take().is_none() && !self.register(ends.0, ends.1, id) {
+            return Err(SocketError::AddressInUse);
+        }
+        self.open(now, id, ends, first, &data[..len])?;
+        Ok(len)
+    }
+
+    /// Whether the socket opens its connection with the first write.
+    pub fn is_deferred(&self, id: SocketId) -> bool {
+        self.table.get(id).is_some_and(|socket| socket.deferred.is_some())
+    }
+
+    /// Both ends of a connection that the socket is to open.
+    fn ends_towards(&mut self, id: SocketId, remote: SocketAddr) -> Result<(SocketAddr, SocketAddr), SocketError> {
         let socket = self.get_mut(id)?;
         match &mut socket.kind {
+            Kind::Fresh if socket.deferred.is_some() => return Err(SocketError::AlreadyConnected),
             Kind::Fresh => {}
             Kind::Listener(_) => return Err(SocketError::NotSupported),
             Kind::Stream(stream) => {
@@ -137,10 +202,18 @@ impl Stack {
             }
         }
         let bound = socket.local;
-        let local = self.local_towards(bound, remote)?;
-        if !self.register(local, remote, id) {
-            return Err(SocketError::AddressInUse);
-        }
+        Ok((self.local_towards(bound, remote)?, remote))
+    }
+
+    /// Opens the connection between these ends, which are registered.
+    fn open(
+        &mut self,
+        now: Instant,
+        id: SocketId,
+        (local, remote): (SocketAddr, SocketAddr),
+        first: Option<FirstSyn>,
+        data: &[u8],
+    ) -> Result<(), SocketError> {
         let settings = self.get(id)?.settings.clone();
         let initial = self.initial_number(now, local, remote);
         let mut config = self.tcp_config(&settings, local.ip());
@@ -148,8 +221,14 @@ impl Stack {
             Arc::make_mut(&mut config).ecn = ecn;
         }
         let mut connection = Connection::client(config, initial);
+        if let Some(FirstSyn { jar, rules, .. }) = first {
+            connection.open_fast_by(jar, rules);
+        }
         connection.open(now);
-        let stream = self.stream(connection, &settings);
+        let mut stream = self.stream(connection, &settings);
+        if !data.is_empty() {
+            stream.write_early(now, data);
+        }
         let socket = self.get_mut(id)?;
         socket.kind = Kind::Stream(Box::new(stream));
         (socket.local, socket.remote) = (Some(local), Some(remote));
@@ -189,6 +268,10 @@ impl Stack {
 
     /// As [`Self::write`], with flags.
     pub fn write_with(&mut self, now: Instant, id: SocketId, data: &[u8], how: Writing) -> Result<usize, SocketError> {
+        if self.is_deferred(id) {
+            let len = self.connect_with(now, id, None, data, false)?;
+            return if len > 0 { Ok(len) } else { Err(SocketError::WouldBlock) };
+        }
         let socket = self.get_mut(id)?;
         if let Some(error) = socket.error.take() {
             return Err(error);
@@ -221,6 +304,9 @@ impl Stack {
 
     fn take_data(&mut self, id: SocketId, data: &mut [u8], consume: bool) -> Result<usize, SocketError> {
         let socket = self.get_mut(id)?;
+        if socket.deferred.is_some() {
+            return Err(SocketError::WouldBlock);
+        }
         let (ended, read_shut) = (socket.ended, socket.read_shut);
         let stream = socket.stream().ok_or(SocketError::NotConnected)?;
         if stream.unread() > 0 {
@@ -316,6 +402,9 @@ impl Stack {
 
     /// Changes a setting.
     pub fn set_option(&mut self, now: Instant, id: SocketId, option: &SocketOption) -> Result<(), SocketError> {
+        if matches!(option, SocketOption::FastOpenConnect(_)) {
+            self.may_defer(id)?;
+        }
         let mut settings = self.get(id)?.settings.clone();
         settings.take(option).ok_or(SocketError::BadOption)?;
         let not_sent_limit = self.not_sent_limit(&settings);
@@ -351,12 +440,25 @@ impl Stack {
                 SocketOption::SendBuffer(_) => stream.space.fix(settings.send_buffer.unwrap_or_default().0),
                 SocketOption::NotSentLimit(_) => stream.space.limit_unsent(not_sent_limit),
                 SocketOption::UserTimeout(time) => connection.set_user_timeout(*time),
-                SocketOption::Linger(_) => {}
+                SocketOption::SynCount(count) => connection.set_syn_retries(*count),
+                SocketOption::FastOpen(_) | SocketOption::FastOpenConnect(_) | SocketOption::FastOpenNoCookie(_) => {
+                    return Err(SocketError::Invalid);
+                }
+                SocketOption::Linger(_) | SocketOption::FastOpenKeys(_) => {}
             }
         }
         socket.settings = settings;
         self.enqueue(id);
         Ok(())
+    }
+
+    /// Whether the opening of a connection may be put off: not for a listener, and not without fast open.
+    fn may_defer(&self, id: SocketId) -> Result<(), SocketError> {
+        match self.get(id)?.kind {
+            _ if !self.config.fast_open.client => Err(SocketError::NotSupported),
+            Kind::Fresh => Ok(()),
+            _ => Err(SocketError::Invalid),
+        }
     }
 
     /// The settings of a socket.
@@ -367,6 +469,7 @@ impl Stack {
     /// The state of its connection; LISTEN and CLOSED where there is none.
     pub fn state(&self, id: SocketId) -> Result<State, SocketError> {
         Ok(match &self.get(id)?.kind {
+            Kind::Fresh if self.is_deferred(id) => State::SynSent,
             Kind::Fresh => State::Closed,
             Kind::Listener(_) => State::Listen,
             Kind::Stream(stream) => stream.connection.state(),
@@ -384,7 +487,9 @@ impl Stack {
         let socket = self.get_mut(id)?;
         let error = socket.error.is_some();
         let (read_shut, write_shut, ended) = (socket.read_shut, socket.write_shut, socket.ended);
+        let deferred = socket.deferred.is_some();
         Ok(match &mut socket.kind {
+            Kind::Fresh if deferred => Readiness { writable: true, ..Readiness::default() },
             Kind::Fresh => Readiness { hung_up: true, ..Readiness::default() },
             Kind::Listener(listener) => {
                 let (readable, arrivals) = (!listener.waiting.is_empty(), listener.arrivals);

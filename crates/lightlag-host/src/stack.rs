@@ -2,6 +2,7 @@
 
 use crate::cookies::{self, Cookies, Opening};
 use crate::error::SocketError;
+use crate::fast_open::{FastOpen, Memory};
 use crate::options::Settings;
 use crate::send_space::SendSpace;
 use crate::stream::Stream;
@@ -37,6 +38,8 @@ pub struct HostConfig {
     /// A listener with too many half-open connections answers with cookies and keeps nothing (RFC 4987 §3.6; tcp_syncookies
     /// of Linux); otherwise it drops the SYN.
     pub syn_cookies: bool,
+    /// Which ends send and take data with a SYN (RFC 7413).
+    pub fast_open: FastOpen,
     /// Hop limit of what leaves.
     pub ttl: u8,
     /// What initial sequence numbers and ephemeral ports are drawn from.
@@ -55,6 +58,7 @@ impl HostConfig {
             not_sent_limit: u32::MAX.into(),
             least_burst: 2,
             syn_cookies: true,
+            fast_open: FastOpen::default(),
             ttl: 64,
             seed: 1,
         }
@@ -125,6 +129,7 @@ pub struct Stack {
     timers: BTreeSet<(Instant, SocketId)>,
     counters: Counters,
     cookies: Cookies,
+    pub(crate) fast_open: Memory,
     next_port: u16,
     identification: u16,
     payload: Vec<u8>,
@@ -137,6 +142,7 @@ impl Stack {
         let first = RandomStream::new(config.seed, "ephemeral ports").bits() % span;
         Self {
             cookies: Cookies::new(config.seed),
+            fast_open: Memory::default(),
             config,
             table: Table::default(),
             connections: BTreeMap::new(),
@@ -235,6 +241,8 @@ impl Stack {
                         stream.take(now, segment, packet.ip.ecn, packet.payload);
                     }
                 }
+                self.note_confirmation(now, id);
+                self.note_success(id);
                 self.enqueue(id);
             }
             Some(initial) if self.listener_at(local).is_some() => {
@@ -283,14 +291,22 @@ impl Stack {
             return self.answer_with_cookie(now, packet, &settings);
         }
         let initial = initial.unwrap_or_else(|| self.initial_number(now, local, remote));
-        let connection = Connection::server(self.tcp_config(&settings, local.ip()), initial);
+        let mut connection = Connection::server(self.tcp_config(&settings, local.ip()), initial);
+        self.prepare_early(now, listener, &packet.addresses, segment, &mut connection);
         let mut stream = self.stream(connection, &settings);
         stream.take(now, segment, packet.ip.ecn, packet.payload);
-        self.insert_child(listener, stream, settings, &packet.addresses);
+        let id = self.insert_child(listener, stream, settings, &packet.addresses);
+        self.note_early(listener, id);
     }
 
     /// A connection of a listener, whose handshake is under way.
-    fn insert_child(&mut self, listener: SocketId, stream: Stream, settings: Settings, addresses: &Addresses) {
+    fn insert_child(
+        &mut self,
+        listener: SocketId,
+        stream: Stream,
+        settings: Settings,
+        addresses: &Addresses,
+    ) -> SocketId {
         let (local, remote) = (addresses.destination, addresses.source);
         if let Some(queue) = self.table.get_mut(listener).and_then(Socket::listener) {
             queue.opening += 1;
@@ -300,6 +316,7 @@ impl Stack {
         let id = self.table.insert(child);
         self.connections.insert((local, remote), id);
         self.enqueue(id);
+        id
     }
 
     /// The SYN-ACK that a connection would give, with a cookie for its number; the connection itself is not kept.
@@ -434,6 +451,7 @@ impl Stack {
                 if let Some(stream) = socket.stream() {
                     stream.handle_timeout(now);
                 }
+                self.note_silence(now, id);
                 self.enqueue(id);
             }
         }
@@ -486,6 +504,7 @@ impl Stack {
         let state = stream.connection.state();
         let deadline = stream.poll_timeout();
         if matches!(state, State::Closed | State::Listen) {
+            self.leave_early(id);
             self.disconnect(id);
             if orphan {
                 self.forget(id);
@@ -568,6 +587,7 @@ impl Stack {
         (config.push, config.tso) = (false, false);
         config.congestion = settings.congestion.clone();
         config.keep_alive = settings.probing();
+        config.syn_retries = settings.syn_count.unwrap_or(config.syn_retries);
         if let Some(scps) = &mut config.scps {
             // A stream of real bytes has no room for holes: partial reliability is not offered.
             scps.bets = None;

@@ -75,6 +75,8 @@ pub(crate) struct Stream {
     least_burst: u64,
     /// Where the burst began that is leaving.
     burst_start: u64,
+    /// Its timeouts were held against the path.
+    pub(crate) blamed: bool,
     /// What leaves next at this moment: whether it does decides on the flags of what leaves now.
     next: Option<Outgoing>,
 }
@@ -114,6 +116,7 @@ impl Stream {
             changes: 0,
             least_burst,
             burst_start: u64::MAX,
+            blamed: false,
             next: None,
         }
     }
@@ -191,7 +194,9 @@ impl Stream {
             },
         };
         self.left = true;
-        if out.start < out.end {
+        if out.segment.flags.has(Flags::SYN) {
+            self.outgoing.append_to(out.start, (out.end - out.start) as usize, payload);
+        } else if out.start < out.end {
             self.outgoing.append_to(out.start, (out.end - out.start) as usize, payload);
             self.next = self.poll_connection(now);
             let flags = Flags(out.segment.flags.0 & !Flags::PSH.0);
@@ -385,6 +390,19 @@ impl Stream {
             self.offer(now)
         }
         len
+    }
+
+    /// The application writes what leaves with the SYN: a buffer of its own, to which nothing is appended
+    /// (`tcp_send_syn_data`).
+    pub(crate) fn write_early(&mut self, now: Instant, data: &[u8]) {
+        let end = data.len() as u64;
+        let written = Written { start: 0, end, more: false, ends_record: true };
+        self.bursts.write(&written, &self.view(), 0, |_| true);
+        self.bursts.left(end);
+        self.outgoing.put(0, data);
+        self.written = end;
+        self.chronograph.busy.start(now);
+        self.offer_all();
     }
 
     /// Tells the connection of what may leave.

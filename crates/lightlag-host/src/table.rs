@@ -1,6 +1,7 @@
 //! The sockets of a host by their names: number, address, pair of addresses.
 
 use crate::error::SocketError;
+use crate::fast_open::Pending;
 use crate::options::Settings;
 use crate::stream::Stream;
 use std::collections::VecDeque;
@@ -34,6 +35,9 @@ pub(crate) struct Listener {
     pub(crate) waiting: VecDeque<SocketId>,
     /// How many there were.
     pub(crate) arrivals: u64,
+    /// How many may wait for their client's ACK with data that came with a SYN, where no option says so.
+    pub(crate) fast_open: usize,
+    pub(crate) fast: Pending,
 }
 
 /// One socket.
@@ -48,6 +52,10 @@ pub(crate) struct Socket {
     pub(crate) soft_error: Option<SocketError>,
     /// The listener that it is to be accepted from, until its handshake is over.
     pub(crate) parent: Option<SocketId>,
+    /// The listener whose count of connections with early data it is in, until its client's ACK.
+    pub(crate) fast_parent: Option<SocketId>,
+    /// Where its first write connects to (TCP_FASTOPEN_CONNECT).
+    pub(crate) deferred: Option<SocketAddr>,
     /// The application closed it.
     pub(crate) orphan: bool,
     /// The application reads no more.
@@ -72,6 +80,8 @@ impl Socket {
             error: None,
             soft_error: None,
             parent: None,
+            fast_parent: None,
+            deferred: None,
             orphan: false,
             read_shut: false,
             write_shut: false,
