@@ -110,6 +110,28 @@ impl Inner {
     pub(crate) fn id(&mut self, fd: RawFd) -> Outcome<SocketId> {
         self.socket_entry(fd).map(|entry| entry.id)
     }
+
+    /// The settings of fast open count as they are when they are used. What is wrong with them is told when a socket is
+    /// made.
+    pub(crate) fn refresh_fast_open(&mut self) {
+        let _ = sysctl::apply_fast_open(&self.sysctl, &mut self.stack);
+        let flushes = sysctl::flushes(&self.sysctl);
+        if flushes != std::mem::replace(&mut self.flushes, flushes) {
+            self.stack.forget_servers();
+        }
+    }
+
+    /// The outcome of a handshake; `None` while it is under way.
+    fn handshake(&mut self, id: SocketId) -> Option<Outcome<()>> {
+        match self.stack.state(id) {
+            Ok(State::SynSent | State::SynReceived) => None,
+            Ok(_) => Some(match self.stack.take_error(id) {
+                Ok(Some(error)) | Err(error) => Err(error.into()),
+                Ok(None) => Ok(()),
+            }),
+            Err(error) => Some(Err(error.into())),
+        }
+    }
 }
 
 impl World {
@@ -191,7 +213,12 @@ impl World {
         let entry = inner.socket_entry(fd)?.clone();
         let Peer::At(remote) = to else { return Err(Errno(libc::EAFNOSUPPORT)) };
         let now = inner.now;
+        inner.refresh_fast_open();
         match inner.stack.connect(now, entry.id, remote) {
+            Ok(()) if inner.stack.is_deferred(entry.id) => {
+                inner.socket_entry(fd)?.connect_told = true;
+                return Ok(());
+            }
             Ok(()) if entry.nonblocking => {
                 drop(self.settle(inner));
                 return Err(Errno(libc::EINPROGRESS));
@@ -207,15 +234,7 @@ impl World {
             }
             Err(error) => return Err(error.into()),
         }
-        let attempt = |inner: &mut Inner| match inner.stack.state(entry.id) {
-            Ok(State::SynSent | State::SynReceived) => None,
-            Ok(_) => Some(match inner.stack.take_error(entry.id) {
-                Ok(Some(error)) | Err(error) => Err(error.into()),
-                Ok(None) => Ok(()),
-            }),
-            Err(error) => Some(Err(error.into())),
-        };
-        let (mut inner, outcome) = self.call(inner, false, attempt);
+        let (mut inner, outcome) = self.call(inner, false, |inner| inner.handshake(entry.id));
         if let Ok(entry) = inner.socket_entry(fd) {
             entry.connect_told = true;
         }
@@ -317,15 +336,23 @@ impl World {
             return crate::polling::write_pipe(fd, data);
         }
         let entry = inner.socket_entry(fd)?.clone();
-        if flags & (libc::MSG_OOB | libc::MSG_FASTOPEN) != 0 {
+        if flags & libc::MSG_OOB != 0 {
             return Err(Errno(libc::EOPNOTSUPP));
+        }
+        let nonblocking = entry.nonblocking || flags & libc::MSG_DONTWAIT != 0;
+        let mut len = 0;
+        if flags & libc::MSG_FASTOPEN != 0 || inner.stack.is_deferred(entry.id) {
+            let opened;
+            (inner, opened) = self.open_with(inner, fd, data, to, nonblocking);
+            len = opened?;
+            if len == data.len() || nonblocking && len > 0 {
+                return Ok(len);
+            }
         }
         if to.is_some() && inner.stack.addresses(entry.id)?.1.is_none() {
             return Err(Errno(libc::ENOTCONN));
         }
-        let nonblocking = entry.nonblocking || flags & libc::MSG_DONTWAIT != 0;
         let how = Writing { more: flags & libc::MSG_MORE != 0, ends_record: flags & libc::MSG_EOR != 0 };
-        let mut len = 0;
         let mut waited = false;
         let attempt = |inner: &mut Inner| {
             // A writer that sleeps is woken when a third of the buffer is free (`sk_stream_is_writeable`).
@@ -354,6 +381,50 @@ impl World {
             Err(Errno(libc::EAGAIN)) if len > 0 => Ok(len),
             outcome => outcome,
         }
+    }
+
+    /// The part of a `sendto(2)` with MSG_FASTOPEN, or of a first write after a connect that was put off, that opens the
+    /// connection: returns how much left with the SYN (`tcp_sendmsg_fastopen`).
+    fn open_with<'a>(
+        &'a self,
+        mut inner: Guard<'a>,
+        fd: RawFd,
+        data: &[u8],
+        to: Option<Peer>,
+        nonblocking: bool,
+    ) -> (Guard<'a>, Outcome<usize>) {
+        let (id, told) = match inner.socket_entry(fd) {
+            Ok(entry) => (entry.id, entry.connect_told),
+            Err(error) => return (inner, Err(error)),
+        };
+        inner.refresh_fast_open();
+        let to = match to {
+            Some(Peer::Unspecified) => return (inner, Err(Errno(libc::EOPNOTSUPP))),
+            Some(Peer::At(to)) => Some(to),
+            None => None,
+        };
+        let now = inner.now;
+        let len = match inner.stack.connect_with(now, id, to, data, !nonblocking) {
+            Ok(len) => len,
+            // The call that tells of the end of the handshake writes as any other.
+            Err(SocketError::AlreadyConnected) if !told => {
+                let outcome = inner.handshake(id).unwrap_or(Ok(()));
+                if let Ok(entry) = inner.socket_entry(fd) {
+                    entry.connect_told = true;
+                }
+                return (inner, outcome.map(|()| 0));
+            }
+            Err(error) => return (inner, Err(error.into())),
+        };
+        if let Ok(entry) = inner.socket_entry(fd) {
+            entry.connect_told = !nonblocking;
+        }
+        if nonblocking {
+            let inner = self.settle(inner);
+            return (inner, if len > 0 { Ok(len) } else { Err(Errno(libc::EINPROGRESS)) });
+        }
+        let (inner, outcome) = self.call(inner, false, |inner| inner.handshake(id));
+        (inner, outcome.map(|()| len))
     }
 
     /// `fcntl(2)`: the status flags.

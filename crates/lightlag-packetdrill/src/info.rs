@@ -4,6 +4,7 @@ use lightlag_core::Duration;
 use lightlag_host::TcpInfo;
 use lightlag_tcp::State;
 use lightlag_tcp::congestion::Phase;
+use lightlag_tcp::fast_open::Refusal;
 
 /// Bytes of `struct tcp_info` in Linux 6.18.
 pub(crate) const TCP_INFO_LEN: usize = 280;
@@ -78,11 +79,18 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     out.byte(info.retransmits);
     out.byte(0); // probes
     out.byte(info.retransmits);
-    // TCPI_OPT_TIMESTAMPS, _SACK, _WSCALE, _ECN.
-    let options = [info.timestamps, info.sack, info.scales.is_some(), info.ecn];
+    // TCPI_OPT_TIMESTAMPS, _SACK, _WSCALE, _ECN, _ECN_SEEN, _SYN_DATA.
+    let options = [info.timestamps, info.sack, info.scales.is_some(), info.ecn, false, info.syn_data];
     out.byte(options.iter().enumerate().map(|(bit, on)| u8::from(*on) << bit).sum());
     out.byte(send_scale | receive_scale << 4);
-    out.byte(0); // application-limited delivery rate
+    let refusal = match info.fast_open_refusal {
+        Refusal::None => 0,
+        Refusal::NoCookie => 1,
+        Refusal::NotAcknowledged => 2,
+        Refusal::Repeated => 3,
+    };
+    // Bit fields: whether the delivery rate was limited by the application, and tcpi_fastopen_client_fail.
+    out.byte(refusal << 1);
     out.words(&[micros(info.rto), micros(info.ato), info.snd_mss.into(), info.rcv_mss.into()]);
     out.words(&[info.unacked, info.sacked, info.lost, info.retrans].map(u64::from));
     out.word(0); // fackets
@@ -105,7 +113,7 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     out.long(micros(info.rwnd_limited));
     out.long(micros(info.sndbuf_limited));
     let marks = info.delivered_marks;
-    out.words(&[info.bytes_delivered / u64::from(info.snd_mss.max(1)), marks.ce_packets]);
+    out.words(&[info.delivered, marks.ce_packets]);
     out.long(info.bytes_sent);
     out.long(info.bytes_retrans);
     out.words(&[info.dsack_dups, info.reord_seen.into(), info.rcv_ooopack, info.snd_wnd, info.rcv_wnd]);

@@ -379,10 +379,15 @@ unsafe extern "C" fn sendmsg(user: User, fd: c_int, message: *const msghdr, flag
     if message.is_null() {
         return size(Err(Errno(libc::EFAULT)));
     }
-    // SAFETY: the contract of the table. The name is not looked at: the socket has a peer.
+    // SAFETY: the contract of the table. Without MSG_FASTOPEN the name is not looked at: the socket has a peer.
     size(unsafe {
         let message = &*message;
-        gather(message.msg_iov, message.msg_iovlen).and_then(|data| world(user).transmit(fd, &data, flags, None))
+        let named = flags & libc::MSG_FASTOPEN != 0 && !message.msg_name.is_null();
+        let to = if named { peer(message.msg_name.cast(), message.msg_namelen).map(Some) } else { Ok(None) };
+        to.and_then(|to| {
+            let data = gather(message.msg_iov, message.msg_iovlen)?;
+            world(user).transmit(fd, &data, flags, to)
+        })
     })
 }
 

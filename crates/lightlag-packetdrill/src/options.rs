@@ -5,13 +5,17 @@ use crate::info;
 use crate::sysctl;
 use crate::world::{Inner, World};
 use lightlag_core::{Bytes, Duration};
-use lightlag_host::{Settings, SocketOption};
+use lightlag_host::{Keys, Settings, SocketOption};
 use std::os::fd::RawFd;
 
 /// TCP_CC_INFO of linux/tcp.h.
 const TCP_CC_INFO: i32 = 26;
 /// SO_MEMINFO of asm-generic/socket.h.
 const SO_MEMINFO: i32 = 55;
+
+/// TCP_FASTOPEN_KEY and TCP_FASTOPEN_NO_COOKIE of linux/tcp.h.
+const TCP_FASTOPEN_KEY: i32 = 33;
+const TCP_FASTOPEN_NO_COOKIE: i32 = 34;
 
 /// TCP_INQ of linux/tcp.h, and the control message of that name: how much is left to read.
 pub(crate) const TCP_INQ: i32 = 36;
@@ -44,6 +48,15 @@ fn int(value: &[u8]) -> Outcome<i32> {
     match value {
         [byte] => Ok(i32::from(*byte)),
         [a, b, c, d, ..] => Ok(i32::from_ne_bytes([*a, *b, *c, *d])),
+        _ => Err(Errno(libc::EINVAL)),
+    }
+}
+
+/// An int that is 0 or 1.
+fn switch(value: &[u8]) -> Outcome<bool> {
+    match int(value)? {
+        0 => Ok(false),
+        1 => Ok(true),
         _ => Err(Errno(libc::EINVAL)),
     }
 }
@@ -85,6 +98,17 @@ fn typed(level: i32, name: i32, value: &[u8]) -> Outcome<Option<SocketOption>> {
         (libc::SOL_TCP, libc::TCP_KEEPCNT) => {
             SocketOption::KeepCount(u16::try_from(int(value)?).map_err(|_| Errno(libc::EINVAL))?)
         }
+        (libc::SOL_TCP, libc::TCP_SYNCNT) => {
+            SocketOption::SynCount(u8::try_from(int(value)?).map_err(|_| Errno(libc::EINVAL))?)
+        }
+        (libc::SOL_TCP, libc::TCP_FASTOPEN) => {
+            SocketOption::FastOpen(usize::try_from(int(value)?).map_err(|_| Errno(libc::EINVAL))?)
+        }
+        (libc::SOL_TCP, libc::TCP_FASTOPEN_CONNECT) => SocketOption::FastOpenConnect(switch(value)?),
+        (libc::SOL_TCP, TCP_FASTOPEN_NO_COOKIE) => SocketOption::FastOpenNoCookie(switch(value)?),
+        (libc::SOL_TCP, TCP_FASTOPEN_KEY) => {
+            SocketOption::FastOpenKeys(Keys::from_bytes(value).ok_or(Errno(libc::EINVAL))?)
+        }
         (libc::SOL_TCP, libc::TCP_CONGESTION) => {
             let name = value.split(|byte| *byte == 0).next().unwrap_or_default();
             let choice = std::str::from_utf8(name).ok().and_then(sysctl::congestion);
@@ -101,6 +125,7 @@ impl World {
         let id = inner.id(fd)?;
         if let Some(option) = typed(level, name, value)? {
             let now = inner.now;
+            inner.refresh_fast_open();
             inner.stack.set_option(now, id, &option)?;
             drop(self.settle(inner));
         } else if KEPT.contains(&(level, name)) {
@@ -134,6 +159,10 @@ impl World {
             }
             (libc::SOL_SOCKET, SO_MEMINFO) => return inner.memory(fd, &settings),
             (libc::SOL_TCP, libc::TCP_INFO) => return Ok(info::tcp_info(&inner.stack.info(now, id)?)),
+            (libc::SOL_TCP, TCP_FASTOPEN_KEY) => {
+                let keys = settings.fast_open_keys.or(inner.stack.config().fast_open.keys);
+                return Ok(keys.map(|keys| keys.to_bytes()).unwrap_or_default());
+            }
             // What an algorithm tells of itself; most tell nothing.
             (libc::SOL_TCP, TCP_CC_INFO) => return Ok(Vec::new()),
             (libc::SOL_TCP, libc::TCP_CONGESTION) => {
@@ -158,6 +187,12 @@ impl Inner {
             (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => settings.keep_alive.into(),
             (libc::SOL_TCP, libc::TCP_NODELAY) => settings.no_delay.into(),
             (libc::SOL_TCP, libc::TCP_CORK) => settings.cork.into(),
+            (libc::SOL_TCP, libc::TCP_FASTOPEN) => settings.fast_open.unwrap_or_default() as i32,
+            (libc::SOL_TCP, libc::TCP_FASTOPEN_CONNECT) => settings.fast_open_connect.into(),
+            (libc::SOL_TCP, TCP_FASTOPEN_NO_COOKIE) => settings.fast_open_no_cookie.into(),
+            (libc::SOL_TCP, libc::TCP_SYNCNT) => {
+                settings.syn_count.unwrap_or(self.stack.config().tcp.syn_retries).into()
+            }
             (libc::SOL_TCP, libc::TCP_QUICKACK) => settings.quick_ack.into(),
             (libc::SOL_TCP, libc::TCP_KEEPIDLE) => seconds(settings.keep_alive_timing.idle),
             (libc::SOL_TCP, libc::TCP_KEEPINTVL) => seconds(settings.keep_alive_timing.interval),

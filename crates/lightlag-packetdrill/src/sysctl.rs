@@ -3,7 +3,7 @@
 //! A file that is missing leaves what the profile `linux` does: kernels differ in what they have.
 
 use lightlag_core::{Bytes, Duration};
-use lightlag_host::{SendBuffer, Stack};
+use lightlag_host::{FastOpen, Keys, SendBuffer, Stack};
 use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAlive, Scheme, TimerGranularity};
 use lightlag_tcp::congestion::{Choice, cubic};
 use lightlag_tcp::ecn::{AccecnOption, Mode};
@@ -32,6 +32,24 @@ pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Resu
     if let Some(segments) = settings.number("tcp_min_tso_segs")? {
         stack.set_least_burst(segments.max(1));
     }
+    apply_fast_open(folder, stack)
+}
+
+/// The settings of fast open, which hold for sockets that are open already, too.
+pub fn apply_fast_open(folder: &Path, stack: &mut Stack) -> Result<(), String> {
+    let settings = Settings { folder };
+    let mut fast_open = FastOpen { keys: settings.keys("tcp_fastopen_key")?, ..FastOpen::default() };
+    if let Some(bits) = settings.bits("tcp_fastopen")? {
+        let has = |bit| bits & bit != 0;
+        // TFO_CLIENT_ENABLE, TFO_SERVER_ENABLE, TFO_CLIENT_NO_COOKIE, TFO_SERVER_COOKIE_NOT_REQD, TFO_SERVER_WO_SOCKOPT1.
+        (fast_open.client, fast_open.server) = (has(0x1), has(0x2));
+        (fast_open.client_without_cookie, fast_open.server_without_cookie) = (has(0x4), has(0x200));
+        fast_open.all_listeners = has(0x400);
+    }
+    if let Some(seconds) = settings.number("tcp_fastopen_blackhole_timeout_sec")? {
+        fast_open.rest = Duration::from_secs(seconds);
+    }
+    stack.set_fast_open(fast_open);
     Ok(())
 }
 
@@ -50,6 +68,27 @@ impl Settings<'_> {
         let number = text.parse::<i64>().map_err(|_| self.complain(name, &text, "a whole number"))?;
         // -1 and the like: Linux takes the number by its bits or not at all.
         Ok(u64::try_from(number).ok())
+    }
+
+    /// A number whose bits have meanings: decimal, or with 0x in front.
+    fn bits(&self, name: &str) -> Result<Option<u64>, String> {
+        match self.text(name).as_deref().and_then(|text| text.strip_prefix("0x").map(str::to_owned)) {
+            Some(digits) => {
+                let number = u64::from_str_radix(&digits, 16);
+                number.map(Some).map_err(|_| self.complain(name, &digits, "a whole number in base 16"))
+            }
+            None => self.number(name),
+        }
+    }
+
+    /// Keys of four words in base 16 each, `-` in between, and `,` between two keys. A key that nobody set reads as
+    /// nothing.
+    fn keys(&self, name: &str) -> Result<Option<Keys>, String> {
+        let Some(text) = self.text(name).filter(|text| !text.is_empty()) else { return Ok(None) };
+        let word = |word: &str| u32::from_str_radix(word, 16).map(u32::to_le_bytes);
+        let words: Result<Vec<_>, _> = text.split([',', '-']).map(word).collect();
+        let keys = words.ok().and_then(|words| Keys::from_bytes(&words.concat()));
+        keys.map(Some).ok_or_else(|| self.complain(name, &text, "a key such as 00000000-00000000-00000000-00000000"))
     }
 
     fn switch(&self, name: &str, into: &mut bool) -> Result<(), String> {
@@ -161,6 +200,11 @@ impl Settings<'_> {
         }
         Ok(())
     }
+}
+
+/// How often the kernel's memory of servers was flushed (`ip tcp_metrics flush`), as the runner of scripts notes it here.
+pub fn flushes(folder: &Path) -> u64 {
+    fs::metadata(folder.join("tcp_metrics_flushed")).map_or(0, |file| file.len())
 }
 
 /// A congestion control by the name that Linux gives it.

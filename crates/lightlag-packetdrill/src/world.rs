@@ -42,6 +42,8 @@ pub(crate) struct Inner {
     pub(crate) descriptors: Descriptors,
     pub(crate) sysctl: PathBuf,
     pub(crate) timers: TimerGranularity,
+    /// How often the memory of servers was flushed.
+    pub(crate) flushes: u64,
     /// The MTU, where the flags say it.
     pub(crate) mtu: Option<u16>,
     /// Packets that left and that the tool has not seen.
@@ -92,6 +94,7 @@ impl World {
             descriptors: Descriptors::default(),
             sysctl: folder,
             timers,
+            flushes: 0,
             mtu,
             outgoing: VecDeque::new(),
             blocked: Vec::new(),
