@@ -122,6 +122,13 @@ def test_the_models_vegas_is_ours() -> None:
             assert flow["goodput_bps"] == pytest.approx(asymmetry.ideal_bps(setting, ends), rel=0.06)
 
 
+def test_vegas_as_plain_tcp_moves_with_the_first_window_as_in_ns3() -> None:
+    # asymmetric --algorithm=TcpVegas --initial-window=N of ns-3.37, in kbit/s.
+    for window, theirs in ((1, 424.7), (2, 284.4), (4, 426.2), (10, 639.9)):
+        (flow,) = Setting(VEGAS).run(1, **{"defaults.tcp.initial_window": str(window)}).summary["flows"]
+        assert flow["goodput_bps"] / 1e3 == pytest.approx(theirs, rel=0.005)
+
+
 def test_sequence_numbers_rise_steepest_with_scps() -> None:
     found = asymmetry.sequences(Effort(jobs=2))
     slopes = [run.slope_bps() for run in found.values()]

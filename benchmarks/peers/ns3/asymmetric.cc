@@ -35,6 +35,7 @@ struct Parameters
     double returnKilobits{1500};
     double delayMs{50};
     uint32_t mtu{512};
+    uint32_t initialWindow{1};
     uint32_t queue{36};
     uint32_t accessQueue{36};
     uint32_t returnQueue{1000};
@@ -104,7 +105,7 @@ SetDefaults(const Parameters& p)
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(algorithm));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(recovery));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(p.mtu - 40));
-    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(p.initialWindow));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(300000));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(300000));
     Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(1000));
@@ -178,6 +179,7 @@ main(int argc, char* argv[])
     arguments.AddValue("return", "rate of the return link in kbit/s", p.returnKilobits);
     arguments.AddValue("delay", "of the channel, one way, in ms", p.delayMs);
     arguments.AddValue("mtu", "in bytes", p.mtu);
+    arguments.AddValue("initial-window", "in segments", p.initialWindow);
     arguments.AddValue("queue", "packets that may wait for the channel", p.queue);
     arguments.AddValue("access-queue", "packets that may wait at the client", p.accessQueue);
     arguments.AddValue("return-queue", "packets that may wait on the way back", p.returnQueue);

@@ -268,7 +268,7 @@ fn inet() -> Config {
     }
 }
 
-/// ns-3.4x: small buffers and segments, samples from timestamps.
+/// ns-3.4x: small buffers and segments, samples from timestamps, the first data segment acknowledged at once.
 fn ns3() -> Config {
     Config {
         profile: Profile::Ns3,
@@ -286,7 +286,7 @@ fn ns3() -> Config {
         mss_is_payload: true,
         receive_buffer: Bytes(128 << 10),
         receive_buffer_initial: None,
-        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 0, adaptive: false }),
+        delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(200), quick: 1, adaptive: false }),
         rto: Rto {
             initial: seconds(1),
             syn: seconds(3),

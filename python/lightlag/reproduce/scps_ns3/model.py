@@ -3,6 +3,7 @@
 One sender, a forward link and a return link, each with a drop-tail queue; no options, no handshake but its time. The
 rules are those of ns-3's `TcpSocketBase`, `TcpNewReno` and `TcpVegas` of these years, in our own words:
 
+- the first data segment is acknowledged at once;
 - an ACK of new data counts one segment in slow start and 1/W in avoidance, however much it covers;
 - without timestamps the oldest segment of an ACK gives the round-trip sample, and congestion control sees the smoothed
   one; RTO = SRTT + 4 RTTVAR, at least 1 s;
@@ -369,7 +370,7 @@ class _Run:
             return
         self.pending += 1
         interval = self.ends.ack_interval_s
-        if not interval and (self.pending >= 2 or not in_order):
+        if not interval and (self.pending >= 2 or not in_order or segment == 0):
             self.acknowledge()
         elif self.pending == 1:
             self.ack_due = due = self.now + (interval or 0.2)
