@@ -94,7 +94,7 @@ instructions: $(BENCH) | valgrind ## instructions a packet-hop; fails when 5 % a
 instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit says why it changed
 	$(BENCH) instructions --keep
 
-peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md
+peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md, docs/peers-satellite.md
 	nice $(BIN)/python benchmarks/peers/compare
 
 packetdrill: | tools ## play the packet scripts of packetdrill (TOOL=folder where it was built) and of the kernel (SELFTESTS=its folder) on our TCP: docs/validation.md

@@ -64,10 +64,22 @@ def found() -> comparison.Comparison:
     return comparison.Comparison.run(Effort(jobs=2))
 
 
-def test_with_a_small_queue_every_claim_holds(found: comparison.Comparison) -> None:
+def test_with_a_small_queue_cubic_passes_late_as_in_ns2(found: comparison.Comparison) -> None:
     judged = [row for row in comparison.rows(found) if row.verdict.decided]
     assert len(judged) == 8
-    assert not any(row.verdict.failed for row in judged), judged
+    # The spike, the losses, the smaller mean window; not that CUBIC is ahead after two minutes, nor that it is calmer.
+    assert [row.quantity.split(":")[0].split(",")[0] for row in judged if not row.verdict.failed] == [
+        "largest window in the first five round trips",
+        "data packets lost",
+        "mean window after 30 s",
+    ]
+    hybla, cubic = (
+        statistics.fmean(one.goodput_bps(comparison.SECONDS) for one in samples) / 1e6
+        for samples in (found.hybla, found.cubic)
+    )
+    # benchmarks/peers/ns2/satellite.tcl hybla 600 1e-4 50 5000 200 SEED, eight seeds.
+    assert hybla == pytest.approx(4.45, rel=0.1)
+    assert cubic > hybla
 
 
 def test_acks_and_payload_agree(found: comparison.Comparison) -> None:
@@ -78,15 +90,23 @@ def test_acks_and_payload_agree(found: comparison.Comparison) -> None:
         assert (one.acks[1:] >= one.acks[:-1]).all()
 
 
-def test_hybla_spends_most_of_its_time_waiting(found: comparison.Comparison) -> None:
-    assert statistics.fmean(one.waiting for one in found.hybla) > 0.5
-    assert statistics.fmean(one.waiting for one in found.cubic) < 0.1
+def test_hybla_repairs_without_a_timeout(found: comparison.Comparison) -> None:
+    assert sum(one.timeouts for one in found.hybla) == 0
+    # ns-2: 102.7 reductions in 200 s.
+    assert statistics.fmean(one.recoveries for one in found.hybla) == pytest.approx(102.7, rel=0.1)
+
+
+def test_a_sender_that_does_not_see_lost_retransmissions_waits_for_the_timer() -> None:
+    (flow,) = Setting("Hybla", seconds=60, blind=True).run(1, record="off").summary["flows"]
+    assert flow["timeouts"] >= 5
+    assert flow["limited_s"]["timeout"] > 30
 
 
 def test_the_queue_decides_who_is_ahead() -> None:
-    rows = sweeps.grid_rows(sweeps.goodputs(sweeps.grid_settings(), Effort(jobs=2), 2))
-    assert len(rows) == 4
-    assert not any(row.verdict.failed for row in rows), rows
+    small, *others = sweeps.grid_rows(sweeps.goodputs(sweeps.grid_settings(), Effort(jobs=2), 2))
+    assert small.quantity.startswith("queue of 50 packets")
+    assert len(others) == 3
+    assert not any(row.verdict.failed for row in others), others
 
 
 def test_where_errors_are_frequent_hybla_is_ahead() -> None:

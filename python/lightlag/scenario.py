@@ -131,6 +131,8 @@ class Rto:
     """How RTTVAR follows the samples: mean (RFC 6298), or peak of a round trip as Linux."""
     scaled_gains: bool | None = None
     """Divide the gains by the samples that a round trip should give (RFC 7323 appendix G)."""
+    every_ack: bool | None = None
+    """Any ACK restarts the timer, a duplicate, too (ns-2)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +245,8 @@ class Tcp:
     """Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight."""
     initial_window: int | Literal["rfc3390"] | None = None
     """Initial window in segments (RFC 6928), or min(4 MSS, max(2 MSS, 4380 B)) (RFC 3390)."""
+    initial_ssthresh: int | None = None
+    """First slow-start threshold in segments; without it slow start ends with the first congestion."""
     receive_buffer: Size | Mapping[str, Any] | None = None
     """Receive buffer, the largest window that is advertised: a size, "auto", or its bounds
     {"auto": {"initial": "64 kB", "max": "16 MB"}}."""
@@ -270,18 +274,21 @@ class Tcp:
     """The retransmission timeout."""
     timer_granularity: Literal["exact", "linux"] | None = None
     """How exactly timers fire: exact, or with the ticks of a Linux kernel (4, 32, 256 ms)."""
-    rtt_samples: Literal["send_time", "timestamp", "one_per_round"] | None = None
+    rtt_samples: Literal["send_time", "timestamp", "one_per_round", "timed"] | None = None
     """Which ACKs give a round-trip sample."""
-    recovery: Literal["reno", "newreno", "sack", "rack", "snack"] | None = None
+    recovery: Literal["reno", "newreno", "sack", "rack", "fack", "snack"] | None = None
     """How losses are repaired."""
     partial_acks: Literal["impatient", "slow_but_steady"] | None = None
     """With which partial ACKs newreno restarts the retransmission timer (RFC 6582 §4)."""
     prr: bool | None = None
     """Proportional rate reduction in fast recovery with SACK (RFC 9937)."""
+    rate_halving: bool | None = None
+    """A segment for every two ACKs of fast recovery with SACK, as ns-2's TCP-Linux; in the place of prr."""
     prr_marks: bool | None = None
     """The same after a congestion mark, as Linux; otherwise the window is reduced at once."""
-    reductions: Literal["rfc", "linux"] | None = None
-    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), or from cwnd in whole segments as Linux."""
+    reductions: Literal["rfc", "linux", "each"] | None = None
+    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), from cwnd in whole segments as Linux, or from cwnd
+    and with each timeout as ns-2."""
     tlp: bool | None = None
     """Tail loss probes (RFC 8985 §7), with SACK."""
     frto: bool | None = None

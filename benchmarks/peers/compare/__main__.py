@@ -1,4 +1,5 @@
-"""Compares lightlag with ns-3 and ns-2 on a grid of one-flow scenarios, and writes docs/peers.md.
+"""Compares lightlag with ns-3 and ns-2 on a grid of one-flow scenarios, and writes docs/peers.md; with ns-2 also over a
+satellite with a small queue, and writes docs/peers-satellite.md.
 
     python benchmarks/peers/compare
 
@@ -12,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import ours
+import satellite
 from grid import CELLS, mean
 from peers import PEERS, Peer, Runs
 from report import Row, page, table
@@ -22,8 +24,23 @@ def main() -> None:
     """Runs the grid."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers-only", action="store_true", help="run and keep the peers' part, nothing else")
-    parser.add_argument("--out", type=Path, default=Path("docs/peers.md"), help="the page to write")
+    parser.add_argument("--out", type=Path, default=Path("docs/peers.md"), help="the page of the grid")
+    parser.add_argument("--satellite-out", type=Path, default=Path("docs/peers-satellite.md"), help="the satellite's page")
+    parser.add_argument("--satellite-only", action="store_true", help="leave the grid out")
     arguments = parser.parse_args()
+    if not arguments.satellite_only:
+        _grid(arguments)
+    _satellite(arguments)
+
+
+def _satellite(arguments: argparse.Namespace) -> None:
+    text = satellite.compared(arguments.peers_only)
+    if not arguments.peers_only:
+        arguments.satellite_out.write_text(text, "utf-8")
+        print(f"wrote {arguments.satellite_out}")
+
+
+def _grid(arguments: argparse.Namespace) -> None:
     versions = {}
     rows = []
     for peer in PEERS:

@@ -28,7 +28,11 @@ def scenario(peer: str, algorithm: str, cell: Cell, switch: Switch | None) -> li
     """The scenario of a cell."""
     tcp = dict(PROFILES[peer])
     if segments := window(algorithm, cell):
-        tcp["receive_buffer"] = f"{segments * PAYLOAD} B"
+        if peer == "ns-2":
+            # Its window is the sender's: the first threshold, and nothing that waits for a repair fills it.
+            tcp["initial_ssthresh"] = segments
+        else:
+            tcp["receive_buffer"] = f"{segments * PAYLOAD} B"
     parameters = {"algorithm": algorithm}
     if switch is not None:
         tcp |= switch.tcp

@@ -71,14 +71,13 @@ NS2 = Peer(
 PEERS = (NS2, NS3)
 
 
-class Runs:
-    """The outcomes of a peer, from the file where they are kept or from new runs."""
+class Kept:
+    """What a program printed, from the file where it is kept or from new runs."""
 
-    def __init__(self, peer: Peer) -> None:
-        self.peer = peer
-        self.version = _version(peer.package)
-        self._file = _BUILT / f"{peer.package}.json"
-        self._origin = hashlib.sha256(peer.source.read_bytes()).hexdigest()[:16] + " " + self.version
+    def __init__(self, package: str, source: Path, name: str) -> None:
+        self.version = _version(package)
+        self._file = _BUILT / f"{name}.json"
+        self._origin = hashlib.sha256(source.read_bytes()).hexdigest()[:16] + " " + self.version
         self._kept = self._load()
 
     def _load(self) -> dict[str, dict[str, float]]:
@@ -87,15 +86,15 @@ class Runs:
         kept = json.loads(self._file.read_text("utf-8"))
         return kept["runs"] if kept["origin"] == self._origin else {}
 
-    def outcome(self, algorithm: str, cell: Cell, window: int, seed: int) -> Outcome:
-        """The outcome of one run."""
-        command = self.peer.command(algorithm, cell, window, seed)
+    def outcome(self, command: list[str], seconds: float, payload: int) -> Outcome:
+        """The outcome of one run, with segments of `payload` bytes."""
         key = " ".join(command[1:])
         if key not in self._kept:
             self._kept[key] = _run(command)
             self._save()
         numbers = self._kept[key]
-        goodput = numbers["delivered_bytes"] * 8e-6 / cell.seconds
+        assert numbers["delivered_bytes"] % payload == 0, "segments of another size"
+        goodput = numbers["delivered_bytes"] * 8e-6 / seconds
         return Outcome(goodput, numbers["retransmitted_segments"], numbers["mean_cwnd_segments"])
 
     def _save(self) -> None:
@@ -112,8 +111,24 @@ def _run(command: list[str]) -> dict[str, float]:
     if done.returncode != 0 or len(lines) != 1:
         raise SystemExit(f"{' '.join(command)}: gave no numbers (exit {done.returncode}): {done.stderr.strip()[-500:]}")
     numbers: dict[str, float] = json.loads(lines[0])
-    assert numbers["delivered_bytes"] % PAYLOAD == 0, "segments of another size"
     return numbers
+
+
+class Runs:
+    """The outcomes of a peer."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+        self._kept = Kept(peer.package, peer.source, peer.package)
+
+    @property
+    def version(self) -> str:
+        """Of its package."""
+        return self._kept.version
+
+    def outcome(self, algorithm: str, cell: Cell, window: int, seed: int) -> Outcome:
+        """The outcome of one run."""
+        return self._kept.outcome(self.peer.command(algorithm, cell, window, seed), cell.seconds, PAYLOAD)
 
 
 def _version(package: str) -> str:

@@ -57,7 +57,9 @@ SWITCHES: dict[tuple[str, str], Switch] = {
         "ships CUBIC of Linux 2.6; its first slow start does not end at 100 segments",
         congestion={"variant": "linux-2.6", "initial_ssthresh": 0},
     ),
-    ("ns-2", "hybla"): Switch("adds an increment an ACK, not a segment", congestion={"count": "acks"}),
+    ("ns-2", "hybla"): Switch(
+        "ships Hybla of Linux 2.6, in whole segments, an increment an ACK", congestion={"variant": "linux-2.6"}
+    ),
     ("ns-2", "highspeed"): Switch(
         "reads the table of RFC 3649 an entry ahead, as Linux", congestion={"response": "linux"}
     ),

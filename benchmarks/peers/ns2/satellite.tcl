@@ -21,6 +21,8 @@ if {$argc < 7} {
 }
 lassign $argv algorithm round_trip_ms per queue window seconds seed syn trace_ms
 set payload 1000
+# TCP-Linux takes a segment that left at 0 for one that was never timed.
+set start 0.1
 
 ns-random $seed
 Agent/TCP set window_ $window
@@ -77,7 +79,7 @@ $ns connect $tcp $sink_agent
 $ns at 0 "$tcp select_ca $algorithm"
 set ftp [new Application/FTP]
 $ftp attach-agent $tcp
-$ns at 0 "$ftp start"
+$ns at $start "$ftp start"
 
 set area 0.0
 set samples 0
@@ -87,7 +89,7 @@ proc sample {} {
     incr samples
     $ns at [expr [$ns now] + 0.01] sample
 }
-$ns at 0.01 sample
+$ns at [expr $start + 0.01] sample
 
 proc trace {period} {
     global ns tcp
@@ -107,5 +109,5 @@ proc finish {} {
         \"window_cuts\": [$tcp set ncwndcuts_], \"mean_cwnd_segments\": [expr $area / $samples]}"
     exit 0
 }
-$ns at $seconds finish
+$ns at [expr $start + $seconds] finish
 $ns run

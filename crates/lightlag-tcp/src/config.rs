@@ -58,6 +58,9 @@ pub struct Config {
     pub window_scaling: bool,
     /// Initial window in segments (RFC 5681 §3.1, RFC 6928).
     pub initial_window: u32,
+    /// The first slow-start threshold in segments; `None` has none before the first congestion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<u32>,
     /// What these segments may come to, but for two of any size (RFC 6928 §2); `None` does not limit them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window_bytes: Option<Bytes>,
@@ -103,6 +106,10 @@ pub struct Config {
     pub rack_rtt_by_offset: bool,
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     pub prr: bool,
+    /// One segment leaves for every two ACKs of fast recovery with SACK, in the place of proportional rate reduction (rate
+    /// halving, as the kernels of ns-2's TCP-Linux).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rate_halving: bool,
     /// The same after a congestion mark, where it is on (Linux).
     pub prr_marks: bool,
     /// The value that a loss reduces, and how often.
@@ -215,6 +222,9 @@ pub enum Reductions {
     /// From the congestion window, in whole segments, and once for a window of data: a timeout in fast recovery lets the
     /// threshold be, and a repair after a timeout that is lost again begins fast recovery.
     Linux,
+    /// From the congestion window, in whole segments, and each time: a timeout of the same data reduces again, down to two
+    /// segments, and so does a loss found in the repair after a timeout (ns-2, `LinuxTcpAgent::enter_loss`).
+    Each,
 }
 
 /// The limit of challenge ACKs, for each connection.
@@ -280,6 +290,9 @@ pub struct Rto {
     pub variance: Variance,
     /// Both gains are divided by the samples that a round trip should give (RFC 7323 appendix G).
     pub scaled_gains: bool,
+    /// Any ACK restarts the timer, one that acknowledges nothing new, too (ns-2, `LinuxTcpAgent::time_processing`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub every_ack: bool,
 }
 
 /// How RTTVAR follows the samples.
@@ -333,6 +346,9 @@ pub enum RttSamples {
     Timestamp,
     /// One segment at a time is timed (INET).
     OnePerRound,
+    /// One segment at a time is timed, in whole ticks of 1 ms, until it is acknowledged, however often it had to leave
+    /// again; a timeout gives it up (ns-2, `TcpAgent::output`).
+    Timed,
 }
 
 /// How losses are repaired. SACK and SNACK need the agreement of both ends; without it, NewReno.
@@ -347,6 +363,10 @@ pub enum Scheme {
     Sack,
     /// Loss by time, with SACK (RFC 8985).
     Rack,
+    /// Loss by forward acknowledgement, with SACK: what is four segments below the highest one that was reported, and
+    /// what was sent again before something that was (Mathis, Mahdavi, SIGCOMM 1996, as ns-2's `ScoreBoard1`). What was
+    /// reported is forgotten when an episode ends.
+    Fack,
     /// What SNACK options report leaves at once (SCPS-TP).
     Snack,
 }

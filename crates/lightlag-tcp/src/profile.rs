@@ -86,6 +86,7 @@ fn linux() -> Config {
         abe: false,
         window_scaling: true,
         initial_window: 10,
+        initial_ssthresh: None,
         initial_window_bytes: None,
         receive_buffer: Bytes(16 << 20),
         receive_buffer_initial: Some(INITIAL_RECEIVE_BUFFER),
@@ -108,6 +109,7 @@ fn linux() -> Config {
             variance_gain: VarianceGain::Quarter,
             variance: Variance::Peak,
             scaled_gains: false,
+            every_ack: false,
         },
         timer_granularity: TimerGranularity::Linux,
         rtt_samples: RttSamples::SendTime,
@@ -115,6 +117,7 @@ fn linux() -> Config {
         rack_rtt_by_offset: true,
         partial_acks: PartialAcks::SlowButSteady,
         prr: true,
+        rate_halving: false,
         prr_marks: true,
         reductions: Reductions::Linux,
         tlp: true,
@@ -174,6 +177,7 @@ fn rfc() -> Config {
             variance_gain: VarianceGain::Quarter,
             variance: Variance::Mean,
             scaled_gains: true,
+            every_ack: false,
         },
         idle_restart: IdleRestart::Rfc5681,
         growth: Growth::Abc(2),
@@ -207,6 +211,7 @@ fn inet() -> Config {
         abe: false,
         window_scaling: false,
         initial_window: 1,
+        initial_ssthresh: None,
         initial_window_bytes: None,
         receive_buffer: Bytes(65_535),
         receive_buffer_initial: None,
@@ -229,6 +234,7 @@ fn inet() -> Config {
             variance_gain: VarianceGain::Eighth,
             variance: Variance::Mean,
             scaled_gains: false,
+            every_ack: false,
         },
         timer_granularity: TimerGranularity::Exact,
         rtt_samples: RttSamples::OnePerRound,
@@ -236,6 +242,7 @@ fn inet() -> Config {
         rack_rtt_by_offset: false,
         partial_acks: PartialAcks::Impatient,
         prr: false,
+        rate_halving: false,
         prr_marks: false,
         reductions: Reductions::Rfc,
         tlp: false,
@@ -296,6 +303,7 @@ fn ns3() -> Config {
             variance_gain: VarianceGain::Quarter,
             variance: Variance::Mean,
             scaled_gains: false,
+            every_ack: false,
         },
         rtt_samples: RttSamples::Timestamp,
         recovery: Scheme::Sack,
@@ -349,13 +357,16 @@ fn ns2_linux() -> Config {
             syn: seconds(3),
             min: ms(200),
             max: seconds(120),
-            variance_floor: ms(10),
+            variance_floor: ms(3),
             variance_gain: VarianceGain::Quarter,
             variance: Variance::Mean,
             scaled_gains: false,
+            every_ack: true,
         },
-        rtt_samples: RttSamples::OnePerRound,
-        recovery: Scheme::Sack,
+        rtt_samples: RttSamples::Timed,
+        recovery: Scheme::Fack,
+        prr: false,
+        rate_halving: true,
         rack_rtt_by_offset: false,
         tlp: false,
         frto: false,
@@ -369,7 +380,7 @@ fn ns2_linux() -> Config {
         challenge_acks: None,
         partial_acks: PartialAcks::Impatient,
         window_edge: WindowEdge::Trim,
-        reductions: Reductions::Rfc,
+        reductions: Reductions::Each,
         syn_linear_timeouts: 0,
         ..linux()
     }
@@ -400,6 +411,7 @@ fn scps() -> Config {
             variance_gain: VarianceGain::Quarter,
             variance: Variance::Mean,
             scaled_gains: false,
+            every_ack: false,
         },
         recovery: Scheme::Snack,
         prr: false,
@@ -445,7 +457,8 @@ mod tests {
     #[test]
     fn ns2_acknowledges_everything_and_begins_with_two_segments() {
         let config = Profile::Ns2Linux.config();
-        assert_eq!((config.delayed_ack, config.initial_window, config.recovery), (None, 2, Scheme::Sack));
+        assert_eq!((config.delayed_ack, config.initial_window, config.recovery), (None, 2, Scheme::Fack));
+        assert!(config.rate_halving && !config.prr && config.rto.every_ack);
         assert!(config.sack && config.window_scaling && !config.timestamps);
     }
 

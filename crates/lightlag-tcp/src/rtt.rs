@@ -209,6 +209,7 @@ mod tests {
         variance_gain: VarianceGain::Quarter,
         variance: Variance::Mean,
         scaled_gains: false,
+        every_ack: false,
     };
 
     fn after(samples_ms: &[u64], config: &Rto) -> RttEstimator {

@@ -25,6 +25,7 @@ macro_rules! count_step {
 
 mod counts;
 mod delivery;
+mod forward;
 mod gaps;
 mod given_up;
 mod guessed;
@@ -112,6 +113,8 @@ pub struct Chunk {
 struct Again {
     resent: VecDeque<(u64, Instant)>,
     lost: VecDeque<u64>,
+    /// Repairs in their order, where losses are found by forward acknowledgement.
+    forward: Option<forward::Forward>,
 }
 
 /// The records of one sender. Records have running numbers, which stay the same while the ring moves.
@@ -257,6 +260,7 @@ impl Scoreboard {
                 self.pipe -= head.in_pipe();
                 if head.has(AMBIGUOUS) {
                     delivery.add(head);
+                    forward::delivered(&mut self.again, self.first);
                 } else {
                     delivery.bytes += u64::from(head.len);
                     last = (head.sent, head.end());
@@ -324,6 +328,9 @@ impl Scoreboard {
             }
             self.pipe -= record.in_pipe();
             delivery.add(record);
+            if record.has(AMBIGUOUS) {
+                forward::delivered(&mut self.again, self.first + at as u64);
+            }
             log::delivered(&mut self.log, self.first + at as u64, record.len);
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
@@ -354,6 +361,9 @@ impl Scoreboard {
             }
             self.pipe -= record.in_pipe();
             delivery.add(record);
+            if record.has(AMBIGUOUS) {
+                forward::delivered(&mut self.again, self.first + at as u64);
+            }
             log::delivered(&mut self.log, self.first + at as u64, record.len);
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
@@ -506,6 +516,7 @@ impl Scoreboard {
         self.cursor = self.first;
         if let Some(again) = &mut self.again {
             again.lost.clear();
+            again.forget_order();
         }
         let mut head = true;
         for (number, record) in (self.first..).zip(&mut self.records) {

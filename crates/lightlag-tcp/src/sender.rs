@@ -1,7 +1,7 @@
 //! The sending half: what may leave now, what must leave again, and the timer behind it.
 
 use crate::account::{Account, Limit};
-use crate::config::{Config, IdleRestart, PartialAcks, Reductions, Scheme};
+use crate::config::{Config, IdleRestart, PartialAcks, Reductions, RttSamples, Scheme};
 use crate::congestion::careful_resume::CarefulResume;
 use crate::congestion::{self, CongestionControl, Needs, Phase, Probes};
 use crate::delivery_rate::RateSampler;
@@ -59,6 +59,7 @@ fn rules(config: &Config, scheme: Scheme, sack: bool) -> Rules {
         guesses: config.prr && config.reductions == Reductions::Linux && scheme == Scheme::NewReno && !sack,
         limited_transmit: config.limited_transmit,
         prr: config.prr,
+        rate_halving: config.rate_halving,
         rtt_by_offset: config.rack_rtt_by_offset,
         impatient: config.partial_acks == PartialAcks::Impatient,
         reductions: config.reductions,
@@ -156,6 +157,8 @@ struct Extra {
     outage: outage::Outage,
     /// The offset after the last new segment that was not full, where small ones are held back.
     small_end: u64,
+    /// When the one segment left that is timed whatever becomes of it.
+    timed_at: Instant,
     /// What may be given up; `None` where every byte must arrive.
     best_effort: Option<Box<best_effort::BestEffort>>,
 }
@@ -205,7 +208,7 @@ impl Sender {
             reduced: false,
             ecn: false,
             seed,
-            sample_from: 0,
+            sample_from: if config.rtt_samples == RttSamples::Timed { u64::MAX } else { 0 },
             extra: None,
             excused: false,
         }
@@ -251,12 +254,19 @@ impl Sender {
             initial_window: u64::from(self.initial_window),
             rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()).or(config.route.and_then(|route| route.rtt)),
             pipe: config.route.and_then(|route| route.bdp).map(|bytes| bytes.0),
+            ssthresh: config.initial_ssthresh,
+            whole: config.reductions == Reductions::Each,
+            timestamps: config.timestamps,
             abe: config.abe,
             ecn: self.ecn,
             tso: config.tso,
             seed: self.seed,
         };
-        let kernel = (config.profile == Profile::Linux).then(|| config.congestion.in_linux());
+        let kernel = match config.profile {
+            Profile::Linux => Some(config.congestion.in_linux()),
+            Profile::Ns2Linux => Some(config.congestion.in_linux26()),
+            _ => None,
+        };
         let choice = kernel.as_ref().unwrap_or(&config.congestion);
         let needs = choice.needs(self.ecn);
         match config.careful_resume {

@@ -366,7 +366,7 @@ fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
 /// No SACK where many segments are in flight.
 fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
     let uses_sack = match flow.tcp.recovery {
-        Scheme::Sack | Scheme::Rack => flow.tcp.sack,
+        Scheme::Sack | Scheme::Rack | Scheme::Fack => flow.tcp.sack,
         Scheme::Snack => true,
         Scheme::Reno | Scheme::NewReno => false,
     };

@@ -50,8 +50,8 @@ pub fn options(draw: &mut Draw) -> Drawn {
     table.set("congestion", congestion(draw, algorithm));
     marks(draw, &mut table, algorithm.name);
     let (mut sack, mut timestamps) = (resolved.sack, resolved.timestamps);
-    let recovery = draw.pick(&[None, Some("reno"), Some("newreno"), Some("sack"), Some("rack")]);
-    let reports = matches!(recovery, Some("sack" | "rack"));
+    let recovery = draw.pick(&[None, Some("reno"), Some("newreno"), Some("sack"), Some("rack"), Some("fack")]);
+    let reports = matches!(recovery, Some("sack" | "rack" | "fack"));
     if let Some(recovery) = recovery {
         table.word("recovery", recovery);
     }
@@ -69,6 +69,13 @@ pub fn options(draw: &mut Draw) -> Drawn {
         if draw.flag() {
             table.set(key, by_reports && draw.flag());
         }
+    }
+    if draw.flag() {
+        let free = by_reports && !table.has("prr = true");
+        table.set("rate_halving", free && draw.flag());
+    }
+    if draw.percent(30) {
+        table.word("reductions", draw.pick(&["rfc", "linux", "each"]));
     }
     // Switched off it suits every other key.
     if draw.percent(30) {
@@ -145,8 +152,8 @@ fn words(draw: &mut Draw, table: &mut Table, resolved: &Config) {
             table.word(key, draw.pick(values));
         }
     }
-    if draw.flag() || resolved.rtt_samples == RttSamples::OnePerRound {
-        table.word("rtt_samples", draw.pick(&["send_time", "timestamp", "one_per_round"]));
+    if draw.flag() || matches!(resolved.rtt_samples, RttSamples::OnePerRound | RttSamples::Timed) {
+        table.word("rtt_samples", draw.pick(&["send_time", "timestamp", "one_per_round", "timed"]));
     }
     if draw.flag() {
         let abc = format!("{{ abc = {} }}", draw.between(1, 8));
@@ -168,6 +175,9 @@ fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
     }
     if draw.percent(40) {
         table.set("initial_window", draw.magnitude(1, 100));
+    }
+    if draw.percent(20) {
+        table.set("initial_ssthresh", draw.magnitude(2, 10_000));
     }
     if draw.percent(30) {
         table.set("burst_limit", draw.magnitude(1, 20));
@@ -195,8 +205,9 @@ fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
 
 fn timers(draw: &mut Draw, table: &mut Table) {
     if draw.percent(20) {
-        let many = !table.0.iter().any(|key| key.contains("one_per_round"));
-        table.set("rto", format_args!("{{ variance = \"mean\", scaled_gains = {} }}", many && draw.flag()));
+        let many = !(table.has("one_per_round") || table.has("\"timed\""));
+        let (scaled, every) = (many && draw.flag(), draw.flag());
+        table.set("rto", format_args!("{{ variance = \"mean\", scaled_gains = {scaled}, every_ack = {every} }}"));
     } else if draw.percent(30) {
         let (initial, least) = (draw.between(100, 3_000), draw.magnitude(1, 1_000));
         let (floor, most) = (draw.magnitude(1, 200), draw.between(5_000, 120_000));

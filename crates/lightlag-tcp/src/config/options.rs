@@ -66,6 +66,10 @@ pub struct Options {
     /// Initial window: 1 to 1,000 segments (RFC 6928), or `"rfc3390"`, min(4 MSS, max(2 MSS, 4380 B)).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<InitialWindow>,
+    /// First slow-start threshold, 2 to 1,000,000 segments. Default: none, slow start ends with the first congestion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2, max = 1_000_000))]
+    pub initial_ssthresh: Option<u32>,
     /// Receive buffer, the largest window that is advertised: a size, `"auto"`, or
     /// `{ auto = { initial = "64 kB", max = "16 MB" } }`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,7 +111,7 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack_compression: Option<bool>,
     /// The retransmission timeout (RFC 6298): any of `initial`, `syn`, `min`, `max`, `variance_floor`,
-    /// `variance_gain`, `variance`, `scaled_gains`.
+    /// `variance_gain`, `variance`, `scaled_gains`, `every_ack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto: Option<RtoOptions>,
     /// How exactly timers fire: exact, or linux (steps of 4 ms, of 32 ms from 252 ms on, of 256 ms from 2 s on).
@@ -116,8 +120,9 @@ pub struct Options {
     /// Which ACKs give a round-trip sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_samples: Option<RttSamples>,
-    /// How losses are repaired: reno (RFC 5681), newreno (RFC 6582), sack (RFC 6675), rack (RFC 8985) or snack
-    /// (SCPS-TP). sack and rack where both ends agree on SACK; snack where they agree on SNACK; newreno otherwise.
+    /// How losses are repaired: reno (RFC 5681), newreno (RFC 6582), sack (RFC 6675), rack (RFC 8985), fack (forward
+    /// acknowledgement, as ns-2's TCP-Linux) or snack (SCPS-TP). sack, rack and fack where both ends agree on SACK; snack
+    /// where they agree on SNACK; newreno otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Scheme>,
     /// With which partial ACKs newreno restarts the retransmission timer: impatient (the first) or
@@ -127,11 +132,17 @@ pub struct Options {
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr: Option<bool>,
+    /// Rate halving in fast recovery with SACK: a segment for every two ACKs, down to half of ssthresh (cubic and others
+    /// without such a rule: to ssthresh), and at its end no more than three segments above what is in flight (Linux 2.6 in
+    /// ns-2). It takes the place of prr.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_halving: Option<bool>,
     /// The same after a congestion mark, as Linux; otherwise the window is reduced at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr_marks: Option<bool>,
-    /// How a loss reduces the window: rfc (from FlightSize, RFC 5681 §3.1) or linux (from the congestion window, in whole
-    /// segments; a timeout in fast recovery leaves the threshold).
+    /// How a loss reduces the window: rfc (from FlightSize, RFC 5681 §3.1), linux (from the congestion window, in whole
+    /// segments; a timeout in fast recovery leaves the threshold) or each (from the congestion window, and with every
+    /// timeout, repeated or not, as ns-2's TCP-Linux).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reductions: Option<Reductions>,
     /// Tail loss probes (RFC 8985 §7), with SACK.
@@ -286,6 +297,9 @@ pub struct RtoOptions {
     /// flight (RFC 7323 appendix G).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaled_gains: Option<bool>,
+    /// Any ACK restarts the timer, a duplicate, too (ns-2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every_ack: Option<bool>,
 }
 
 /// A key of the `tcp` table whose value does not fit, and why.
@@ -316,6 +330,7 @@ impl RtoOptions {
             variance_gain: over.variance_gain.or(self.variance_gain),
             variance: over.variance.or(self.variance),
             scaled_gains: over.scaled_gains.or(self.scaled_gains),
+            every_ack: over.every_ack.or(self.every_ack),
         }
     }
 }
@@ -353,6 +368,7 @@ impl Options {
             abe: over.abe.or(self.abe),
             window_scaling: over.window_scaling.or(self.window_scaling),
             initial_window: over.initial_window.or(self.initial_window),
+            initial_ssthresh: over.initial_ssthresh.or(self.initial_ssthresh),
             receive_buffer: over.receive_buffer.or(self.receive_buffer),
             receive_window: over.receive_window.or(self.receive_window),
             probe: over.probe.or(self.probe),
@@ -370,6 +386,7 @@ impl Options {
             recovery: over.recovery.or(self.recovery),
             partial_acks: over.partial_acks.or(self.partial_acks),
             prr: over.prr.or(self.prr),
+            rate_halving: over.rate_halving.or(self.rate_halving),
             prr_marks: over.prr_marks.or(self.prr_marks),
             reductions: over.reductions.or(self.reductions),
             tlp: over.tlp.or(self.tlp),
@@ -410,6 +427,10 @@ impl Options {
         if let Some(window) = self.initial_window {
             window.apply(&mut config)?;
         }
+        if let Some(segments) = self.initial_ssthresh {
+            let segments = in_range("initial_ssthresh", segments.into(), 2, 1_000_000, " segments")?;
+            config.initial_ssthresh = Some(segments as u32);
+        }
         if let Some(buffer) = self.receive_buffer {
             (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
         }
@@ -436,6 +457,10 @@ impl Options {
         set(&mut config.recovery, &self.recovery);
         set(&mut config.partial_acks, &self.partial_acks);
         set(&mut config.prr, &self.prr);
+        set(&mut config.rate_halving, &self.rate_halving);
+        // Each takes the place of the profile's other one.
+        config.prr &= self.rate_halving != Some(true) || self.prr == Some(true);
+        config.rate_halving &= self.prr != Some(true) || self.rate_halving == Some(true);
         set(&mut config.prr_marks, &self.prr_marks);
         set(&mut config.reductions, &self.reductions);
         set(&mut config.tlp, &self.tlp);
@@ -505,16 +530,21 @@ impl Options {
 
     /// Switches that were set and cannot act together.
     fn check_switches(&self, config: &Config) -> Result<(), OptionError> {
-        let wants_sack = matches!(config.recovery, Scheme::Sack | Scheme::Rack);
+        let wants_sack = matches!(config.recovery, Scheme::Sack | Scheme::Rack | Scheme::Fack);
         if self.recovery.is_some() && wants_sack && !config.sack {
             let message = "it repairs by what the SACK option reports, and sack = false: set sack = true, or take \
                            \"newreno\" or \"reno\"";
             return error("recovery", message.to_owned());
         }
-        for (key, value) in [("prr", self.prr), ("tlp", self.tlp), ("dsack_undo", self.dsack_undo)] {
+        for (key, value) in
+            [("prr", self.prr), ("rate_halving", self.rate_halving), ("tlp", self.tlp), ("dsack_undo", self.dsack_undo)]
+        {
             if value == Some(true) && !(wants_sack && config.sack) {
-                return error(key, "true needs sack = true and recovery = \"rack\" or \"sack\"".to_owned());
+                return error(key, "true needs sack = true and recovery = \"rack\", \"sack\" or \"fack\"".to_owned());
             }
+        }
+        if self.prr == Some(true) && config.rate_halving {
+            return error("rate_halving", "true goes with prr = false: each says what leaves in recovery".to_owned());
         }
         if self.prr_marks == Some(true) && !(config.prr && wants_sack && config.sack) {
             return error("prr_marks", "true needs prr = true, and what that needs".to_owned());
@@ -645,10 +675,12 @@ pub(super) fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), 
     set(&mut rto.variance_gain, &options.variance_gain);
     set(&mut rto.variance, &options.variance);
     set(&mut rto.scaled_gains, &options.scaled_gains);
+    set(&mut rto.every_ack, &options.every_ack);
     if options.scaled_gains == Some(true) && rto.variance == Variance::Peak {
         return error("rto.scaled_gains", "true needs variance = \"mean\": the gains of \"peak\" are fixed".into());
     }
-    if options.scaled_gains == Some(true) && config.rtt_samples == RttSamples::OnePerRound {
+    let one_at_a_time = matches!(config.rtt_samples, RttSamples::OnePerRound | RttSamples::Timed);
+    if options.scaled_gains == Some(true) && one_at_a_time {
         return error("rto.scaled_gains", "true needs rtt_samples = \"send_time\" or \"timestamp\"".into());
     }
     for (key, value) in [("rto.initial", rto.initial), ("rto.syn", rto.syn), ("rto.max", rto.max)] {

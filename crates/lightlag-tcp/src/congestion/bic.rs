@@ -200,6 +200,10 @@ impl CongestionControl for Bic {
         self.window.restart(window, threshold);
     }
 
+    fn least_in_recovery(&self) -> u64 {
+        self.ssthresh()
+    }
+
     fn window(&self) -> u64 {
         self.window.bytes()
     }

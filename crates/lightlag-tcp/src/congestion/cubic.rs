@@ -306,6 +306,10 @@ impl CongestionControl for Cubic {
         self.window.leave_slow_start();
     }
 
+    fn least_in_recovery(&self) -> u64 {
+        self.ssthresh()
+    }
+
     fn window(&self) -> u64 {
         self.window.bytes()
     }

@@ -12,6 +12,10 @@
 //! raises ρ. The window begins at ρ·IW with the ρ of the handshake, or at IW if that gave no sample. The paper's
 //! estimate of ssthresh is not modelled. Its packet spacing is the connection's `pacing`: without it slow start on a
 //! long path is one burst.
+//!
+//! The variant `linux-2.6` is tcp_hybla.c of 2.6.22, which ns-2 carries, in whole segments: each ACK counts; ρ is cut to
+//! eighths, and begins as the window; what avoidance adds is cut to 1/128 of a segment, so that it adds nothing above 128 ρ²
+//! segments, and what has come together for the next segment outlives a loss; the repair after a timeout grows as NewReno.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -27,6 +31,8 @@ const MOST_WINDOW: f64 = 65_535.0;
 /// Parameters of [`Hybla`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
+    /// Whose Hybla.
+    pub variant: Variant,
     /// RTT0, 25 ms.
     pub reference_rtt: Duration,
     /// Which RTT makes ρ.
@@ -40,12 +46,23 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            variant: Variant::default(),
             reference_rtt: Duration::from_millis(25),
             rho_source: RhoSource::default(),
             count: Count::default(),
             hystart: hystart::Config::default(),
         }
     }
+}
+
+/// Whose Hybla.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// The paper's.
+    #[default]
+    Paper,
+    /// Linux 2.6.22's.
+    Linux26,
 }
 
 /// Which RTT makes ρ.
@@ -77,6 +94,8 @@ pub struct Hybla {
     rtt: Duration,
     doubling: f64,
     avoidance: f64,
+    /// What `linux-2.6` has added of the next segment.
+    part: f64,
 }
 
 impl Hybla {
@@ -89,9 +108,15 @@ impl Hybla {
             rtt: config.reference_rtt,
             doubling: 1.0,
             avoidance: 1.0,
+            part: 0.0,
         };
         if let Some(rtt) = start.rtt {
             let rho = hybla.follow(rtt);
+            if hybla.is_linux26() {
+                hybla.window.clamp_to(rho.floor());
+                hybla.window.raise_to(rho.floor().min(MOST_WINDOW));
+                return hybla;
+            }
             hybla.window.raise_to((rho * hybla.window.segments()).min(MOST_WINDOW));
         }
         hybla
@@ -99,11 +124,27 @@ impl Hybla {
 
     /// Takes this RTT for the two increments, and returns its ρ.
     fn follow(&mut self, rtt: Duration) -> f64 {
-        let rho = (rtt / self.config.reference_rtt).max(1.0);
+        let rho = rtt / self.config.reference_rtt;
+        let rho = if self.is_linux26() { (8.0 * rho).floor() / 8.0 } else { rho }.max(1.0);
         self.rtt = rtt;
         self.doubling = libm::exp2(rho.min(MOST_EXPONENT)) - 1.0;
         self.avoidance = rho * rho;
         rho
+    }
+
+    fn is_linux26(&self) -> bool {
+        self.config.variant == Variant::Linux26
+    }
+
+    fn avoid_congestion_linux26(&mut self, ack: &Ack) {
+        let window = self.window.segments();
+        self.part += match ack.phase {
+            // hybla_state: Open alone is Hybla's.
+            Phase::Loss => ack.growth / window,
+            Phase::Open | Phase::Recovery => (128.0 * self.avoidance / window).floor() / 128.0,
+        };
+        self.window.grow(self.part.floor());
+        self.part -= self.part.floor();
     }
 
     fn counted(&self, ack: &Ack) -> f64 {
@@ -131,7 +172,10 @@ impl CongestionControl for Hybla {
         let acked = self.counted(ack);
         if self.window.in_slow_start() {
             // What is left at the threshold is forgotten, as in Linux: it would count ρ²/W for each segment.
-            self.slow_start.grow(ack, &mut self.window, acked, self.doubling);
+            let each = if self.is_linux26() && ack.phase == Phase::Loss { 1.0 } else { self.doubling };
+            self.slow_start.grow(ack, &mut self.window, acked, each);
+        } else if self.is_linux26() {
+            self.avoid_congestion_linux26(ack);
         } else {
             self.window.grow(acked * self.avoidance / self.window.segments());
         }
@@ -178,6 +222,23 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
+            Setting {
+                name: "variant",
+                default: "paper",
+                unit: "",
+                meaning: "Whose Hybla: that of the paper, or that of Linux 2.6.22 as in ns-2, in whole segments, which \
+                          counts acks.",
+                place: Place::Word {
+                    words: &["paper", "linux-2.6"],
+                    read: |config| config.variant as usize,
+                    write: |config, word| {
+                        config.variant = [Variant::Paper, Variant::Linux26][word];
+                        if config.variant == Variant::Linux26 {
+                            config.count = Count::Acks;
+                        }
+                    },
+                },
+            },
             Setting {
                 name: "reference_rtt",
                 default: "25 ms",

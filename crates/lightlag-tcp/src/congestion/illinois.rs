@@ -14,6 +14,10 @@
 //! Linux cuts its samples at 3.3 s. The paper reduces the window, this reduces what is in flight (RFC 5681
 //! equation 4): the two differ only where the window was not filled. Slow start and the window after a timeout are
 //! NewReno's.
+//!
+//! The variant `linux-2.6` is that of tcp_illinois.c before 2.6.23, which ns-2 carries: a loss or timeout keeps β of the
+//! window, not 1 − β, so that a loss without a queue leaves an eighth of it; α and β below 15 segments change, too, when a
+//! round trip ends; W grows by whole segments, once what was counted times α is W; slow start holds at ssthresh, too.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -25,6 +29,8 @@ use lightlag_core::{Duration, Instant};
 /// Parameters of [`Illinois`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
+    /// Whose Illinois.
+    pub variant: Variant,
     /// αmin in segments a round, 0.3.
     pub alpha_min: f64,
     /// αmax in segments a round, 10.
@@ -50,6 +56,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            variant: Variant::default(),
             alpha_min: 0.3,
             alpha_max: 10.0,
             decrease_min: 0.125,
@@ -62,6 +69,16 @@ impl Default for Config {
             hystart: hystart::Config::default(),
         }
     }
+}
+
+/// Whose Illinois.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// The paper's.
+    #[default]
+    Paper,
+    /// Linux 2.6.22's.
+    Linux26,
 }
 
 impl Config {
@@ -107,6 +124,8 @@ pub struct Illinois {
     /// The largest sample of the connection.
     max_rtt: Duration,
     round: Round,
+    /// Segments counted since W grew, where it grows by whole ones.
+    counted: f64,
 }
 
 impl Illinois {
@@ -122,6 +141,7 @@ impl Illinois {
             before: slopes,
             max_rtt: Duration::ZERO,
             round: Round::default(),
+            counted: 0.0,
         }
     }
 
@@ -147,29 +167,67 @@ impl Illinois {
     fn is_small(&self) -> bool {
         self.window.segments() < self.config.low_window
     }
+
+    fn is_linux26(&self) -> bool {
+        self.config.variant == Variant::Linux26
+    }
+
+    /// α and β of `linux-2.6` when a round ends.
+    fn adapt_linux26(&mut self, round: &Samples, min_rtt: Duration) {
+        if self.is_small() {
+            (self.slopes.alpha, self.slopes.decrease) = (1.0, 0.5);
+        } else {
+            self.adapt(round, min_rtt);
+        }
+    }
+
+    fn avoid_congestion(&mut self, acked: f64) {
+        let window = self.window.segments();
+        if !self.is_linux26() {
+            let alpha = if self.is_small() { 1.0 } else { self.slopes.alpha };
+            return self.window.grow(acked * alpha / window);
+        }
+        self.counted += acked;
+        let due = self.counted * self.slopes.alpha / window;
+        if due >= 1.0 {
+            self.window.grow(libm::floor(due));
+            self.counted = 0.0;
+        }
+    }
 }
 
 impl CongestionControl for Illinois {
     fn on_ack(&mut self, ack: &Ack) {
+        // Linux 2.6, tcp_ack: what is only reported gives no sample.
+        let ack = &Ack { rtt: ack.rtt.filter(|_| ack.newly_acked > 0 || !self.is_linux26()), ..*ack };
         if let Some(rtt) = ack.rtt {
             self.max_rtt = self.max_rtt.max(rtt);
         }
-        if let Some(samples) = self.round.on_ack(ack) {
-            self.adapt(&samples, ack.min_rtt);
+        match self.round.on_ack(ack) {
+            Some(samples) if self.is_linux26() => self.adapt_linux26(&samples, ack.min_rtt),
+            Some(samples) => self.adapt(&samples, ack.min_rtt),
+            None => {}
         }
         if !ack.may_grow() {
             return;
         }
+        let starting = self.is_linux26() && self.window.segments() <= self.window.threshold();
         let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
-        if left > 0.0 {
-            let alpha = if self.is_small() { 1.0 } else { self.slopes.alpha };
-            self.window.grow(left * alpha / self.window.segments());
+        if starting {
+            self.window.grow(left);
+        } else if left > 0.0 {
+            self.avoid_congestion(left);
         }
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
-        let decrease = if self.is_small() { 0.5 } else { self.slopes.decrease };
-        self.window.react(event, (1.0 - decrease) * self.window.in_segments(event.flight));
+        self.counted = 0.0;
+        let kept = match self.config.variant {
+            Variant::Linux26 => self.slopes.decrease,
+            Variant::Paper if self.is_small() => 0.5,
+            Variant::Paper => 1.0 - self.slopes.decrease,
+        };
+        self.window.react(event, kept * self.window.in_segments(event.flight));
         if event.cause != Cause::RepeatedTimeout {
             self.before = self.slopes;
         }
@@ -210,13 +268,26 @@ impl Algorithm for Config {
             "avoidance, per counted segment:   W += alpha/W",
             "loss:     ssthresh = max((1 - beta) FlightSize, 2), W = ssthresh",
             "timeout:  the same ssthresh, W = 1;  alpha = 1, beta = 1/2 until the round ends",
+            "linux-2.6: loss and timeout: ssthresh = max(beta W, 2)",
         ],
         source: "Liu, Başar, Srikant, \"TCP-Illinois: a loss- and delay-based congestion control algorithm for \
                  high-speed networks\", Performance Evaluation 65(6-7), 2008",
     };
 
     fn settings() -> Vec<Setting<Self>> {
-        [slopes(), marks(), hystart::settings("standard")].concat()
+        let variant: Setting<Self> = Setting {
+            name: "variant",
+            default: "paper",
+            unit: "",
+            meaning: "Whose Illinois: that of the paper, or that of Linux up to 2.6.22, as in ns-2, where a loss keeps \
+                      the part of the window that it should take.",
+            place: Place::Word {
+                words: &["paper", "linux-2.6"],
+                read: |config| config.variant as usize,
+                write: |config, word| config.variant = [Variant::Paper, Variant::Linux26][word],
+            },
+        };
+        [vec![variant], slopes(), marks(), hystart::settings("standard")].concat()
     }
 
     fn check(&self) -> Result<(), String> {

@@ -63,6 +63,12 @@ pub struct Start {
     pub rtt: Option<Duration>,
     /// What the route is known to hold in bytes of payload: slow start ends there.
     pub pipe: Option<u64>,
+    /// The first slow-start threshold in segments, where one is set.
+    pub ssthresh: Option<u32>,
+    /// Whether a reduction leaves whole segments.
+    pub whole: bool,
+    /// Whether timestamps are offered.
+    pub timestamps: bool,
     /// Whether a congestion mark costs less than a loss (ABE, RFC 8511).
     pub abe: bool,
     /// Whether the ends agreed on ECN, so that marks can come.
@@ -340,6 +346,17 @@ pub trait CongestionControl: Send {
 
     /// Fast recovery ended, everything outstanding at its begin is acknowledged; or the repair after a timeout.
     fn on_recovered(&mut self, _now: Instant) {}
+
+    /// The window is at most so many bytes from here on; the threshold stays.
+    fn moderate(&mut self, now: Instant, most: u64) {
+        self.on_idle(now, most, 0);
+    }
+
+    /// What rate halving leaves in fast recovery, in bytes: half of ssthresh (`tcp_reno_min_cwnd` of Linux 2.6), where the
+    /// algorithm has no more of its own.
+    fn least_in_recovery(&self) -> u64 {
+        self.ssthresh() / 2
+    }
 
     /// Bytes allowed in flight. Never below one segment.
     fn window(&self) -> u64;

@@ -63,6 +63,11 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
         self.clone()
     }
 
+    /// As the kernels of ns-2's TCP-Linux have it, where nothing else was said. Used with profile `ns2-linux`.
+    fn in_linux26(&self) -> Self {
+        self.clone()
+    }
+
     /// What the ranges of single parameters do not show.
     fn check(&self) -> Result<(), String> {
         Ok(())
@@ -108,6 +113,14 @@ macro_rules! algorithms {
             pub fn in_linux(&self) -> Self {
                 match self {
                     $(Self::$variant(config) => Self::$variant(config.in_linux()),)*
+                }
+            }
+
+            /// The algorithm as Linux 2.6 has it: parameters that are left to the profile are that kernel's.
+            #[must_use]
+            pub fn in_linux26(&self) -> Self {
+                match self {
+                    $(Self::$variant(config) => Self::$variant(config.in_linux26()),)*
                 }
             }
 

@@ -5,7 +5,8 @@
 //!
 //! - slow start, for each counted segment: W += 1 (equation 2);
 //! - congestion avoidance, for each counted segment: W += 1/W (equation 3), or W += 1 after W segments
-//!   (the byte counting that §3.1 recommends);
+//!   (the byte counting that §3.1 recommends), or in `linux-2.6` after W acknowledged ones, those of the repair before
+//!   included, once an ACK (`tcp_reno_cong_avoid` with `tcp_abc` = 1);
 //! - loss: ssthresh = max(FlightSize/2, 2), W = ssthresh (equation 4);
 //! - mark: as a loss, or with ABE ssthresh = max(0.8 FlightSize, 2) (RFC 8511 §3);
 //! - timeout: the same ssthresh, unless it is for the same data again; W = 1.
@@ -50,7 +51,7 @@ pub struct Config<M = Reno> {
 /// How congestion avoidance adds its segment a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Increase {
-    /// Whole with profile `linux`, fraction with the others.
+    /// Whole with profile `linux`, `linux-2.6` with `ns2-linux`, fraction with the others.
     #[default]
     Profile,
     /// 1/W for each counted segment (RFC 5681 equation 3).
@@ -58,6 +59,9 @@ pub enum Increase {
     /// A whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1), and thresholds of whole segments, as Linux
     /// (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`).
     Whole,
+    /// A whole segment after W acknowledged ones, as Linux 2.6 with byte counting: what is acknowledged in fast recovery
+    /// counts, too, and an ACK adds one segment at most.
+    Linux26,
 }
 
 /// RFC 5681's window.
@@ -69,6 +73,13 @@ pub struct Additive {
     mark_kept: f64,
     restarts: bool,
     slow_start: SlowStart,
+}
+
+impl Increase {
+    /// This one, if it is left to the profile.
+    fn or(self, profile: Self) -> Self {
+        if self == Self::Profile { profile } else { self }
+    }
 }
 
 impl Additive {
@@ -85,6 +96,14 @@ impl Additive {
     }
 
     fn avoid_congestion(&mut self, acked: f64) {
+        if self.increase == Increase::Linux26 {
+            let window = self.window.segments();
+            if self.counted >= window {
+                self.counted -= window;
+                self.window.grow(1.0);
+            }
+            return;
+        }
         if self.increase != Increase::Whole {
             self.window.grow(acked / self.window.segments());
             return;
@@ -106,14 +125,23 @@ impl Additive {
     /// So much of what was in flight, as a threshold.
     fn threshold(&self, kept: f64, flight: u64) -> f64 {
         let threshold = kept * self.window.in_segments(flight);
-        if self.increase == Increase::Whole { libm::floor(threshold) } else { threshold }
+        if matches!(self.increase, Increase::Whole | Increase::Linux26) { libm::floor(threshold) } else { threshold }
     }
 }
 
 impl CongestionControl for Additive {
     fn on_ack(&mut self, ack: &Ack) {
+        if self.increase == Increase::Linux26 {
+            self.counted += self.window.in_segments(ack.newly_acked);
+        }
         if !ack.may_grow() {
             return;
+        }
+        if self.increase == Increase::Linux26 && self.window.segments() <= self.window.threshold() {
+            // Slow start holds at the threshold, too, and spends what was counted (tcp_slow_start).
+            self.counted = 0.0;
+            let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+            return self.window.grow(left);
         }
         let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
         if left > 0.0 {
@@ -178,13 +206,14 @@ impl<M: Member> Algorithm for Config<M> {
             default: "profile",
             unit: "",
             meaning: "How avoidance adds its segment a round: fraction adds 1/W for each counted segment; whole \
-                      adds one segment after W of them, and keeps thresholds in whole segments, as Linux; profile \
-                      is whole in profile linux, fraction in the others.",
+                      adds one segment after W of them, and keeps thresholds in whole segments, as Linux; linux-2.6 \
+                      does so after W acknowledged ones, those of fast recovery included; profile is whole in \
+                      profile linux, linux-2.6 in ns2-linux, fraction in the others.",
             place: Place::Word {
-                words: &["profile", "fraction", "whole"],
+                words: &["profile", "fraction", "whole", "linux-2.6"],
                 read: |config| config.increase as usize,
                 write: |config, word| {
-                    config.increase = [Increase::Profile, Increase::Fraction, Increase::Whole][word];
+                    config.increase = [Increase::Profile, Increase::Fraction, Increase::Whole, Increase::Linux26][word];
                 },
             },
         };
@@ -200,8 +229,11 @@ impl<M: Member> Algorithm for Config<M> {
     }
 
     fn in_linux(&self) -> Self {
-        let increase = if self.increase == Increase::Profile { Increase::Whole } else { self.increase };
-        Self { increase, ..self.clone() }
+        Self { increase: self.increase.or(Increase::Whole), ..self.clone() }
+    }
+
+    fn in_linux26(&self) -> Self {
+        Self { increase: self.increase.or(Increase::Linux26), ..self.clone() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

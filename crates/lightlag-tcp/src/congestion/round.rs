@@ -54,6 +54,12 @@ impl Round {
         ended
     }
 
+    /// Begins a round with this ACK, whatever became of the last one.
+    pub fn restart(&mut self, ack: &Ack) {
+        self.end = Some(ack.snd_nxt);
+        self.forget();
+    }
+
     /// Forgets the samples so far; the round goes on.
     pub fn forget(&mut self) {
         self.seen = Samples::NONE;

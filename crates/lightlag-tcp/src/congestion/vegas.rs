@@ -23,6 +23,8 @@
 //! ssthresh = max(2, W/2). That diff is the paper's, and that slow start ends at the W it has, is ours \[R\]. It also ends at
 //! the bandwidth-delay product of a route where that is configured, as every slow start here.
 //!
+//! The variant `linux-2.6` is that of tcp_vegas.c from 2.6.16 to 2.6.22, which ns-2 carries: see `vegas/linux26.rs`.
+//!
 //! The variant `ns3` is that of ns-3, which sees only the smoothed RTT: see `vegas/ns3.rs`.
 //!
 //! All are NewReno while a loss is repaired. A base that never rises starves a sender whose route became longer,
@@ -30,6 +32,7 @@
 //! segment and did not help, the smallest RTT in them becomes base (the idea of La, Walrand, Anantharam, "Issues in
 //! TCP Vegas", UCB/ERL M99/3, 1999; the rule is this file's own). Persistent queues of others look the same.
 
+mod linux26;
 mod ns3;
 
 use super::parameters::{Place, Setting};
@@ -76,6 +79,8 @@ pub enum Variant {
     Scps,
     /// ns-3.
     Ns3,
+    /// tcp_vegas.c of Linux 2.6.16 to 2.6.22.
+    Linux26,
 }
 
 /// α, β and γ of the SCPS-TP reference implementation.
@@ -92,6 +97,9 @@ pub struct Vegas {
     grows: bool,
     /// Rounds in a row with diff > β, and the smallest RTT in them.
     crowded: (f64, Duration),
+    /// Of `linux-2.6`: the offsets between which the last round's data lay, and W in whole segments when it began.
+    sent: (u64, u64),
+    held: f64,
 }
 
 impl Vegas {
@@ -101,9 +109,12 @@ impl Vegas {
             config: config.clone(),
             window: Window::new(start),
             round: Round::default(),
-            base: Duration::MAX,
+            // ns-2 times the 40 bytes of its first packet, as the handshake here.
+            base: start.rtt.filter(|_| config.variant == Variant::Linux26).unwrap_or(Duration::MAX),
             grows: true,
             crowded: (0.0, Duration::MAX),
+            sent: (0, 0),
+            held: 0.0,
         }
     }
 
@@ -167,7 +178,7 @@ impl Vegas {
         let end = match self.config.variant {
             Variant::Original => w - w / 8.0,
             Variant::Linux => w * ratio + 1.0,
-            Variant::Scps | Variant::Ns3 => w,
+            Variant::Scps | Variant::Ns3 | Variant::Linux26 => w,
         };
         self.window.clamp_to(end.max(LEAST_WINDOW));
         self.window.leave_slow_start();
@@ -196,9 +207,10 @@ impl Vegas {
 
 impl CongestionControl for Vegas {
     fn on_ack(&mut self, ack: &Ack) {
-        if self.config.variant == Variant::Ns3 {
-            self.on_ack_ns3(ack);
-            return;
+        match self.config.variant {
+            Variant::Ns3 => return self.on_ack_ns3(ack),
+            Variant::Linux26 => return self.on_ack_linux26(ack),
+            Variant::Original | Variant::Linux | Variant::Scps => {}
         }
         if let Some(rtt) = ack.rtt {
             self.base = self.base.min(rtt);
@@ -226,7 +238,7 @@ impl CongestionControl for Vegas {
         let threshold = match self.config.variant {
             Variant::Scps => kept * self.window.segments(),
             Variant::Ns3 => self.lowered().min(self.window.threshold()),
-            Variant::Original | Variant::Linux => kept * flight,
+            Variant::Original | Variant::Linux | Variant::Linux26 => kept * flight,
         };
         self.window.react(event, threshold);
         if timeout && self.is_original() {
@@ -275,11 +287,12 @@ impl Algorithm for Config {
             "          loss: W/2;  timeout: ssthresh = max(W/2, 2), W = 1;  alpha = 3, beta = 5, gamma = 4",
             "linux:    diff = W (RTT - base)/base, RTT = smallest of the round;  slow start as newreno, ends at",
             "          min(W, W base/RTT + 1);  loss and timeout as newreno",
+            "linux-2.6: diff = W (1 - base/RTT) in half segments, W as it was a round before;  W += 1 every second round",
             "ns3:      as linux in whole segments, RTT = SRTT;  a reduction lowers ssthresh to W - 1;  loss: W = ssthresh",
             "window of one flow on a path of mu segments/s:  mu base + alpha <= W <= mu base + beta",
         ],
         source: "Brakmo, Peterson, \"TCP Vegas: end to end congestion avoidance on a global Internet\", IEEE JSAC \
-                 13(8), 1995; the variant linux: tcp_vegas.c; ns3: its TcpVegas; scps: the MITRE SCPS reference implementation",
+                 13(8), 1995; the variants linux and linux-2.6: tcp_vegas.c; ns3: its TcpVegas; scps: the MITRE SCPS reference implementation",
     };
 
     fn settings() -> Vec<Setting<Self>> {
@@ -287,13 +300,14 @@ impl Algorithm for Config {
             name: "variant",
             default: "original",
             unit: "",
-            meaning: "Whose Vegas: that of the paper, Linux's, ns-3's, which sees the smoothed RTT, or that of the SCPS-TP \
+            meaning: "Whose Vegas: that of the paper, Linux's, that of Linux 2.6.16 to 2.6.22 as in ns-2, ns-3's, which sees the smoothed RTT, or that of the SCPS-TP \
                       reference implementation, which sets alpha, beta and gamma to 3, 5 and 4.",
             place: Place::Word {
-                words: &["original", "linux", "scps", "ns3"],
+                words: &["original", "linux", "scps", "ns3", "linux-2.6"],
                 read: |config| config.variant as usize,
                 write: |config, word| {
-                    config.variant = [Variant::Original, Variant::Linux, Variant::Scps, Variant::Ns3][word];
+                    config.variant =
+                        [Variant::Original, Variant::Linux, Variant::Scps, Variant::Ns3, Variant::Linux26][word];
                     if config.variant == Variant::Scps {
                         (config.alpha, config.beta, config.gamma) = SCPS;
                     }

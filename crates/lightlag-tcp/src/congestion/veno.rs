@@ -114,6 +114,10 @@ impl CongestionControl for Veno {
         self.window.restart(window, threshold);
     }
 
+    fn least_in_recovery(&self) -> u64 {
+        self.ssthresh()
+    }
+
     fn window(&self) -> u64 {
         self.window.bytes()
     }

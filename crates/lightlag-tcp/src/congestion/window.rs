@@ -13,17 +13,27 @@ pub struct Window {
     /// The threshold at the begin.
     first: f64,
     segment_size: f64,
+    /// Whether a reduction leaves whole segments.
+    whole: bool,
     /// Window and threshold before the last reaction.
     before: (f64, f64),
 }
 
 impl Window {
-    /// The initial window, with no threshold yet (RFC 5681 §3.1: arbitrarily high), or with what the route holds, where
-    /// that is known: slow start need not find it by a loss.
+    /// The initial window, with no threshold yet (RFC 5681 §3.1: arbitrarily high), or with the one that is set, or with what
+    /// the route holds, where that is known: slow start need not find it by a loss.
     pub fn new(start: &Start) -> Self {
         let segment_size = start.segment_size as f64;
         let first = start.pipe.map_or(f64::INFINITY, |bytes| (bytes as f64 / segment_size).max(2.0));
-        Self { segments: start.initial_window as f64, threshold: first, first, segment_size, before: (0.0, 0.0) }
+        let first = start.ssthresh.map_or(first, |segments| first.min(f64::from(segments)));
+        Self {
+            segments: start.initial_window as f64,
+            threshold: first,
+            first,
+            segment_size,
+            whole: start.whole,
+            before: (0.0, 0.0),
+        }
     }
 
     /// The window in segments.
@@ -103,7 +113,7 @@ impl Window {
     pub fn react(&mut self, event: &Congestion, threshold: f64) {
         if event.cause != Cause::RepeatedTimeout {
             self.before = (self.segments, self.threshold);
-            self.threshold = threshold.max(2.0);
+            self.threshold = if self.whole { libm::floor(threshold) } else { threshold }.max(2.0);
         }
         self.segments = if matches!(event.cause, Cause::Loss | Cause::Mark) { self.threshold } else { 1.0 };
     }

@@ -5,7 +5,9 @@
 //! window of the congestion control. With SACK the pipe does that work (RFC 6675). After a timeout everything
 //! not SACKed counts as lost and leaves again under slow start.
 
+mod fack;
 mod guessed;
+mod halving;
 mod new_reno;
 mod prr;
 mod rack;
@@ -24,6 +26,7 @@ use crate::congestion::{Cause, Phase};
 use crate::scoreboard::{Delivery, Range, Scoreboard};
 use crate::timer;
 use guessed::Guesses;
+use halving::Halving;
 use lightlag_core::{Duration, Instant};
 use prr::Prr;
 use rack::Rack;
@@ -34,6 +37,9 @@ const DUP_THRESHOLD: u32 = 3;
 
 /// The most that is told (tcp_max_reordering of Linux).
 const MOST_REORDERING: u64 = 300;
+
+/// What may leave at once when fast recovery with rate halving has ended (`tcp_max_burst`).
+const MOST_BURST: u64 = 3;
 
 /// No duplicate ACK since the last new one.
 const IN_ORDER: u64 = u64::MAX;
@@ -49,6 +55,8 @@ pub struct Rules {
     pub prr: bool,
     /// Duplicate ACKs count as SACKs of unknown segments (Linux without SACK).
     pub guesses: bool,
+    /// Rate halving in its place.
+    pub rate_halving: bool,
     /// RACK's round trip is that of the segment delivered last in the order of offsets (Linux).
     pub rtt_by_offset: bool,
     /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
@@ -57,6 +65,11 @@ pub struct Rules {
     pub reductions: Reductions,
     /// What shows that an episode was spurious.
     pub signs: Signs,
+}
+
+/// Whether this repairs by what SACK reports.
+fn by_sack(scheme: Scheme) -> bool {
+    matches!(scheme, Scheme::Sack | Scheme::Rack | Scheme::Fack)
 }
 
 /// What an ACK said.
@@ -108,6 +121,34 @@ pub struct Verdict {
     pub undone: bool,
 }
 
+/// How the window is reduced in fast recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// At once.
+    AtOnce,
+    /// In proportion to what is delivered.
+    Proportional,
+    /// By a segment for every two ACKs.
+    Halving,
+}
+
+impl Way {
+    fn of(rules: &Rules) -> Self {
+        match by_sack(rules.scheme) || rules.guesses {
+            true if rules.rate_halving => Self::Halving,
+            true if rules.prr => Self::Proportional,
+            _ => Self::AtOnce,
+        }
+    }
+}
+
+/// What takes the place of the window while it is reduced.
+#[derive(Clone, Copy, Debug)]
+enum Reduction {
+    Proportional(Prr),
+    Halving(Halving),
+}
+
 /// The state of repair of one sender.
 #[derive(Debug)]
 #[repr(C)]
@@ -116,9 +157,8 @@ pub struct Recovery {
     phase: Phase,
     scheme: Scheme,
     limited_transmit: bool,
-    prr_on: bool,
-    /// Reductions are Linux's.
-    kernel: bool,
+    way: Way,
+    reductions: Reductions,
     impatient: bool,
     restart_on_loss: bool,
     signs: Signs,
@@ -133,7 +173,7 @@ pub struct Recovery {
     prior_window: u32,
     /// Bytes by which the window is larger or smaller than the congestion control says.
     inflation: i64,
-    prr: Option<Box<Prr>>,
+    reduction: Option<Box<Reduction>>,
     /// The next new offset when duplicate ACKs began: what leaves later is limited transmit's.
     disorder: u64,
     /// The episode ends when this is acknowledged.
@@ -156,14 +196,14 @@ impl Recovery {
             phase: Phase::Open,
             scheme: rules.scheme,
             limited_transmit: rules.limited_transmit,
-            prr_on: rules.prr && (rules.guesses || matches!(rules.scheme, Scheme::Sack | Scheme::Rack)),
+            way: Way::of(&rules),
             guesses: rules.guesses.then(Guesses::new),
-            kernel: rules.reductions == Reductions::Linux,
+            reductions: rules.reductions,
             impatient: rules.impatient,
             restart_on_loss: false,
             signs: rules.signs,
             rack: Rack::new(rules.rtt_by_offset),
-            prr: None,
+            reduction: None,
             episode: Episode::none(),
             partial: false,
             duplicates: 0,
@@ -219,7 +259,7 @@ impl Recovery {
 
     /// Whether SACK steers the repair.
     pub fn uses_sack(&self) -> bool {
-        matches!(self.scheme, Scheme::Sack | Scheme::Rack)
+        by_sack(self.scheme)
     }
 
     /// Whether reports of the peer, SACK or SNACK, steer the repair.
@@ -269,8 +309,9 @@ impl Recovery {
     /// The window of the congestion control, with the inflation of fast recovery, or what proportional rate
     /// reduction makes of it.
     pub fn window(&self, cwnd: u64) -> u64 {
-        match &self.prr {
-            Some(prr) => prr.window,
+        match self.reduction.as_deref() {
+            Some(Reduction::Proportional(prr)) => prr.window,
+            Some(Reduction::Halving(halving)) => halving.window(),
             None => cwnd.saturating_add_signed(self.inflation),
         }
     }
@@ -278,68 +319,95 @@ impl Recovery {
     /// A reduction begins, from this congestion window.
     pub fn begin_reduction(&mut self, window: u64) {
         self.prior_window = (window / u64::from(self.segment_size)).min(u64::from(u32::MAX)) as u32;
-        self.prr = None;
+        self.reduction = None;
+    }
+
+    /// Whether reductions are Linux's.
+    fn is_kernel(&self) -> bool {
+        self.reductions == Reductions::Linux
     }
 
     /// The value that a reaction to congestion reduces: the congestion window or, by the RFCs, what is in flight.
     pub fn reduced_from(&self, window: u64, flight: u64) -> u64 {
-        if self.kernel { window } else { flight }
+        match self.reduction.as_deref() {
+            Some(Reduction::Halving(halving)) if self.reductions == Reductions::Each => halving.floor().min(window),
+            _ if self.reductions != Reductions::Rfc => window,
+            _ => flight,
+        }
     }
 
     /// A mark was answered: the window goes down to the threshold in the proportion of what is delivered.
     #[cold]
     pub fn reduce_for_mark(&mut self, board: &Scoreboard, delivered: u64, target: u64) {
-        if self.phase == Phase::Open && self.prr_on {
-            self.prr = Some(Box::new(self.reduction(board, delivered, target)));
+        if self.phase == Phase::Open && self.way == Way::Proportional {
+            let prr = self.proportional(board, delivered, target);
+            self.reduction = Some(Box::new(Reduction::Proportional(prr)));
         }
     }
 
     /// Proportional rate reduction down to `target`.
-    fn reduction(&self, board: &Scoreboard, delivered: u64, target: u64) -> Prr {
-        if self.kernel {
-            let prior = u64::from(self.prior_window) * u64::from(self.segment_size);
-            Prr::in_linux(board, prior, target)
-        } else {
-            Prr::new(board, delivered, target)
-        }
+    fn proportional(&self, board: &Scoreboard, delivered: u64, target: u64) -> Prr {
+        if self.is_kernel() { Prr::in_linux(board, self.prior(), target) } else { Prr::new(board, delivered, target) }
+    }
+
+    /// The window before the last reduction, in bytes.
+    fn prior(&self) -> u64 {
+        u64::from(self.prior_window) * u64::from(self.segment_size)
     }
 
     /// Whether that goes on: until something that left after the answer is acknowledged.
     pub fn reduces_for_mark(&self, board: &Scoreboard) -> bool {
-        self.phase == Phase::Open && self.prr.as_ref().is_some_and(|prr| board.una() <= prr.until)
+        self.phase == Phase::Open
+            && matches!(self.reduction.as_deref(), Some(Reduction::Proportional(prr)) if board.una() <= prr.until)
     }
 
     /// Whether [`Self::reduce`] has a say.
     pub fn reduces(&self) -> bool {
-        self.phase == Phase::Recovery || self.prr.is_some()
+        self.phase == Phase::Recovery || self.reduction.is_some()
     }
 
-    /// What an ACK lets leave in fast recovery, or after a mark, with this slow-start threshold. `lost`: it showed a
-    /// new loss.
-    pub fn reduce(&mut self, board: &Scoreboard, news: &News<'_>, ssthresh: u64, lost: bool) {
+    /// What an ACK lets leave in fast recovery, or after a mark, with this slow-start threshold and least window. `lost`:
+    /// it showed a new loss.
+    pub fn reduce(&mut self, board: &Scoreboard, news: &News<'_>, ssthresh: u64, floor: u64, lost: bool) {
         let has_say = self.phase == Phase::Recovery || self.reduces_for_mark(board);
-        if !has_say || !self.prr_on {
-            self.prr = None;
+        if !has_say || self.way == Way::AtOnce {
+            self.reduction = None;
             return;
         }
-        let delivered = news.delivery.bytes;
-        if self.prr.is_none() {
-            self.prr = Some(Box::new(self.reduction(board, delivered, ssthresh)));
+        let (delivered, segment) = (news.delivery.bytes, u64::from(self.segment_size));
+        if self.reduction.is_none() {
+            self.reduction = Some(Box::new(if self.way == Way::Halving {
+                Reduction::Halving(Halving::new(self.prior(), floor, segment))
+            } else {
+                Reduction::Proportional(self.proportional(board, delivered, ssthresh))
+            }));
         }
-        if let Some(prr) = &mut self.prr {
-            prr.on_ack(board.pipe(), delivered, news.newly_acked > 0 && !lost, u64::from(self.segment_size));
+        match self.reduction.as_deref_mut() {
+            Some(Reduction::Proportional(prr)) => {
+                prr.on_ack(board.pipe(), delivered, news.newly_acked > 0 && !lost, segment);
+            }
+            Some(Reduction::Halving(halving)) => halving.on_ack(board.pipe()),
+            None => {}
         }
+    }
+
+    /// What may be in flight at most when fast recovery has ended, where its rate was halved: three segments more than is
+    /// (`tcp_moderate_cwnd`). To be asked when it ends.
+    pub fn moderated(&self, board: &Scoreboard) -> Option<u64> {
+        (self.way == Way::Halving).then(|| board.pipe() + MOST_BURST * u64::from(self.segment_size))
     }
 
     /// The window of the congestion control counts again, whatever was to leave in its place.
     pub fn end_reduction(&mut self) {
-        self.prr = None;
+        self.reduction = None;
     }
 
-    /// Data left: new, or again.
-    pub fn sent(&mut self, now: Instant, bytes: u32, again: bool) {
-        if let Some(prr) = &mut self.prr {
-            prr.sent(u64::from(bytes));
+    /// Data left, new or again, with which so much is in flight.
+    pub fn sent(&mut self, now: Instant, bytes: u32, again: bool, pipe: u64) {
+        match self.reduction.as_deref_mut() {
+            Some(Reduction::Proportional(prr)) => prr.sent(u64::from(bytes)),
+            Some(Reduction::Halving(halving)) => halving.sent(pipe),
+            None => {}
         }
         if again {
             self.episode.resent(now);
@@ -348,7 +416,7 @@ impl Recovery {
 
     /// The algorithm's window holds in fast recovery, too.
     pub fn leave_window_alone(&mut self) {
-        self.prr_on = false;
+        self.way = Way::AtOnce;
     }
 
     /// Something else than the repair sends data again, and nothing tells the copies apart: no reaction is taken back.
@@ -425,6 +493,7 @@ impl Recovery {
         let verdict = match self.scheme {
             Scheme::Rack => rack::on_ack(self, board, news),
             Scheme::Sack => sack::on_ack(self, board),
+            Scheme::Fack => fack::on_ack(self, board),
             Scheme::Snack => snack::on_ack(self, board, news),
             _ if self.guesses() => guessed::on_ack(self, board, news),
             _ if self.phase == Phase::Loss => Verdict { ended: self.end_if_repaired(board), ..Verdict::default() },
@@ -470,8 +539,9 @@ impl Recovery {
             Phase::Recovery | Phase::Loss => board.flight().min(cwnd),
         };
         // Linux, tcp_enter_loss: what fast recovery has reduced for the same window of data is not reduced again.
-        let reduced = self.kernel && self.phase == Phase::Recovery;
-        let repeated = reduced || self.phase == Phase::Loss && self.timed_out == board.una();
+        let reduced = self.is_kernel() && self.phase == Phase::Recovery;
+        let repeated = reduced
+            || self.reductions != Reductions::Each && self.phase == Phase::Loss && self.timed_out == board.una();
         let testable = self.phase == Phase::Open || repeated && self.episode.tests_head();
         self.timed_out = board.una();
         self.phase = Phase::Loss;
@@ -484,7 +554,7 @@ impl Recovery {
         self.inflation = 0;
         self.duplicates = 0;
         self.disorder = IN_ORDER;
-        self.prr = None;
+        self.reduction = None;
         self.rack.timer = Instant::MAX;
         if !repeated {
             self.episode = Episode::begin(board.una());
@@ -509,7 +579,7 @@ impl Recovery {
         self.inflation = 0;
         self.duplicates = 0;
         self.disorder = IN_ORDER;
-        self.prr = None;
+        self.reduction = None;
         self.rack.timer = Instant::MAX;
         self.timed_out = u64::MAX;
         self.episode = Episode::none();
@@ -543,8 +613,8 @@ impl Recovery {
     fn begin(&mut self, board: &Scoreboard) -> u64 {
         let flight = self.flight_before_disorder(board);
         // Linux, tcp_enter_recovery: the reduction for a mark goes on.
-        if !(self.kernel && self.reduces_for_mark(board)) {
-            self.prr = None;
+        if !(self.is_kernel() && self.reduces_for_mark(board)) {
+            self.reduction = None;
         }
         self.phase = Phase::Recovery;
         self.point = board.nxt();
@@ -570,7 +640,7 @@ impl Recovery {
     fn end(&mut self) {
         self.phase = Phase::Open;
         self.inflation = 0;
-        self.prr = None;
+        self.reduction = None;
     }
 
     /// Without SACK: counts duplicate ACKs, and begins an episode with the third.

@@ -139,7 +139,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
     recovery.rack.adapt(board, news.dsack.is_some());
     let lost_again = recovery.rack.mark(recovery.phase, board, news);
     let ended = recovery.end_if_repaired(board);
-    let verdict = if recovery.kernel && lost_again && recovery.phase == Phase::Loss {
+    let verdict = if recovery.is_kernel() && lost_again && recovery.phase == Phase::Loss {
         begin(recovery, board)
     } else {
         begin_if_lost(recovery, board, ended)
@@ -151,7 +151,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
 pub(super) fn on_timer(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     let lost_before = board.lost_bytes();
     recovery.rack.mark(recovery.phase, board, news);
-    if recovery.kernel && recovery.phase == Phase::Loss && board.lost_bytes() > lost_before {
+    if recovery.is_kernel() && recovery.phase == Phase::Loss && board.lost_bytes() > lost_before {
         return begin(recovery, board);
     }
     begin_if_lost(recovery, board, false)

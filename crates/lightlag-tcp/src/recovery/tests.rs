@@ -40,6 +40,7 @@ fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
         scheme,
         limited_transmit: true,
         prr: false,
+        rate_halving: false,
         rtt_by_offset: false,
         impatient: true,
         reductions: Reductions::Rfc,

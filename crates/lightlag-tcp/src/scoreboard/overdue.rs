@@ -87,6 +87,9 @@ impl Scoreboard {
         self.cursor = self.first;
         if let Some(again) = &mut self.again {
             again.lost.clear();
+            if let Some(forward) = &mut again.forward {
+                forward.lost.clear();
+            }
         }
         for record in &mut self.records {
             if record.has(LOST) && !record.has(RETRANSMITTED) {

@@ -8,7 +8,7 @@ impl Scoreboard {
     #[cold]
     pub fn recut(&mut self, size: u32) -> Vec<usize> {
         self.segment_size = size;
-        self.again = None;
+        self.again = self.again.take().and_then(|again| again.emptied());
         self.pipe = 0;
         let old = std::mem::take(&mut self.records);
         let mut pieces = Vec::with_capacity(old.len());

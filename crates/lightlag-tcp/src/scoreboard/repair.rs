@@ -10,6 +10,14 @@ impl Scoreboard {
         if let Some(number) = self.next_lost_again() {
             return Some(number);
         }
+        let first = self.next_lost_first_copy();
+        let forward = self.again.as_ref().and_then(|again| again.forward.as_ref());
+        let again = forward.and_then(|forward| forward.lost.first().copied());
+        // Forward acknowledgement repairs from the lowest on.
+        again.map_or(first, |again| Some(first.map_or(again, |first| first.min(again))))
+    }
+
+    fn next_lost_first_copy(&mut self) -> Option<u64> {
         while self.cursor < self.lost_edge {
             count_step!(self);
             let record = &self.records[(self.cursor - self.first) as usize];
@@ -105,6 +113,7 @@ impl Scoreboard {
 
     /// The record with this number leaves again.
     pub fn retransmit(&mut self, number: u64, now: Instant) -> Chunk {
+        let nxt = self.first + self.records.len() as u64;
         let record = &mut self.records[(number - self.first) as usize];
         debug_assert!(!record.has(SETTLED), "neither SACKed data nor what was given up leaves again");
         self.pipe -= record.in_pipe();
@@ -114,6 +123,9 @@ impl Scoreboard {
         self.pipe += record.in_pipe();
         if self.timed {
             self.again.get_or_insert_default().resent.push_back((number, now));
+        }
+        if let Some(forward) = self.again.as_mut().and_then(|again| again.forward.as_mut()) {
+            forward.left(number, nxt);
         }
         let fin = record.has(FIN);
         Chunk { start: record.start, len: record.len - u32::from(fin), fin }

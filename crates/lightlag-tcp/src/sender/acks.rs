@@ -8,7 +8,7 @@ use crate::ecn::Marks;
 use crate::recovery::{News, Report, Verdict};
 use crate::rtt::Progress;
 use crate::scoreboard::{Delivery, Range};
-use crate::timestamps::{end_of_tick, ticks_since};
+use crate::timestamps::{end_of_tick, ticks_since, timestamp};
 use lightlag_core::{Duration, Instant};
 
 /// An acknowledgement in offsets.
@@ -64,10 +64,13 @@ impl Sender {
             Delivery::default()
         };
         self.judge_probe(now, &arrived, account);
-        if newly_acked > 0 && self.recovery.guesses() {
-            self.acknowledge_guessed(arrived.ack, &mut delivery);
-        } else if newly_acked > 0 {
-            self.board.acknowledge(arrived.ack, &mut delivery);
+        if newly_acked > 0 {
+            if self.recovery.guesses() {
+                self.acknowledge_guessed(arrived.ack, &mut delivery);
+            } else {
+                self.board.acknowledge(arrived.ack, &mut delivery);
+            }
+            self.retries = 0;
         }
         if doubtful {
             delivery.begin_reports(self.earliest_fresh(now));
@@ -108,11 +111,8 @@ impl Sender {
         };
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
-        if newly_acked > 0 {
-            self.retries = 0;
-            if !verdict.keep_timer {
-                self.restart_timer(now, config);
-            }
+        if newly_acked > 0 && !verdict.keep_timer || config.rto.every_ack && !self.board.is_empty() {
+            self.restart_timer(now, config);
         }
         if self.validation.is_some() {
             self.validate(now, una, phase, account);
@@ -238,8 +238,11 @@ impl Sender {
         if excused || self.congestion.as_ref().is_some_and(|congestion| congestion.refuses_prr()) {
             return self.recovery.end_reduction();
         }
-        let ssthresh = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.ssthresh());
-        self.recovery.reduce(&self.board, news, ssthresh, lost);
+        let (ssthresh, floor) = self
+            .congestion
+            .as_ref()
+            .map_or((u64::MAX, u64::MAX), |congestion| (congestion.ssthresh(), congestion.least_in_recovery()));
+        self.recovery.reduce(&self.board, news, ssthresh, floor, lost);
     }
 
     /// Tells the congestion control: the ACK first, then what ended, then what began.
@@ -248,14 +251,14 @@ impl Sender {
         let Some(congestion) = &mut self.congestion else { return };
         congestion.on_ack(ack);
         if verdict != Verdict::default() {
-            self.turn_episode(ack.now, verdict, account);
+            self.turn_episode(ack.now, ack.phase, verdict, account);
         }
         self.copy_window(ack.now, account);
     }
 
     /// An episode ended or began, or both.
     #[cold]
-    fn turn_episode(&mut self, now: Instant, verdict: Verdict, account: &mut Account) {
+    fn turn_episode(&mut self, now: Instant, phase: Phase, verdict: Verdict, account: &mut Account) {
         let Some(congestion) = &mut self.congestion else { return };
         if verdict.undone {
             if !self.paid {
@@ -265,6 +268,7 @@ impl Sender {
         }
         if verdict.ended {
             self.end_episode(now, verdict.undone);
+            self.moderate(now, phase);
         }
         self.begin_episode(now, verdict, account);
     }
@@ -276,6 +280,17 @@ impl Sender {
         self.settle_loss(now, undone);
         if let Some(congestion) = &mut self.congestion {
             congestion.on_recovered(now);
+        }
+    }
+
+    /// After fast recovery with rate halving the window is what is in flight and three segments, if its least was below
+    /// ssthresh (ns-2, `LinuxTcpAgent::tcp_fastretrans_alert`).
+    fn moderate(&mut self, now: Instant, phase: Phase) {
+        if let Some(most) = self.recovery.moderated(&self.board).filter(|_| phase == Phase::Recovery)
+            && let Some(congestion) = &mut self.congestion
+            && congestion.least_in_recovery() < congestion.ssthresh()
+        {
+            congestion.moderate(now, most);
         }
     }
 
@@ -379,6 +394,9 @@ impl Sender {
         config: &Config,
         account: &mut Account,
     ) -> Option<Duration> {
+        if config.rtt_samples == RttSamples::Timed && self.board.una() >= self.sample_from {
+            self.sample_timed(now, config);
+        }
         let echoed = || (newly_acked > 0).then_some(echo).flatten().map(|echo| ticks_since(now, echo));
         let sent = delivery.sent.filter(|(oldest, _)| !delivery.retransmitted && !self.waited_for_link(*oldest));
         let exact = sent.map(|(oldest, newest)| (now.since(oldest), now.since(newest)));
@@ -395,13 +413,30 @@ impl Sender {
         if config.rto.scaled_gains && config.rtt_samples != RttSamples::OnePerRound {
             progress.expected = self.expected_samples(newly_acked);
         }
-        if config.rtt_samples != RttSamples::OnePerRound {
-            self.rtt.sample_at(oldest, &config.rto, progress);
-        } else if self.board.una() >= self.sample_from {
-            self.sample_from = self.board.nxt() + 1;
-            self.rtt.sample_at(oldest, &config.rto, progress);
+        match config.rtt_samples {
+            RttSamples::SendTime | RttSamples::Timestamp => self.rtt.sample_at(oldest, &config.rto, progress),
+            RttSamples::OnePerRound if self.board.una() >= self.sample_from => {
+                self.sample_from = self.board.nxt() + 1;
+                self.rtt.sample_at(oldest, &config.rto, progress);
+            }
+            RttSamples::OnePerRound | RttSamples::Timed => {}
         }
         Some(newest)
+    }
+
+    /// The new segment that leaves is the one that is timed.
+    #[cold]
+    pub(super) fn begin_timing(&mut self, now: Instant) {
+        self.sample_from = self.board.nxt();
+        self.extra.get_or_insert_default().timed_at = now;
+    }
+
+    /// The segment that was timed is acknowledged: its time in whole ticks, by the clock's at both ends of it
+    /// (`LinuxTcpAgent::rtt_update`).
+    fn sample_timed(&mut self, now: Instant, config: &Config) {
+        self.sample_from = u64::MAX;
+        let left = self.extra.as_ref().map_or(now, |extra| extra.timed_at);
+        self.rtt.sample_at(ticks_since(now, timestamp(left)), &config.rto, Progress::default());
     }
 
     /// The samples that a round trip should give where every second segment is acknowledged, by what was in flight

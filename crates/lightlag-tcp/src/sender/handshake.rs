@@ -136,7 +136,7 @@ impl Sender {
     /// The handshake is done.
     pub(crate) fn establish(&mut self, now: Instant, agreed: Agreed, config: &Config, account: &mut Account) {
         let scheme = match config.recovery {
-            Scheme::Sack | Scheme::Rack if !agreed.sack => Scheme::NewReno,
+            Scheme::Sack | Scheme::Rack | Scheme::Fack if !agreed.sack => Scheme::NewReno,
             Scheme::Snack if !agreed.snack && agreed.sack => Scheme::Sack,
             Scheme::Snack if !agreed.snack => Scheme::NewReno,
             scheme => scheme,
@@ -144,6 +144,9 @@ impl Sender {
         self.board.set_segment_size(self.segment_size);
         if scheme == Scheme::Rack {
             self.board.keep_times();
+        }
+        if scheme == Scheme::Fack {
+            self.board.keep_order();
         }
         self.recovery = Recovery::new(rules(config, scheme, agreed.sack), self.segment_size);
         self.tell_recovery();

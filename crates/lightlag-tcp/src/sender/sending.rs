@@ -2,7 +2,7 @@
 
 use super::{Sender, Timer};
 use crate::account::{Account, Limit};
-use crate::config::Config;
+use crate::config::{Config, RttSamples};
 use crate::congestion::Phase;
 use crate::scoreboard::Chunk;
 use lightlag_core::{Duration, Instant};
@@ -183,7 +183,7 @@ impl Sender {
     fn left(&mut self, now: Instant, chunk: Chunk, again: bool, config: &Config) {
         self.burst_left -= 1;
         self.last_sent = now;
-        self.recovery.sent(now, chunk.len, again);
+        self.recovery.sent(now, chunk.len, again, self.board.pipe());
         if config.pacing || self.needs.pacing {
             self.pace(now, chunk, again, config);
         }
@@ -195,6 +195,9 @@ impl Sender {
         self.board.sent(now, chunk.len, chunk.fin);
         if self.nagle && self.minshall && chunk.len < self.segment_size {
             self.extra.get_or_insert_default().small_end = chunk.start + u64::from(chunk.len);
+        }
+        if config.rtt_samples == RttSamples::Timed && self.sample_from == u64::MAX {
+            self.begin_timing(now);
         }
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, false, config);

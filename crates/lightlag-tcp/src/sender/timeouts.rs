@@ -2,7 +2,7 @@
 
 use super::{Sender, Tail, Timer};
 use crate::account::{Account, Limit};
-use crate::config::{Config, TimerGranularity};
+use crate::config::{Config, RttSamples, TimerGranularity};
 use crate::congestion::{Congestion, Phase};
 use crate::timer;
 use lightlag_core::{Duration, Instant};
@@ -118,14 +118,18 @@ impl Sender {
             self.settle_loss(now, true);
         }
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
+        let window = self.recovery.reduced_from(self.cwnd, self.cwnd);
         let (cause, flight) = self.recovery.on_timeout(now, &mut self.board, self.cwnd, srtt);
-        let flight = self.recovery.reduced_from(self.cwnd, flight);
+        let flight = self.recovery.reduced_from(window, flight);
         self.note_lost(now);
         if let Some(algorithm) = self.congestion.as_mut().filter(|_| !excused) {
             algorithm.on_congestion(&Congestion { now, cause, flight, srtt, min_rtt });
         }
         if self.needs.bulk_repeat && self.blames_errors() {
             self.rtt.end_back_off();
+        }
+        if config.rtt_samples == RttSamples::Timed {
+            self.sample_from = u64::MAX;
         }
         self.copy_window(now, account);
         self.resend_head = true;

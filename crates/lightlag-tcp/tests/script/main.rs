@@ -47,8 +47,8 @@ macro_rules! areas {
 }
 
 areas!(
-    ack, close, congestion, dsack, ecn, handshake, idle, keepalive, newreno, options, pacing, prr, rack, reset, rto,
-    sack, send, timestamps, undo, whole, window,
+    ack, close, congestion, dsack, ecn, fack, handshake, idle, keepalive, newreno, options, pacing, prr, rack, reset,
+    rto, sack, send, timestamps, undo, whole, window,
 );
 
 #[test]

@@ -109,6 +109,28 @@ def _queue_row(found: Goodputs, name: str, queue: int) -> Row:
     )
 
 
+def blind_settings() -> list[Setting]:
+    """Hybla and CUBIC with the small queue and a sender that does not see that a retransmission is lost."""
+    return [Setting(algorithm, seconds=JUDGED_S, blind=True) for algorithm in ("Hybla", "CUBIC")]
+
+
+def blind_rows(found: Goodputs) -> list[Row]:
+    """What the agent decides."""
+    hybla, cubic = (found[setting] for setting in blind_settings())
+    return [
+        Row(
+            "Fig. 6",
+            f"goodput of {JUDGED_S:.0f} s where lost retransmissions are not seen, Mbit/s: Hybla, CUBIC",
+            "",
+            "1.9, 2.5 (idealised model, the same)",
+            f"{pm(mean_interval(hybla))}, {pm(mean_interval(cubic))}",
+            Verdict.NOT_JUDGED,
+            "repair and timer by RFC 6675 and RFC 6298 instead of ns-2's TCP-Linux: only the timer helps then, and each "
+            "return to slow start is a burst of the maximum window",
+        )
+    ]
+
+
 def _paced_row(found: Goodputs) -> Row:
     paced, plain = (found[Setting("Hybla", SMALL_QUEUE, paced, seconds=JUDGED_S)] for paced in (True, False))
     cubic = found[Setting("CUBIC", SMALL_QUEUE, seconds=JUDGED_S)]

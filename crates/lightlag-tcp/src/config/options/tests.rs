@@ -77,9 +77,9 @@ fn the_receive_buffer_is_a_size_or_tunes_itself() {
         let config = options(json).resolve().unwrap();
         (config.receive_buffer.0, config.receive_buffer_initial.map(|bytes| bytes.0))
     };
-    assert_eq!(buffer("{}"), (16 << 20, Some(81_920)));
+    assert_eq!(buffer("{}"), (16 << 20, Some(80_896)));
     assert_eq!(buffer(r#"{ "receive_buffer": "300 kB" }"#), (300_000, None));
-    assert_eq!(buffer(r#"{ "profile": "rfc", "receive_buffer": "auto" }"#), (16 << 20, Some(81_920)));
+    assert_eq!(buffer(r#"{ "profile": "rfc", "receive_buffer": "auto" }"#), (16 << 20, Some(80_896)));
     let json = r#"{"receive_buffer":{"auto":{"initial":"8 kB","max":"1 MB"}}}"#;
     assert_eq!(buffer(json), (1_000_000, Some(8_000)));
     assert_eq!(serde_json::to_string(&options(json)).unwrap(), json);
@@ -184,4 +184,25 @@ fn scps_can_be_switched_on_and_off_by_itself() {
     assert_eq!(config(r#"{ "ack_interval": "400 ms" }"#).rto.variance_floor, Duration::from_millis(400));
     let control = config(r#"{ "rate_control": { "rate": "1 Mbit/s" } }"#);
     assert_eq!(control.rate_control.unwrap().size(&control), 5 * 1_500);
+}
+
+#[test]
+fn rate_halving_and_proportional_reduction_take_each_others_place() {
+    let of = |json: &str| {
+        let config = options(json).resolve().unwrap();
+        (config.prr, config.rate_halving)
+    };
+    assert_eq!(of(r#"{ "profile": "ns2-linux" }"#), (false, true));
+    assert_eq!(of(r#"{ "profile": "ns2-linux", "prr": true }"#), (true, false));
+    assert_eq!(of(r#"{ "rate_halving": true }"#), (false, true));
+    let wrong = |json| options(json).resolve().unwrap_err().to_string();
+    assert!(wrong(r#"{ "prr": true, "rate_halving": true }"#).contains("rate_halving: true goes with prr = false"));
+    assert!(wrong(r#"{ "sack": false, "rate_halving": true }"#).contains("rate_halving: true needs sack = true"));
+    assert!(wrong(r#"{ "sack": false, "recovery": "fack" }"#).contains("recovery"));
+}
+
+#[test]
+fn the_first_threshold_is_two_segments_or_more() {
+    assert_eq!(options(r#"{ "initial_ssthresh": 5000 }"#).resolve().unwrap().initial_ssthresh, Some(5000));
+    assert!(options(r#"{ "initial_ssthresh": 1 }"#).resolve().unwrap_err().to_string().contains("initial_ssthresh: 1"));
 }

@@ -10,11 +10,13 @@
 //! - the target is taken again when W changes, or 1/32 s later;
 //! - no loss since the begin or a timeout: `linux` cnt ≤ 20, `linux-2.6` cnt = 50;
 //! - `linux-2.6`: cnt ≥ ⌊W/(16·dMin/100 ms)⌋, at most 16 segments more in 100 ms (later releases of 2.6 only from K on);
+//!   dMin is there that of timestamps, without which there is none and no such bound;
 //! - Reno's window grows by one for every ⌊W·⌊8(1 + β)/(3(1 − β))⌋/8⌋ segments; where it is above W, cnt ≤
 //!   ⌊W/(it − W)⌋;
 //! - `linux`: cnt ≥ 2, so W grows by half a round at the most; W += 1 for each cnt of the segments that ACKs count;
 //! - `linux-2.6`: cnt is divided by the mean number of segments an ACK acknowledges, and counts ACKs: W += 1 every
-//!   cnt + 1 of them. The mean begins at 2 and is kept in sixteenths, so with an ACK a segment it stays at 31/16;
+//!   cnt + 1 of them. The mean begins at 2 and is kept in sixteenths, so with an ACK a segment it stays at 31/16; what is
+//!   acknowledged while losses are repaired does not enter it;
 //! - loss, mark: Wmax = W, or ⌊W(1 + β)/2⌋ below the last one; ssthresh = max(⌊β·W⌋, 2), of the window, not of
 //!   FlightSize. β = 717/1024, in `linux-2.6` 819/1024;
 //! - timeout: that ssthresh; Wmax, dMin and the epoch are forgotten. Undo gives the window back, not Wmax;
@@ -24,7 +26,7 @@
 //! Not modelled: jiffies (time has its full resolution here), and the table for ∛, which is exact here.
 
 use super::{ABE_KEPT, Config, Variant};
-use crate::congestion::{Ack, Cause, Congestion, CongestionControl, Epoch, SlowStart, Start, Window};
+use crate::congestion::{Ack, Cause, Congestion, CongestionControl, Epoch, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
 /// Units of t and K a second.
@@ -54,6 +56,8 @@ pub struct CubicLinux {
     curve: Option<Curve>,
     last_ack: Instant,
     mark_kept: f64,
+    /// Whether samples count for dMin.
+    samples: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -87,6 +91,7 @@ impl CubicLinux {
             curve: None,
             last_ack: Instant::ZERO,
             mark_kept: if start.abe { config.beta.max(ABE_KEPT) } else { config.beta },
+            samples: start.timestamps || config.variant != Variant::Linux26,
         }
     }
 
@@ -100,12 +105,12 @@ impl CubicLinux {
     }
 
     fn sample(&mut self, ack: &Ack) {
-        if self.is_first() && ack.newly_acked > 0 {
+        if self.is_first() && ack.newly_acked > 0 && ack.phase == Phase::Open {
             let segments = self.window.in_segments(ack.newly_acked) as u64;
             self.delayed_ack = self.delayed_ack + segments - (self.delayed_ack >> 4);
         }
         let settling = self.curve.is_some_and(|curve| ack.now.since(curve.start) < SETTLING);
-        if let Some(rtt) = ack.rtt.filter(|_| !settling) {
+        if let Some(rtt) = ack.rtt.filter(|_| self.samples && !settling) {
             self.delay_min = Some(self.delay_min.map_or(rtt, |least| least.min(rtt)));
         }
     }
@@ -243,6 +248,10 @@ impl CongestionControl for CubicLinux {
             curve.start += now.since(self.last_ack);
         }
         self.window.restart(window, threshold);
+    }
+
+    fn least_in_recovery(&self) -> u64 {
+        self.ssthresh()
     }
 
     fn window(&self) -> u64 {

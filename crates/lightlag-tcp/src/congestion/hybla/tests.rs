@@ -119,3 +119,51 @@ fn the_mean_window_under_random_loss_is_rho_times_that_of_newreno() {
         assert_within(&format!("mean window at {rtt} ms"), mean, rho * (1.5 / p).sqrt(), 0.1);
     }
 }
+
+fn linux26(start: &Start) -> Hybla {
+    Hybla::new(&Config { variant: Variant::Linux26, count: Count::Acks, ..Config::default() }, start)
+}
+
+#[test]
+fn linux_26_begins_with_rho_in_whole_segments() {
+    for (rtt, window) in [(25, 1), (110, 4), (600, 24)] {
+        let begins = Start { rtt: Some(ms(rtt)), ..start(10) };
+        assert_eq!(linux26(&begins).window(), window * SEGMENT, "at {rtt} ms");
+    }
+    // 110/25 = 4.4, in eighths 4.375: 2^4.375 - 1 = 19.75.
+    let mut hybla = linux26(&start(1));
+    hybla.on_ack(&ack(Instant::ZERO, ms(110)));
+    assert!((hybla.window.segments() - 20.749).abs() < 0.001, "{}", hybla.window.segments());
+}
+
+#[test]
+fn linux_26_cuts_what_it_adds_to_128ths() {
+    // 128/87 = 1.47: a 128th an ACK, so 128 ACKs for a segment. Above 128 segments nothing.
+    for (window, acks) in [(87.0, 128), (64.0, 64)] {
+        let mut hybla = linux26(&start(10));
+        hybla.on_congestion(&congestion(Cause::Loss, 2.0 * window));
+        (1..acks).for_each(|_| hybla.on_ack(&ack(Instant::ZERO, ms(25))));
+        assert_eq!(hybla.window.segments(), window);
+        hybla.on_ack(&ack(Instant::ZERO, ms(25)));
+        assert_eq!(hybla.window.segments(), window + 1.0);
+    }
+    let mut hybla = linux26(&start(10));
+    hybla.on_congestion(&congestion(Cause::Loss, 400.0));
+    (0..10_000).for_each(|_| hybla.on_ack(&ack(Instant::ZERO, ms(25))));
+    assert_eq!(hybla.window.segments(), 200.0);
+}
+
+#[test]
+fn linux_26_keeps_its_part_of_a_segment_through_a_loss_and_grows_as_newreno_after_a_timeout() {
+    let mut hybla = linux26(&start(10));
+    hybla.on_congestion(&congestion(Cause::Loss, 40.0));
+    // 128 · 16/20 = 102.4 of 128.
+    hybla.on_ack(&ack(Instant::ZERO, ms(100)));
+    assert_eq!((hybla.window.segments(), hybla.part), (20.0, 102.0 / 128.0));
+    hybla.on_congestion(&congestion(Cause::Loss, 40.0));
+    hybla.on_ack(&ack(Instant::ZERO, ms(100)));
+    assert_eq!((hybla.window.segments(), hybla.part), (21.0, 76.0 / 128.0));
+    hybla.on_congestion(&congestion(Cause::Timeout, 20.0));
+    (0..3).for_each(|_| hybla.on_ack(&Ack { phase: Phase::Loss, ..ack(Instant::ZERO, ms(100)) }));
+    assert_eq!(hybla.window.segments(), 4.0);
+}

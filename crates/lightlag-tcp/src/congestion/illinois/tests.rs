@@ -138,3 +138,36 @@ fn relations_between_parameters_are_checked_when_all_are_set() {
     }
     read(r#"{ "algorithm": "illinois", "eta2": 0.99, "eta3": 1 }"#).unwrap();
 }
+
+#[test]
+fn linux_26_keeps_what_a_loss_should_take() {
+    let config = Config { variant: Variant::Linux26, ..Config::default() };
+    let mut illinois = Illinois::new(&config, &start(10));
+    illinois.on_congestion(&congestion(Cause::Loss, 80.0));
+    assert_eq!(illinois.window(), 40 * SEGMENT, "an equal part before anything is known");
+    let base = Duration::from_millis(100);
+    rounds(&mut illinois, base, &[1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+    assert_eq!(illinois.slopes.decrease, 0.125);
+    illinois.on_congestion(&congestion(Cause::Loss, 40.0));
+    assert_eq!(illinois.window(), 5 * SEGMENT);
+    // Below 15 segments: when the round ends.
+    assert_eq!(illinois.slopes.alpha, 10.0);
+    rounds(&mut illinois, base, &[1.0]);
+    assert_eq!((illinois.slopes.alpha, illinois.slopes.decrease), (1.0, 0.5));
+}
+
+#[test]
+fn linux_26_grows_by_whole_segments() {
+    let config = Config { variant: Variant::Linux26, ..Config::default() };
+    let mut illinois = Illinois::new(&config, &start(10));
+    illinois.on_congestion(&congestion(Cause::Loss, 66.0));
+    // Slow start holds at ssthresh; then 4 ACKs of α = 10 make 40, and W is 34.
+    let sample = Ack { snd_nxt: 1, ..ack(Instant::ZERO, Duration::from_millis(100)) };
+    let windows: Vec<u64> = (0..5)
+        .map(|_| {
+            illinois.on_ack(&sample);
+            illinois.window() / SEGMENT
+        })
+        .collect();
+    assert_eq!(windows, [34, 34, 34, 34, 35]);
+}

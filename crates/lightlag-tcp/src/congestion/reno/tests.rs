@@ -109,3 +109,20 @@ fn with_abe_a_mark_keeps_four_fifths_and_a_loss_half() {
         }
     }
 }
+
+#[test]
+fn linux_26_counts_what_the_repair_acknowledged() {
+    let mut reno = avoiding(Increase::Linux26, 10.5);
+    assert_eq!(reno.window(), 10 * SEGMENT);
+    let repairing = Ack { phase: Phase::Recovery, newly_acked: 25 * SEGMENT, ..ack(Instant::ZERO, RTT) };
+    reno.on_ack(&repairing);
+    assert_eq!(reno.window(), 10 * SEGMENT);
+    // The first ACK is slow start's, which holds at ssthresh and spends what was counted.
+    reno.on_ack(&ack(Instant::ZERO, RTT));
+    assert_eq!(reno.window(), 11 * SEGMENT);
+    reno.on_ack(&repairing);
+    for window in [12, 13, 13] {
+        reno.on_ack(&ack(Instant::ZERO, RTT));
+        assert_eq!(reno.window(), window * SEGMENT);
+    }
+}

@@ -294,3 +294,39 @@ fn a_loss_costs_that_of_ns3_a_segment() {
     vegas.on_congestion(&congestion(Cause::Timeout, 19.0));
     assert_eq!((vegas.window.segments(), vegas.window.threshold()), (1.0, 18.0));
 }
+
+/// Rounds of four ACKs with this RTT and a window in flight, as the kernel of 2.6.22 sees them; the windows after each.
+fn linux26_rounds(vegas: &mut Vegas, rtt: Duration, rounds: u64, nxt: &mut u64) -> Vec<u64> {
+    let mut each = |vegas: &mut Vegas| {
+        let end = *nxt;
+        *nxt += vegas.window();
+        for snd_una in [end - 3, end - 2, end - 1, end] {
+            vegas.on_ack(&Ack { snd_una, snd_nxt: *nxt, ..ack(Instant::ZERO, rtt) });
+        }
+        vegas.window() / SEGMENT
+    };
+    (0..rounds).map(|_| each(vegas)).collect()
+}
+
+#[test]
+fn linux_26_adds_a_segment_every_second_round() {
+    let mut vegas = vegas(Variant::Linux26);
+    vegas.on_congestion(&congestion(Cause::Loss, 40.0));
+    let mut nxt = 100 * SEGMENT;
+    let windows = linux26_rounds(&mut vegas, BASE, 9, &mut nxt);
+    let grown: Vec<u64> = windows[2..].iter().map(|window| window - windows[1]).collect();
+    assert!(grown == [0, 1, 1, 2, 2, 3, 3] || grown == [1, 1, 2, 2, 3, 3, 4], "{windows:?}");
+}
+
+#[test]
+fn linux_26_begins_its_base_with_the_handshake() {
+    // 20 segments and 5 % of them waiting: less than α. By a base of 90 ms a tenth and more: between α and β.
+    for (handshake, grows) in [(None, true), (Some(Duration::from_millis(87)), false)] {
+        let config = Config { variant: Variant::Linux26, ..Config::default() };
+        let mut vegas = Vegas::new(&config, &Start { rtt: handshake, ..start(10) });
+        vegas.on_congestion(&congestion(Cause::Loss, 40.0));
+        let mut nxt = 100 * SEGMENT;
+        let windows = linux26_rounds(&mut vegas, BASE, 12, &mut nxt);
+        assert_eq!(windows[11] > windows[3], grows, "{windows:?}");
+    }
+}

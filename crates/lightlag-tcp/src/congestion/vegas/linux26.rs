@@ -1,0 +1,74 @@
+//! Vegas as Linux 2.6.16 to 2.6.22 has it (tcp_vegas.c), which ns-2's TCP-Linux carries, in whole segments:
+//!
+//! - a round lasts until what was the next new data at its begin is acknowledged; W' is what was outstanding when the round
+//!   before it began, and RTT the smallest of its samples, of which it takes three, NewReno's growth without them;
+//! - diff = W' - W'·base/RTT, up to the next half segment;
+//! - slow start up to ssthresh and at it: W doubles every round; diff > γ ends it with ssthresh = 2 at
+//!   min(W, ⌊W'·base/RTT⌋ + 1);
+//! - avoidance: with V the window at the begin of the round, W moves by one segment towards V + 1 where diff < α, V - 1
+//!   where diff > β, else V. V lags by a round, and so W grows by a segment every second round;
+//! - base is the handshake's sample or a smaller one. ns-2 gives the first packet 40 bytes: base is then short of the
+//!   round trip of a full segment by the time that links take for the difference, which counts as a queue.
+//!
+//! When a repair ends a round begins anew; V is then of before the repair, and W' counts all that left since.
+
+use super::{Ack, Phase, Samples, TOO_FEW_SAMPLES, Vegas};
+
+impl Vegas {
+    /// An ACK.
+    pub(super) fn on_ack_linux26(&mut self, ack: &Ack) {
+        // tcp_ack: what is only reported gives no sample.
+        let ack = &Ack { rtt: ack.rtt.filter(|_| ack.newly_acked > 0), ..*ack };
+        if let Some(rtt) = ack.rtt {
+            self.base = self.base.min(rtt);
+        }
+        let ended = self.round.on_ack(ack);
+        if ack.phase != Phase::Open {
+            self.round.restart(ack);
+            self.sent.1 = ack.snd_nxt;
+            if ack.may_grow() {
+                self.grow_as_newreno(ack.growth);
+            }
+            return;
+        }
+        let growth = if ack.may_grow() { ack.growth } else { 0.0 };
+        match ended {
+            Some(samples) => self.end_round_linux26(&samples, ack, growth),
+            None if self.window.segments() <= self.window.threshold() => self.window.grow(growth),
+            None => {}
+        }
+    }
+
+    fn end_round_linux26(&mut self, round: &Samples, ack: &Ack, growth: f64) {
+        let outstanding = self.window.in_segments(self.sent.1.saturating_sub(self.sent.0)).floor();
+        let (whole, held) = (self.window.segments().floor(), self.held);
+        self.sent = (self.sent.1, ack.snd_nxt);
+        self.held = whole;
+        if round.count <= TOO_FEW_SAMPLES {
+            return self.grow_as_newreno(growth);
+        }
+        let target = (2.0 * outstanding * (self.base / round.min)).floor() / 2.0;
+        let diff = outstanding - target;
+        if whole <= self.window.threshold() {
+            if diff > self.config.gamma {
+                self.window.clamp_to(whole.min(target.floor() + 1.0));
+                self.window.limit_slow_start(2.0);
+            }
+            self.window.grow(growth);
+        } else {
+            let wanted = if diff > self.config.beta {
+                held - 1.0
+            } else if diff < self.config.alpha {
+                held + 1.0
+            } else {
+                held
+            };
+            if wanted > whole && growth > 0.0 {
+                self.window.raise_to(whole + 1.0);
+            } else if wanted < whole {
+                self.window.clamp_to((whole - 1.0).max(super::LEAST_WINDOW));
+            }
+        }
+        self.window.raise_to(super::LEAST_WINDOW);
+    }
+}

@@ -1,0 +1,241 @@
+//! Loss by forward acknowledgement (Mathis, Mahdavi, "Forward acknowledgement: refining TCP congestion control", SIGCOMM
+//! 1996), with the thresholds of ns-2's `ScoreBoard1`.
+//!
+//! FACK is the highest segment that was reported. What was sent once is lost when it lies `DISTANCE` segments or more below
+//! it. What was sent again is lost again when data arrived that was new after it left (SND.NXT of that time ≤ FACK), or a
+//! repair that left more than `DISTANCE` repairs later.
+//!
+//! Repairs leave in order, and so do both of these marks: a queue holds those that are on the way, and its first one tells.
+
+use super::{Again, LOST, RETRANSMITTED, Record, SACKED, SETTLED, Scoreboard, log};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// `dupack_threshold + 1`.
+const DISTANCE: u64 = 4;
+
+/// Repairs by the order in which they left.
+#[derive(Debug, Default)]
+pub(super) struct Forward {
+    on_the_way: VecDeque<Repair>,
+    /// Which repair the last one of a record was.
+    orders: BTreeMap<u64, u64>,
+    following: u64,
+    /// The latest repair that arrived.
+    arrived: Option<u64>,
+    /// Records that were lost again and wait for their next repair.
+    pub(super) lost: BTreeSet<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Repair {
+    number: u64,
+    order: u64,
+    /// The number of the next new record when it left.
+    nxt: u64,
+}
+
+impl Forward {
+    /// The record with this number leaves again, while the next new one would have the number `nxt`.
+    pub(super) fn left(&mut self, number: u64, nxt: u64) {
+        let order = self.following;
+        self.following += 1;
+        self.lost.remove(&number);
+        self.orders.insert(number, order);
+        self.on_the_way.push_back(Repair { number, order, nxt });
+    }
+
+    /// A record that was sent again arrived.
+    pub(super) fn delivered(&mut self, number: u64) {
+        if let Some(order) = self.orders.remove(&number) {
+            self.arrived = self.arrived.max(Some(order));
+        }
+        self.lost.remove(&number);
+    }
+
+    /// Whether that is the last repair of its record, and has not arrived.
+    fn waits(&self, repair: &Repair) -> bool {
+        self.orders.get(&repair.number) == Some(&repair.order)
+    }
+
+    fn is_lost(&self, repair: &Repair, fack: u64) -> bool {
+        repair.nxt <= fack || self.arrived.is_some_and(|arrived| repair.order + DISTANCE < arrived)
+    }
+}
+
+impl Again {
+    /// No repair is on the way any more.
+    pub(super) fn forget_order(&mut self) {
+        self.forward = self.forward.take().map(|_| Forward::default());
+    }
+
+    /// The same with nothing sent again, if there is something to keep.
+    pub(super) fn emptied(self: Box<Self>) -> Option<Box<Self>> {
+        self.forward.map(|_| Box::new(Self { forward: Some(Forward::default()), ..Self::default() }))
+    }
+}
+
+/// A record that was sent again arrived.
+pub(super) fn delivered(again: &mut Option<Box<Again>>, number: u64) {
+    if let Some(forward) = again.as_mut().and_then(|again| again.forward.as_mut()) {
+        forward.delivered(number);
+    }
+}
+
+impl Scoreboard {
+    /// Keeps what [`Self::mark_behind`] needs: the repairs in their order.
+    pub fn keep_order(&mut self) {
+        self.again.get_or_insert_default().forward = Some(Forward::default());
+    }
+
+    /// Marks what forward acknowledgement takes for lost. Returns whether that is anything new.
+    pub fn mark_behind(&mut self) -> bool {
+        if self.ranges.is_empty() {
+            return false;
+        }
+        let fack = self.above_top - 1;
+        let before = self.lost_bytes;
+        while self.lost_edge + DISTANCE <= fack {
+            let Some(record) = self.records.get_mut((self.lost_edge - self.first) as usize) else { break };
+            if !record.has(SETTLED | LOST | RETRANSMITTED) {
+                self.lost_bytes += u64::from(record.len);
+                log::lost(&mut self.log, self.lost_edge, u64::from(record.len));
+                self.pipe -= u64::from(record.len);
+                record.flags |= LOST;
+            }
+            self.lost_edge += 1;
+        }
+        self.mark_repairs_behind(fack);
+        self.lost_bytes > before
+    }
+
+    fn mark_repairs_behind(&mut self, fack: u64) {
+        let Some(forward) = self.again.as_mut().and_then(|again| again.forward.as_mut()) else { return };
+        while let Some(repair) = forward.on_the_way.front().copied() {
+            if forward.waits(&repair) {
+                if !forward.is_lost(&repair, fack) {
+                    return;
+                }
+                let at = repair.number.checked_sub(self.first);
+                let waiting = |record: &&mut Record| record.has(RETRANSMITTED) && !record.has(SETTLED);
+                let record = at.and_then(|at| self.records.get_mut(at as usize)).filter(waiting);
+                if let Some(record) = record {
+                    self.lost_bytes += u64::from(record.len);
+                    log::lost(&mut self.log, repair.number, u64::from(record.len));
+                    self.pipe -= record.in_pipe();
+                    record.flags = record.flags & !RETRANSMITTED | LOST;
+                    self.pipe += record.in_pipe();
+                    forward.lost.insert(repair.number);
+                }
+                forward.orders.remove(&repair.number);
+            }
+            forward.on_the_way.pop_front();
+        }
+    }
+
+    /// Forgets what was reported, lost and repaired: everything outstanding counts as on the way again
+    /// (`ScoreBoard1::ClearScoreBoard`).
+    pub fn forget_reports(&mut self) {
+        self.ranges.clear();
+        self.sacked = 0;
+        self.sacked_bytes = 0;
+        self.lost_edge = self.first;
+        self.cursor = self.first;
+        if let Some(again) = &mut self.again {
+            again.forget_order();
+        }
+        self.pipe = 0;
+        for record in &mut self.records {
+            record.flags &= !(SACKED | LOST | RETRANSMITTED);
+            self.pipe += record.in_pipe();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scoreboard::{Delivery, Range, Scoreboard};
+    use lightlag_core::Instant;
+
+    const SIZE: u32 = 100;
+
+    fn board(segments: u64) -> Scoreboard {
+        let mut board = Scoreboard::new(SIZE);
+        board.keep_order();
+        (0..segments).for_each(|_| board.sent(Instant::ZERO, SIZE, false));
+        board
+    }
+
+    fn sack(board: &mut Scoreboard, start: u64, end: u64) -> bool {
+        let size = u64::from(SIZE);
+        board.sack(Range { start: start * size, end: end * size }, &mut Delivery::default());
+        board.mark_behind()
+    }
+
+    fn repair(board: &mut Scoreboard) -> u64 {
+        let number = board.next_lost().expect("something is lost");
+        board.retransmit(number, Instant::ZERO);
+        number
+    }
+
+    #[test]
+    fn four_segments_below_the_highest_report_is_lost() {
+        let mut board = board(10);
+        assert!(!sack(&mut board, 3, 4));
+        assert!(sack(&mut board, 4, 5), "0 lies four below 4");
+        assert_eq!((board.pipe(), repair(&mut board)), (700, 0));
+        assert!(!board.mark_behind());
+        assert_eq!(board.next_lost(), None);
+        assert!(sack(&mut board, 6, 7));
+        assert_eq!([repair(&mut board), repair(&mut board)], [1, 2]);
+    }
+
+    #[test]
+    fn a_repair_is_lost_when_newer_data_arrived() {
+        let mut board = board(6);
+        assert!(sack(&mut board, 1, 6));
+        assert_eq!(repair(&mut board), 0);
+        board.sent(Instant::ZERO, SIZE, false);
+        assert_eq!(board.pipe(), 200);
+        assert!(sack(&mut board, 6, 7));
+        assert_eq!((board.pipe(), repair(&mut board)), (0, 0));
+        assert_eq!(board.pipe(), 100);
+    }
+
+    #[test]
+    fn a_repair_is_lost_when_one_five_repairs_later_arrived() {
+        let mut board = board(20);
+        assert!(sack(&mut board, 10, 20));
+        for number in 0..6 {
+            assert_eq!(repair(&mut board), number);
+        }
+        assert!(!sack(&mut board, 4, 5));
+        assert!(sack(&mut board, 5, 6));
+        // Before what has not been repaired yet.
+        assert_eq!([repair(&mut board), repair(&mut board)], [0, 6]);
+    }
+
+    #[test]
+    fn what_was_reported_is_forgotten_with_its_marks() {
+        let mut board = board(10);
+        assert!(sack(&mut board, 5, 9));
+        repair(&mut board);
+        board.forget_reports();
+        assert_eq!((board.pipe(), board.sacked(), board.any_sacked()), (1000, 0, false));
+        assert_eq!(board.next_lost(), None);
+        assert!(!board.mark_behind());
+        assert!(sack(&mut board, 8, 9), "one block tells again of what lies below it");
+        assert_eq!([0, 1, 2, 3, 4].map(|_| repair(&mut board)), [0, 1, 2, 3, 4]);
+        assert_eq!(board.next_lost(), None);
+    }
+
+    #[test]
+    fn a_timeout_loses_repairs_and_their_order() {
+        let mut board = board(8);
+        assert!(sack(&mut board, 4, 8));
+        repair(&mut board);
+        board.mark_all_lost(Instant::MAX);
+        assert_eq!((board.pipe(), repair(&mut board)), (0, 0));
+        assert_eq!([repair(&mut board), repair(&mut board), repair(&mut board)], [1, 2, 3]);
+        assert_eq!(board.next_lost(), None);
+    }
+}
