@@ -375,7 +375,8 @@ def reproduce(
 ) -> None:
     """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item.
 
-    all: every paper, one table of verdicts, and one page index.html with the figures.
+    all: every paper, one table of verdicts, and one page index.html with the figures. If it is interrupted, papers that
+    had finished are kept, and the same command goes on with the others.
     """
     from lightlag.reproduce import reproduce_all
     from lightlag.run import processors
