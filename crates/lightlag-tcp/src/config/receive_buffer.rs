@@ -32,7 +32,7 @@ impl Config {
     /// payload, until segments show that 5/8 of it are (`tcp_win_from_space`).
     pub(crate) fn first_window(&self) -> u64 {
         match self.receive_buffer_initial {
-            Some(initial) => (initial.0 + UNREAD) / 5 * 4,
+            Some(initial) => ((initial.0 + UNREAD) / 5 * 4).min(initial.0),
             None => self.receive_buffer.0,
         }
     }

@@ -52,6 +52,12 @@ impl Forward {
         self.lost.remove(&number);
     }
 
+    /// A record is not repaired any more.
+    fn given_up(&mut self, number: u64) {
+        self.orders.remove(&number);
+        self.lost.remove(&number);
+    }
+
     /// Whether that is the last repair of its record, and has not arrived.
     fn waits(&self, repair: &Repair) -> bool {
         self.orders.get(&repair.number) == Some(&repair.order)
@@ -78,6 +84,13 @@ impl Again {
 pub(super) fn delivered(again: &mut Option<Box<Again>>, number: u64) {
     if let Some(forward) = again.as_mut().and_then(|again| again.forward.as_mut()) {
         forward.delivered(number);
+    }
+}
+
+/// A record is not repaired any more.
+pub(super) fn given_up(again: &mut Option<Box<Again>>, number: u64) {
+    if let Some(forward) = again.as_mut().and_then(|again| again.forward.as_mut()) {
+        forward.given_up(number);
     }
 }
 
@@ -212,6 +225,17 @@ mod tests {
         assert!(sack(&mut board, 5, 6));
         // Before what has not been repaired yet.
         assert_eq!([repair(&mut board), repair(&mut board)], [0, 6]);
+    }
+
+    #[test]
+    fn what_is_given_up_after_its_repair_was_lost_leaves_no_more() {
+        let mut board = board(6);
+        assert!(sack(&mut board, 1, 6));
+        assert_eq!(repair(&mut board), 0);
+        board.sent(Instant::ZERO, SIZE, false);
+        assert!(sack(&mut board, 6, 7), "the repair is lost");
+        board.give_up(0);
+        assert_eq!(board.next_lost(), None);
     }
 
     #[test]
