@@ -287,8 +287,8 @@ class Tcp:
     prr_marks: bool | None = None
     """The same after a congestion mark, as Linux; otherwise the window is reduced at once."""
     reductions: Literal["rfc", "linux", "each"] | None = None
-    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), from cwnd in whole segments as Linux, or from cwnd
-    and with each timeout as ns-2."""
+    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), from cwnd in whole segments as Linux, or from
+    cwnd and with each timeout as ns-2."""
     tlp: bool | None = None
     """Tail loss probes (RFC 8985 §7), with SACK."""
     frto: bool | None = None

@@ -25,7 +25,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers-only", action="store_true", help="run and keep the peers' part, nothing else")
     parser.add_argument("--out", type=Path, default=Path("docs/peers.md"), help="the page of the grid")
-    parser.add_argument("--satellite-out", type=Path, default=Path("docs/peers-satellite.md"), help="the satellite's page")
+    parser.add_argument(
+        "--satellite-out", type=Path, default=Path("docs/peers-satellite.md"), help="the satellite's page"
+    )
     parser.add_argument("--satellite-only", action="store_true", help="leave the grid out")
     arguments = parser.parse_args()
     if not arguments.satellite_only:

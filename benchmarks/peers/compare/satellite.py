@@ -157,13 +157,14 @@ def _introduction(version: str) -> str:
     return f"""# Beside ns-2 over a satellite
 
 One flow over the satellite of the HYBLA-CUBIC paper in lightlag, and in ns-2 {version} with TCP-Linux
-(`benchmarks/peers/ns2/satellite.tcl`): access of 100 Mbit/s, a bottleneck of {MEGABITS} Mbit/s, up- and down-link of
-that rate, each of which loses packets with the error rate, both ways. The queue of the bottleneck is {SMALL_QUEUE} packets,
-the default of ns-2, or one bandwidth-delay product. This page is written by `make peers`, as [that of the grid](peers.md).
+(`benchmarks/peers/ns2/satellite.tcl`): access of 100 Mbit/s, a bottleneck of {MEGABITS} Mbit/s, up- and
+down-link of that rate, each of which loses packets with the error rate, both ways. The queue of the bottleneck is
+{SMALL_QUEUE} packets, the default of ns-2, or one bandwidth-delay product. This page is written by `make peers`, as
+[that of the grid](peers.md).
 
 Packets of 1000 B and 40 of headers, an ACK for each, {SECONDS} s, a maximum window of {WINDOW} packets. Goodput is in Mbit/s,
-± its standard error: ns-2's is the mean of {theirs} seeds, {", ".join(STEADY)}'s of 8 at
-most; ours of {ours}.
+± its standard error. Seeds: of ns-2 {theirs}, of {", ".join(STEADY)} 8 at
+most; ours {ours}.
 """
 
 
@@ -201,9 +202,7 @@ def _summary(pairs: list[Pair]) -> str:
         ratios = [pair.ratio for pair in own]
         close = sum(pair.is_close for pair in own)
         queue = f"{SMALL_QUEUE} packets" if small else "1 BDP"
-        lines.append(
-            f"| {algorithm} | {queue} | {close} of {len(own)} | {min(ratios):.2f} | {max(ratios):.2f} |"
-        )
+        lines.append(f"| {algorithm} | {queue} | {close} of {len(own)} | {min(ratios):.2f} | {max(ratios):.2f} |")
     return "\n".join(lines)
 
 

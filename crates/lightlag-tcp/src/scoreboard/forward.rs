@@ -75,8 +75,8 @@ impl Again {
     }
 
     /// The same with nothing sent again, if there is something to keep.
-    pub(super) fn emptied(self: Box<Self>) -> Option<Box<Self>> {
-        self.forward.map(|_| Box::new(Self { forward: Some(Forward::default()), ..Self::default() }))
+    pub(super) fn emptied(&self) -> Option<Box<Self>> {
+        self.forward.as_ref().map(|_| Box::new(Self { forward: Some(Forward::default()), ..Self::default() }))
     }
 }
 
@@ -119,6 +119,20 @@ impl Scoreboard {
         }
         self.mark_repairs_behind(fack);
         self.lost_bytes > before
+    }
+
+    /// The lowest record that was lost again and waits for its next repair.
+    pub(super) fn next_lost_behind(&mut self) -> Option<u64> {
+        let forward = self.again.as_mut().and_then(|again| again.forward.as_mut())?;
+        while let Some(number) = forward.lost.first().copied() {
+            let at = number.checked_sub(self.first).and_then(|at| self.records.get(at as usize));
+            if at.is_some_and(|record| record.has(LOST) && !record.has(RETRANSMITTED | SETTLED)) {
+                return Some(number);
+            }
+            // Given up, or acknowledged in part.
+            forward.lost.remove(&number);
+        }
+        None
     }
 
     fn mark_repairs_behind(&mut self, fack: u64) {

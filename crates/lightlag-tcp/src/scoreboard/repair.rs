@@ -11,8 +11,7 @@ impl Scoreboard {
             return Some(number);
         }
         let first = self.next_lost_first_copy();
-        let forward = self.again.as_ref().and_then(|again| again.forward.as_ref());
-        let again = forward.and_then(|forward| forward.lost.first().copied());
+        let again = self.next_lost_behind();
         // Forward acknowledgement repairs from the lowest on.
         again.map_or(first, |again| Some(first.map_or(again, |first| first.min(again))))
     }

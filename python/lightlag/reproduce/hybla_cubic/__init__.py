@@ -16,14 +16,15 @@ NOTES = (
     "on this path, too: `docs/peers-satellite.md`.",
     "**Which agent.** ns-2's TCP-Linux sees that a retransmission is lost, so Hybla's bursts cost it half of its "
     "window and no timeout. The spike, the losses and the smaller mean window follow, CUBIC passes in the end, and it "
-    "is below Hybla where errors are frequent. But Hybla's lead lasts for two minutes, not for a moment, and its window "
-    "swings no more than CUBIC's: so it is in ns-2, too. With a sender that waits for the timer, by RFC 6675, Hybla is "
-    "far behind from the first seconds on, as the paper has it. Which of the two it ran is not said.",
+    "is below Hybla where errors are frequent. But Hybla's lead lasts for two minutes, not for a moment, and its "
+    "window swings no more than CUBIC's; its goodput is that of ns-2 itself. With a sender that waits for the timer, "
+    "by RFC 6675, Hybla is far behind from the first seconds on, as the paper has it. Which of the two it ran is not "
+    "said.",
     "**The queue is the decisive choice.** With half a bandwidth-delay product, or with pacing, Hybla delivers several "
     "times as much as CUBIC. The paper compares two algorithms; what it shows is that Hybla needs pacing.",
     "**Positive feedback.** The text explains the oscillations by ρ, which grows with the round-trip time. In Linux ρ "
-    "follows the smallest one and never rises. The grid has both: with the smoothed one, to which a queue of 50 packets "
-    "adds 12 ms at most, Hybla gains some and does not oscillate more. What oscillates is burst and loss.",
+    "follows the smallest one and never rises. The grid has both: with the smoothed one, to which a queue of 50 "
+    "packets adds 12 ms at most, Hybla gains some and does not oscillate more. What oscillates is burst and loss.",
     "**Equations 6 and 7** print ρ t/RTT0 in exponent and slope; with ρ t/RTT = t/RTT0 the rate does not depend on the "
     "round-trip time, as the text says. The update rule, equation 8, is the one that is implemented.",
 )

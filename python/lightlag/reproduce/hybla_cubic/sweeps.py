@@ -125,7 +125,7 @@ def blind_rows(found: Goodputs) -> list[Row]:
             "1.9, 2.5 (idealised model, the same)",
             f"{pm(mean_interval(hybla))}, {pm(mean_interval(cubic))}",
             Verdict.NOT_JUDGED,
-            "repair and timer by RFC 6675 and RFC 6298 instead of ns-2's TCP-Linux: only the timer helps then, and each "
+            "repair and timer by RFC 6675 and RFC 6298, not as ns-2's TCP-Linux: only the timer helps then, and each "
             "return to slow start is a burst of the maximum window",
         )
     ]

@@ -20,9 +20,10 @@ from lightlag.reproduce.scps_ns3 import (
 NOTES = (
     "**Chosen, because the paper does not say:** MTU 512 is an MSS of 472, PPP adds 2 B, an ACK has 42. TCP is that "
     "of ns-3 in 2017: a first window of one segment, ACKs of two segments or after 200 ms, the first at once, RTO of "
-    "at least 1 s, one segment of growth an ACK, no SACK, no timestamps; buffers of 300 kB for all. The forward queue is one "
-    "bandwidth-delay product (36 packets at 50 ms), and as large at the client's own device, which has the same rate "
-    "and where all drops happen; the return queue holds 1000 packets, as ns-3's queueing layer above its devices does.",
+    "at least 1 s, one segment of growth an ACK, no SACK, no timestamps; buffers of 300 kB for all. The forward queue "
+    "is one bandwidth-delay product (36 packets at 50 ms), and as large at the client's own device, which has the same "
+    "rate and where all drops happen; the return queue holds 1000 packets, as ns-3's queueing layer above its devices "
+    "does.",
     "**Which SCPS-TP.** Table 1's, on the simulator that it was written for: ns-3's Vegas with its smoothed "
     "round-trip time, one segment of growth an ACK, RTO of at least 1 s. Rate control holds a segment back in the "
     "connection, before it counts as sent. The text is open to others: rate control may stand below TCP, where Vegas "
