@@ -7,10 +7,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use lightlag_core::{Bytes, Duration, Instant};
-use lightlag_host::{HostConfig, Shutdown, SocketId, SocketOption, Stack};
+use lightlag_host::{FastOpen, HostConfig, Keys, Shutdown, SocketId, SocketOption, Stack};
 use lightlag_tcp::config::Config;
 use lightlag_tcp::ecn::Codepoint;
-use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
+use lightlag_tcp::segment::{Cookie, Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
 use lightlag_tcp::{Options, Segment};
 use lightlag_wire::icmp::{self, Error};
 use lightlag_wire::{Addresses, IpFields};
@@ -65,6 +65,8 @@ struct Peer {
     acknowledged: u32,
     stamp: u32,
     port: u16,
+    /// What the host gave it last; a request for a cookie before that.
+    cookie: Cookie,
 }
 
 struct World {
@@ -107,7 +109,15 @@ impl World {
         if bits & 2 != 0 {
             tcp.ecn = lightlag_tcp::ecn::Mode::Classic;
         }
-        let mut stack = Stack::new(HostConfig { tcp, ..HostConfig::new(vec![[10, 0, 0, 1].into()]) });
+        let fast_open = FastOpen {
+            server: bits & 8 != 0,
+            all_listeners: bits & 16 != 0,
+            client_without_cookie: bits & 32 != 0,
+            server_without_cookie: bits & 64 != 0,
+            rest: Duration::from_secs(u64::from(bits >> 7) * 100),
+            ..FastOpen::default()
+        };
+        let mut stack = Stack::new(HostConfig { tcp, fast_open, ..HostConfig::new(vec![[10, 0, 0, 1].into()]) });
         let listener = stack.listen(ours(80), 3).expect("a free port");
         let peer = Peer { port: 1000, stamp: 1, ..Peer::default() };
         let now = Instant::from_nanos(1_000_000_000);
@@ -142,6 +152,9 @@ impl World {
                 break;
             }
             let sent = lightlag_wire::decode(&self.packet).expect("a right packet");
+            if let Some(cookie) = sent.segment.cookie().filter(|cookie| !cookie.is_request()) {
+                self.peer.cookie = cookie;
+            }
             if sent.segment.len > 0 {
                 self.left.clone_from(&self.packet);
             }
@@ -181,6 +194,16 @@ impl World {
             let mss = (options & 4 != 0).then(|| program.short());
             let window_scale = (options & 8 != 0).then(|| program.byte());
             segment = segment.with_syn_options(SynOptions { mss, window_scale, sack_permitted: options & 16 != 0 });
+            if segment.has_place_for_cookie() {
+                match program.byte() {
+                    byte @ 0..64 => segment = segment.with_cookie(self.peer.cookie.in_form(byte & 1 != 0)),
+                    64..96 => segment = segment.with_cookie(Cookie::REQUEST),
+                    byte @ 96..128 => {
+                        segment = Cookie::new(&[byte; 8]).map_or(segment, |cookie| segment.with_cookie(cookie));
+                    }
+                    _ => {}
+                }
+            }
         }
         let ecn = [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce][usize::from(program.byte()) % 4];
         if segment.seq.0 == self.peer.next {
@@ -204,7 +227,7 @@ impl World {
     fn call(&mut self, program: &mut Program<'_>) {
         let Some(at) = usize::from(program.byte()).checked_rem(self.sockets.len()) else { return };
         let (stack, socket, now) = (&mut self.stack, self.sockets[at], self.now);
-        match program.byte() % 12 {
+        match program.byte() % 14 {
             0 => {
                 let mut data = [0; MOST];
                 if let Ok(len) = stack.read(socket, &mut data[..usize::from(program.short()) % MOST]) {
@@ -221,7 +244,32 @@ impl World {
             8 => drop(stack.set_option(now, socket, &SocketOption::QuickAck(program.byte() & 1 != 0))),
             9 => drop(stack.set_option(now, socket, &SocketOption::ReceiveBuffer(Bytes(program.short().into())))),
             10 => drop(stack.set_option(now, socket, &SocketOption::KeepAlive(program.byte() & 1 != 0))),
+            11 => drop(stack.set_option(now, socket, &SocketOption::SynCount(program.byte()))),
+            12 => {
+                let keys = Keys { primary: [program.byte().into(), 0], backup: Some([program.byte().into(), 0]) };
+                let _ = stack.set_option(now, self.listener, &SocketOption::FastOpenKeys(keys));
+                let _ = stack.set_option(now, self.listener, &SocketOption::FastOpen(program.byte().into()));
+            }
             _ => drop((stack.info(now, socket), stack.readiness(socket))),
+        }
+        self.drain();
+    }
+
+    /// A socket that connects: at once, with data, or with its first write.
+    fn open(&mut self, program: &mut Program<'_>) {
+        let (stack, now, to) = (&mut self.stack, self.now, theirs(self.peer.port));
+        let socket = stack.socket();
+        let how = program.byte();
+        let put_off = SocketOption::FastOpenConnect(how & 1 != 0);
+        let _ = stack.set_option(now, socket, &put_off);
+        let _ = stack.set_option(now, socket, &SocketOption::FastOpenNoCookie(how & 2 != 0));
+        let data = &WRITTEN[..usize::from(program.short()) % MOST];
+        let opened = match how & 4 {
+            0 => stack.connect(now, socket, to),
+            _ => stack.connect_with(now, socket, Some(to), data, how & 8 != 0).map(|len| assert!(len <= data.len())),
+        };
+        if opened.is_ok() {
+            self.sockets.push(socket);
         }
         self.drain();
     }
@@ -264,13 +312,7 @@ fuzz_target!(|input: &[u8]| {
                 world.peer.port = 1000 + u16::from(program.byte() % 4);
                 world.shake_hands();
             }
-            6 if world.sockets.len() < 8 => {
-                let socket = world.stack.socket();
-                if world.stack.connect(world.now, socket, theirs(world.peer.port)).is_ok() {
-                    world.sockets.push(socket);
-                }
-                world.drain();
-            }
+            6 if world.sockets.len() < 8 => world.open(&mut program),
             _ => world.call(&mut program),
         }
     }

@@ -1,5 +1,6 @@
 //! Two hosts talk over a pipe.
 
+mod fast_open;
 mod flood;
 mod path;
 mod peer;
