@@ -44,6 +44,10 @@ PathFile = Annotated[
 Rate = Annotated[str | None, typer.Option(metavar="RATE", help="Instead, one link each way: its rate, ...")]
 Delay = Annotated[str | None, typer.Option(metavar="TIME", help="... its delay, ...")]
 Queue = Annotated[int | None, typer.Option(min=1, help="... packets that may wait (1000), ...")]
+FastOpen = Annotated[
+    str | None,
+    typer.Option(metavar="HOW", help="Data with the SYN (TCP Fast Open): cookie, or no-cookie to need none."),
+]
 Loss = Annotated[str | None, typer.Option(metavar="P", help="... and how likely a packet is lost.")]
 Priority = Annotated[
     str, typer.Option(help="How the loop is scheduled: fifo, nice or normal; the next lower one if not allowed.")
@@ -75,6 +79,7 @@ def serve_tcp(
     queue: Queue = None,
     loss: Loss = None,
     mtu: Mtu = 1500,
+    fast_open: FastOpen = None,
     seed: Seed = None,
     priority: Priority = "fifo",
     as_json: AsJson = False,
@@ -98,7 +103,7 @@ def serve_tcp(
     role = roles[0] if roles else "sink"
     options: dict[str, Any] = {"port": port, "role": role, "send": send, "connections": connections}
     options |= {"file": _text(file), "http": _text(http), "pause": _pause(pause_after, pause_for)}
-    options["priority"] = priority
+    options |= {"priority": priority, "fast_open": fast_open}
     options["path"] = _path(path, seed, rate, delay, queue, loss)
     _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
 
@@ -112,6 +117,7 @@ def connect(
     send: Send = None,
     file: File = None,
     receive: Annotated[bool, typer.Option("--receive", help="Read until the peer closes (the default).")] = False,
+    connections: Annotated[int, typer.Option(min=1, help="Call so many times, one after the other.")] = 1,
     congestion: Congestion = None,
     profile: ProfileName = None,
     sets: Set = None,
@@ -123,6 +129,7 @@ def connect(
     queue: Queue = None,
     loss: Loss = None,
     mtu: Mtu = 1500,
+    fast_open: FastOpen = None,
     seed: Seed = None,
     priority: Priority = "fifo",
     as_json: AsJson = False,
@@ -137,8 +144,9 @@ def connect(
         raise InputError("--send, --file, --receive: take one of them")
     role = "send" if send is not None or file else "sink"
     options: dict[str, Any] = {"remote": remote, "role": role, "send": send, "file": _text(file)}
+    options["connections"] = connections
     options |= {"pause": _pause(pause_after, pause_for)}
-    options["priority"] = priority
+    options |= {"priority": priority, "fast_open": fast_open}
     options["path"] = _path(path, seed, rate, delay, queue, loss)
     _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
 

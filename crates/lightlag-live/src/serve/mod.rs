@@ -22,7 +22,7 @@ use crate::priority::{self, Priority};
 use crate::tun::{LARGEST_PACKET, Tun, TunConfig, TunError, Written};
 use iperf::Iperf;
 use lightlag_core::{Duration, Instant};
-use lightlag_host::{Counters, HostConfig, SocketError, SocketId, Stack};
+use lightlag_host::{Counters, HostConfig, SocketError, SocketId, SocketOption, Stack};
 use path::{Arrival, Losses, Path};
 use serde::Serialize;
 use session::Session;
@@ -42,12 +42,14 @@ pub enum Action {
         /// It ends after so many connections.
         connections: Option<u64>,
     },
-    /// Opens one connection.
+    /// Opens connections, one after the other.
     Connect {
         /// To whom.
         remote: SocketAddr,
-        /// What it does with it.
+        /// What it does with each.
         role: Role,
+        /// How many.
+        connections: u64,
     },
 }
 
@@ -60,6 +62,8 @@ pub struct ServeConfig {
     pub host: HostConfig,
     /// What it does.
     pub action: Action,
+    /// Connections that are opened ask for a cookie, and send data with their SYN where they can.
+    pub early: bool,
     /// The reader stops once for a while.
     pub pause: Option<Pause>,
     /// What lies between the device and our host; nothing where there is none.
@@ -239,13 +243,28 @@ impl Server {
                 Ok(address)
             }
             Action::Connect { remote, .. } => {
-                let (address, socket) = (*remote, self.stack.socket());
-                let opened = self.stack.connect(now, socket, address);
-                opened.map_err(|error| ServeError::Listen { address, error })?;
-                self.opening = Some(socket);
+                let address = *remote;
+                self.connect(now)?;
                 Ok(address)
             }
         }
+    }
+
+    /// Opens a connection; where data may leave with the SYN, with the first data if it is the one that sends.
+    fn connect(&mut self, now: Instant) -> Result<(), ServeError> {
+        let Action::Connect { remote: address, role, .. } = &self.config.action else { return Ok(()) };
+        let (address, sends, socket) = (*address, matches!(role, Role::Send(_)), self.stack.socket());
+        let opened = match self.config.early {
+            true if sends => {
+                let put_off = self.stack.set_option(now, socket, &SocketOption::FastOpenConnect(true));
+                put_off.and_then(|()| self.stack.connect(now, socket, address))
+            }
+            true => self.stack.connect_with(now, socket, Some(address), &[], false).map(|_| ()),
+            false => self.stack.connect(now, socket, address),
+        };
+        opened.map_err(|error| ServeError::Listen { address, error })?;
+        self.opening = Some(socket);
+        Ok(())
     }
 
     fn run(&mut self, watch: &mut dyn FnMut(&Event) -> Control) -> Result<(), ServeError> {
@@ -382,6 +401,9 @@ impl Server {
             self.connections += 1;
             if watch(&Event::Closed(Box::new(report))) == Control::Stop {
                 return Ok(Control::Stop);
+            }
+            if matches!(self.config.action, Action::Connect { connections, .. } if self.connections < connections) {
+                self.connect(now)?;
             }
         }
         Ok(Control::Continue)

@@ -4,7 +4,7 @@ use super::{Action, PathConfig, Pause, Role, ServeConfig, Source};
 use crate::priority::Priority;
 use crate::tun::TunConfig;
 use lightlag_core::Bytes;
-use lightlag_host::HostConfig;
+use lightlag_host::{FastOpen, HostConfig};
 use lightlag_tcp::Options;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
@@ -58,6 +58,9 @@ pub struct ServeOptions {
     /// A scenario in JSON: the network between the device, at the begin of its first flow, and our host, at its end.
     #[serde(default)]
     pub path: Option<String>,
+    /// Data may leave and come with a SYN (RFC 7413): cookie or no-cookie.
+    #[serde(default)]
+    pub fast_open: Option<String>,
     /// How the loop is scheduled: fifo (the default), nice or normal.
     #[serde(default)]
     pub priority: Option<String>,
@@ -125,7 +128,19 @@ impl ServeOptions {
             Some("normal") => Priority::Normal,
             Some(other) => return Err(format!("--priority {other:?}: is not fifo, nice or normal")),
         };
-        Ok(ServeConfig { tun, host, action: self.action(address)?, pause: self.pause, path, priority })
+        let early = self.fast_open.is_some();
+        host.fast_open = self.fast_open()?;
+        Ok(ServeConfig { tun, host, action: self.action(address)?, early, pause: self.pause, path, priority })
+    }
+
+    fn fast_open(&self) -> Result<FastOpen, String> {
+        let with = FastOpen { server: true, all_listeners: true, ..FastOpen::default() };
+        match self.fast_open.as_deref() {
+            None => Ok(FastOpen::default()),
+            Some("cookie") => Ok(with),
+            Some("no-cookie") => Ok(FastOpen { client_without_cookie: true, server_without_cookie: true, ..with }),
+            Some(other) => Err(format!("--fast-open {other:?}: is not cookie or no-cookie")),
+        }
     }
 
     fn action(&self, address: IpAddr) -> Result<Action, String> {
@@ -150,7 +165,7 @@ impl ServeOptions {
                 if to.ip().is_unspecified() || to.ip().is_multicast() {
                     return Err(format!("{remote}: is not the address of one host; write for example 10.9.0.1:5001"));
                 }
-                Ok(Action::Connect { remote: to, role })
+                Ok(Action::Connect { remote: to, role, connections: self.connections.unwrap_or(1) })
             }
             (None, Some(port @ 1..)) => Ok(Action::Listen { port, role, connections: self.connections }),
             (None, _) => Err("--port: takes a number from 1 to 65535".to_owned()),
@@ -216,6 +231,19 @@ mod tests {
         let changes: serde_json::Value = serde_json::from_str(changes).unwrap();
         json.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
         serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn fast_open_is_one_of_two_words() {
+        assert!(!options("{}").resolve().unwrap().early);
+        for (word, bare) in [("cookie", false), ("no-cookie", true)] {
+            let config = options(&format!(r#"{{"fast_open": "{word}"}}"#)).resolve().unwrap();
+            let fast_open = config.host.fast_open;
+            assert!(config.early && fast_open.client && fast_open.server && fast_open.all_listeners);
+            assert_eq!((fast_open.client_without_cookie, fast_open.server_without_cookie), (bare, bare));
+        }
+        let refused = options(r#"{"fast_open": "yes"}"#).resolve().unwrap_err();
+        assert_eq!(refused, "--fast-open \"yes\": is not cookie or no-cookie");
     }
 
     #[test]

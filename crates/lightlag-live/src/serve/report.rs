@@ -94,6 +94,8 @@ pub struct Report {
     pub window_scaling: bool,
     /// Congestion marks.
     pub ecn: bool,
+    /// Data went or came with the SYN, and was taken.
+    pub syn_data: bool,
     /// The longest time without progress, but for pauses of the reader.
     pub longest_stall: f64,
     /// The retransmission timeout when that began.
@@ -143,6 +145,7 @@ impl Report {
             timestamps: is(&|info| info.timestamps),
             window_scaling: is(&|info| info.scales.is_some()),
             ecn: is(&|info| info.ecn),
+            syn_data: is(&|info| info.syn_data),
             longest_stall: watch.longest.0.as_secs_f64(),
             rto_at_stall: watch.longest.1.as_secs_f64(),
         }

@@ -204,6 +204,10 @@ impl Session {
             }
         }
         if self.sent == self.outgoing.len() && self.finished() && !self.shut && self.error.is_none() {
+            if stack.is_deferred(self.socket) {
+                // There was nothing to send with the SYN.
+                let _ = stack.write(now, self.socket, &[]);
+            }
             self.shut = stack.shutdown(self.socket, Shutdown::Write).is_ok();
         }
         Ok(())
