@@ -52,12 +52,6 @@ impl Forward {
         self.lost.remove(&number);
     }
 
-    /// A record is not repaired any more.
-    fn given_up(&mut self, number: u64) {
-        self.orders.remove(&number);
-        self.lost.remove(&number);
-    }
-
     /// Whether that is the last repair of its record, and has not arrived.
     fn waits(&self, repair: &Repair) -> bool {
         self.orders.get(&repair.number) == Some(&repair.order)
@@ -84,13 +78,6 @@ impl Again {
 pub(super) fn delivered(again: &mut Option<Box<Again>>, number: u64) {
     if let Some(forward) = again.as_mut().and_then(|again| again.forward.as_mut()) {
         forward.delivered(number);
-    }
-}
-
-/// A record is not repaired any more.
-pub(super) fn given_up(again: &mut Option<Box<Again>>, number: u64) {
-    if let Some(forward) = again.as_mut().and_then(|again| again.forward.as_mut()) {
-        forward.given_up(number);
     }
 }
 

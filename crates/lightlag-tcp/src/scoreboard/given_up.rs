@@ -1,7 +1,7 @@
 //! What the sender repairs no longer, because the peer may do without it (BETS): as if it were SACKed, but delivered it
 //! was not.
 
-use super::{AMBIGUOUS, FIN, GIVEN_UP, LOST, Range, SETTLED, Scoreboard, forward};
+use super::{AMBIGUOUS, FIN, GIVEN_UP, LOST, Range, SETTLED, Scoreboard};
 use lightlag_core::Instant;
 
 impl Scoreboard {
@@ -17,9 +17,7 @@ impl Scoreboard {
         debug_assert!(!record.has(SETTLED | FIN), "only what is missed and not needed is given up");
         self.pipe -= record.in_pipe();
         record.flags = record.flags & AMBIGUOUS | GIVEN_UP;
-        let range = Range { start: record.start, end: record.end() };
-        forward::given_up(&mut self.again, number);
-        range
+        Range { start: record.start, end: record.end() }
     }
 
     /// Whether the first record was given up: then the cumulative acknowledgement waits for the peer's patience.
