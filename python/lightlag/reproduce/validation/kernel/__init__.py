@@ -16,7 +16,7 @@ from lightlag.namespaces import allowed
 from lightlag.reproduce.validation import marked
 from lightlag.reproduce.validation.kernel.criteria import Cell, cells, verdicts
 from lightlag.reproduce.validation.kernel.page import section
-from lightlag.reproduce.validation.kernel.points import Point, all_points, short_points
+from lightlag.reproduce.validation.kernel.points import all_points, short_points
 from lightlag.reproduce.validation.kernel.runs import Kept, measure, simulate
 
 __all__ = ["validate"]

@@ -115,8 +115,10 @@ def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Obser
 
 
 def _telling(point: Point, runs: Sequence[Observed]) -> Sequence[Observed]:
-    """The runs that count: of a bulk flow the one in the middle, because a moment in which the machine stood still costs
-    such a flow a window."""
+    """The runs that count: of a bulk flow the one in the middle.
+
+    A moment in which the machine stood still costs such a flow a window.
+    """
     if point.group != "bulk":
         return runs
     return [sorted(runs, key=lambda run: run.bytes)[(len(runs) - 1) // 2]]

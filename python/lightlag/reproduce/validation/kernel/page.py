@@ -124,7 +124,8 @@ def _bulk(cells: Sequence[Cell]) -> list[str]:
         "### Bulk flows\n",
         f"{BULK_S} s at {BULK_RATE}, {seeds} seeds where losses are random; the queue holds one bandwidth-delay "
         "product unless the row says otherwise. Of the kernel's runs of a seed the one in the middle counts. A cell is "
-        "our mean goodput by the kernel's, with the kernel's in Mbit/s; then retransmissions/timeouts of all seeds together, ours : the kernel's.\n",
+        "our mean goodput by the kernel's, with the kernel's in Mbit/s; then retransmissions/timeouts of all seeds "
+        "together, ours : the kernel's.\n",
         markdown_table(
             ("algorithm", "path", *(f"{rtt} ms" for rtt in rtts)), [(*place, *texts) for place, texts in lines.items()]
         ),

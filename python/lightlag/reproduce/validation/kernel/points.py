@@ -33,8 +33,8 @@ BULK_RTTS_MS = (20, 80, 200, 600)
 BULK_LOSSES = (0.0, 0.001, 0.01)
 BULK_S = 30
 SMALL_QUEUES = ("15 packets", "0.25 bdp")
-"""Not 10 packets: in slow start from 10 segments the tenth pair arrives just as the tenth packet leaves, and microseconds
-decide whether it finds room."""
+"""Not 10 packets: in slow start from 10 segments the tenth pair arrives just as the tenth packet leaves, and
+microseconds decide whether it finds room."""
 
 
 @dataclass(frozen=True)
