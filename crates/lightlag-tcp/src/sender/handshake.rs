@@ -5,7 +5,7 @@ use crate::account::Account;
 use crate::config::{Config, Scheme};
 use crate::recovery::Recovery;
 use crate::rtt::Progress;
-use crate::scoreboard::Delivery;
+use crate::scoreboard::{Chunk, Delivery};
 use crate::timestamps::ticks_since;
 use lightlag_core::{Duration, Instant};
 
@@ -126,8 +126,16 @@ impl Sender {
         if sent == 0 {
             return;
         }
+        if accepted < sent && self.congestion.is_none() {
+            // It is told of all that is under way.
+            self.start_congestion(config);
+        }
+        let number = self.board.numbers().1;
         self.board.sent(now, sent, false);
+        self.note_sent(now, number, Chunk { start: 0, len: sent, fin: false }, 0);
         self.board.acknowledge(accepted.into(), &mut Delivery::default());
+        // When the SYN left is not known here: it gives no sample of the delivery rate.
+        self.sample_rate(now);
         if accepted < sent {
             self.shrink_segments(now, self.segment_size, config);
         }
