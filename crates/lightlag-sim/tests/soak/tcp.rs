@@ -95,6 +95,15 @@ pub fn options(draw: &mut Draw) -> Drawn {
     let mss = sizes(draw, &mut table, resolved.mss.into());
     timers(draw, &mut table);
     scps(draw, &mut table, mss, recovery.is_some());
+    // Neither a gate, which a route may bring, nor the options of SCPS-TP leave room for it.
+    let beside = ["scps = ", "rate_control = ", "route = "];
+    let has_room = resolved.scps.is_none() && !beside.iter().any(|key| table.has(key));
+    if has_room && draw.percent(30) {
+        table.set("fast_open", draw.pick(&["true", "\"cookie known\"", "false"]));
+    }
+    if draw.percent(20) {
+        table.set("minshall", draw.flag());
+    }
     Drawn { text: table.0.join(", "), mss }
 }
 
