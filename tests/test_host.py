@@ -90,6 +90,62 @@ def test_the_kernel_and_our_tcp_exchange_the_same_bytes_over_a_lossy_path(to_us:
     assert report["lost"] > 0
 
 
+CALLS = """
+import socket, sys
+for _ in range(2):
+    with socket.socket() as plain:
+        plain.sendto(b"early" * 200, socket.MSG_FASTOPEN, (sys.argv[1], 80))
+        plain.shutdown(socket.SHUT_WR)
+        assert plain.recv(1) == b""
+"""
+
+ANSWERS = """
+import socket
+with socket.socket() as listener:
+    listener.bind(("0.0.0.0", 81))
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_FASTOPEN, 5)
+    listener.listen(1)
+    print("listens", flush=True)
+    for _ in range(2):
+        connection, _ = listener.accept()
+        with connection:
+            print(len(b"".join(iter(lambda: connection.recv(1 << 16), b""))), flush=True)
+"""
+
+
+def kernel_counter(namespace: str, name: str) -> int:
+    """A counter of TCP in the namespace."""
+    names, values = client(namespace, "grep", "^TcpExt", "/proc/net/netstat").decode().splitlines()
+    return int(dict(zip(names.split(), values.split(), strict=True))[name])
+
+
+@real
+def test_the_kernel_sends_data_with_its_second_syn(inside: str) -> None:
+    lab.configure(inside, {"tcp_fastopen": "1"})
+    with server(inside, "--fast-open", "cookie", "--connections", "2") as process:
+        client(inside, sys.executable, "-c", CALLS, lab.OURS)
+        reports = [line for line in ended(process) if line["event"] == "closed"]
+    assert [(report["bytes_in"], report["syn_data"]) for report in reports] == [(1000, False), (1000, True)]
+    assert kernel_counter(inside, "TCPFastOpenActive") == 1
+
+
+@real
+def test_the_kernel_takes_data_with_our_second_syn(inside: str) -> None:
+    lab.configure(inside, {"tcp_fastopen": "2"})
+    enter = ["ip", "netns", "exec", inside, sys.executable, "-c", ANSWERS]
+    with subprocess.Popen(enter, stdout=subprocess.PIPE, text=True) as listener:
+        assert listener.stdout is not None
+        assert listener.stdout.readline() == "listens\n"
+        place = ["--namespace", inside, "--tun", "ho-tun", *ADDRESSES]
+        done = run("connect", f"{lab.KERNEL}:81", *place, "--send", "1 kB", "--connections", "2", "--json",
+                   "--fast-open", "cookie")  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert listener.stdout.read() == "1000\n1000\n"
+    reports = [json.loads(line) for line in done.stdout.splitlines() if '"closed"' in line]
+    assert [report["syn_data"] for report in reports] == [False, True]
+    assert kernel_counter(inside, "TCPFastOpenPassive") == 1
+
+
 @real
 def test_curl_gets_a_file_and_nothing_else(inside: str) -> None:
     needs("curl")
