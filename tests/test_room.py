@@ -88,7 +88,7 @@ def test_a_small_disk_takes_what_fits_and_refuses_the_rest(call: CliRunner, smal
 
 
 def test_a_run_ends_with_a_message_before_the_memory_does(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    long = ["large.toml", "-q", "--set", "duration=1000 s"]
+    long = ["large.toml", "-q", "--set", "duration=30000 s"]
     for command in (["run", *long], ["compare", *long, "-c", "cubic", "-n", "2", "-j", "1"]):
         left = iter([1e9] * 6)
         with monkeypatch.context() as little:

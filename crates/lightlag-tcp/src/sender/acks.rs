@@ -130,17 +130,17 @@ impl Sender {
         };
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
             // The ACK that begins an episode grows nothing. The one that ends it still belongs to it, but in Linux it grows
-            // the window that follows; an algorithm with a recovery of its own sees to that.
-            let grows = config.reductions == Reductions::Linux && !self.needs.own_recovery;
+            // the window that follows, by what was not reported before; an algorithm with a recovery of its own sees to that.
+            let grows = verdict.ended && config.reductions == Reductions::Linux && !self.needs.own_recovery;
             let phase = match phase {
                 _ if self.excused => Phase::Open,
                 Phase::Open => self.recovery.phase(),
-                _ if verdict.ended && grows => self.recovery.phase(),
+                _ if grows => self.recovery.phase(),
                 phase => phase,
             };
             let ack = Ack {
                 now,
-                newly_acked,
+                newly_acked: if grows { newly_acked.min(delivery.bytes) } else { newly_acked },
                 newly_delivered: delivery.bytes,
                 newly_lost,
                 newly_marked,
