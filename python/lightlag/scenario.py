@@ -286,9 +286,9 @@ class Tcp:
     """A segment for every two ACKs of fast recovery with SACK, as ns-2's TCP-Linux; in the place of prr."""
     prr_marks: bool | None = None
     """The same after a congestion mark, as Linux; otherwise the window is reduced at once."""
-    reductions: Literal["rfc", "linux", "each"] | None = None
-    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), from cwnd in whole segments as Linux, or from
-    cwnd and with each timeout as ns-2."""
+    reductions: Literal["rfc", "linux", "each", "ns3"] | None = None
+    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), from cwnd in whole segments as Linux, from cwnd
+    and with each timeout as ns-2, or from FlightSize less duplicate ACKs as ns-3 without SACK."""
     tlp: bool | None = None
     """Tail loss probes (RFC 8985 §7), with SACK."""
     frto: bool | None = None

@@ -10,7 +10,9 @@
 // order are acknowledged at once even so, which makes it another protocol as soon as something is lost. Rate control is
 // the client's own link with --access-queue: what a token bucket would hold back waits there.
 //
-// Prints one JSON object: the throughput of the whole transfer in bit/s, and segments sent again.
+// Prints one JSON object: the throughput of the whole transfer in bit/s, and segments sent again. With --trace also, on
+// standard error, a line for each segment and each ACK at the sender: "time sent FROM TO" and "time ack NUMBER" in
+// segments, and "time state NAME cwnd ssthresh" for each change of its state.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -44,14 +46,17 @@ struct Parameters
     double ber{0};
     uint32_t seed{1};
     double seconds{5000};
+    bool trace{false};
 };
 
 // The end of the transfer at the receiver, and what the sender sent again.
 class Observer
 {
   public:
-    explicit Observer(uint64_t bytes)
-        : m_left(bytes)
+    explicit Observer(const Parameters& p)
+        : m_left(p.bytes),
+          m_segment(p.mtu - 40),
+          m_trace(p.trace)
     {
     }
 
@@ -67,7 +72,15 @@ class Observer
 
     void Watch(Ptr<BulkSendApplication> source)
     {
-        source->GetSocket()->TraceConnectWithoutContext("Tx", MakeCallback(&Observer::Sent, this));
+        Ptr<Socket> socket = source->GetSocket();
+        socket->TraceConnectWithoutContext("Tx", MakeCallback(&Observer::Sent, this));
+        if (m_trace)
+        {
+            socket->TraceConnectWithoutContext("Rx", MakeCallback(&Observer::Acknowledged, this));
+            socket->TraceConnectWithoutContext("CongState", MakeCallback(&Observer::State, this));
+            socket->TraceConnectWithoutContext("CongestionWindow", MakeCallback(&Observer::Window, this));
+            socket->TraceConnectWithoutContext("SlowStartThreshold", MakeCallback(&Observer::Threshold, this));
+        }
     }
 
     double Finish() const
@@ -89,9 +102,43 @@ class Observer
             ++m_sentAgain;
         }
         m_highest = std::max(m_highest, end);
+        if (m_trace && packet->GetSize() > 0)
+        {
+            Line("sent") << double(end - 1 - packet->GetSize()) / m_segment << ' ' << double(end - 1) / m_segment << '\n';
+        }
+    }
+
+    void Acknowledged(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpSocketBase>)
+    {
+        Line("ack") << double(header.GetAckNumber().GetValue() - 1) / m_segment << '\n';
+    }
+
+    void State(const TcpSocketState::TcpCongState_t, const TcpSocketState::TcpCongState_t now)
+    {
+        Line("state") << TcpSocketState::TcpCongStateName[now] << ' ' << double(m_window) / m_segment << ' '
+                      << double(m_threshold) / m_segment << '\n';
+    }
+
+    void Window(uint32_t, uint32_t now)
+    {
+        m_window = now;
+    }
+
+    void Threshold(uint32_t, uint32_t now)
+    {
+        m_threshold = now;
+    }
+
+    static std::ostream& Line(const char* what)
+    {
+        return std::cerr << Simulator::Now().GetSeconds() << ' ' << what << ' ';
     }
 
     uint64_t m_left;
+    uint32_t m_segment;
+    bool m_trace;
+    uint32_t m_window{0};
+    uint32_t m_threshold{0};
     uint64_t m_highest{1};
     uint64_t m_sentAgain{0};
     Time m_finish;
@@ -187,6 +234,7 @@ main(int argc, char* argv[])
     arguments.AddValue("interval", "one ACK in so many ms; 0: of two segments or after 200 ms", p.intervalMs);
     arguments.AddValue("ber", "bit error rate of the channel, both ways", p.ber);
     arguments.AddValue("seed", "of the errors", p.seed);
+    arguments.AddValue("trace", "segments, ACKs and states at the sender on standard error", p.trace);
     arguments.Parse(argc, argv);
 
     SetDefaults(p);
@@ -200,7 +248,7 @@ main(int argc, char* argv[])
     source.SetAttribute("SendSize", UintegerValue(p.mtu - 40));
     Ptr<BulkSendApplication> sender = DynamicCast<BulkSendApplication>(source.Install(nodes.Get(0)).Get(0));
 
-    Observer observer(p.bytes);
+    Observer observer(p);
     sinks.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&Observer::Received, &observer));
     Simulator::Schedule(NanoSeconds(1), &Observer::Watch, &observer, sender);
     Simulator::Stop(Seconds(p.seconds));

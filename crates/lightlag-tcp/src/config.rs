@@ -225,6 +225,10 @@ pub enum Reductions {
     /// From the congestion window, in whole segments, and each time: a timeout of the same data reduces again, down to two
     /// segments, and so does a loss found in the repair after a timeout (ns-2, `LinuxTcpAgent::enter_loss`).
     Each,
+    /// As rfc with SACK. Without it, from FlightSize less a segment for each duplicate ACK, at a timeout as at a loss, and
+    /// an ACK of just what an episode repaired is enough for the next (ns-3: GetSsThresh in EnterRecovery and ReTxTimeout
+    /// of TcpSocketBase is given BytesInFlight, and DupAck compares with m_recover).
+    Ns3,
 }
 
 /// The limit of challenge ACKs, for each connection.

@@ -320,7 +320,7 @@ fn ns3() -> Config {
         challenge_acks: None,
         partial_acks: PartialAcks::Impatient,
         window_edge: WindowEdge::Trim,
-        reductions: Reductions::Rfc,
+        reductions: Reductions::Ns3,
         syn_linear_timeouts: 0,
         minshall: false,
         ..linux()

@@ -75,7 +75,7 @@ pub fn options(draw: &mut Draw) -> Drawn {
         table.set("rate_halving", free && draw.flag());
     }
     if draw.percent(30) {
-        table.word("reductions", draw.pick(&["rfc", "linux", "each"]));
+        table.word("reductions", draw.pick(&["rfc", "linux", "each", "ns3"]));
     }
     // Switched off it suits every other key.
     if draw.percent(30) {

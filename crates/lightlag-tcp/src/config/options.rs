@@ -141,8 +141,8 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr_marks: Option<bool>,
     /// How a loss reduces the window: rfc (from FlightSize, RFC 5681 §3.1), linux (from the congestion window, in whole
-    /// segments; a timeout in fast recovery leaves the threshold) or each (from the congestion window, and with every
-    /// timeout, repeated or not, as ns-2's TCP-Linux).
+    /// segments; a timeout in fast recovery leaves the threshold), each (from the congestion window, and with every timeout,
+    /// repeated or not, as ns-2's TCP-Linux) or ns3 (as rfc, but without SACK each duplicate ACK takes a segment off).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reductions: Option<Reductions>,
     /// Tail loss probes (RFC 8985 §7), with SACK.

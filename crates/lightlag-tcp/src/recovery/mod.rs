@@ -322,6 +322,11 @@ impl Recovery {
         self.reduction = None;
     }
 
+    /// Whether, without SACK, duplicate ACKs lower FlightSize and an episode may follow another at once (ns-3).
+    fn by_duplicates(&self) -> bool {
+        self.reductions == Reductions::Ns3 && matches!(self.scheme, Scheme::Reno | Scheme::NewReno)
+    }
+
     /// Whether reductions are Linux's.
     fn is_kernel(&self) -> bool {
         self.reductions == Reductions::Linux
@@ -331,7 +336,7 @@ impl Recovery {
     pub fn reduced_from(&self, window: u64, flight: u64) -> u64 {
         match self.reduction.as_deref() {
             Some(Reduction::Halving(halving)) if self.reductions == Reductions::Each => halving.floor().min(window),
-            _ if self.reductions != Reductions::Rfc => window,
+            _ if matches!(self.reductions, Reductions::Linux | Reductions::Each) => window,
             _ => flight,
         }
     }
@@ -535,6 +540,7 @@ impl Recovery {
     /// episode goes on, because FlightSize then still counts what the first reaction took out of the network.
     pub fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, cwnd: u64, srtt: Duration) -> (Cause, u64) {
         let flight = match self.phase {
+            Phase::Open | Phase::Recovery if self.by_duplicates() => self.flight_less_duplicates(board),
             Phase::Open => self.flight_before_disorder(board),
             Phase::Recovery | Phase::Loss => board.flight().min(cwnd),
         };
@@ -548,7 +554,7 @@ impl Recovery {
         self.point = board.nxt();
         self.guard = match self.scheme {
             // RFC 6582 §3.2 step 1: more than `recover` must be acknowledged.
-            Scheme::NewReno => self.point + 1,
+            Scheme::NewReno if !self.by_duplicates() => self.point + 1,
             _ => self.point,
         };
         self.inflation = 0;
@@ -611,7 +617,11 @@ impl Recovery {
     }
 
     fn begin(&mut self, board: &Scoreboard) -> u64 {
-        let flight = self.flight_before_disorder(board);
+        let flight = if self.by_duplicates() {
+            self.flight_less_duplicates(board).saturating_sub(u64::from(self.segment_size))
+        } else {
+            self.flight_before_disorder(board)
+        };
         // Linux, tcp_enter_recovery: the reduction for a mark goes on.
         if !(self.is_kernel() && self.reduces_for_mark(board)) {
             self.reduction = None;
@@ -621,6 +631,11 @@ impl Recovery {
         self.partial = false;
         self.episode = Episode::begin_after(board.una(), board.head_left_again(), board.repairs_on_the_way());
         flight
+    }
+
+    /// What is in the network where each duplicate ACK tells of a segment that has left it.
+    fn flight_less_duplicates(&self, board: &Scoreboard) -> u64 {
+        board.flight().saturating_add_signed(-self.inflation)
     }
 
     /// RFC 5681 §3.2 step 2: without the segments that limited transmit sent.
@@ -652,7 +667,10 @@ impl Recovery {
             return Verdict::default();
         }
         let flight = self.begin(board);
-        self.inflation = i64::from(DUP_THRESHOLD) * i64::from(self.segment_size);
+        let segment = i64::from(self.segment_size);
+        // ns-3 counts the ACK that begins it, and what limited transmit has counted.
+        let left = if self.by_duplicates() { self.inflation + segment } else { i64::from(DUP_THRESHOLD) * segment };
+        self.inflation = left;
         board.mark_head_lost();
         Verdict { began: Some(flight), resend_head: true, ..Verdict::default() }
     }

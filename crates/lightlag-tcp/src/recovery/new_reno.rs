@@ -11,7 +11,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
         let verdict = recovery.count_duplicates(board);
         if verdict.began.is_some() {
             // §3.2 step 1: the next episode needs an ACK of more than `recover`.
-            recovery.guard = recovery.point + 1;
+            recovery.guard = recovery.point + u64::from(!recovery.by_duplicates());
         }
         return verdict;
     }
@@ -29,6 +29,10 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
     recovery.inflation -= news.newly_acked as i64;
     if news.newly_acked as i64 >= segment {
         recovery.inflation += segment;
+    }
+    if recovery.by_duplicates() {
+        // ns-3 takes off what duplicate ACKs have told of, never more: the window stays at ssthresh.
+        recovery.inflation = recovery.inflation.max(0);
     }
     let first = !recovery.partial;
     recovery.partial = true;
