@@ -111,7 +111,9 @@ impl Sender {
         };
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
-        if newly_acked > 0 && !verdict.keep_timer || config.rto.every_ack && !self.board.is_empty() {
+        // The peer's keep-alive probes would put the timeout off for ever.
+        let restarts = config.rto.every_ack && config.keep_alive.is_none() && !self.board.is_empty();
+        if newly_acked > 0 && !verdict.keep_timer || restarts {
             self.restart_timer(now, config);
         }
         if self.validation.is_some() {
