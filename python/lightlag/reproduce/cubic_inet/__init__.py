@@ -6,6 +6,7 @@ from lightlag.reproduce.cubic_inet import (
     dumbbell,
     figures,
     growth,
+    peer,
     point_to_point,
     rtt_sweep,
     satellite,
@@ -110,3 +111,6 @@ def _over_a_satellite(reproduction: Reproduction, effort: Effort) -> None:
     )
     reproduction.add(variants.rows(others), [Picture("variants", satellite_figures.variants(others), caption)])
     reproduction.layouts.append(variants.layout(others))
+
+    effort.progress("beyond the paper: ns-3")
+    reproduction.add(peer.rows(peer.Beside.run(effort)))

@@ -12,6 +12,7 @@ from lightlag.reproduce.scps_ns3 import (
     corruption,
     figures,
     outages,
+    overshoot,
     repairs,
     satellite,
     sweeps,
@@ -95,6 +96,10 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
 
 def _beyond(reproduction: Reproduction, effort: Effort) -> None:
     """What the paper leaves open."""
+    effort.progress("beyond the paper: NewReno after an overshoot")
+    reproduction.add(overshoot.rows(overshoot.Overshoot.run(effort)))
+    reproduction.notes += overshoot.NOTES
+
     effort.progress("beyond the paper: SNACK, SACK and RACK")
     repair = repairs.Repairs.run(effort)
     caption = (
