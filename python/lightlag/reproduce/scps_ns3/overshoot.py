@@ -94,8 +94,8 @@ def _list(values: tuple[float, ...] | list[float]) -> str:
 NOTES = (
     "**After an overshoot** NewReno without SACK was far from ns-3: 471 kbit/s against 659 with an ACK a segment over "
     "15 kbit/s and a return queue of 36 packets, 895 against 683 at equal rates and 200 ms. In traces "
-    "(`asymmetric.cc --trace`) both enter and leave fast recovery and the repair after its timeout within 3 ms of each "
-    "other; what differs is what they keep. Three rules of ns-3 follow, and profile `ns3` has them "
+    "(`asymmetric.cc --trace`, 50 and 200 ms) both enter and leave fast recovery and the repair after its timeout "
+    "within 3 ms of each other; what differs is what they keep. Three rules of ns-3 follow, and profile `ns3` has them "
     '(`reductions = "ns3"`). *The threshold of the timeout*: half of what is in the network, of which each duplicate '
     "ACK is one segment less. Of 423 segments and 46 duplicates (ACK 1895, at 10.9 s) it keeps 188.5, where we bounded "
     "FlightSize by the window that was halved already and kept 105; that is all of the first difference. *The end of "
