@@ -31,8 +31,8 @@ def section(found: Sequence[Cell]) -> str:
         "which the receiver's application has everything. The criteria were fixed beforehand. This section is "
         "written by\n\n    lightlag validate kernel\n\nas root, and the kernel is not repeatable: figures change a "
         "little from one time to the next.\n",
-        f"Linux {platform.release().split("-")[0]}, version {ll.__version__}. {late:,} of {packets:,} packets were delivered more "
-        "than 1 ms late.\n",
+        f"Linux {platform.release().partition('-')[0]}, version {ll.__version__}. {late:,} of {packets:,} packets were "
+        "delivered more than 1 ms late.\n",
         markdown_table(
             ("criterion", "found", "verdict"),
             [(one.criterion, one.found, "holds" if one.holds else "**does not hold**") for one in verdicts(found)],
