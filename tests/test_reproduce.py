@@ -134,7 +134,7 @@ def test_the_growth_function_is_followed() -> None:
 
 FIGURES = ("fig1", "fig4", "fig5", "fig7", "fig9", "fig10", "fig11", "variants")
 ITEMS = {"Table 1", *(f"Fig. {name}" for name in ("1", "4", "5", "7", "9", "9a", "9b", "10", "10a", "10b", "11"))}
-ITEMS |= {"§6", "beyond: variants"}
+ITEMS |= {"§6", "beyond: variants", "beyond: ns-3"}
 
 
 def test_a_reproduction_leaves_table_report_and_figures(tmp_path: Path) -> None:
