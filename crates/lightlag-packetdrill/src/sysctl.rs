@@ -129,8 +129,7 @@ impl Settings<'_> {
             config.idle_restart = IdleRestart::Off;
         }
         if let Some([_, initial, most]) = self.three("tcp_rmem")? {
-            // Half of a buffer is payload (tcp_win_from_space with the scaling ratio that a socket begins with). The first
-            // window has 16 bits, whatever the buffer.
+            // Half of a buffer is payload (tcp_win_from_space with the scaling ratio that a socket begins with).
             let initial = initial / 2;
             config.receive_buffer = Bytes((most / 2).max(initial));
             config.receive_buffer_initial = Some(Bytes(initial));

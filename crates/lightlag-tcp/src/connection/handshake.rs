@@ -212,6 +212,7 @@ impl Connection {
         if self.passive {
             self.receiver.set_first_window(self.config.first_window(), self.payload_of(self.config.mss).into());
         }
+        self.receiver.bound_by_scale();
         self.sender.set_segment_size(self.payload_of(mss));
     }
 

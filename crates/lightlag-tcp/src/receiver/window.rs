@@ -139,6 +139,13 @@ impl Receiver {
         }
     }
 
+    /// No window is offered that the field cannot hold, now that its scale is known (`window_clamp` of Linux).
+    pub(crate) fn bound_by_scale(&mut self) {
+        if self.rule == WindowRule::Linux {
+            self.limit = self.limit.min(65_535 << self.scale.unwrap_or(0));
+        }
+    }
+
     /// Data arrived: the window may grow (`tcp_grow_window`), and where it does, the peer hears of it at once.
     #[inline(always)]
     pub(super) fn grow_limit(&mut self, len: u64) {
