@@ -139,10 +139,12 @@ impl Receiver {
         }
     }
 
-    /// No window is offered that the field cannot hold, now that its scale is known (`window_clamp` of Linux).
+    /// No window is offered that the field cannot hold, now that its scale is known (`window_clamp` of Linux). The first one
+    /// counts as offered whole, although a SYN has no scale: nothing but the next ACK tells the rest (`rsk_rcv_wnd`).
     pub(crate) fn bound_by_scale(&mut self) {
         if self.rule == WindowRule::Linux {
             self.limit = self.limit.min(65_535 << self.scale.unwrap_or(0));
+            self.edge = self.edge.max(self.nxt + self.limit);
         }
     }
 
