@@ -129,7 +129,7 @@ impl Stream {
         let connection = &mut self.connection;
         let offset = connection.receive_offset(segment.seq);
         let (nxt, edge, held) = (connection.received(), connection.receive_edge(), connection.held());
-        let ended = connection.knows_end();
+        let (ended, taken_until) = (connection.knows_end(), connection.taken_until());
         let opens = matches!(connection.state(), State::Listen | State::SynSent);
         if opens && segment.flags.has(Flags::SYN) && segment.len > 0 {
             // The connection takes it, or drops it, when it opens.
@@ -147,9 +147,9 @@ impl Stream {
         if (connection.held() > held || connection.knows_end() != ended)
             && let Some(offset) = offset
         {
-            // It was taken, from what was expected up to the edge of the window.
+            // It was taken, from what was expected on.
             let from = offset.max(nxt);
-            let until = (offset + payload.len() as u64).min(edge);
+            let until = (offset + payload.len() as u64).min(taken_until);
             if let Some(taken) = payload.get((from - offset) as usize..(until - offset) as usize) {
                 self.incoming.put(from, taken);
             }

@@ -1,7 +1,7 @@
 //! A peer of single segments, for what no right TCP does.
 
 use super::world::{SERVER, World, address, socket_address};
-use lightlag_core::Duration;
+use lightlag_core::{Bytes, Duration};
 use lightlag_host::{SocketError, SocketId};
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use lightlag_tcp::{Profile, Segment};
@@ -77,6 +77,26 @@ fn data_of_the_syn_is_read_where_the_profile_keeps_it() {
         assert!(!kept || data[..300] == [7; 300]);
         assert_eq!(data[300..500], [8; 200]);
     }
+}
+
+#[test]
+fn what_ends_beyond_the_window_is_read_whole_where_it_is_taken_whole() {
+    let mut world = World::new(super::world::Pipe::CLEAN, |_, config| {
+        config.tcp.receive_buffer = Bytes(4_000);
+        config.tcp.receive_buffer_initial = None;
+    });
+    let (peer, socket) = Peer::connect(&mut world);
+    let data: Vec<u8> = (1..=4_100).map(|number| (number % 251) as u8).collect();
+    let mut found: Vec<u8> = Vec::new();
+    for range in [0..1_990, 1_990..4_100] {
+        peer.send(&mut world, 1 + range.start as u32, Flags::PSH.with(Flags::ACK), &data[range]);
+        let window = peer.segments(&mut world).last().map_or(0, |segment| segment.window);
+        assert!(window < 2_110, "{window}");
+        let mut part = [0; 4_096];
+        let len = world.stacks[SERVER].read(socket, &mut part).unwrap();
+        found.extend(&part[..len]);
+    }
+    assert_eq!(found, data);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! taken, and what TCP_INFO shows. Nothing here is needed to run a connection.
 
 use super::{Connection, State};
-use crate::config::Config;
+use crate::config::{Config, WindowEdge};
 use crate::congestion::Phase;
 use crate::ecn::Delivered;
 use crate::scoreboard::Counts;
@@ -80,6 +80,15 @@ impl Connection {
     /// First offset that the peer may not send yet.
     pub fn receive_edge(&self) -> u64 {
         self.receiver.edge()
+    }
+
+    /// Where the payload of a segment that was taken ends at most: at the edge of the window before, unless segments are
+    /// taken whole there.
+    pub fn taken_until(&self) -> u64 {
+        match self.config.window_edge {
+            WindowEdge::Whole => u64::MAX,
+            WindowEdge::Trim => self.receiver.edge(),
+        }
     }
 
     /// Offset of the payload of a segment that [`Self::poll_segment`] gave.
