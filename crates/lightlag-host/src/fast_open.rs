@@ -27,7 +27,7 @@ const MOST_SERVERS: usize = 1_024;
 /// After failures in a row the rest is at most so many times doubled (`tcp_fastopen_active_should_disable`).
 const MOST_DOUBLINGS: u32 = 6;
 
-/// Which ends of a host open fast, and how (tcp_fastopen of Linux).
+/// The ends of a host that open fast, and how they do (tcp_fastopen of Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FastOpen {
     /// Sockets may send data with their SYN.
@@ -68,7 +68,7 @@ pub type Key = [u64; 2];
 /// The keys that cookies are made with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
-    /// What new cookies are made with.
+    /// New cookies are made with it.
     pub primary: Key,
     /// Cookies that were made with it are still taken.
     pub backup: Option<Key>,
@@ -77,11 +77,7 @@ pub struct Keys {
 impl Keys {
     /// Keys from 16 or 32 bytes (TCP_FASTOPEN_KEY); `None` for any other number.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let words: Vec<u64> = bytes
-            .chunks_exact(8)
-            .map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
-            .collect();
-        match (bytes.len(), &words[..]) {
+        match (bytes.len(), &words(bytes)[..]) {
             (16, [a, b]) => Some(Self { primary: [*a, *b], backup: None }),
             (32, [a, b, c, d]) => Some(Self { primary: [*a, *b], backup: Some([*c, *d]) }),
             _ => None,
@@ -95,6 +91,11 @@ impl Keys {
     }
 }
 
+/// Words of eight bytes, the least one first.
+fn words(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks_exact(8).map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))).collect()
+}
+
 /// The cookie of a server for a client, under this key.
 fn cookie(key: Key, client: IpAddr, server: IpAddr) -> Option<Cookie> {
     let mut bytes = Vec::with_capacity(32);
@@ -104,12 +105,10 @@ fn cookie(key: Key, client: IpAddr, server: IpAddr) -> Option<Cookie> {
             IpAddr::V6(ip) => bytes.extend(ip.octets()),
         }
     }
-    let words: Vec<u64> =
-        bytes.chunks_exact(8).map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))).collect();
-    Cookie::new(&siphash(key, &words).to_le_bytes())
+    Cookie::new(&siphash(key, &words(&bytes)).to_le_bytes())
 }
 
-/// What a host remembers.
+/// The servers and failures that a host remembers.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// By our address and the server's.
@@ -119,7 +118,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// What is known of a server.
+    /// The jar of a server: empty if nothing is known of it.
     fn of(&mut self, local: IpAddr, server: IpAddr) -> Jar {
         if self.servers.len() >= MOST_SERVERS && !self.servers.contains_key(&(local, server)) {
             self.servers.pop_first();
@@ -169,7 +168,8 @@ impl Stack {
         if all { backlog } else { 0 }
     }
 
-    /// What a client of these settings sends with its SYN to `server`; `None`: a plain SYN, for data was swallowed lately.
+    /// The first SYN of a client with these settings between these `ends`, ours and the server's; `None`: a plain SYN, for
+    /// data was swallowed lately.
     pub(crate) fn early(
         &mut self,
         now: Instant,
@@ -289,7 +289,7 @@ impl Stack {
     }
 }
 
-/// What a client knows before its SYN leaves.
+/// The first SYN of a client, and what it was made from.
 pub(crate) struct FirstSyn {
     pub(crate) jar: Jar,
     pub(crate) rules: Rules,

@@ -25,6 +25,7 @@ pub enum ReceiveBuffer {
 /// its ACK leaves, as its windows show.
 pub(crate) const INITIAL: Bytes = Bytes(131_072 / 8 * 5 - UNREAD);
 
+/// Less than a segment, in bytes: windows have units of 1,024 there.
 const UNREAD: u64 = 1_024;
 
 impl Config {

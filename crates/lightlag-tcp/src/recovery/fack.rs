@@ -1,6 +1,6 @@
 //! Loss by forward acknowledgement, as ns-2's TCP-Linux has it (`LinuxTcpAgent::tcp_fastretrans_alert`): what is found
 //! lost begins fast recovery, in a repair after a timeout, too. Either ends when everything that was outstanding at its
-//! begin is acknowledged, and what was reported until then is forgotten: losses above it are found anew.
+//! start is acknowledged, and what was reported until then is forgotten: losses above it are found anew.
 
 use super::{Recovery, Verdict};
 use crate::congestion::Phase;

@@ -5,7 +5,7 @@
 //! of one that was missing and of n - 1 that were counted before (`tcp_remove_reno_sacks`). More counted ones than can have
 //! left the network mean that the network reorders, and from then on it takes as many to mark a loss as were outstanding
 //! (`tcp_check_reno_reordering`). An episode, also one after a timeout, lasts until more than what was outstanding at its
-//! begin is acknowledged: until then, duplicate ACKs may be answers to its own retransmissions (RFC 6582 §3.2 step 1;
+//! start is acknowledged: until then, duplicate ACKs may be answers to its own retransmissions (RFC 6582 §3.2 step 1;
 //! `tcp_is_non_sack_preventing_reopen`).
 
 use super::{DUP_THRESHOLD, MOST_REORDERING, News, Recovery, Verdict};
@@ -13,10 +13,10 @@ use crate::congestion::Phase;
 use crate::scoreboard::{Delivery, Scoreboard};
 use std::num::NonZeroU16;
 
-/// [`DUP_THRESHOLD`].
+/// [`DUP_THRESHOLD`], as the kernel begins with it.
 const AT_FIRST: NonZeroU16 = NonZeroU16::new(DUP_THRESHOLD as u16).unwrap();
 
-/// What duplicate ACKs have told of the path.
+/// The reordering that duplicate ACKs have told of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guesses {
     /// So many mark the first segment as lost (tcp_reordering of Linux).

@@ -5,9 +5,9 @@
 /// One episode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Halving {
-    /// What may be in flight.
+    /// Bytes that may be in flight.
     next: u64,
-    /// Where that ends.
+    /// The least of them.
     floor: u64,
     segment: u64,
 }
