@@ -135,6 +135,8 @@ pub struct Bbr {
     /// Whether the first rate came from a round-trip time.
     rate_from_rtt: bool,
     delivered: u64,
+    /// When the last of them were.
+    delivered_at: Instant,
     /// Bytes lost since the last ACK, and ever.
     newly_lost: u64,
     lost: u64,
@@ -175,6 +177,7 @@ impl Bbr {
             rate: 0.0,
             rate_from_rtt: start.rtt.is_some(),
             delivered: 0,
+            delivered_at: Instant::ZERO,
             newly_lost: 0,
             lost: 0,
         };
@@ -265,39 +268,47 @@ impl Bbr {
         (flight as f64 + next - delivered).max(0.0)
     }
 
-    fn learn(&mut self, ack: &Ack, sample: &RateSample) {
-        self.delivered = sample.total_delivered;
+    fn count_delivered(&mut self, ack: &Ack) {
+        self.delivered =
+            ack.rate.as_ref().map_or(self.delivered + ack.newly_delivered, |sample| sample.total_delivered);
+        if ack.newly_delivered > 0 {
+            self.delivered_at = ack.now;
+        }
+    }
+
+    /// Takes what a valid sample says of the rate. One that is shorter than a round trip says nothing (Linux).
+    fn learn(&mut self, ack: &Ack, sample: &RateSample, rate: f64) {
         if self.rounds.advance(sample) {
             self.conserve = false;
         }
         let limited = sample.app_limited || self.shallow.covers(sample);
-        if self.config.policer {
-            let news = policer::News {
-                now: ack.now,
-                delivered: self.delivered,
-                lost: self.lost,
-                newly_lost: self.newly_lost > 0,
-                round: self.rounds.started,
-                limited,
-                probing: matches!(self.state, State::ProbeBw(_)),
-            };
-            if self.policer.watch(&news) == policer::Finding::Forgotten {
-                self.probe_bandwidth(ack.now);
-            }
-        }
-        if let Some(rate) = sample.bytes_per_second()
-            && (!limited || rate >= self.bandwidth.max())
-        {
+        self.watch_policer(self.newly_lost > 0, self.rounds.started, limited, ack.now);
+        if !limited || rate >= self.bandwidth.max() {
             self.bandwidth.update(self.rounds.count, rate, self.config.bandwidth_rounds as u64);
         }
         let (bandwidth, acked) = (self.bandwidth(), ack.newly_delivered as f64);
         // By halves: the present one and the one before it count.
         let half = self.rounds.count / AGGREGATED_ROUNDS;
         self.aggregation.note(ack.now, acked, bandwidth, self.window, half, 2);
-        self.check_phase(ack);
         self.check_full(limited);
-        self.check_drained(ack);
-        self.check_rtt(ack);
+    }
+
+    fn watch_policer(&mut self, newly_lost: bool, round: bool, limited: bool, now: Instant) {
+        if !self.config.policer {
+            return;
+        }
+        let news = policer::News {
+            at: self.delivered_at,
+            delivered: self.delivered,
+            lost: self.lost,
+            newly_lost,
+            round,
+            limited,
+            probing: matches!(self.state, State::ProbeBw(_)),
+        };
+        if self.policer.watch(&news) == policer::Finding::Forgotten {
+            self.probe_bandwidth(now);
+        }
     }
 
     /// The next gain of PROBE_BW: after an RTprop; the high one also waits for the flight it wants or for a loss,
@@ -367,7 +378,7 @@ impl Bbr {
         if self.state == State::ProbeRtt {
             self.probe_rtt(ack);
         }
-        self.idle = false;
+        self.idle &= ack.rate.is_none();
     }
 
     fn probe_rtt(&mut self, ack: &Ack) {
@@ -468,9 +479,15 @@ impl CongestionControl for Bbr {
         if self.phase == Phase::Open && ack.phase == Phase::Recovery {
             self.save_window();
         }
-        if let Some(sample) = &ack.rate {
-            self.learn(ack, sample);
+        self.count_delivered(ack);
+        self.rounds.started = false;
+        if let Some((sample, rate)) = ack.rate.as_ref().and_then(|sample| Some((sample, sample.bytes_per_second()?))) {
+            self.learn(ack, sample, rate);
         }
+        // Duplicate ACKs without SACK bring no sample, and move the state all the same.
+        self.check_phase(ack);
+        self.check_drained(ack);
+        self.check_rtt(ack);
         self.set_rate(self.pacing_gain());
         self.set_window(ack);
         self.newly_lost = 0;
@@ -482,6 +499,8 @@ impl CongestionControl for Bbr {
                 self.save_window();
                 self.phase = Phase::Loss;
                 self.conserve = false;
+                // A timeout ends a round of the search for a policer (Linux: `bbr_set_state`).
+                self.watch_policer(true, true, false, event.now);
                 self.newly_lost = 0;
                 // What was measured of the growth says nothing of the time after it (Linux).
                 self.full = 0.0;

@@ -17,18 +17,18 @@ const SAME_RATE: f64 = 500.0;
 /// Rounds of PROBE_BW that the rate holds.
 const HELD: u32 = 48;
 
-/// What an ACK says.
+/// What an ACK says, or a timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct News {
-    /// When it arrived.
-    pub now: Instant,
+    /// When the last bytes were delivered.
+    pub at: Instant,
     /// Bytes delivered so far.
     pub delivered: u64,
     /// Bytes lost so far.
     pub lost: u64,
-    /// Whether some of them with this ACK.
+    /// Whether some of them just now.
     pub newly_lost: bool,
-    /// Whether it begins a round.
+    /// Whether it starts a round.
     pub round: bool,
     /// Whether its sample says nothing of the path.
     pub limited: bool,
@@ -66,7 +66,7 @@ impl Policer {
         self.in_use.then_some(self.rate)
     }
 
-    /// Takes an ACK.
+    /// Takes an ACK or a timeout.
     pub fn watch(&mut self, news: &News) -> Finding {
         if self.in_use {
             self.rounds += u32::from(news.probing && news.round);
@@ -100,13 +100,13 @@ impl Policer {
     }
 
     fn begin(&mut self, news: &News) {
-        (self.began, self.delivered, self.lost, self.rounds) = (news.now, news.delivered, news.lost, 0);
+        (self.began, self.delivered, self.lost, self.rounds) = (news.at, news.delivered, news.lost, 0);
     }
 
     /// An interval may end here: it does if enough was lost.
     fn end(&mut self, news: &News) {
         let (delivered, lost) = ((news.delivered - self.delivered) as f64, (news.lost - self.lost) as f64);
-        let seconds = news.now.since(self.began).as_secs_f64();
+        let seconds = news.at.since(self.began).as_secs_f64();
         if delivered == 0.0 || lost < LOSS * delivered || seconds < 1e-3 {
             return;
         }

@@ -302,6 +302,52 @@ fn a_policer_is_found_and_kept_to() {
 }
 
 #[test]
+fn timeouts_end_intervals_of_the_search_for_a_policer() {
+    let mut link = link(path());
+    link.run_until(5.0, |_| {});
+    let timeout = Congestion { now: link.now, ..super::super::tests::congestion(Cause::Timeout, 100.0) };
+    let bbr = &mut link.algorithm;
+    // Twice four timeouts with the same share delivered and lost in between, and never an ACK.
+    for _ in 0..2 * 4 {
+        assert!(bbr.policer.rate().is_none());
+        bbr.delivered += SEGMENT;
+        bbr.delivered_at = bbr.delivered_at.max(link.now) + Duration::from_millis(200);
+        bbr.lost += SEGMENT;
+        bbr.on_congestion(&timeout);
+    }
+    assert_within("policer", bbr.policer.rate().expect("found"), SEGMENT as f64 / 0.2, 0.01);
+}
+
+#[test]
+fn an_ack_without_a_sample_moves_the_state_but_no_round() {
+    let mut link = link(path());
+    link.run_until(5.0, |_| {});
+    let (now, bbr) = (link.now + RTT + RTT, &mut link.algorithm);
+    let (rounds, bandwidth, delivered) = (bbr.rounds.count, bbr.bandwidth(), bbr.delivered);
+    bbr.state = State::ProbeBw(0);
+    bbr.on_lost(&Lost { now, bytes: SEGMENT, tx_in_flight: SEGMENT, lost_since: SEGMENT, app_limited: false });
+    // A duplicate ACK without SACK, and one whose sample is shorter than a round trip.
+    let short = RateSample {
+        delivered: 100 * SEGMENT,
+        interval: Duration::ZERO,
+        prior_delivered: delivered,
+        total_delivered: delivered + 2 * SEGMENT,
+        lost: SEGMENT,
+        tx_in_flight: SEGMENT,
+        app_limited: false,
+        retransmitted: false,
+    };
+    for (acks, rate) in [(1, None), (2, Some(short))] {
+        let ack = super::super::tests::ack(now, RTT);
+        bbr.on_ack(&Ack { rate, rtt: None, newly_delivered: SEGMENT, ..ack });
+        assert_eq!((bbr.rounds.count, bbr.rounds.started, bbr.bandwidth()), (rounds, false, bandwidth));
+        assert_eq!(bbr.delivered, delivered + acks * SEGMENT);
+        // The loss ends the phase that probes, and the empty path the one that drains.
+        assert_eq!(bbr.state, State::ProbeBw(acks as usize));
+    }
+}
+
+#[test]
 fn ten_times_the_bandwidth_is_found_in_a_few_cycles() {
     let mut link = link(path());
     link.run_until(3.0, |_| {});
