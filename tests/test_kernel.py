@@ -75,6 +75,9 @@ def test_a_completion_is_in_time_within_a_hundredth_or_ten_milliseconds() -> Non
     assert not in_time(0.1, 0.1101)
     assert in_time(2.0, 1.9801)
     assert not in_time(2.0, 1.9799)
+    apart = tuple(dataclasses.replace(observed(0, 0, s), late=late) for s, late in ((2.0, 0), (2.2, 0), (9.0, 100)))
+    assert Cell(point, apart, (observed(0, 0, 2.1),)).in_time
+    assert not Cell(point, apart, (observed(0, 0, 2.3),)).in_time
 
 
 def test_the_completion_time_is_that_of_the_runs_that_were_disturbed_least() -> None:
@@ -94,6 +97,23 @@ def test_every_criterion_has_its_verdict() -> None:
     assert len(found) == 1, "seeds are one cell"
     assert found[0].ratio == pytest.approx(1 / 0.94)
     assert [verdict.holds for verdict in criteria.verdicts(found)] == [False, False]
+
+
+def test_a_mean_over_seeds_is_judged_by_its_standard_error() -> None:
+    (first, *rest) = [
+        point for point in points.bulk(("bbr",), (20,), 2) if point.name == "loss 0.001" and not point.sack
+    ]
+    assert first.scatters
+    assert len(rest) == points.MOST_SEEDS - 1
+    sizes = (100, 120, 100, 120)
+    kernel = tuple(dataclasses.replace(observed(1, 0), bytes=100) for _ in sizes)
+    ours = tuple(dataclasses.replace(observed(1, 0), bytes=size) for size in sizes)
+    cell = Cell(first, kernel, ours)
+    assert cell.ratio == pytest.approx(1.1)
+    assert cell.error == pytest.approx(0.1155 / 2, rel=1e-3)
+    assert not cell.deviates
+    assert criteria.verdicts([cell])[-1].found == "0 of 1 inside, 1 within the errors; worst 10.0%"
+    assert Cell(first, kernel[:1], ours[1:2]).deviates
 
 
 def test_of_a_bulk_flow_the_run_in_the_middle_counts() -> None:

@@ -26,10 +26,10 @@ KEPT = Path("results/kernel.jsonl")
 
 JOBS = 12
 REPEATS = 3
-"""Runs of the kernel at each point: one differs from the next by when its timers tick and what else the machine did."""
+"""Runs of the kernel at each point that repeats itself."""
 
 SEEDS = 3
-"""Runs of each bulk flow with random losses."""
+"""Runs of each bulk flow with random losses; more of those that scatter."""
 
 
 def validate(
@@ -50,7 +50,7 @@ def validate(
     out
         The page; only the kernel's section of it changes. None writes none, as do `only` and `short`.
     seeds
-        Runs of each bulk flow with random losses, 3 by default.
+        Runs of each bulk flow with random losses, 3 by default; flows that scatter have 16.
     jobs
         Runs at a time, 12 by default: they take little time, and each has namespaces of its own.
     only

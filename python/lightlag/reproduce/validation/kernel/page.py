@@ -10,13 +10,18 @@ from typing import TypeVar
 import lightlag as ll
 from lightlag.reproduce.table import markdown_table
 from lightlag.reproduce.validation import marked
-from lightlag.reproduce.validation.kernel.criteria import WORST, Cell, of_group, verdicts
+from lightlag.reproduce.validation.kernel.criteria import Cell, of_group, verdicts
 from lightlag.reproduce.validation.kernel.points import BULK_RATE, BULK_S, PATTERNS, RATE, TRANSFER
+from lightlag.reproduce.validation.kernel.runs import JITTER
 
 T = TypeVar("T")
 
 BUSY = 1e-3
 """A larger share of late deliveries says that the machine was too busy to judge times."""
+
+
+ERROR_SHOWN = 0.005
+"""Smaller standard errors of a ratio are left out."""
 
 
 def section(found: Sequence[Cell]) -> str:
@@ -27,10 +32,11 @@ def section(found: Sequence[Cell]) -> str:
         "## The kernel's TCP\n",
         "The running kernel's TCP between two network namespaces, through `lightlag emulate`, and the same scenario in "
         "simulation with profile `linux`: one flow over one link, path.toml. Losses hit the same packets of the link "
-        "in both. Retransmissions are the kernel's `RetransSegs`, timeouts its `TCPTimeouts`, both at the moment at "
-        "which the receiver's application has everything. The criteria were fixed beforehand. This section is "
-        "written by\n\n    lightlag validate kernel\n\nas root, and the kernel is not repeatable: figures change a "
-        "little from one time to the next.\n",
+        "in both. Where a queue may overflow, the simulated link has "
+        f"{JITTER} of jitter, as real packets have. Retransmissions are the kernel's `RetransSegs`, timeouts its "
+        "`TCPTimeouts`, both at the moment at which the receiver's application has everything. The criteria were fixed "
+        "beforehand. This section is written by\n\n    lightlag validate kernel\n\nas root, and the kernel is not "
+        "repeatable: figures change a little from one time to the next.\n",
         f"Linux {platform.release().partition('-')[0]}, version {ll.__version__}. {late:,} of {packets:,} packets were "
         "delivered more than 1 ms late.\n",
         markdown_table(
@@ -104,7 +110,7 @@ def _completions(cells: Sequence[Cell]) -> list[str]:
         "### Completion times\n",
         f"From the call of connect() to the last byte at the receiver's application, at {RATE} with a queue of one "
         "bandwidth-delay product: the kernel's time in ms, of the run with the fewest late deliveries, and in brackets "
-        "how much later ours is. Columns are segments.\n",
+        "how much later ours is. Columns are segments. Bold is what lies outside of all its runs in time.\n",
         markdown_table(("algorithm", "RTT", *sizes), [(*place, *texts) for place, texts in lines.items()]),
     ]
 
@@ -114,18 +120,22 @@ def _bulk(cells: Sequence[Cell]) -> list[str]:
     lines: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         text = f"{cell.ratio:.3f} ({cell.kernel_bps / 1e6:.2f})"
-        if abs(cell.ratio - 1) > WORST:
+        if cell.error > ERROR_SHOWN:
+            text = text.replace(" (", f" ± {cell.error:.3f} (")
+        if cell.deviates:
             text = f"**{text}**"
         text += f" {cell.sums(cell.ours)} : {cell.sums(cell.kernel)}"
         name = cell.point.name if cell.point.sack else f"{cell.point.name}, no SACK"
         lines.setdefault((cell.point.algorithm, name), []).append(text)
-    seeds = max(len(cell.ours) for cell in cells)
+    few, many = (function(len(cell.ours) for cell in cells if cell.point.loss) for function in (min, max))
     return [
         "### Bulk flows\n",
-        f"{BULK_S} s at {BULK_RATE}, {seeds} seeds where losses are random; the queue holds one bandwidth-delay "
-        "product unless the row says otherwise. Of the kernel's runs of a seed the one in the middle counts. A cell is "
-        "our mean goodput by the kernel's, with the kernel's in Mbit/s; then retransmissions/timeouts of all seeds "
-        "together, ours : the kernel's.\n",
+        f"{BULK_S} s at {BULK_RATE}, {few} seeds where losses are random; the queue holds one bandwidth-delay "
+        "product unless the row says otherwise. Of the kernel's runs of a seed the one in the middle counts. Flows "
+        f"that scatter have {many} seeds and run once with each: few losses at the longest path, and BBR without "
+        "SACK. A cell is our mean goodput by the kernel's, with the standard error where it is above "
+        f"{ERROR_SHOWN:.1%}, and the kernel's in Mbit/s; then retransmissions/timeouts of all seeds together, ours : "
+        "the kernel's.\n",
         markdown_table(
             ("algorithm", "path", *(f"{rtt} ms" for rtt in rtts)), [(*place, *texts) for place, texts in lines.items()]
         ),
