@@ -1,8 +1,8 @@
 //! The engine alone: links and the event queue, with packets that nobody opens.
 
 use crate::measure::{Sample, cpu_seconds, max_rss_kib};
-use lightlag_core::{Duration, Entity, EventQueue, Instant, RandomStream, Rate};
-use lightlag_net::{ComputedLink, Ecn, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
+use lightlag_core::{Codepoint, Duration, Entity, EventQueue, Instant, RandomStream, Rate};
+use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
 use std::hint::black_box;
 
 /// A body as large as a TCP segment.
@@ -41,7 +41,7 @@ impl Roundabout {
                     flow,
                     size: SIZE,
                     flags: lightlag_net::PacketFlags::new(true),
-                    ecn: Ecn::NotEct,
+                    ecn: Codepoint::NotEct,
                     body: [flow; 13],
                 };
                 link.send(now, &packet).expect("the queue takes everything");

@@ -6,10 +6,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lightlag_core::{Bytes, Duration, Instant};
+use lightlag_core::{Bytes, Codepoint, Duration, Instant};
 use lightlag_host::{FastOpen, HostConfig, Keys, Shutdown, SocketId, SocketOption, Stack};
 use lightlag_tcp::config::Config;
-use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::segment::{Cookie, Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
 use lightlag_tcp::{Options, Segment};
 use lightlag_wire::icmp::{self, Error};

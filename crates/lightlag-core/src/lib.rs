@@ -1,4 +1,4 @@
-//! The engine of lightlag. It has never heard of a network.
+//! The engine of lightlag. Of networks it knows one word, the ECN field, which queues and transports share.
 //!
 //! - [`time`]: [`Instant`] and [`Duration`], whole nanoseconds.
 //! - [`units`]: [`Bytes`], [`Rate`], [`Probability`], distances and more, parsed from and printed as text.
@@ -6,7 +6,9 @@
 //! - [`random`]: [`RandomStream`], one independent stream per named part of a run.
 //! - [`law`]: [`Law`], how sizes, times and counts are distributed.
 //! - [`mod@prefetch`]: [`prefetch()`], which fetches memory before it is needed.
+//! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
 
+pub mod ecn;
 pub mod events;
 pub mod law;
 pub mod prefetch;
@@ -14,6 +16,7 @@ pub mod random;
 pub mod time;
 pub mod units;
 
+pub use ecn::Codepoint;
 pub use events::{Entity, EventQueue};
 pub use law::Law;
 pub use prefetch::prefetch;

@@ -5,8 +5,7 @@ use crate::ring::ByteRing;
 use crate::send_space::{Queued, SendSpace};
 use crate::sockets::Writing;
 use crate::stopwatch::Chronograph;
-use lightlag_core::{Duration, Instant};
-use lightlag_tcp::ecn::Codepoint;
+use lightlag_core::{Codepoint, Duration, Instant};
 use lightlag_tcp::segment::Flags;
 use lightlag_tcp::{Connection, Profile, Segment, State};
 

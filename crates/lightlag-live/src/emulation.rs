@@ -9,8 +9,8 @@ use crate::packet::{self, Fault};
 use crate::statistics::{Direction, LATE, LinkSnapshot, Snapshot, seconds};
 use crate::tun::{LARGEST_PACKET, TunError, Written};
 use crate::{Clock, Tun};
-use lightlag_core::{Duration, Instant};
-use lightlag_net::{Ecn, LinkId, NodeId, Packet, PacketFlags};
+use lightlag_core::{Codepoint, Duration, Instant};
+use lightlag_net::{LinkId, NodeId, Packet, PacketFlags};
 use lightlag_sim::Path;
 use lightlag_sim::scenario::Network;
 use std::os::fd::AsFd;
@@ -205,7 +205,7 @@ impl Emulation {
             let side = usize::from(packet.destination == self.ends[1]);
             let direction = 1 - side;
             let mut bytes = packet.body;
-            if packet.ecn == Ecn::Ce {
+            if packet.ecn == Codepoint::Ce {
                 packet::mark(Arc::make_mut(&mut bytes));
             }
             let lateness = outside.now().since(due);

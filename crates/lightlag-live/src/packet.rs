@@ -2,8 +2,6 @@
 //!
 //! Nothing else is read, and nothing but the ECN field is ever written.
 
-use lightlag_net::Ecn;
-
 /// What is wrong with what came out of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
@@ -17,13 +15,14 @@ pub enum Fault {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// The ECN field of its header.
-    pub ecn: Ecn,
+    pub ecn: Codepoint,
     /// Hash of protocol, addresses and ports, for queues that keep flows apart (RFC 8290 §4.1.1).
     pub flow: u32,
     /// Whether its transport carries payload: a TCP segment that only acknowledges does not.
     pub carries_payload: bool,
 }
 
+use lightlag_core::Codepoint;
 const IPV4_HEADER: usize = 20;
 const IPV6_HEADER: usize = 40;
 const TCP: u8 = 6;
@@ -94,12 +93,12 @@ fn ports(protocol: u8, payload: &[u8]) -> &[u8] {
     if WITH_PORTS.contains(&protocol) { payload.get(..4).unwrap_or(&[]) } else { &[] }
 }
 
-fn ecn(field: u8) -> Ecn {
+fn ecn(field: u8) -> Codepoint {
     match field & 0b11 {
-        0b00 => Ecn::NotEct,
-        0b01 => Ecn::Ect1,
-        0b10 => Ecn::Ect0,
-        _ => Ecn::Ce,
+        0b00 => Codepoint::NotEct,
+        0b01 => Codepoint::Ect1,
+        0b10 => Codepoint::Ect0,
+        _ => Codepoint::Ce,
     }
 }
 
@@ -168,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_ecn_field_is_read_in_both_versions() {
-        for (bits, field) in [(0, Ecn::NotEct), (1, Ecn::Ect1), (2, Ecn::Ect0), (3, Ecn::Ce)] {
+        for (bits, field) in [(0, Codepoint::NotEct), (1, Codepoint::Ect1), (2, Codepoint::Ect0), (3, Codepoint::Ce)] {
             assert_eq!(envelope(&v4(0b1011_1000 | bits, 6, 0, &[0; 20])).unwrap().ecn, field);
             assert_eq!(envelope(&v6(0b1011_1000 | bits, 6, &[0; 20])).unwrap().ecn, field);
         }
@@ -231,11 +230,11 @@ mod tests {
             mark(&mut packet);
             prop_assert_eq!(checksum(&packet[..20]), 0);
             prop_assert_eq!(packet[1], tos | 3);
-            prop_assert_eq!(envelope(&packet).unwrap().ecn, Ecn::Ce);
+            prop_assert_eq!(envelope(&packet).unwrap().ecn, Codepoint::Ce);
             let mut packet = v6(tos, protocol, &[id; 8]);
             let before = packet.clone();
             mark(&mut packet);
-            prop_assert_eq!(envelope(&packet).unwrap().ecn, Ecn::Ce);
+            prop_assert_eq!(envelope(&packet).unwrap().ecn, Codepoint::Ce);
             packet[1] = before[1];
             prop_assert_eq!(packet, before);
         }
@@ -248,7 +247,7 @@ mod tests {
             }
             if envelope(&bytes).is_ok() {
                 mark(&mut bytes);
-                prop_assert_eq!(envelope(&bytes).unwrap().ecn, Ecn::Ce);
+                prop_assert_eq!(envelope(&bytes).unwrap().ecn, Codepoint::Ce);
             }
         }
     }

@@ -23,6 +23,6 @@ pub use link::{
     QueuedLink, Reordering, Timetable, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossPlace, LossProcess};
-pub use packet::{Ecn, NodeId, Packet, PacketFlags};
+pub use packet::{NodeId, Packet, PacketFlags};
 pub use queue::QueueLimit;
 pub use routing::{Edge, LinkId, Routes};

@@ -4,37 +4,11 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
-/// The ECN field of the IP header (RFC 3168 §5).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[repr(u8)]
-pub enum Ecn {
-    /// The transport does not understand marks: a queue can only drop.
-    #[default]
-    NotEct = 0b00,
-    /// ECT(1): understands marks and asks for the low-latency treatment of L4S (RFC 9331 §2).
-    Ect1 = 0b01,
-    /// ECT(0): understands marks.
-    Ect0 = 0b10,
-    /// A queue on the way has marked the packet.
-    Ce = 0b11,
-}
-
-impl Ecn {
-    /// Whether a queue may mark the packet in place of dropping it.
-    pub fn is_capable(self) -> bool {
-        self != Self::NotEct
-    }
-
-    /// Whether the packet belongs in a low-latency queue: ECT(1), and CE, which may have been that (RFC 9331 §5.1).
-    pub fn is_low_latency(self) -> bool {
-        matches!(self, Self::Ect1 | Self::Ce)
-    }
-}
-
 /// What a link is told of a packet beside its size, and what it does to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketFlags(u8);
 
+use lightlag_core::Codepoint;
 impl PacketFlags {
     const PAYLOAD: u8 = 1;
     const CORRUPTED: u8 = 2;
@@ -119,7 +93,7 @@ pub struct Packet<B> {
     /// Whether it carries payload, its priority, and whether it was damaged on the way.
     pub flags: PacketFlags,
     /// What the transport can be told by marks, and whether a queue has marked the packet.
-    pub ecn: Ecn,
+    pub ecn: Codepoint,
     /// What it carries.
     pub body: B,
 }

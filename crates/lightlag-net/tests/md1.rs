@@ -4,8 +4,8 @@
 //! mean number waiting `ρ²/(2(1−ρ))`, busy a share `ρ` of the time, an arrival finds the link idle with
 //! probability `1−ρ`. With room for n packets to wait it is M/D/1/n+1, solved here from its embedded chain.
 
-use lightlag_core::{Duration, Instant, RandomStream};
-use lightlag_net::{ComputedLink, Ecn, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
+use lightlag_core::{Codepoint, Duration, Instant, RandomStream};
+use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
 
 /// 1000 B at 8 Mbit/s.
 const SERVICE: Duration = Duration::from_millis(1);
@@ -43,7 +43,7 @@ fn batches(rho: f64, limit: u64) -> Vec<Batch> {
         flow: 0,
         size: 1000,
         flags: PacketFlags::new(true),
-        ecn: Ecn::NotEct,
+        ecn: Codepoint::NotEct,
         body: (),
     };
     let (mut now, mut before) = (Instant::ZERO, link.totals(Instant::ZERO));

@@ -9,9 +9,9 @@
 
 use crate::body::{Body, Other, Packet, Signal};
 use crate::ends::{self, End, Numbers};
-use crate::record::DropCause;
 use crate::scenario::{CapturePlace, CapturePlan, IpVersion, Network};
 use lightlag_core::Instant;
+use lightlag_net::queue::DropCause;
 use lightlag_net::{LinkId, NodeId, Routes};
 use lightlag_tcp::Snapshot;
 use lightlag_tcp::congestion::Phase;
@@ -307,11 +307,7 @@ impl Captures {
         let passed = hops[&origin];
         // Routers take one each; a host that receives takes none.
         let routers = if *is_node && seen.direction == Direction::Inbound { passed.saturating_sub(1) } else { passed };
-        let fields = IpFields {
-            ecn: crate::world::codepoint(*ecn),
-            ttl: TTL.saturating_sub(routers).max(1),
-            ..IpFields::default()
-        };
+        let fields = IpFields { ecn: *ecn, ttl: TTL.saturating_sub(routers).max(1), ..IpFields::default() };
         let forward = addresses(self.ip, self.hosts[flow as usize], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };
         match body {

@@ -16,7 +16,8 @@ pub use lightlag_net::link::LinkCounters;
 ///
 /// ```
 /// use lightlag_core::Instant;
-/// use lightlag_net::{Ecn, NodeId, Packet, PacketFlags};
+/// use lightlag_net::{NodeId, Packet, PacketFlags};
+use lightlag_core::Codepoint;
 /// use lightlag_sim::{Path, scenario};
 /// let text = r#"
 ///     duration = "1 s"
@@ -31,7 +32,7 @@ pub use lightlag_net::link::LinkCounters;
 /// let scenario = scenario::parse_toml(text, &[]).unwrap();
 /// let mut path = Path::new(&scenario.expand().unwrap(), 1);
 /// let (destination, flags) = (NodeId(1), PacketFlags::new(true));
-/// let packet = Packet { destination, flow: 0, size: 1500, flags, ecn: Ecn::NotEct, body: "hello" };
+/// let packet = Packet { destination, flow: 0, size: 1500, flags, ecn: Codepoint::NotEct, body: "hello" };
 /// path.send(Instant::ZERO, NodeId(0), packet);
 /// // 1500 · 8 / 12 Mbit/s = 1 ms, and 5 ms of propagation.
 /// let (due, packet) = path.next_delivery(Instant::MAX).unwrap();

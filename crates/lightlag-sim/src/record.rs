@@ -5,7 +5,7 @@ use crate::capture::Captures;
 use crate::scenario::{Record, TraceMode};
 use crate::world::Addressees;
 use lightlag_core::{Duration, Instant};
-use lightlag_net::queue::{Backlog, Cause, Dropped};
+use lightlag_net::queue::{Backlog, DropCause, Dropped};
 use lightlag_tcp::{Connection, Snapshot, congestion::Phase};
 
 /// The state of senders over time. All columns are equally long; a row is one flow at one time. What is not known
@@ -100,31 +100,6 @@ pub struct Acks {
     pub inflight_bytes: Vec<u64>,
     /// 0 open, 1 disorder, 2 recovery, 3 loss.
     pub state: Vec<u8>,
-}
-
-/// Why a packet was dropped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DropCause {
-    /// The queue was full.
-    Queue,
-    /// It was corrupted on the link, or lost before the queue.
-    Error,
-    /// The queue discipline dropped it, although there was room.
-    Aqm,
-    /// It was an ACK, and the queue thins them out.
-    AckFilter,
-}
-
-impl DropCause {
-    /// The name in result files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Error => "error",
-            Self::Aqm => "aqm",
-            Self::AckFilter => "ack_filter",
-        }
-    }
 }
 
 /// Every dropped packet.
@@ -326,12 +301,6 @@ impl Recorder {
         addressees: Addressees<'_>,
     ) {
         for Dropped { at, packet, cause } in dropped {
-            let cause = match cause {
-                Cause::Full => DropCause::Queue,
-                Cause::Early => DropCause::Aqm,
-                Cause::Lost => DropCause::Error,
-                Cause::Thinned => DropCause::AckFilter,
-            };
             self.drop(at, link, &packet, cause, addressees);
         }
     }

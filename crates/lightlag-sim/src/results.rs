@@ -7,13 +7,14 @@ mod proxies;
 mod signals;
 mod traffic;
 
-pub use crate::record::{Acks, DropCause, Drops, QueueSamples, Trace};
+pub use crate::record::{Acks, Drops, QueueSamples, Trace};
 use crate::scenario::{Network, Scenario, Traffic, Transport};
 use crate::world::{Outcome, World};
 pub use holes::HoleSummary;
 pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
 use lightlag_core::{Duration, Instant};
+pub use lightlag_net::queue::DropCause;
 use lightlag_net::{NodeId, Waits};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;

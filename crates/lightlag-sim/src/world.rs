@@ -12,9 +12,8 @@ use crate::ends::{self, End, Numbers, Role};
 use crate::record::{Place, Progress, Recorder};
 use crate::relay::Relay;
 use crate::stations::Stations;
-use lightlag_core::{Entity, EventQueue, Instant};
-use lightlag_net::{Ecn, Link, LinkId, NodeId, PacketFlags, Routes};
-use lightlag_tcp::ecn::Codepoint;
+use lightlag_core::{Codepoint, Entity, EventQueue, Instant};
+use lightlag_net::{Link, LinkId, NodeId, PacketFlags, Routes};
 use lightlag_tcp::{Connection, Failure, State};
 use std::collections::BTreeMap;
 
@@ -291,7 +290,7 @@ impl World {
         let at = packet.flow as usize;
         let endpoint = &mut self.endpoints[at];
         endpoint.read(now);
-        endpoint.connection.handle_packet(now, segment, codepoint(packet.ecn));
+        endpoint.connection.handle_packet(now, segment, packet.ecn);
         if CAPTURED {
             let state = endpoint.role.sends().then(|| endpoint.connection.snapshot());
             self.recorder.captures().received(now, &self.routes, packet, state);
@@ -424,7 +423,7 @@ impl World {
                 flags: PacketFlags::new(segment.len > 0)
                     .with_low_priority(segment.is_low_priority())
                     .with_superseding(supersedes),
-                ecn: field(connection.codepoint()),
+                ecn: connection.codepoint(),
                 body: Body::Segment(segment),
             };
             self.sent += 1;
@@ -483,25 +482,5 @@ impl World {
         }
         assert_eq!(made, self.received + dropped + in_flight, "packets are conserved");
         self.recorder.sort_drops();
-    }
-}
-
-/// What a connection is told of the ECN field.
-pub(crate) fn codepoint(field: Ecn) -> Codepoint {
-    match field {
-        Ecn::NotEct => Codepoint::NotEct,
-        Ecn::Ect1 => Codepoint::Ect1,
-        Ecn::Ect0 => Codepoint::Ect0,
-        Ecn::Ce => Codepoint::Ce,
-    }
-}
-
-/// The ECN field that a connection asks for.
-fn field(codepoint: Codepoint) -> Ecn {
-    match codepoint {
-        Codepoint::NotEct => Ecn::NotEct,
-        Codepoint::Ect1 => Ecn::Ect1,
-        Codepoint::Ect0 => Ecn::Ect0,
-        Codepoint::Ce => Ecn::Ce,
     }
 }

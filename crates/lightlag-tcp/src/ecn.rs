@@ -7,7 +7,7 @@
 //!   packets delivered allow (§3.2.2.5.2).
 
 use crate::segment::{EcnBytes, Flags, Segment};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Codepoint, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,20 +18,6 @@ mod tests;
 
 use bytes::ByteCounters;
 pub use delivered::Delivered;
-
-/// The ECN field of an IP header (RFC 3168 §5).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Codepoint {
-    /// The transport does not understand marks.
-    #[default]
-    NotEct,
-    /// It does; in L4S also the request to be marked early (RFC 9331).
-    Ect1,
-    /// It does.
-    Ect0,
-    /// A queue marked the packet.
-    Ce,
-}
 
 /// Which form of ECN an end asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

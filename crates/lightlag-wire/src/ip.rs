@@ -3,7 +3,7 @@
 use crate::{IpFields, PacketError};
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6FlowLabel, Ipv6Header, Ipv6HeaderSlice};
-use lightlag_tcp::ecn::Codepoint;
+use lightlag_core::Codepoint;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Extension headers that a host walks over (RFC 8200 §4.1) to find the transport.

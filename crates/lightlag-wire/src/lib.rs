@@ -9,7 +9,7 @@
 //! - [`capture`]: files of packets, as other tools write and read them.
 //! - [`analysis`]: what a capture says about its connections.
 
-use lightlag_tcp::ecn::Codepoint;
+use lightlag_core::Codepoint;
 use lightlag_tcp::{Segment, segment::Flags};
 use std::net::SocketAddr;
 

@@ -177,7 +177,8 @@ fn marks_of_a_queue_reach_the_real_packet() {
     let link = "queue = { discipline = \"step\", limit = \"100 packets\", threshold = \"5 packets\" }";
     let (snapshot, result) = run(&mut emulation(link), &mut fake, 500);
     result.unwrap();
-    let marked = fake.output.iter().filter(|(_, _, bytes)| envelope(bytes).unwrap().ecn == Ecn::Ce).count() as u64;
+    let marked =
+        fake.output.iter().filter(|(_, _, bytes)| envelope(bytes).unwrap().ecn == Codepoint::Ce).count() as u64;
     assert_eq!((fake.output.len(), marked), (20, snapshot.links[0].marked));
     assert!(marked > 5);
 }

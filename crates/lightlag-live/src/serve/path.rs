@@ -1,8 +1,8 @@
 //! A simulated network between the device and our host: that of a scenario, as `lightlag emulate` takes it.
 
 use crate::packet;
-use lightlag_core::{Duration, Instant};
-use lightlag_net::{Ecn, NodeId, Packet, PacketFlags};
+use lightlag_core::{Codepoint, Duration, Instant};
+use lightlag_net::{NodeId, Packet, PacketFlags};
 use lightlag_sim::scenario::{self, Network};
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ impl Path {
     pub(super) fn receive(&mut self, now: Instant) -> Option<Arrival> {
         let (_, packet) = self.path.next_delivery(self.local(now))?;
         let mut bytes = packet.body;
-        if packet.ecn == Ecn::Ce {
+        if packet.ecn == Codepoint::Ce {
             packet::mark(Arc::make_mut(&mut bytes));
         }
         Some(if packet.destination == self.ends[1] { Arrival::Host(bytes) } else { Arrival::Device(bytes) })

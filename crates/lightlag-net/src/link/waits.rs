@@ -102,7 +102,8 @@ fn middle_of(bin: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ComputedLink, Ecn, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
+    use crate::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
+    use lightlag_core::Codepoint;
     use lightlag_core::{Instant, RandomStream, Rate};
     use proptest::prelude::*;
 
@@ -157,7 +158,8 @@ mod tests {
             while link.next_arrival().is_some_and(|arrival| arrival <= now) {
                 link.receive();
             }
-            let packet = Packet { destination: NodeId(1), flow: 0, size: 1000, flags, ecn: Ecn::NotEct, body: () };
+            let packet =
+                Packet { destination: NodeId(1), flow: 0, size: 1000, flags, ecn: Codepoint::NotEct, body: () };
             link.send(now, &packet).unwrap();
         }
         let waits = link.waits().unwrap();

@@ -205,14 +205,14 @@ impl<B: Clone + Send> Discipline<B> for CoDel<B> {
 mod tests {
     use super::super::tests::packet;
     use super::*;
-    use crate::Ecn;
+    use lightlag_core::Codepoint;
 
     fn at(micros: u64) -> Instant {
         Instant::from_nanos(micros * 1_000)
     }
 
     /// A queue that packets of 1000 B leave each millisecond, and in which those of `queued` never end.
-    fn overload(config: CoDelConfig, ecn: Ecn, millis: u64) -> Verdicts<u32> {
+    fn overload(config: CoDelConfig, ecn: Codepoint, millis: u64) -> Verdicts<u32> {
         let (mut codel, mut verdicts) = (CoDel::new(config, QueueLimit::Packets(100_000)), Verdicts::default());
         for _ in 0..50_000 {
             codel.enqueue(at(0), packet(0, 1000, ecn), &mut verdicts);
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn drops_follow_the_control_law() {
-        let verdicts = overload(CoDelConfig::default(), Ecn::NotEct, 4_000);
+        let verdicts = overload(CoDelConfig::default(), Codepoint::NotEct, 4_000);
         // Packets have waited 5 ms at 5 ms, and an interval longer at 105 ms. From there Σ 100 ms/√n, seen at the next
         // dequeue: 105, 205, 275.7, 333.4, 383.4, …
         let mut due = 105e3;
@@ -240,11 +240,11 @@ mod tests {
 
     #[test]
     fn marks_come_when_drops_would() {
-        let drops = overload(CoDelConfig::default(), Ecn::NotEct, 2_000);
+        let drops = overload(CoDelConfig::default(), Codepoint::NotEct, 2_000);
         let config = CoDelConfig { ecn: true, ..CoDelConfig::default() };
-        let marks = overload(config, Ecn::Ect0, 2_000);
+        let marks = overload(config, Codepoint::Ect0, 2_000);
         assert_eq!((marks.marked, marks.early), (drops.early, 0));
-        assert_eq!(overload(config, Ecn::NotEct, 2_000).early, drops.early);
+        assert_eq!(overload(config, Codepoint::NotEct, 2_000).early, drops.early);
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
             (CoDel::new(CoDelConfig::default(), QueueLimit::Packets(100)), Verdicts::default());
         // One packet always waits, for a second each.
         for second in 0..100 {
-            codel.enqueue(at(second * 1_000_000), packet(0, 1000, Ecn::NotEct), &mut verdicts);
+            codel.enqueue(at(second * 1_000_000), packet(0, 1000, Codepoint::NotEct), &mut verdicts);
             if second > 0 {
                 assert!(codel.dequeue(at(second * 1_000_000), &mut verdicts).is_some());
             }
@@ -261,7 +261,7 @@ mod tests {
         // Twenty wait for 4.9 ms each.
         let (start, step) = (200_000_000, 245);
         for n in 0..10_000 {
-            codel.enqueue(at(start + n * step), packet(0, 1000, Ecn::NotEct), &mut verdicts);
+            codel.enqueue(at(start + n * step), packet(0, 1000, Codepoint::NotEct), &mut verdicts);
             if n >= 19 {
                 codel.dequeue(at(start + n * step), &mut verdicts);
             }
@@ -276,7 +276,7 @@ mod tests {
         control.see(1000);
         let fill = |fifo: &mut Fifo<u32>, now: Instant| {
             while fifo.backlog().packets < 5_000 {
-                fifo.push(now, packet(0, 1000, Ecn::NotEct));
+                fifo.push(now, packet(0, 1000, Codepoint::NotEct));
             }
         };
         fill(&mut fifo, at(0));

@@ -257,7 +257,7 @@ impl<B: Clone + Send> Discipline<B> for DualPi2<B> {
 mod tests {
     use super::super::tests::packet;
     use super::*;
-    use crate::Ecn;
+    use lightlag_core::Codepoint;
 
     fn queue() -> DualPi2<u32> {
         DualPi2::new(DualPi2Config::default(), QueueLimit::Packets(1_000_000))
@@ -268,7 +268,7 @@ mod tests {
     }
 
     /// The shares of packets that are marked and dropped at a base probability, with the delay at the target.
-    fn rates(base: f64, ecn: Ecn) -> (f64, f64) {
+    fn rates(base: f64, ecn: Codepoint) -> (f64, f64) {
         let (mut queue, mut verdicts) = (queue(), Verdicts::default());
         let n = 100_000;
         for _ in 0..n {
@@ -283,11 +283,11 @@ mod tests {
     #[test]
     fn the_classic_probability_is_the_square_of_the_coupled_one_over_k() {
         for base in [0.01, 0.1, 0.2, 0.4] {
-            let (p_cl, dropped) = rates(base, Ecn::Ect1);
+            let (p_cl, dropped) = rates(base, Codepoint::Ect1);
             assert!((p_cl - 2.0 * base).abs() < 1e-4 && dropped == 0.0, "{base}: {p_cl}");
-            let (marked, p_c) = rates(base, Ecn::NotEct);
+            let (marked, p_c) = rates(base, Codepoint::NotEct);
             assert!((p_c - (p_cl / 2.0).powi(2)).abs() < 1e-4 && marked == 0.0, "{base}: {p_c}");
-            let (marked, dropped) = rates(base, Ecn::Ect0);
+            let (marked, dropped) = rates(base, Codepoint::Ect0);
             assert!((marked - p_c).abs() < 1e-4 && dropped == 0.0, "{base}: {marked}");
         }
     }
@@ -295,16 +295,16 @@ mod tests {
     #[test]
     fn overload_drops_in_both_queues() {
         // p' = 0.6: p_CL = 1.2 marks everything, p_C = 0.36 > 1/k² drops.
-        let (marked, dropped) = rates(0.6, Ecn::Ect1);
+        let (marked, dropped) = rates(0.6, Codepoint::Ect1);
         assert!((dropped - 0.36).abs() < 1e-4 && (marked - 0.64).abs() < 1e-4, "{marked} {dropped}");
-        let (marked, dropped) = rates(0.6, Ecn::Ect0);
+        let (marked, dropped) = rates(0.6, Codepoint::Ect0);
         assert!((dropped - 0.36).abs() < 1e-4 && marked == 0.0, "{marked} {dropped}");
     }
 
     #[test]
     fn the_controller_has_the_gains_of_the_rfc() {
         let (mut queue, mut verdicts) = (queue(), Verdicts::default());
-        queue.enqueue(at(0), packet(0, 1000, Ecn::NotEct), &mut verdicts);
+        queue.enqueue(at(0), packet(0, 1000, Codepoint::NotEct), &mut verdicts);
         // T = min(15 ms, 100/3 ms), α = 0.1 · 0.015/0.01 = 0.15/s, β = 0.3/0.1 = 3/s.
         assert_eq!(queue.period, Duration::from_millis(15));
         queue.update(at(40_000));
@@ -324,20 +324,20 @@ mod tests {
     fn a_low_latency_queue_of_one_packet_has_no_ramp() {
         let (mut queue, mut verdicts) = (queue(), Verdicts::default());
         for _ in 0..3 {
-            queue.enqueue(at(0), packet(0, 1000, Ecn::Ect1), &mut verdicts);
+            queue.enqueue(at(0), packet(0, 1000, Codepoint::Ect1), &mut verdicts);
         }
-        let codepoints: Vec<Ecn> =
+        let codepoints: Vec<Codepoint> =
             (0..3).map(|_| queue.dequeue(at(2_000), &mut verdicts).unwrap().packet.ecn).collect();
         // The first 1 adds up to 1, not to more than 1.
-        assert_eq!(codepoints, [Ecn::Ect1, Ecn::Ce, Ecn::Ect1]);
+        assert_eq!(codepoints, [Codepoint::Ect1, Codepoint::Ce, Codepoint::Ect1]);
     }
 
     #[test]
     fn the_low_latency_queue_goes_first_and_leaves_the_classic_one_its_share() {
         let (mut queue, mut verdicts) = (queue(), Verdicts::default());
         for _ in 0..1_000 {
-            queue.enqueue(at(0), packet(0, 1000, Ecn::NotEct), &mut verdicts);
-            queue.enqueue(at(0), packet(1, 1000, Ecn::Ect1), &mut verdicts);
+            queue.enqueue(at(0), packet(0, 1000, Codepoint::NotEct), &mut verdicts);
+            queue.enqueue(at(0), packet(1, 1000, Codepoint::Ect1), &mut verdicts);
         }
         let flows: Vec<u32> = (0..1_000).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect();
         assert_eq!(flows[0], 1);
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn marked_packets_go_to_the_low_latency_queue() {
         let (mut queue, mut verdicts) = (queue(), Verdicts::default());
-        for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+        for ecn in [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce] {
             queue.enqueue(at(0), packet(0, 1000, ecn), &mut verdicts);
         }
         assert_eq!((queue.classic.fifo.backlog().packets, queue.low.fifo.backlog().packets), (2, 2));

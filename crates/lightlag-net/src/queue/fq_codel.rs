@@ -186,7 +186,7 @@ impl<B: Clone + Send> Discipline<B> for FqCoDel<B> {
 mod tests {
     use super::super::tests::packet;
     use super::*;
-    use crate::Ecn;
+    use lightlag_core::Codepoint;
 
     fn queue(config: FqCoDelConfig, limit: u64) -> FqCoDel<u32> {
         FqCoDel::new(config, QueueLimit::Packets(limit), RandomStream::new(1, "queue"))
@@ -204,7 +204,7 @@ mod tests {
         for ms in 0..millis {
             for (flow, size) in flows {
                 for _ in 0..offered {
-                    queue.enqueue(at(ms * 1000), packet(*flow, *size, Ecn::NotEct), &mut verdicts);
+                    queue.enqueue(at(ms * 1000), packet(*flow, *size, Codepoint::NotEct), &mut verdicts);
                 }
             }
             while total < (ms + 1) * 1000 {
@@ -231,11 +231,11 @@ mod tests {
     fn a_sparse_flow_overtakes_a_bulk_flow() {
         let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 10_240), Verdicts::default());
         for _ in 0..100 {
-            queue.enqueue(at(0), packet(1, 1500, Ecn::NotEct), &mut verdicts);
+            queue.enqueue(at(0), packet(1, 1500, Codepoint::NotEct), &mut verdicts);
         }
         // The bulk flow uses up its first turn: 1514 − 1500 leaves credit for one packet more.
         let first: Vec<u32> = (0..2).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect();
-        queue.enqueue(at(0), packet(2, 100, Ecn::NotEct), &mut verdicts);
+        queue.enqueue(at(0), packet(2, 100, Codepoint::NotEct), &mut verdicts);
         let then: Vec<u32> = (0..3).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect();
         assert_eq!((first, then), (vec![1, 1], vec![2, 1, 1]));
     }
@@ -245,7 +245,7 @@ mod tests {
         let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 10_240), Verdicts::default());
         let mut flows = |arriving: &[u32], leaving: usize| -> Vec<u32> {
             for flow in arriving {
-                queue.enqueue(at(0), packet(*flow, 100, Ecn::NotEct), &mut verdicts);
+                queue.enqueue(at(0), packet(*flow, 100, Codepoint::NotEct), &mut verdicts);
             }
             (0..leaving).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect()
         };
@@ -262,10 +262,10 @@ mod tests {
     fn a_full_queue_takes_half_of_the_flow_with_most_bytes_at_most_64() {
         let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 200), Verdicts::default());
         for _ in 0..50 {
-            queue.enqueue(at(0), packet(2, 100, Ecn::NotEct), &mut verdicts);
+            queue.enqueue(at(0), packet(2, 100, Codepoint::NotEct), &mut verdicts);
         }
         for body in 0..151 {
-            let packet = Packet { body, ..packet(1, 1500, Ecn::NotEct) };
+            let packet = Packet { body, ..packet(1, 1500, Codepoint::NotEct) };
             queue.enqueue(at(0), packet, &mut verdicts);
         }
         let bodies: Vec<u32> = verdicts.dropped.iter().map(|dropped| dropped.packet.body).collect();
@@ -282,7 +282,7 @@ mod tests {
         let (mut a, mut b) = (Verdicts::default(), Verdicts::default());
         for ms in 0..3_000 {
             for body in 0..if ms % 700 < 300 { 2 } else { 1 } {
-                let packet = Packet { body: ms as u32 * 2 + body, ..packet(ms as u32 % 7, 1000, Ecn::NotEct) };
+                let packet = Packet { body: ms as u32 * 2 + body, ..packet(ms as u32 % 7, 1000, Codepoint::NotEct) };
                 fq.enqueue(at(ms * 1000), packet, &mut a);
                 codel.enqueue(at(ms * 1000), packet, &mut b);
             }

@@ -32,8 +32,8 @@ pub use priority::{Priority, PriorityMode};
 pub use red::{Red, RedConfig};
 pub use step::{Step, StepConfig};
 
-use crate::{Ecn, LinkConfig, Packet};
-use lightlag_core::{Instant, RandomStream, Rate};
+use crate::{LinkConfig, Packet};
+use lightlag_core::{Codepoint, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
 /// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
@@ -111,17 +111,29 @@ impl DisciplineConfig {
     }
 }
 
-/// Why a queue has dropped a packet.
+/// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cause {
-    /// There was no room.
-    Full,
-    /// The discipline wants senders to slow down.
-    Early,
-    /// Losses are drawn before the queue.
-    Lost,
-    /// It was an ACK that a later one makes superfluous.
-    Thinned,
+pub enum DropCause {
+    /// The queue was full.
+    Queue,
+    /// It was corrupted on the link, or lost before the queue.
+    Error,
+    /// The queue discipline dropped it, although there was room.
+    Aqm,
+    /// It was an ACK, and the queue thins them out.
+    AckFilter,
+}
+
+impl DropCause {
+    /// The name in result files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Error => "error",
+            Self::Aqm => "aqm",
+            Self::AckFilter => "ack_filter",
+        }
+    }
 }
 
 /// A packet that a queue has dropped.
@@ -132,7 +144,7 @@ pub struct Dropped<B> {
     /// What.
     pub packet: Packet<B>,
     /// Why.
-    pub cause: Cause,
+    pub cause: DropCause,
 }
 
 /// What a discipline has decided about packets.
@@ -160,31 +172,31 @@ impl<B: Clone> Verdicts<B> {
     /// Drops a packet for want of room.
     pub fn full(&mut self, at: Instant, packet: Packet<B>) {
         self.full += 1;
-        self.dropped.push(Dropped { at, packet, cause: Cause::Full });
+        self.dropped.push(Dropped { at, packet, cause: DropCause::Queue });
     }
 
     /// Drops a packet that would have had room.
     pub fn drop_early(&mut self, at: Instant, packet: Packet<B>) {
         self.early += 1;
-        self.dropped.push(Dropped { at, packet, cause: Cause::Early });
+        self.dropped.push(Dropped { at, packet, cause: DropCause::Aqm });
     }
 
     /// Drops an ACK that a later one makes superfluous.
     pub fn thin(&mut self, at: Instant, packet: Packet<B>) {
         self.thinned += 1;
-        self.dropped.push(Dropped { at, packet, cause: Cause::Thinned });
+        self.dropped.push(Dropped { at, packet, cause: DropCause::AckFilter });
     }
 
     /// Notes a packet that was lost before it could join the queue.
     pub fn lost(&mut self, at: Instant, packet: Packet<B>) {
-        self.dropped.push(Dropped { at, packet, cause: Cause::Lost });
+        self.dropped.push(Dropped { at, packet, cause: DropCause::Error });
     }
 
     /// Marks a packet whose transport understands marks.
     pub fn mark(&mut self, packet: &mut Packet<B>) {
         debug_assert!(packet.ecn.is_capable(), "only ECT can become CE (RFC 3168 §5)");
-        self.marked += u64::from(packet.ecn != Ecn::Ce);
-        packet.ecn = Ecn::Ce;
+        self.marked += u64::from(packet.ecn != Codepoint::Ce);
+        packet.ecn = Codepoint::Ce;
     }
 }
 

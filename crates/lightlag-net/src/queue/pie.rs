@@ -173,7 +173,7 @@ impl<B: Clone + Send> Discipline<B> for Pie<B> {
 mod tests {
     use super::super::tests::packet;
     use super::*;
-    use crate::Ecn;
+    use lightlag_core::Codepoint;
 
     /// 8 Mbit/s: 1 ms for 1000 B.
     fn pie(config: PieConfig) -> Pie<u32> {
@@ -190,7 +190,7 @@ mod tests {
             pie.fifo.pop();
         }
         while pie.fifo.backlog().packets < packets {
-            pie.fifo.push(Instant::ZERO, packet(0, 1000, Ecn::NotEct));
+            pie.fifo.push(Instant::ZERO, packet(0, 1000, Codepoint::NotEct));
         }
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let mut first = None;
         for t in 0..400 {
             pie.probability = 1.0;
-            pie.enqueue(ms(t), packet(0, 1000, Ecn::NotEct), &mut verdicts);
+            pie.enqueue(ms(t), packet(0, 1000, Codepoint::NotEct), &mut verdicts);
             if verdicts.early > 0 && first.is_none() {
                 first = Some(t);
             }
@@ -271,9 +271,9 @@ mod tests {
             }
             (verdicts.marked > before.0, verdicts.early > before.1)
         };
-        assert_eq!(offer(0.09, Ecn::Ect0), (true, false));
-        assert_eq!(offer(0.11, Ecn::Ect0), (false, true));
-        assert_eq!(offer(0.09, Ecn::NotEct), (false, true));
+        assert_eq!(offer(0.09, Codepoint::Ect0), (true, false));
+        assert_eq!(offer(0.11, Codepoint::Ect0), (false, true));
+        assert_eq!(offer(0.09, Codepoint::NotEct), (false, true));
     }
 
     #[test]

@@ -177,7 +177,7 @@ impl<B: Clone + Send> Discipline<B> for Red<B> {
 mod tests {
     use super::super::tests::packet;
     use super::*;
-    use crate::Ecn;
+    use lightlag_core::Codepoint;
 
     fn config() -> RedConfig {
         RedConfig {
@@ -255,14 +255,14 @@ mod tests {
     fn the_average_follows_the_queue_and_decays_while_idle() {
         let (mut red, mut verdicts) = (red(config()), Verdicts::default());
         for _ in 0..10 {
-            red.enqueue(Instant::ZERO, packet(0, 500, Ecn::NotEct), &mut verdicts);
+            red.enqueue(Instant::ZERO, packet(0, 500, Codepoint::NotEct), &mut verdicts);
         }
         // Samples 0 (idle), 1, 2, …, 9 with w = 0.002: Σ 0.002 · n · 0.998^(9 − n) = 0.0895…
         let expected: f64 = (0..10).fold(0.0, |average, n| average + 0.002 * (f64::from(n) - average));
         assert!((red.average - expected).abs() < 1e-12, "{} {expected}", red.average);
         while red.dequeue(Instant::ZERO, &mut verdicts).is_some() {}
         // 500 B at 4 Mbit/s take 1 ms: 346 of them halve the average, 0.998^346 = 0.5003.
-        red.enqueue(Instant::from_nanos(346_000_000), packet(0, 500, Ecn::NotEct), &mut verdicts);
+        red.enqueue(Instant::from_nanos(346_000_000), packet(0, 500, Codepoint::NotEct), &mut verdicts);
         assert!((red.average / expected - 0.5003).abs() < 1e-4, "{}", red.average / expected);
     }
 
@@ -271,12 +271,12 @@ mod tests {
         let (mut red, mut verdicts) = (red(RedConfig { ecn: true, ..config() }), Verdicts::default());
         for _ in 0..200 {
             red.average = 12.0;
-            red.enqueue(Instant::ZERO, packet(0, 500, Ecn::Ect0), &mut verdicts);
+            red.enqueue(Instant::ZERO, packet(0, 500, Codepoint::Ect0), &mut verdicts);
         }
         assert_eq!(verdicts.early, 0);
         assert!(verdicts.marked > 5, "{}", verdicts.marked);
         red.average = 60.0;
-        red.enqueue(Instant::ZERO, packet(0, 500, Ecn::Ect0), &mut verdicts);
+        red.enqueue(Instant::ZERO, packet(0, 500, Codepoint::Ect0), &mut verdicts);
         assert_eq!(verdicts.early, 1);
     }
 }

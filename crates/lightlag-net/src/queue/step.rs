@@ -111,9 +111,9 @@ impl<B: Clone + Send> Discipline<B> for Step<B> {
 mod tests {
     use super::super::tests::packet;
     use super::*;
-    use crate::Ecn;
+    use lightlag_core::Codepoint;
 
-    fn marks(threshold: QueueLimit, ecn: Ecn, drop_not_ect: bool) -> (Vec<bool>, u64) {
+    fn marks(threshold: QueueLimit, ecn: Codepoint, drop_not_ect: bool) -> (Vec<bool>, u64) {
         let config = StepConfig { threshold, drop_not_ect, weight: Probability::ONE };
         let queue = Step::new(config, QueueLimit::Packets(100), Rate::from_mbps(4));
         let (mut queue, mut verdicts) = (queue, Verdicts::default());
@@ -122,7 +122,7 @@ mod tests {
         }
         let mut marks = Vec::new();
         while let Some(first) = queue.dequeue(Instant::ZERO, &mut verdicts) {
-            marks.push(first.packet.ecn == Ecn::Ce);
+            marks.push(first.packet.ecn == Codepoint::Ce);
         }
         (marks, verdicts.early)
     }
@@ -130,15 +130,15 @@ mod tests {
     #[test]
     fn exactly_the_packets_beyond_the_threshold_are_marked() {
         let expected = vec![false, false, false, false, true, true];
-        assert_eq!(marks(QueueLimit::Packets(4), Ecn::Ect0, false), (expected.clone(), 0));
-        assert_eq!(marks(QueueLimit::Packets(4), Ecn::Ect1, true), (expected.clone(), 0));
-        assert_eq!(marks(QueueLimit::Bytes(2_000), Ecn::Ect0, false), (expected, 0));
+        assert_eq!(marks(QueueLimit::Packets(4), Codepoint::Ect0, false), (expected.clone(), 0));
+        assert_eq!(marks(QueueLimit::Packets(4), Codepoint::Ect1, true), (expected.clone(), 0));
+        assert_eq!(marks(QueueLimit::Bytes(2_000), Codepoint::Ect0, false), (expected, 0));
     }
 
     #[test]
     fn packets_without_ect_pass_or_are_dropped() {
-        assert_eq!(marks(QueueLimit::Packets(4), Ecn::NotEct, false), (vec![false; 6], 0));
-        assert_eq!(marks(QueueLimit::Packets(4), Ecn::NotEct, true), (vec![false; 4], 2));
+        assert_eq!(marks(QueueLimit::Packets(4), Codepoint::NotEct, false), (vec![false; 6], 0));
+        assert_eq!(marks(QueueLimit::Packets(4), Codepoint::NotEct, true), (vec![false; 4], 2));
     }
 
     #[test]
@@ -150,23 +150,23 @@ mod tests {
         // 1, 2, 3, …: 0.25, 0.6875, 1.266, 1.949, 2.712.
         let mut marks = Vec::new();
         for _ in 0..5 {
-            queue.enqueue(Instant::ZERO, packet(0, 500, Ecn::Ect0), &mut verdicts);
+            queue.enqueue(Instant::ZERO, packet(0, 500, Codepoint::Ect0), &mut verdicts);
         }
         for _ in 0..5 {
-            marks.push(queue.dequeue(Instant::ZERO, &mut verdicts).unwrap().packet.ecn == Ecn::Ce);
+            marks.push(queue.dequeue(Instant::ZERO, &mut verdicts).unwrap().packet.ecn == Codepoint::Ce);
         }
         assert_eq!(marks, [false, false, false, false, true]);
         // The queue is empty, the average still above: with a packet, 2.712 + 0.25 (1 − 2.712) = 2.284.
         let mut meets = |time: Instant| {
-            queue.enqueue(time, packet(0, 500, Ecn::Ect0), &mut verdicts);
-            queue.dequeue(time, &mut verdicts).unwrap().packet.ecn == Ecn::Ce
+            queue.enqueue(time, packet(0, 500, Codepoint::Ect0), &mut verdicts);
+            queue.dequeue(time, &mut verdicts).unwrap().packet.ecn == Codepoint::Ce
         };
         assert!(meets(Instant::ZERO));
         assert!(!meets(Instant::ZERO));
         // Idle for four packets of 500 B, 1 ms each: 0.75⁴ of it.
         assert!(queue.dequeue(Instant::ZERO, &mut verdicts).is_none());
         let before = queue.average;
-        queue.enqueue(Instant::from_nanos(4_000_000), packet(0, 500, Ecn::Ect0), &mut verdicts);
+        queue.enqueue(Instant::from_nanos(4_000_000), packet(0, 500, Codepoint::Ect0), &mut verdicts);
         let expected = before * 0.75_f64.powi(4) * 0.75 + 0.25;
         assert!((queue.average - expected).abs() < 1e-12, "{} {expected}", queue.average);
     }

@@ -6,7 +6,7 @@ use lightlag_core::{Bytes, Duration, Probability};
 use proptest::prelude::*;
 
 /// A packet of a flow.
-pub(super) fn packet(flow: u32, size: u16, ecn: Ecn) -> Packet<u32> {
+pub(super) fn packet(flow: u32, size: u16, ecn: Codepoint) -> Packet<u32> {
     Packet { destination: NodeId(1), flow, size, flags: PacketFlags::new(true), ecn, body: 0 }
 }
 
@@ -58,10 +58,10 @@ fn disciplines() -> [DisciplineConfig; 12] {
     ]
 }
 
-const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
+const CODEPOINTS: [Codepoint; 4] = [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce];
 
 /// What came of every packet: arrivals and drops with their times, and the counters.
-type Story = (Vec<(u64, u32, Ecn)>, Vec<(u64, u32)>, crate::link::LinkCounters);
+type Story = (Vec<(u64, u32, Codepoint)>, Vec<(u64, u32)>, crate::link::LinkCounters);
 
 fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, disturbed: bool) -> Story {
     let stream = |name| RandomStream::new(1, name);
@@ -115,7 +115,7 @@ proptest! {
             prop_assert_eq!(arrived.len() as u64, counters.delivered + counters.dropped_error);
             for (_, body, ecn) in &arrived {
                 let sent = CODEPOINTS[usize::from(traffic[*body as usize].2 % 4)];
-                prop_assert!(*ecn == sent || (*ecn == Ecn::Ce && sent.is_capable()), "{sent:?} became {ecn:?}");
+                prop_assert!(*ecn == sent || (*ecn == Codepoint::Ce && sent.is_capable()), "{sent:?} became {ecn:?}");
             }
             if !disturbed {
                 let mut bodies: Vec<u32> = arrived.iter().map(|(_, body, _)| *body).collect();

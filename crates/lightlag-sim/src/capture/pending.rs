@@ -95,8 +95,9 @@ impl Pending {
 mod tests {
     use super::*;
     use crate::body::Datagram;
+    use lightlag_core::Codepoint;
     use lightlag_core::Instant;
-    use lightlag_net::{Ecn, NodeId, PacketFlags};
+    use lightlag_net::{NodeId, PacketFlags};
     use lightlag_tcp::Segment;
     use lightlag_tcp::segment::{Flags, SeqNumber};
     use lightlag_wire::capture::Direction;
@@ -104,7 +105,14 @@ mod tests {
     const LINK: LinkId = LinkId(3);
 
     fn packet(body: Body) -> Packet {
-        Packet { destination: NodeId(1), flow: 0, size: 100, flags: PacketFlags::new(true), ecn: Ecn::NotEct, body }
+        Packet {
+            destination: NodeId(1),
+            flow: 0,
+            size: 100,
+            flags: PacketFlags::new(true),
+            ecn: Codepoint::NotEct,
+            body,
+        }
     }
 
     fn datagram(number: u64) -> Packet {

@@ -5,8 +5,8 @@ use crate::application::Application;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
 use crate::datagrams::Heading;
 use crate::dialogue::Action;
-use lightlag_core::{Entity, Instant, prefetch};
-use lightlag_net::{Ecn, Link, PacketFlags};
+use lightlag_core::{Codepoint, Entity, Instant, prefetch};
+use lightlag_net::{Link, PacketFlags};
 use lightlag_tcp::State;
 
 impl World {
@@ -104,7 +104,7 @@ impl World {
             flow: self.datagrams.endpoint(place) as u32,
             size: size as u16,
             flags: PacketFlags::new(true),
-            ecn: Ecn::NotEct,
+            ecn: Codepoint::NotEct,
             body: Body::Other(Other::Datagram(datagram)),
         };
         self.sent += 1;

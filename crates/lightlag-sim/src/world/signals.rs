@@ -3,8 +3,8 @@
 use super::{Addressees, World};
 use crate::body::{Body, Other, Packet, Signal};
 use crate::stations::Tell;
-use lightlag_core::{Entity, Instant};
-use lightlag_net::{Ecn, LinkId, NodeId, PacketFlags};
+use lightlag_core::{Codepoint, Entity, Instant};
+use lightlag_net::{LinkId, NodeId, PacketFlags};
 use lightlag_wire::signal::{self, News};
 
 impl World {
@@ -71,7 +71,7 @@ impl World {
             flow: endpoint,
             size: (self.ip_header + signal::LEN as u32) as u16,
             flags: PacketFlags::new(false),
-            ecn: Ecn::NotEct,
+            ecn: Codepoint::NotEct,
             body: Body::Other(Other::Signal(signal)),
         };
         let out = self.routes.next(signal.station, destination).expect("who sends over a link is reached from it");

@@ -2,9 +2,9 @@
 
 use super::{Connection, State};
 use crate::config::Config;
-use crate::ecn::{Codepoint, Ecn, Marks, Mode, Urgency};
+use crate::ecn::{Ecn, Marks, Mode, Urgency};
 use crate::segment::{EcnBytes, Flags, Segment};
-use lightlag_core::Instant;
+use lightlag_core::{Codepoint, Instant};
 
 #[cfg(test)]
 mod tests;

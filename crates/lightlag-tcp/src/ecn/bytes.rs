@@ -3,9 +3,9 @@
 //! Linux (7.x) is followed where the RFC leaves a choice: the order is ECT(1), CE, ECT(0); the option leaves only once
 //! one of the peer was seen; after a change of the counter that grows, and after CE, two ACKs carry it.
 
-use super::{AccecnOption, Codepoint};
+use super::AccecnOption;
 use crate::segment::{EcnBytes, FieldOrder, Segment};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Codepoint, Duration, Instant};
 
 /// Our order of the fields, with which [`ByteCounters`] keeps them.
 const ORDER: FieldOrder = FieldOrder::Ect1First;

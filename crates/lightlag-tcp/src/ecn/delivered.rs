@@ -1,6 +1,7 @@
 //! The sender's account of marks: packets and bytes that were delivered, as the peer tells (RFC 9768 §3.2.2.5, §3.2.3).
 
-use super::{Codepoint, Marks};
+use super::Marks;
+use lightlag_core::Codepoint;
 
 /// Values of the ACE counter.
 const CYCLE: u64 = 8;

@@ -16,7 +16,7 @@
 use super::cookie::LENGTH_SHIFT;
 use super::{BLOCKS_MASK, BLOCKS_SHIFT, Flags, HAS_SACK_PERMITTED, HAS_SPACE, HAS_TIMESTAMPS, HAS_WINDOW_SCALE};
 use super::{SackBlock, Segment, SeqNumber};
-use crate::ecn::Codepoint;
+use lightlag_core::Codepoint;
 use std::fmt;
 
 /// The 16 bits hold this option: in the place of the middle reserved bit of a bitmap of SCPS-TP, and of no other of its

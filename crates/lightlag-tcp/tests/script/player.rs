@@ -6,8 +6,7 @@
 use super::fact::summary;
 use super::segment::{Number, Pattern, Stamps};
 use super::text::{Action, Handshake, Line, Problem, Script};
-use lightlag_core::Instant;
-use lightlag_tcp::ecn::Codepoint;
+use lightlag_core::{Codepoint, Instant};
 use lightlag_tcp::fast_open::Jar;
 use lightlag_tcp::segment::{Cookie, Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
 use lightlag_tcp::{Connection, Segment};

@@ -1,7 +1,7 @@
 //! Segments in the words of a script.
 
 use super::words::{Words, whole};
-use lightlag_tcp::ecn::Codepoint;
+use lightlag_core::Codepoint;
 use lightlag_tcp::segment::{Cookie, EcnBytes, FieldOrder, Flags};
 
 /// A place or a size in the stream: segments and bytes.

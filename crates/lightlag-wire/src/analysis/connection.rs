@@ -124,7 +124,7 @@ impl Connection {
 
     /// What needs no judgement.
     fn count(&mut self, side: Side, packet: &TcpPacket) {
-        use lightlag_tcp::ecn::Codepoint;
+        use lightlag_core::Codepoint;
         let offers = self.halves.each_ref().map(|half| half.handshake.map(|handshake| handshake.ecn));
         let accurate = offers == [Some(EcnOffer::Accurate); 2];
         let counts = &mut self.halves[side as usize].counts;

@@ -1,7 +1,7 @@
 //! The byte counters of AccECN options, without their wrapping (RFC 9768 §3.2.3).
 
 use super::report::Counts;
-use lightlag_tcp::ecn::Codepoint;
+use lightlag_core::Codepoint;
 use lightlag_tcp::segment::EcnBytes;
 
 /// The fields that came last: of ECT(0), CE and ECT(1).

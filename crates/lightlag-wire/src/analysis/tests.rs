@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{Addresses, IpFields, encode};
+use lightlag_core::Codepoint;
 use lightlag_tcp::Segment;
-use lightlag_tcp::ecn::Codepoint;
 use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, Snack, SynOptions, Timestamps};
 use proptest::prelude::*;
 

@@ -1,11 +1,11 @@
 use super::*;
-use crate::queue::{Cause, DropTail};
-use crate::{ComputedLink, Ecn, Loss, LossPlace, NodeId, PacketFlags, QueueLimit, Reordering};
-use lightlag_core::{Duration, Probability, RandomStream};
+use crate::queue::{DropCause, DropTail};
+use crate::{ComputedLink, Loss, LossPlace, NodeId, PacketFlags, QueueLimit, Reordering};
+use lightlag_core::{Codepoint, Duration, Probability, RandomStream};
 use proptest::prelude::*;
 
 fn packet(body: u32, size: u16) -> Packet<u32> {
-    Packet { destination: NodeId(1), flow: 0, size, flags: PacketFlags::new(true), ecn: Ecn::NotEct, body }
+    Packet { destination: NodeId(1), flow: 0, size, flags: PacketFlags::new(true), ecn: Codepoint::NotEct, body }
 }
 
 fn config(queue: QueueLimit) -> LinkConfig {
@@ -205,8 +205,8 @@ fn what_is_lost_before_the_queue_takes_neither_a_place_nor_time() {
         link.send(at(0), packet(body, 1_000));
     }
     // 1 and 3 are lost; 2 is in transmission, 4 and 5 wait, 6 finds the queue full.
-    let dropped: Vec<(u32, Cause)> = link.dropped().map(|drop| (drop.packet.body, drop.cause)).collect();
-    assert_eq!(dropped, [(1, Cause::Lost), (3, Cause::Lost), (6, Cause::Full)]);
+    let dropped: Vec<(u32, DropCause)> = link.dropped().map(|drop| (drop.packet.body, drop.cause)).collect();
+    assert_eq!(dropped, [(1, DropCause::Error), (3, DropCause::Error), (6, DropCause::Queue)]);
     assert_eq!(arrivals(&mut link), [(3_500, 2), (4_500, 4), (5_500, 5)]);
     let counters = link.counters();
     assert_eq!((counters.offered, counters.dropped_error, counters.dropped_queue, counters.delivered), (6, 2, 1, 3));

@@ -1,6 +1,7 @@
 use super::super::tests::packet;
 use super::*;
-use crate::{Ecn, PacketFlags};
+use crate::PacketFlags;
+use lightlag_core::Codepoint;
 use proptest::prelude::*;
 
 const NOW: Instant = Instant::ZERO;
@@ -12,7 +13,7 @@ fn play(config: AckFilterConfig, limit: u64, kinds: &str) -> (Vec<u32>, Vec<u32>
     for (body, kind) in kinds.chars().enumerate() {
         let flags = PacketFlags::new(false).with_superseding(kind.is_lowercase());
         let flow = u32::from(kind.eq_ignore_ascii_case(&'b'));
-        queue.enqueue(NOW, Packet { flags, body: body as u32, ..packet(flow, 52, Ecn::NotEct) }, &mut verdicts);
+        queue.enqueue(NOW, Packet { flags, body: body as u32, ..packet(flow, 52, Codepoint::NotEct) }, &mut verdicts);
         assert_eq!(queue.bytes, queue.packets.iter().map(|waiting| u64::from(waiting.packet.size)).sum::<u64>());
     }
     let dropped = verdicts.dropped.iter().map(|dropped| dropped.packet.body).collect();
@@ -50,8 +51,11 @@ fn a_full_queue_still_takes_what_replaces() {
 #[test]
 fn what_has_left_is_not_replaced() {
     let (mut queue, mut verdicts) = (AckFilter::new(FILTER, QueueLimit::Packets(9)), Verdicts::default());
-    let ack =
-        |body| Packet { flags: PacketFlags::new(false).with_superseding(true), body, ..packet(0, 52, Ecn::NotEct) };
+    let ack = |body| Packet {
+        flags: PacketFlags::new(false).with_superseding(true),
+        body,
+        ..packet(0, 52, Codepoint::NotEct)
+    };
     for body in 0..3 {
         queue.enqueue(NOW, ack(body), &mut verdicts);
         assert_eq!(queue.dequeue(NOW, &mut verdicts).map(|waiting| waiting.packet.body), Some(body));

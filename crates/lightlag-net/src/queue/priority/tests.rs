@@ -1,6 +1,7 @@
 use super::super::tests::packet;
 use super::*;
-use crate::{Ecn, PacketFlags};
+use crate::PacketFlags;
+use lightlag_core::Codepoint;
 
 const NOW: Instant = Instant::ZERO;
 
@@ -9,7 +10,7 @@ fn play(mode: PriorityMode, limit: QueueLimit, kinds: &str, size: impl Fn(usize)
     let (mut queue, mut verdicts) = (Priority::new(mode, limit), Verdicts::default());
     for (body, kind) in kinds.chars().enumerate() {
         let flags = PacketFlags::new(true).with_low_priority(kind == 'l');
-        let packet = Packet { flags, body: body as u32, ..packet(0, size(body), Ecn::NotEct) };
+        let packet = Packet { flags, body: body as u32, ..packet(0, size(body), Codepoint::NotEct) };
         queue.enqueue(NOW, packet, &mut verdicts);
         let high: u64 = queue.high.packets.iter().map(|(_, waiting)| u64::from(waiting.packet.size)).sum();
         assert_eq!(high, queue.high.bytes);
