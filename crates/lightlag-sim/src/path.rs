@@ -15,9 +15,8 @@ pub use lightlag_net::link::LinkCounters;
 /// A network that carries bodies of any type.
 ///
 /// ```
-/// use lightlag_core::Instant;
+/// use lightlag_core::{Codepoint, Instant};
 /// use lightlag_net::{NodeId, Packet, PacketFlags};
-use lightlag_core::Codepoint;
 /// use lightlag_sim::{Path, scenario};
 /// let text = r#"
 ///     duration = "1 s"

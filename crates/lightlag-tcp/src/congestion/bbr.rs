@@ -498,7 +498,6 @@ impl CongestionControl for Bbr {
             Cause::Timeout | Cause::RepeatedTimeout => {
                 self.save_window();
                 self.phase = Phase::Loss;
-                self.conserve = false;
                 // A timeout ends a round of the search for a policer (Linux: `bbr_set_state`).
                 self.watch_policer(true, true, false, event.now);
                 self.newly_lost = 0;

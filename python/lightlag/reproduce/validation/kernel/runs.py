@@ -39,7 +39,7 @@ TRIES = 4
 SHARE = 3
 """Of so many runs that could wait side by side, one can forward many packets."""
 
-JITTER = "50 us"
+JITTER = "20 us"
 """Of the link in simulation, where a queue may overflow."""
 
 SETTINGS: dict[str, object] = {
