@@ -6,17 +6,15 @@ use crate::collector::Collector;
 use crate::datagrams::{self, Datagrams, Heading};
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Numbers, Role};
+use crate::fabric::Fabric;
 use crate::record::Recorder;
 use crate::relay::Relay;
-use crate::scenario::{Flow, LinkDirection, Network, Part, Record, Split, Transport, Weather};
+use crate::scenario::{Flow, Network, Part, Record, Split, Transport};
 use crate::source::Source;
 use crate::stations::Stations;
-use crate::world::{Crash, Endpoint, Hop, Outcome, Task, World};
-use lightlag_core::{Duration, EventQueue, Probability, RandomStream};
-use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::{
-    ComputedLink, Disturbance, Link, LinkConfig, LossPlace, LossProcess, NodeId, QueuedLink, Timetable,
-};
+use crate::world::{Crash, Endpoint, Outcome, Task, World};
+use lightlag_core::{EventQueue, RandomStream};
+use lightlag_net::NodeId;
 use lightlag_tcp::bucket::Route;
 use lightlag_tcp::config::FastOpen;
 use lightlag_tcp::fast_open::Jar;
@@ -26,9 +24,9 @@ use std::collections::BTreeMap;
 
 /// Builds the world of a network that has been checked.
 pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
-    let mut hops: Vec<_> = network.links.iter().map(|link| hop(link, seed)).collect();
+    let mut fabric = Fabric::new(&network, seed);
     if record.queueing {
-        hops.iter_mut().for_each(|hop: &mut Hop<_>| hop.link.measure_waits());
+        fabric.hops.iter_mut().for_each(|hop| hop.link.measure_waits());
     }
     let numbers = Numbers::new(&network);
     let ends = ends::of_connections(&network, &numbers).enumerate();
@@ -39,7 +37,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     give_ids(&mut endpoints);
     share_cookies(&mut endpoints, &network, seed);
     let mut datagrams = datagrams(&network, &numbers, seed);
-    let Network { links, flows, proxies, splits, routes, ip, .. } = network;
+    let Network { links, flows, proxies, splits, ip, .. } = network;
     let dialogues = dialogues(&flows, &numbers, &mut endpoints, seed);
     let collectors = collectors(&flows, &numbers, &mut endpoints, &mut datagrams);
     let relay = |(at, split): (usize, &Split)| {
@@ -49,7 +47,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
     crashes.sort_unstable_by(|a, b| b.cmp(a));
-    let stations = Stations::new(&links, &hops, flows.len());
+    let stations = Stations::new(&links, &fabric.hops, flows.len());
     let recorder = Recorder::new(
         record,
         ends::number_of_sender(endpoints.len()),
@@ -59,7 +57,9 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
     );
     let mut world = World {
         // The sampler, crashes and stations stand behind the others.
-        queue: EventQueue::new(hops.len() + endpoints.len() + datagrams.len() + 2 + usize::from(stations.is_some())),
+        queue: EventQueue::new(
+            fabric.hops.len() + endpoints.len() + datagrams.len() + 2 + usize::from(stations.is_some()),
+        ),
         outcomes: vec![Outcome::Unfinished; flows.len()],
         endings: BTreeMap::new(),
         relays,
@@ -70,11 +70,10 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         received: 0,
         dialogues,
         stations,
-        hops,
+        fabric,
         endpoints,
         datagrams,
         numbers,
-        routes,
         recorder,
         ip_header: ip.header(),
     };
@@ -113,55 +112,6 @@ fn legs(connections: usize, splits: &[Split]) -> Vec<u8> {
     let of_flow = |at: usize| splits[..at].iter().rev().take_while(|split| split.flow == splits[at].flow).count();
     let proxies = (0..splits.len()).map(|at| u8::try_from(of_flow(at) + 2).unwrap_or(u8::MAX));
     std::iter::repeat_n(1, connections).chain(proxies).collect()
-}
-
-/// How a link direction is under this weather.
-fn under(weather: &Weather, delay: Duration, random: RandomStream) -> Timetable {
-    let Weather { link, until, outage, overtaking } = weather;
-    Timetable::new(link.phases(delay, *until, random), *outage, *overtaking).keeping_rates()
-}
-
-/// An idle link direction.
-pub(crate) fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B> {
-    let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
-    let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
-    let random = |purpose| RandomStream::new(seed, &format!("link {} {purpose}", direction.name));
-    let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
-    let is_steady = reorder.is_none()
-        && duplicate == Probability::ZERO
-        && direction.timetable.is_none()
-        && direction.fade.is_none()
-        && direction.on_demand.is_none()
-        // Stations look at what comes to links of the other kind.
-        && direction.signals.is_none_or(|plan| !plan.outage);
-    let in_transmission = loss.place() == LossPlace::AfterQueue;
-    let link = if discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
-        Link::Computed(ComputedLink::new(config, loss))
-    } else {
-        let mut disturbance = Disturbance::none();
-        if let Some(reordering) = reorder {
-            disturbance = disturbance.reordering(reordering, random("reorder"));
-        }
-        if duplicate != Probability::ZERO {
-            disturbance = disturbance.duplicating(duplicate, random("duplicate"));
-        }
-        let discipline = discipline.build(&config, random("queue"));
-        let link = QueuedLink::new(config, discipline, loss, disturbance);
-        let timetable = match &direction.fade {
-            Some(weather) => Some(under(weather, delay, random("fade"))),
-            None => direction.timetable.clone(),
-        };
-        let link = match (timetable, direction.jitter) {
-            (Some(timetable), Some(jitter)) => link.jittering(timetable, jitter, random("jitter")),
-            (Some(timetable), None) => link.changing(timetable),
-            (None, _) => link,
-        };
-        Link::Queued(Box::new(match direction.on_demand {
-            Some(demand) => link.on_demand(demand),
-            None => link,
-        }))
-    };
-    Hop { link, to: direction.to }
 }
 
 /// Why there is a way from each end of a flow to the other.

@@ -157,7 +157,7 @@ impl Receiver {
 mod tests {
     use super::*;
     use crate::body::Body;
-    use crate::world::Hop;
+    use crate::fabric::Hop;
 
     #[test]
     fn what_a_datagram_needs_is_short() {

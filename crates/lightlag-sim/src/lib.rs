@@ -11,7 +11,8 @@
 //! - `application`, `source`, `datagrams`, `dialogue`: what applications do; when they have something to send; by UDP;
 //!   who asks for what.
 //! - `body`, `delays`: what packets carry; times summed up.
-//! - `world`: links, endpoints and the queue of their next events.
+//! - `fabric`: links and routes; packets are offered to links and taken from them.
+//! - `world`: the fabric, endpoints and the queue of their next events.
 //! - [`run`]: the event loop.
 //! - [`path`]: the links of a scenario for packets from outside.
 //! - `record`: samples as columns, while it runs.
@@ -32,6 +33,7 @@ mod delays;
 mod dialogue;
 mod ends;
 mod estimate;
+mod fabric;
 pub mod path;
 mod record;
 mod relay;

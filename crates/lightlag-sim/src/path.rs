@@ -3,12 +3,11 @@
 //! Whatever a body is, it travels through the same links as a segment of a simulated connection, with the same random
 //! streams: a program that has real packets (and a real clock) asks when the next one is due and takes it then.
 
-use crate::builder::hop;
+use crate::fabric::Fabric;
 use crate::scenario::Network;
-use crate::world::Hop;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::queue::Backlog;
-use lightlag_net::{Link, LinkId, NodeId, Packet, Routes};
+use lightlag_net::{LinkId, NodeId, Packet};
 
 pub use lightlag_net::link::LinkCounters;
 
@@ -38,16 +37,14 @@ pub use lightlag_net::link::LinkCounters;
 /// assert_eq!((due.as_nanos(), packet.body), (6_000_000, "hello"));
 /// ```
 pub struct Path<B> {
-    hops: Vec<Hop<B>>,
-    routes: Routes,
+    fabric: Fabric<B>,
     queue: EventQueue,
 }
 
 impl<B: Clone + Send + 'static> Path<B> {
     /// The idle links of a network; `seed` starts their random streams, as in a run.
     pub fn new(network: &Network, seed: u64) -> Self {
-        let hops: Vec<Hop<B>> = network.links.iter().map(|link| hop(link, seed)).collect();
-        Self { queue: EventQueue::new(hops.len()), hops, routes: network.routes.clone() }
+        Self { queue: EventQueue::new(network.links.len()), fabric: Fabric::new(network, seed) }
     }
 
     /// Sends a packet from a node. Everything that was due by `now` has been taken with
@@ -56,7 +53,7 @@ impl<B: Clone + Send + 'static> Path<B> {
     /// # Panics
     /// If there is no way from the node to the packet's destination.
     pub fn send(&mut self, now: Instant, from: NodeId, packet: Packet<B>) {
-        let on = self.routes.next(from, packet.destination).expect("the destination can be reached");
+        let on = self.fabric.routes.next(from, packet.destination).expect("the destination can be reached");
         self.transmit(now, on, packet);
     }
 
@@ -69,16 +66,7 @@ impl<B: Clone + Send + 'static> Path<B> {
     /// destination: that packet, and when it arrives there.
     pub fn next_delivery(&mut self, until: Instant) -> Option<(Instant, Packet<B>)> {
         while let Some((now, entity)) = self.queue.next_until(until) {
-            let Hop { link, to } = &mut self.hops[entity.0 as usize];
-            let node = *to;
-            let (arrived, next) = match link {
-                Link::Computed(link) => (Some(link.receive()), link.next_arrival()),
-                Link::Queued(link) => {
-                    let arrived = link.receive(now);
-                    link.dropped().for_each(drop);
-                    (arrived, link.next_wake())
-                }
-            };
+            let (arrived, node, next) = self.fabric.take(now, LinkId(entity.0), Packet::clone, drop);
             self.queue.settle(entity, next);
             match arrived {
                 Some(packet) if packet.flags.is_corrupted() => {}
@@ -91,15 +79,8 @@ impl<B: Clone + Send + 'static> Path<B> {
     }
 
     fn transmit(&mut self, now: Instant, on: LinkId, packet: Packet<B>) {
-        let wake = match &mut self.hops[on.0 as usize].link {
-            // A full queue is counted by the link.
-            Link::Computed(link) => link.send(now, &packet).map_or(None, |()| link.next_arrival()),
-            Link::Queued(link) => {
-                link.send(now, packet);
-                link.dropped().for_each(drop);
-                link.next_wake()
-            }
-        };
+        // The link counts what it drops.
+        let (_, wake) = self.fabric.offer(now, on, &packet, Packet::clone, drop);
         if let Some(wake) = wake {
             self.queue.arm(Entity(on.0), wake);
         }
@@ -107,7 +88,7 @@ impl<B: Clone + Send + 'static> Path<B> {
 
     /// What each link direction has counted, and what waits there now; in the order of the network's.
     pub fn links(&mut self, now: Instant) -> impl Iterator<Item = (LinkCounters, Backlog)> + '_ {
-        self.hops.iter_mut().map(move |hop| {
+        self.fabric.hops.iter_mut().map(move |hop| {
             let backlog = hop.link.backlog(now);
             (hop.link.counters(), backlog)
         })

@@ -284,25 +284,14 @@ impl Recorder {
     }
 
     #[cold]
-    pub(crate) fn drop_queue(&mut self, now: Instant, link: usize, packet: &Packet, addressees: Addressees<'_>) {
-        self.drop(now, link, packet, DropCause::Queue, addressees);
-    }
-
-    #[cold]
     pub(crate) fn drop_error(&mut self, now: Instant, link: usize, packet: &Packet, addressees: Addressees<'_>) {
         self.drop(now, link, packet, DropCause::Error, addressees);
     }
 
-    /// Writes what a queue discipline has dropped, perhaps a while ago.
-    pub(crate) fn drops_of_queue(
-        &mut self,
-        link: usize,
-        dropped: impl Iterator<Item = Dropped<Body>>,
-        addressees: Addressees<'_>,
-    ) {
-        for Dropped { at, packet, cause } in dropped {
-            self.drop(at, link, &packet, cause, addressees);
-        }
+    /// Writes down what a link has dropped, perhaps a while ago.
+    #[cold]
+    pub(crate) fn dropped(&mut self, link: usize, dropped: &Dropped<Body>, addressees: Addressees<'_>) {
+        self.drop(dropped.at, link, &dropped.packet, dropped.cause, addressees);
     }
 
     /// Brings the drops into the order of time, which those of queue disciplines may have missed.

@@ -317,7 +317,7 @@ impl RunResult {
         let links: Vec<LinkSummary> = provenance
             .links
             .into_iter()
-            .zip(&world.hops)
+            .zip(&world.fabric.hops)
             .map(|(LinkIdentity { name, from, to, rate_bps }, hop)| {
                 let (totals, counters) = (hop.link.totals(end), hop.link.counters());
                 let elapsed = end.as_nanos().max(1) as f64;
@@ -345,7 +345,7 @@ impl RunResult {
         let legs = leg_summaries(world, provenance.legs, end);
         let mut responses = Responses::default();
         world.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
-        let packet_hops = world.hops.iter().map(|hop| hop.link.counters().offered).sum();
+        let packet_hops = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
         let recorder = &mut world.recorder;
         let mut result = Self {
             summary: Summary {

@@ -8,8 +8,8 @@
 //! This module knows who is to be told; the world sends the messages.
 
 use crate::body::Signal;
+use crate::fabric::Hop;
 use crate::scenario::{LinkDirection, SignalPlan};
-use crate::world::Hop;
 use lightlag_core::Instant;
 use lightlag_net::{Link, LinkId, NodeId};
 use lightlag_tcp::segment::SeqNumber;

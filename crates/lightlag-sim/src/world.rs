@@ -9,11 +9,12 @@ use crate::collector::Collector;
 use crate::datagrams::Datagrams;
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Numbers, Role};
+use crate::fabric::{Fabric, Hop, Kind};
 use crate::record::{Place, Progress, Recorder};
 use crate::relay::Relay;
 use crate::stations::Stations;
-use lightlag_core::{Codepoint, Entity, EventQueue, Instant};
-use lightlag_net::{Link, LinkId, NodeId, PacketFlags, Routes};
+use lightlag_core::{Entity, EventQueue, Instant};
+use lightlag_net::{Link, LinkId, NodeId, PacketFlags};
 use lightlag_tcp::{Connection, Failure, State};
 use std::collections::BTreeMap;
 
@@ -22,14 +23,6 @@ mod endings;
 mod signals;
 
 pub(crate) use endings::Ending;
-
-/// One direction of a link and the node it leads to.
-// Whole cache lines, with what every packet needs in the first three.
-#[repr(C, align(64))]
-pub(crate) struct Hop<B> {
-    pub(crate) to: NodeId,
-    pub(crate) link: Link<B>,
-}
 
 /// One end of a connection.
 // Whole cache lines: neighbours do not share one.
@@ -127,7 +120,7 @@ pub(crate) type Crash = (Instant, u32);
 
 /// The world.
 pub(crate) struct World {
-    pub(crate) hops: Vec<Hop<Body>>,
+    pub(crate) fabric: Fabric<Body>,
     pub(crate) endpoints: Vec<Endpoint>,
     /// Ends of flows of UDP: their numbers come behind those of `endpoints`.
     pub(crate) datagrams: Datagrams,
@@ -141,7 +134,6 @@ pub(crate) struct World {
     pub(crate) dialogues: Vec<Dialogue>,
     /// Who tells the ends of flows what happens to links, if anybody does.
     pub(crate) stations: Option<Box<Stations>>,
-    pub(crate) routes: Routes,
     pub(crate) queue: EventQueue,
     pub(crate) recorder: Recorder,
     /// Bytes of an IP header.
@@ -159,12 +151,12 @@ pub(crate) struct World {
 impl World {
     /// The entity of an endpoint.
     pub(crate) fn endpoint_entity(&self, endpoint: usize) -> Entity {
-        Entity((self.hops.len() + endpoint) as u32)
+        Entity((self.fabric.hops.len() + endpoint) as u32)
     }
 
     /// The entity that samples.
     pub(crate) fn sampler_entity(&self) -> Entity {
-        Entity((self.hops.len() + self.endpoints.len() + self.datagrams.len()) as u32)
+        Entity((self.fabric.hops.len() + self.endpoints.len() + self.datagrams.len()) as u32)
     }
 
     /// The entity of what happens to proxies.
@@ -177,11 +169,11 @@ impl World {
     #[inline]
     pub(crate) fn handle<const CAPTURED: bool>(&mut self, now: Instant, entity: Entity) {
         let at = entity.0 as usize;
-        if at < self.hops.len() {
+        if at < self.fabric.hops.len() {
             self.packet_arrives::<CAPTURED>(now, at);
-        } else if at < self.hops.len() + self.endpoints.len() {
-            self.endpoint_wakes::<CAPTURED>(now, at - self.hops.len());
-        } else if let Some(place) = self.datagrams.of_endpoint(at - self.hops.len()) {
+        } else if at < self.fabric.hops.len() + self.endpoints.len() {
+            self.endpoint_wakes::<CAPTURED>(now, at - self.fabric.hops.len());
+        } else if let Some(place) = self.datagrams.of_endpoint(at - self.fabric.hops.len()) {
             self.datagrams_leave::<CAPTURED>(now, entity, place);
         } else if entity == self.sampler_entity() {
             self.sample(now, entity);
@@ -194,25 +186,16 @@ impl World {
 
     #[inline]
     fn packet_arrives<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
-        let Hop { link: Link::Computed(link), to } = &mut self.hops[at] else {
-            return self.queued_link_wakes::<CAPTURED>(now, at);
-        };
-        let packet = link.receive_whole();
-        let node = *to;
-        self.queue.settle(Entity(at as u32), link.next_arrival());
-        self.arrive::<CAPTURED>(now, at, node, &packet);
-    }
-
-    #[cold]
-    fn queued_link_wakes<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
-        let Hop { link: Link::Queued(link), to } = &mut self.hops[at] else {
-            unreachable!("there are two kinds of links");
-        };
-        let packet = link.receive(now);
-        let node = *to;
-        self.queue.settle(Entity(at as u32), link.next_wake());
-        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
-        self.recorder.drops_of_queue(at, link.dropped(), addressees);
+        let Self { fabric, recorder, endpoints, datagrams, .. } = self;
+        let (packet, node, wake) = fabric.take(
+            now,
+            LinkId(at as u32),
+            |packet| *packet,
+            |dropped| {
+                recorder.dropped(at, &dropped, Addressees { endpoints, datagrams });
+            },
+        );
+        self.queue.settle(Entity(at as u32), wake);
         if let Some(packet) = packet {
             self.arrive::<CAPTURED>(now, at, node, &packet);
         }
@@ -230,10 +213,10 @@ impl World {
         } else if packet.destination == node {
             self.deliver::<CAPTURED>(now, packet);
         } else {
-            let next = self.routes.next(node, packet.destination);
+            let next = self.fabric.routes.next(node, packet.destination);
             let next = next.expect("every destination was checked to be reachable");
             if CAPTURED {
-                self.recorder.captures().forwarded(now, &self.routes, node, next, packet);
+                self.recorder.captures().forwarded(now, &self.fabric.routes, node, next, packet);
             }
             self.transmit::<CAPTURED>(now, next, packet);
         }
@@ -242,37 +225,22 @@ impl World {
     #[inline(always)]
     fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         if CAPTURED {
-            self.recorder.captures().offered(now, &self.routes, on, packet);
+            self.recorder.captures().offered(now, &self.fabric.routes, on, packet);
         }
-        let Link::Computed(link) = &mut self.hops[on.0 as usize].link else {
-            return self.transmit_queued(now, on, packet);
-        };
-        let was_idle = link.in_flight() == 0;
-        match link.send_whole(now, packet) {
-            Ok(()) => {
-                if was_idle {
-                    self.queue.arm(Entity(on.0), link.last_arrival());
-                }
-            }
-            Err(_) => {
-                let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
-                self.recorder.drop_queue(now, on.0 as usize, packet, addressees);
-            }
-        }
-    }
-
-    #[cold]
-    fn transmit_queued(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        let Link::Queued(link) = &mut self.hops[on.0 as usize].link else {
-            unreachable!("there are two kinds of links");
-        };
-        link.send(now, *packet);
-        if let Some(wake) = link.next_wake() {
+        let Self { fabric, recorder, endpoints, datagrams, .. } = self;
+        let (kind, wake) = fabric.offer(
+            now,
+            on,
+            packet,
+            |packet| *packet,
+            |dropped| {
+                recorder.dropped(on.0 as usize, &dropped, Addressees { endpoints, datagrams });
+            },
+        );
+        if let Some(wake) = wake {
             self.queue.arm(Entity(on.0), wake);
         }
-        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
-        self.recorder.drops_of_queue(on.0 as usize, link.dropped(), addressees);
-        if self.stations.is_some() {
+        if kind == Kind::Queued && self.stations.is_some() {
             self.note_user(now, on, packet);
         }
     }
@@ -293,7 +261,7 @@ impl World {
         endpoint.connection.handle_packet(now, segment, packet.ecn);
         if CAPTURED {
             let state = endpoint.role.sends().then(|| endpoint.connection.snapshot());
-            self.recorder.captures().received(now, &self.routes, packet, state);
+            self.recorder.captures().received(now, &self.fabric.routes, packet, state);
         }
         if endpoint.application.is_some() {
             self.converse::<CAPTURED>(now, at);
@@ -429,7 +397,7 @@ impl World {
             self.sent += 1;
             if CAPTURED {
                 let state = role.sends().then(|| self.endpoints[at].connection.snapshot());
-                self.recorder.captures().sent(now, &self.routes, out, &packet, state);
+                self.recorder.captures().sent(now, &self.fabric.routes, out, &packet, state);
             }
             self.transmit::<CAPTURED>(now, out, &packet);
         }
@@ -454,7 +422,7 @@ impl World {
                 self.recorder.trace_sample(now, place, &sender.snapshot(), progress);
             }
         }
-        for (at, hop) in self.hops.iter_mut().enumerate() {
+        for (at, hop) in self.fabric.hops.iter_mut().enumerate() {
             self.recorder.queue_sample(now, at, || hop.link.backlog(now));
         }
         self.queue.settle(entity, Some(now + self.recorder.interval()));
@@ -467,10 +435,12 @@ impl World {
     pub(crate) fn finish(&mut self, end: Instant) {
         let (mut made, mut dropped, mut in_flight) = (self.sent, 0, 0);
         let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
-        for (at, Hop { link, .. }) in self.hops.iter_mut().enumerate() {
+        for (at, Hop { link, .. }) in self.fabric.hops.iter_mut().enumerate() {
             if let Link::Queued(link) = link {
                 link.catch_up(end);
-                self.recorder.drops_of_queue(at, link.dropped(), addressees);
+                for dropped in link.dropped() {
+                    self.recorder.dropped(at, &dropped, addressees);
+                }
             }
             let c = link.counters();
             let lost = c.dropped_queue + c.dropped_aqm + c.dropped_error + c.dropped_acks;

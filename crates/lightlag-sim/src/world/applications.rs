@@ -78,13 +78,13 @@ impl World {
         if let Some(place) = self.sender(among_few) {
             let out = self.datagrams.heading(place).out;
             prefetch(&self.datagrams.senders[place]);
-            prefetch(&self.hops[out.0 as usize]);
+            prefetch(&self.fabric.hops[out.0 as usize]);
             prefetch(&self.datagrams.receivers[place]);
             self.queue.prefetch(among_few);
             self.queue.prefetch(Entity(out.0));
         }
         if let Some(place) = self.sender(among_more)
-            && let Link::Computed(link) = &self.hops[self.datagrams.heading(place).out.0 as usize].link
+            && let Link::Computed(link) = &self.fabric.hops[self.datagrams.heading(place).out.0 as usize].link
         {
             link.prefetch_place();
         }
@@ -93,7 +93,7 @@ impl World {
     /// The place of an entity among those that send datagrams.
     #[inline(always)]
     fn sender(&self, entity: Entity) -> Option<usize> {
-        self.datagrams.of_endpoint((entity.0 as usize).wrapping_sub(self.hops.len()))
+        self.datagrams.of_endpoint((entity.0 as usize).wrapping_sub(self.fabric.hops.len()))
     }
 
     fn send_datagram<const CAPTURED: bool>(&mut self, now: Instant, place: usize, datagram: Datagram) {
@@ -109,7 +109,7 @@ impl World {
         };
         self.sent += 1;
         if CAPTURED {
-            self.recorder.captures().sent(now, &self.routes, out, &packet, None);
+            self.recorder.captures().sent(now, &self.fabric.routes, out, &packet, None);
         }
         self.transmit::<CAPTURED>(now, out, &packet);
     }
@@ -135,7 +135,7 @@ impl World {
         datagram: &Datagram,
     ) {
         if CAPTURED {
-            self.recorder.captures().received(now, &self.routes, packet, None);
+            self.recorder.captures().received(now, &self.fabric.routes, packet, None);
         }
         let Some(place) = self.datagrams.of_endpoint(packet.flow as usize) else { return };
         let receiver = &mut self.datagrams.receivers[place];

@@ -74,11 +74,12 @@ impl World {
             ecn: Codepoint::NotEct,
             body: Body::Other(Other::Signal(signal)),
         };
-        let out = self.routes.next(signal.station, destination).expect("who sends over a link is reached from it");
+        let out =
+            self.fabric.routes.next(signal.station, destination).expect("who sends over a link is reached from it");
         self.sent += 1;
         self.count(flow, |counts| counts.sent += 1);
         if CAPTURED {
-            self.recorder.captures().sent(now, &self.routes, out, &packet, None);
+            self.recorder.captures().sent(now, &self.fabric.routes, out, &packet, None);
         }
         self.transmit::<CAPTURED>(now, out, &packet);
     }
@@ -87,7 +88,7 @@ impl World {
     #[cold]
     pub(super) fn signal_arrives<const CAPTURED: bool>(&mut self, now: Instant, packet: &Packet, signal: Signal) {
         if CAPTURED {
-            self.recorder.captures().received(now, &self.routes, packet, None);
+            self.recorder.captures().received(now, &self.fabric.routes, packet, None);
         }
         let at = packet.flow as usize;
         let is_heeded = self.heed::<CAPTURED>(now, at, signal);

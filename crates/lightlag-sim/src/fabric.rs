@@ -1,0 +1,166 @@
+//! The fabric: the links of a network and the routes over them, in simulation and in real time alike.
+//!
+//! A packet is offered to a link and taken from its far end. Both say when the link is to be woken next, and hand over the
+//! packets that the link has dropped. The fabric knows neither clocks nor endpoints: whoever drives it keeps the times,
+//! takes what is due and offers it to the next link.
+
+use crate::scenario::{LinkDirection, Network, Weather};
+use lightlag_core::{Duration, Instant, Probability, RandomStream};
+use lightlag_net::queue::{DisciplineConfig, DropCause, Dropped};
+use lightlag_net::{
+    ComputedLink, Disturbance, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet, QueuedLink, Routes,
+    Timetable,
+};
+
+/// Links and routes.
+pub(crate) struct Fabric<B> {
+    /// One for each direction of a link, in the order of the network.
+    pub(crate) hops: Vec<Hop<B>>,
+    pub(crate) routes: Routes,
+}
+
+/// One direction of a link and the node it leads to.
+// Whole cache lines, with what every packet needs in the first three.
+#[repr(C, align(64))]
+pub(crate) struct Hop<B> {
+    pub(crate) to: NodeId,
+    pub(crate) link: Link<B>,
+}
+
+/// The kind of link that took a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Computed,
+    Queued,
+}
+
+impl<B: Clone + Send + 'static> Fabric<B> {
+    /// The idle links of a network; `seed` starts their random streams.
+    pub(crate) fn new(network: &Network, seed: u64) -> Self {
+        let hops = network.links.iter().map(|link| hop(link, seed)).collect();
+        Self { hops, routes: network.routes.clone() }
+    }
+}
+
+impl<B: Clone> Fabric<B> {
+    /// Offers a copy of a packet, as `copy` makes it, to a link. Returns when the link is to be woken, if that may be
+    /// earlier than was known. `drop` is given each packet that the link drops now.
+    #[inline(always)]
+    pub(crate) fn offer(
+        &mut self,
+        now: Instant,
+        on: LinkId,
+        packet: &Packet<B>,
+        copy: impl Fn(&Packet<B>) -> Packet<B>,
+        mut drop: impl FnMut(Dropped<B>),
+    ) -> (Kind, Option<Instant>) {
+        let Link::Computed(link) = &mut self.hops[on.0 as usize].link else {
+            return (Kind::Queued, self.offer_queued(now, on, copy(packet), drop));
+        };
+        let was_idle = link.in_flight() == 0;
+        match link.send_by(now, packet, &copy) {
+            Ok(()) => (Kind::Computed, was_idle.then(|| link.last_arrival())),
+            Err(_) => {
+                drop(Dropped { at: now, packet: copy(packet), cause: DropCause::Queue });
+                (Kind::Computed, None)
+            }
+        }
+    }
+
+    #[cold]
+    fn offer_queued(
+        &mut self,
+        now: Instant,
+        on: LinkId,
+        packet: Packet<B>,
+        drop: impl FnMut(Dropped<B>),
+    ) -> Option<Instant> {
+        let Link::Queued(link) = &mut self.hops[on.0 as usize].link else {
+            unreachable!("there are two kinds of links")
+        };
+        link.send(now, packet);
+        link.dropped().for_each(drop);
+        link.next_wake()
+    }
+
+    /// Wakes a link: the packet that arrives at its far end now, if one does, the node there, and when to wake the link
+    /// next. `drop` is given each packet that the link has dropped.
+    #[inline(always)]
+    pub(crate) fn take(
+        &mut self,
+        now: Instant,
+        on: LinkId,
+        copy: impl Fn(&Packet<B>) -> Packet<B>,
+        drop: impl FnMut(Dropped<B>),
+    ) -> (Option<Packet<B>>, NodeId, Option<Instant>) {
+        let Hop { link: Link::Computed(link), to } = &mut self.hops[on.0 as usize] else {
+            return self.take_queued(now, on, drop);
+        };
+        let packet = link.receive_by(copy);
+        (Some(packet), *to, link.next_arrival())
+    }
+
+    #[cold]
+    fn take_queued(
+        &mut self,
+        now: Instant,
+        on: LinkId,
+        drop: impl FnMut(Dropped<B>),
+    ) -> (Option<Packet<B>>, NodeId, Option<Instant>) {
+        let Hop { link: Link::Queued(link), to } = &mut self.hops[on.0 as usize] else {
+            unreachable!("there are two kinds of links");
+        };
+        let packet = link.receive(now);
+        link.dropped().for_each(drop);
+        (packet, *to, link.next_wake())
+    }
+}
+
+/// An idle link direction.
+fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B> {
+    let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
+    let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
+    let random = |purpose| RandomStream::new(seed, &format!("link {} {purpose}", direction.name));
+    let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
+    let is_steady = reorder.is_none()
+        && duplicate == Probability::ZERO
+        && direction.timetable.is_none()
+        && direction.fade.is_none()
+        && direction.on_demand.is_none()
+        // Stations look at what comes to links of the other kind.
+        && direction.signals.is_none_or(|plan| !plan.outage);
+    let in_transmission = loss.place() == LossPlace::AfterQueue;
+    let link = if discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
+        Link::Computed(ComputedLink::new(config, loss))
+    } else {
+        let mut disturbance = Disturbance::none();
+        if let Some(reordering) = reorder {
+            disturbance = disturbance.reordering(reordering, random("reorder"));
+        }
+        if duplicate != Probability::ZERO {
+            disturbance = disturbance.duplicating(duplicate, random("duplicate"));
+        }
+        let discipline = discipline.build(&config, random("queue"));
+        let link = QueuedLink::new(config, discipline, loss, disturbance);
+        let timetable = match &direction.fade {
+            Some(weather) => Some(under(weather, delay, random("fade"))),
+            None => direction.timetable.clone(),
+        };
+        let link = match (timetable, direction.jitter) {
+            (Some(timetable), Some(jitter)) => link.jittering(timetable, jitter, random("jitter")),
+            (Some(timetable), None) => link.changing(timetable),
+            (None, _) => link,
+        };
+        Link::Queued(Box::new(match direction.on_demand {
+            Some(demand) => link.on_demand(demand),
+            None => link,
+        }))
+    };
+    Hop { link, to: direction.to }
+}
+
+/// How a link direction is under this weather.
+fn under(weather: &Weather, delay: Duration, random: RandomStream) -> Timetable {
+    let Weather { link, until, outage, overtaking } = weather;
+    Timetable::new(link.phases(delay, *until, random), *outage, *overtaking).keeping_rates()
+}
