@@ -1,5 +1,6 @@
 //! From a scenario to a world.
 
+use crate::agenda::{Agenda, Due};
 use crate::application::{Application, Reading, Talk};
 use crate::body::UDP_HEADER;
 use crate::collector::Collector;
@@ -13,7 +14,7 @@ use crate::scenario::{Flow, Network, Part, Record, Split, Transport};
 use crate::source::Source;
 use crate::stations::Stations;
 use crate::world::{Crash, Endpoint, Outcome, Task, World};
-use lightlag_core::{EventQueue, RandomStream};
+use lightlag_core::{Instant, RandomStream};
 use lightlag_net::NodeId;
 use lightlag_tcp::bucket::Route;
 use lightlag_tcp::config::FastOpen;
@@ -56,10 +57,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         if stations.is_some() { flows.len() } else { 0 },
     );
     let mut world = World {
-        // The sampler, crashes and stations stand behind the others.
-        queue: EventQueue::new(
-            fabric.hops.len() + endpoints.len() + datagrams.len() + 2 + usize::from(stations.is_some()),
-        ),
+        agenda: Agenda::new(fabric.hops.len(), endpoints.len(), datagrams.len()),
         outcomes: vec![Outcome::Unfinished; flows.len()],
         endings: BTreeMap::new(),
         relays,
@@ -84,22 +82,22 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
             _ => None,
         };
         if let Some(start) = start {
-            world.queue.arm(world.endpoint_entity(at), start);
+            world.agenda.arm(Due::Connection(at), start);
         }
     }
     for (place, sender) in world.datagrams.senders.iter().enumerate() {
         if let Some(start) = sender.next() {
-            world.queue.arm(world.endpoint_entity(world.datagrams.endpoint(place)), start);
+            world.agenda.arm(Due::Datagrams(place), start);
         }
     }
     if world.recorder.samples() {
-        world.queue.arm(world.sampler_entity(), lightlag_core::Instant::ZERO);
+        world.agenda.arm(Due::Sampler, Instant::ZERO);
     }
     if let Some((at, _)) = world.crashes.last() {
-        world.queue.arm(world.crash_entity(), *at);
+        world.agenda.arm(Due::Crash, *at);
     }
     if let Some(at) = world.stations.as_ref().and_then(|stations| stations.next()) {
-        world.queue.arm(world.station_entity(), at);
+        world.agenda.arm(Due::Stations, at);
     }
     world
 }

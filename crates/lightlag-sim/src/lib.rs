@@ -8,6 +8,7 @@
 //! - `builder`: from the scenario to a world.
 //! - `ends`: who the endpoints are.
 //! - `estimate`: what a run takes of memory and disk.
+//! - `agenda`: which part of the world is due next.
 //! - `application`, `source`, `datagrams`, `dialogue`: what applications do; when they have something to send; by UDP;
 //!   who asks for what.
 //! - `body`, `delays`: what packets carry; times summed up.
@@ -23,6 +24,7 @@
 //! - [`trace`]: files that say how a link changes.
 //! - [`results`]: what a run leaves: summary, columns, hash.
 
+mod agenda;
 mod application;
 mod body;
 mod builder;

@@ -85,9 +85,9 @@ impl Simulation {
         let has_transfers = world.open_transfers > 0;
         let (mut now, mut events, mut stopped) = (Instant::ZERO, 0_u64, false);
         let end = loop {
-            let Some((time, entity)) = world.queue.next_until(self.end) else { break self.end };
+            let Some((time, part)) = world.agenda.next_until(self.end) else { break self.end };
             now = time;
-            world.handle::<CAPTURED>(now, entity);
+            world.handle::<CAPTURED>(now, part);
             events += 1;
             if has_transfers && world.open_transfers == 0 {
                 break now;
@@ -128,7 +128,7 @@ fn close_connections(world: &mut World, end: Instant) {
         if open.is_empty() {
             return;
         }
-        let Some((now, entity)) = world.queue.next_until(end) else { return };
-        world.handle::<true>(now, entity);
+        let Some((now, part)) = world.agenda.next_until(end) else { return };
+        world.handle::<true>(now, part);
     }
 }

@@ -1,8 +1,6 @@
-//! The simulated world: links, endpoints, and the queue of their next events.
-//!
-//! Entities are numbered links first, then endpoints, then the sampler: at equal times packets arrive before
-//! timers fire, and a sample sees the state after both.
+//! The simulated world: an agenda, the fabric of links, endpoints, and what is written down.
 
+use crate::agenda::{Agenda, Due};
 use crate::application::Application;
 use crate::body::{Body, Other, Packet};
 use crate::collector::Collector;
@@ -13,7 +11,7 @@ use crate::fabric::{Fabric, Hop, Kind};
 use crate::record::{Place, Progress, Recorder};
 use crate::relay::Relay;
 use crate::stations::Stations;
-use lightlag_core::{Entity, EventQueue, Instant};
+use lightlag_core::Instant;
 use lightlag_net::{Link, LinkId, NodeId, PacketFlags};
 use lightlag_tcp::{Connection, Failure, State};
 use std::collections::BTreeMap;
@@ -134,7 +132,7 @@ pub(crate) struct World {
     pub(crate) dialogues: Vec<Dialogue>,
     /// Who tells the ends of flows what happens to links, if anybody does.
     pub(crate) stations: Option<Box<Stations>>,
-    pub(crate) queue: EventQueue,
+    pub(crate) agenda: Agenda,
     pub(crate) recorder: Recorder,
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
@@ -149,53 +147,33 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// The entity of an endpoint.
-    pub(crate) fn endpoint_entity(&self, endpoint: usize) -> Entity {
-        Entity((self.fabric.hops.len() + endpoint) as u32)
-    }
-
-    /// The entity that samples.
-    pub(crate) fn sampler_entity(&self) -> Entity {
-        Entity((self.fabric.hops.len() + self.endpoints.len() + self.datagrams.len()) as u32)
-    }
-
-    /// The entity of what happens to proxies.
-    pub(crate) fn crash_entity(&self) -> Entity {
-        Entity(self.sampler_entity().0 + 1)
-    }
-
-    /// Handles the event of `entity`, which is due now. `CAPTURED`: there are captures to write; a run without any
-    /// has code of its own, which never looks.
+    /// Does what a part has to do now. `CAPTURED`: there are captures to write; a run without any has code of its own,
+    /// which never looks.
     #[inline]
-    pub(crate) fn handle<const CAPTURED: bool>(&mut self, now: Instant, entity: Entity) {
-        let at = entity.0 as usize;
-        if at < self.fabric.hops.len() {
-            self.packet_arrives::<CAPTURED>(now, at);
-        } else if at < self.fabric.hops.len() + self.endpoints.len() {
-            self.endpoint_wakes::<CAPTURED>(now, at - self.fabric.hops.len());
-        } else if let Some(place) = self.datagrams.of_endpoint(at - self.fabric.hops.len()) {
-            self.datagrams_leave::<CAPTURED>(now, entity, place);
-        } else if entity == self.sampler_entity() {
-            self.sample(now, entity);
-        } else if entity == self.crash_entity() {
-            self.crash(now, entity);
-        } else {
-            self.stations_tell::<CAPTURED>(now, entity);
+    pub(crate) fn handle<const CAPTURED: bool>(&mut self, now: Instant, part: Due) {
+        match part {
+            Due::Link(link) => self.packet_arrives::<CAPTURED>(now, link),
+            Due::Connection(at) => self.endpoint_wakes::<CAPTURED>(now, at),
+            Due::Datagrams(place) => self.datagrams_leave::<CAPTURED>(now, place),
+            Due::Sampler => self.sample(now),
+            Due::Crash => self.crash(now),
+            Due::Stations => self.stations_tell::<CAPTURED>(now),
         }
     }
 
     #[inline]
-    fn packet_arrives<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
+    fn packet_arrives<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId) {
+        let at = on.0 as usize;
         let Self { fabric, recorder, endpoints, datagrams, .. } = self;
         let (packet, node, wake) = fabric.take(
             now,
-            LinkId(at as u32),
+            on,
             |packet| *packet,
             |dropped| {
                 recorder.dropped(at, &dropped, Addressees { endpoints, datagrams });
             },
         );
-        self.queue.settle(Entity(at as u32), wake);
+        self.agenda.settle(Due::Link(on), wake);
         if let Some(packet) = packet {
             self.arrive::<CAPTURED>(now, at, node, &packet);
         }
@@ -238,7 +216,7 @@ impl World {
             },
         );
         if let Some(wake) = wake {
-            self.queue.arm(Entity(on.0), wake);
+            self.agenda.arm(Due::Link(on), wake);
         }
         if kind == Kind::Queued && self.stations.is_some() {
             self.note_user(now, on, packet);
@@ -284,7 +262,7 @@ impl World {
         }
         self.flush::<CAPTURED>(now, at, true);
         if let Some(deadline) = self.endpoints[at].deadline() {
-            self.queue.arm(self.endpoint_entity(at), deadline);
+            self.agenda.arm(Due::Connection(at), deadline);
         }
     }
 
@@ -322,7 +300,7 @@ impl World {
         if connection.poll_timeout().is_none() && connection.state() == State::Closed {
             self.connection_ended(now, at);
         }
-        self.queue.settle(self.endpoint_entity(at), deadline);
+        self.agenda.settle(Due::Connection(at), deadline);
     }
 
     /// A connection that was given up before its transfer had arrived has failed.
@@ -353,14 +331,14 @@ impl World {
         for at in ends {
             self.flush::<CAPTURED>(now, at, false);
             if let Some(deadline) = self.endpoints[at].deadline() {
-                self.queue.arm(self.endpoint_entity(at), deadline);
+                self.agenda.arm(Due::Connection(at), deadline);
             }
         }
     }
 
     /// A proxy crashes. Flows whose connections it loses have failed: their last bytes or their end never arrive.
     #[cold]
-    fn crash(&mut self, now: Instant, entity: Entity) {
+    fn crash(&mut self, now: Instant) {
         let (_, proxy) = self.crashes.pop().expect("whoever wakes has something to do");
         for at in 0..self.relays.len() {
             let relay = &mut self.relays[at];
@@ -371,7 +349,7 @@ impl World {
                 self.flow_fails(now, flow, Failure::Crashed);
             }
         }
-        self.queue.settle(entity, self.crashes.last().map(|(at, _)| *at));
+        self.agenda.settle(Due::Crash, self.crashes.last().map(|(at, _)| *at));
     }
 
     /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
@@ -410,7 +388,7 @@ impl World {
     }
 
     #[cold]
-    fn sample(&mut self, now: Instant, entity: Entity) {
+    fn sample(&mut self, now: Instant) {
         let exits = (0..self.relays.len()).map(|relay| self.relays[relay].exit as usize);
         for at in self.numbers.senders().chain(exits) {
             let Endpoint { connection: sender, flow, .. } = &self.endpoints[at];
@@ -425,7 +403,7 @@ impl World {
         for (at, hop) in self.fabric.hops.iter_mut().enumerate() {
             self.recorder.queue_sample(now, at, || hop.link.backlog(now));
         }
-        self.queue.settle(entity, Some(now + self.recorder.interval()));
+        self.agenda.settle(Due::Sampler, Some(now + self.recorder.interval()));
     }
 
     /// Ends the run: queues decide what is due, and then every packet is delivered, dropped with a cause, or in flight.

@@ -1,11 +1,12 @@
 //! What applications make the world do: writes in the course of time, and datagrams.
 
 use super::{Endpoint, Task, World};
+use crate::agenda::Due;
 use crate::application::Application;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
 use crate::datagrams::Heading;
 use crate::dialogue::Action;
-use lightlag_core::{Codepoint, Entity, Instant, prefetch};
+use lightlag_core::{Codepoint, Instant, prefetch};
 use lightlag_net::{Link, PacketFlags};
 use lightlag_tcp::State;
 
@@ -61,39 +62,33 @@ impl World {
 
     /// The sender of datagrams at this place has a message.
     #[cold]
-    pub(super) fn datagrams_leave<const CAPTURED: bool>(&mut self, now: Instant, entity: Entity, place: usize) {
+    pub(super) fn datagrams_leave<const CAPTURED: bool>(&mut self, now: Instant, place: usize) {
         while let Some(datagram) = self.datagrams.senders[place].poll(now) {
             self.send_datagram::<CAPTURED>(now, place, datagram);
         }
-        self.queue.settle(entity, self.datagrams.senders[place].next());
-        self.prefetch_next(entity);
+        self.agenda.settle(Due::Datagrams(place), self.datagrams.senders[place].next());
+        self.prefetch_next(Due::Datagrams(place));
     }
 
     /// Fetches what datagrams need that leave soon. Of senders that each send now and then nothing is in any cache: of the
     /// one that is next among few, all that is known to be needed; of the one that is next among more of them, for which
     /// this was done before, what only that says.
     #[inline(always)]
-    fn prefetch_next(&self, after: Entity) {
-        let Some((among_more, among_few)) = self.queue.soon_near(after) else { return };
-        if let Some(place) = self.sender(among_few) {
+    fn prefetch_next(&self, after: Due) {
+        let Some((among_more, among_few)) = self.agenda.soon_near(after) else { return };
+        if let Due::Datagrams(place) = among_few {
             let out = self.datagrams.heading(place).out;
             prefetch(&self.datagrams.senders[place]);
             prefetch(&self.fabric.hops[out.0 as usize]);
             prefetch(&self.datagrams.receivers[place]);
-            self.queue.prefetch(among_few);
-            self.queue.prefetch(Entity(out.0));
+            self.agenda.prefetch(among_few);
+            self.agenda.prefetch(Due::Link(out));
         }
-        if let Some(place) = self.sender(among_more)
+        if let Due::Datagrams(place) = among_more
             && let Link::Computed(link) = &self.fabric.hops[self.datagrams.heading(place).out.0 as usize].link
         {
             link.prefetch_place();
         }
-    }
-
-    /// The place of an entity among those that send datagrams.
-    #[inline(always)]
-    fn sender(&self, entity: Entity) -> Option<usize> {
-        self.datagrams.of_endpoint((entity.0 as usize).wrapping_sub(self.fabric.hops.len()))
     }
 
     fn send_datagram<const CAPTURED: bool>(&mut self, now: Instant, place: usize, datagram: Datagram) {
@@ -121,7 +116,7 @@ impl World {
         if collector.collect(message, &mut self.endpoints[sender].connection) {
             self.flush::<CAPTURED>(now, sender, false);
             if let Some(deadline) = self.endpoints[sender].deadline() {
-                self.queue.arm(self.endpoint_entity(sender), deadline);
+                self.agenda.arm(Due::Connection(sender), deadline);
             }
         }
     }
@@ -192,7 +187,7 @@ impl World {
                 Action::Open(end) | Action::Write(end, _) | Action::Close(end) | Action::Wake(end, _) if end != at => {
                     self.flush::<CAPTURED>(now, end, false);
                     if let Some(deadline) = self.endpoints[end].deadline() {
-                        self.queue.arm(self.endpoint_entity(end), deadline);
+                        self.agenda.arm(Due::Connection(end), deadline);
                     }
                 }
                 _ => {}

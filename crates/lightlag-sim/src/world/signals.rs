@@ -1,18 +1,14 @@
 //! What stations make the world do: messages to the ends of flows, through the network or at once.
 
 use super::{Addressees, World};
+use crate::agenda::Due;
 use crate::body::{Body, Other, Packet, Signal};
 use crate::stations::Tell;
-use lightlag_core::{Codepoint, Entity, Instant};
+use lightlag_core::{Codepoint, Instant};
 use lightlag_net::{LinkId, NodeId, PacketFlags};
 use lightlag_wire::signal::{self, News};
 
 impl World {
-    /// The entity of the stations.
-    pub(crate) fn station_entity(&self) -> Entity {
-        Entity(self.sampler_entity().0 + 2)
-    }
-
     /// A packet came out of link `at`, which leads to `node`, damaged.
     #[cold]
     pub(super) fn arrives_damaged(&mut self, now: Instant, at: usize, node: NodeId, packet: &Packet) {
@@ -33,7 +29,7 @@ impl World {
         if let Some(stations) = self.stations.as_mut().filter(|_| packet.flags.carries_payload()) {
             let ends = [self.endpoints[receiver as usize].peer, receiver];
             if stations.damaged(now, LinkId(at as u32), ends, segment.seq) {
-                self.queue.arm(self.station_entity(), now);
+                self.agenda.arm(Due::Stations, now);
             }
         }
     }
@@ -44,17 +40,17 @@ impl World {
         let (Some(stations), Body::Segment(segment)) = (&mut self.stations, &packet.body) else { return };
         let sender = self.endpoints[packet.flow as usize].peer;
         if packet.flags.carries_payload() && stations.offered(now, on, sender, segment.seq) {
-            self.queue.arm(self.station_entity(), now);
+            self.agenda.arm(Due::Stations, now);
         }
     }
 
     /// Stations tell what there is to tell.
     #[cold]
-    pub(super) fn stations_tell<const CAPTURED: bool>(&mut self, now: Instant, entity: Entity) {
+    pub(super) fn stations_tell<const CAPTURED: bool>(&mut self, now: Instant) {
         while let Some(tell) = self.stations.as_mut().and_then(|stations| stations.take(now)) {
             self.tell::<CAPTURED>(now, tell);
         }
-        self.queue.settle(entity, self.stations.as_ref().and_then(|stations| stations.next()));
+        self.agenda.settle(Due::Stations, self.stations.as_ref().and_then(|stations| stations.next()));
     }
 
     /// An end of a flow is told: at once where it is, through the network elsewhere.
@@ -110,7 +106,7 @@ impl World {
         }
         self.flush::<CAPTURED>(now, at, false);
         if let Some(deadline) = self.endpoints[at].deadline() {
-            self.queue.arm(self.endpoint_entity(at), deadline);
+            self.agenda.arm(Due::Connection(at), deadline);
         }
         true
     }

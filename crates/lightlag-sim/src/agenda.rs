@@ -1,0 +1,142 @@
+//! The agenda: which part of the world is due next.
+//!
+//! Each part has one entry of the event queue. Links have the first numbers, then come the ends of connections, the
+//! senders of datagrams and the clerks: at equal times packets arrive before timers fire, and a sample sees the state
+//! after both.
+
+use lightlag_core::{Entity, EventQueue, Instant};
+use lightlag_net::LinkId;
+
+/// A part of the world that wakes by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Due {
+    Link(LinkId),
+    /// An end of a connection, by its number.
+    Connection(usize),
+    /// A sender of datagrams, by its place among them.
+    Datagrams(usize),
+    /// The clerk that samples.
+    Sampler,
+    /// The clerk that crashes proxies.
+    Crash,
+    /// The stations that tell the ends of flows what happens to links.
+    Stations,
+}
+
+/// Clerks: the sampler, crashes and stations.
+const CLERKS: usize = 3;
+
+/// The next event of each part.
+pub(crate) struct Agenda {
+    queue: EventQueue,
+    /// The number of the first connection, of the first sender of datagrams and of the first clerk.
+    connections: u32,
+    datagrams: u32,
+    clerks: u32,
+}
+
+impl Agenda {
+    /// An empty agenda for so many parts of each kind.
+    pub(crate) fn new(links: usize, connections: usize, datagrams: usize) -> Self {
+        let parts = links + connections + datagrams;
+        Self {
+            queue: EventQueue::new(parts + CLERKS),
+            connections: links as u32,
+            datagrams: (links + connections) as u32,
+            clerks: parts as u32,
+        }
+    }
+
+    /// The part that is due next and when, if that is not after `end`. It stays due until [`Self::settle`].
+    #[inline(always)]
+    pub(crate) fn next_until(&self, end: Instant) -> Option<(Instant, Due)> {
+        let (time, entity) = self.queue.next_until(end)?;
+        Some((time, self.part(entity)))
+    }
+
+    /// Wakes a part at `time` or earlier.
+    #[inline(always)]
+    pub(crate) fn arm(&mut self, part: Due, time: Instant) {
+        self.queue.arm(self.entity(part), time);
+    }
+
+    /// Ends the turn of a part: it wakes next at `time`, or not at all.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, part: Due, time: Option<Instant>) {
+        self.queue.settle(self.entity(part), time);
+    }
+
+    /// The next to wake among many and among few neighbours of a part ([`EventQueue::soon_near`]).
+    #[inline(always)]
+    pub(crate) fn soon_near(&self, part: Due) -> Option<(Due, Due)> {
+        let (many, few) = self.queue.soon_near(self.entity(part))?;
+        Some((self.part(many), self.part(few)))
+    }
+
+    /// Fetches the entry of a part from memory.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, part: Due) {
+        self.queue.prefetch(self.entity(part));
+    }
+
+    #[inline(always)]
+    fn entity(&self, part: Due) -> Entity {
+        Entity(match part {
+            Due::Link(link) => link.0,
+            Due::Connection(at) => self.connections + at as u32,
+            Due::Datagrams(at) => self.datagrams + at as u32,
+            Due::Sampler => self.clerks,
+            Due::Crash => self.clerks + 1,
+            Due::Stations => self.clerks + 2,
+        })
+    }
+
+    /// The part with this number. Numbers behind the last stand for the last.
+    #[inline(always)]
+    fn part(&self, entity: Entity) -> Due {
+        let number = entity.0;
+        if number < self.connections {
+            Due::Link(LinkId(number))
+        } else if number < self.datagrams {
+            Due::Connection((number - self.connections) as usize)
+        } else if number < self.clerks {
+            Due::Datagrams((number - self.datagrams) as usize)
+        } else if number == self.clerks {
+            Due::Sampler
+        } else if number == self.clerks + 1 {
+            Due::Crash
+        } else {
+            Due::Stations
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_equal_times_links_come_before_connections_datagrams_and_clerks() {
+        let mut agenda = Agenda::new(2, 3, 2);
+        let order = [
+            Due::Link(LinkId(0)),
+            Due::Link(LinkId(1)),
+            Due::Connection(0),
+            Due::Connection(2),
+            Due::Datagrams(0),
+            Due::Datagrams(1),
+            Due::Sampler,
+            Due::Crash,
+            Due::Stations,
+        ];
+        for part in order.iter().rev() {
+            agenda.arm(*part, Instant::from_nanos(5));
+        }
+        let mut seen = Vec::new();
+        while let Some((_, part)) = agenda.next_until(Instant::MAX) {
+            seen.push(part);
+            agenda.settle(part, None);
+        }
+        assert_eq!(seen, order);
+    }
+}
