@@ -207,7 +207,7 @@ impl Captures {
 
     /// A packet arrived at the far end of a link.
     #[cold]
-    pub(crate) fn arrived(&mut self, on: usize, packet: &Packet) {
+    pub(crate) fn arrived(&mut self, on: LinkId, packet: &Packet) {
         if self.comments {
             self.settle(on, packet, None);
         }
@@ -215,7 +215,7 @@ impl Captures {
 
     /// A link dropped a packet.
     #[cold]
-    pub(crate) fn dropped(&mut self, on: usize, packet: &Packet, cause: DropCause) {
+    pub(crate) fn dropped(&mut self, on: LinkId, packet: &Packet, cause: DropCause) {
         if self.comments {
             self.settle(on, packet, Some(cause));
         }
@@ -273,16 +273,16 @@ impl Captures {
     }
 
     /// It is known what became of a packet on a link.
-    fn settle(&mut self, on: usize, packet: &Packet, cause: Option<DropCause>) {
-        let link = LinkId(on as u32);
-        let from = self.links[on].0;
+    fn settle(&mut self, on: LinkId, packet: &Packet, cause: Option<DropCause>) {
+        let at = on.0 as usize;
+        let from = self.links[at].0;
         // For want of room the packet that comes is dropped, and not one that waits.
         let newest = cause == Some(DropCause::Queue);
-        for file in [self.at_link[on], self.at_node[from.0 as usize]].into_iter().flatten() {
-            let Some(seen) = self.files[file].pending.settle(link, packet, newest) else { continue };
+        for file in [self.at_link[at], self.at_node[from.0 as usize]].into_iter().flatten() {
+            let Some(seen) = self.files[file].pending.settle(on, packet, newest) else { continue };
             if let Some(cause) = cause {
                 let separator = if seen.comment.is_empty() { "" } else { "; " };
-                let _ = write!(seen.comment, "{separator}dropped on {}: {}", self.links[on].1, explain(cause));
+                let _ = write!(seen.comment, "{separator}dropped on {}: {}", self.links[at].1, explain(cause));
             }
             self.write_known(file);
         }

@@ -85,7 +85,6 @@ impl<B: Clone> Fabric<B> {
 
     /// Wakes a link: the packet that arrives at its far end now, if one does, the node there, and when to wake the link
     /// next. `drop` is given each packet that the link has dropped.
-    #[inline(always)]
     pub(crate) fn take(
         &mut self,
         now: Instant,
@@ -93,15 +92,27 @@ impl<B: Clone> Fabric<B> {
         copy: impl Fn(&Packet<B>) -> Packet<B>,
         drop: impl FnMut(Dropped<B>),
     ) -> (Option<Packet<B>>, NodeId, Option<Instant>) {
-        let Hop { link: Link::Computed(link), to } = &mut self.hops[on.0 as usize] else {
-            return self.take_queued(now, on, drop);
-        };
-        let packet = link.receive_by(copy);
-        (Some(packet), *to, link.next_arrival())
+        match self.take_computed(on, copy) {
+            Some((packet, node, wake)) => (Some(packet), node, wake),
+            None => self.take_queued(now, on, drop),
+        }
     }
 
+    /// The same of a computed link, from which a packet always comes.
+    #[inline(always)]
+    pub(crate) fn take_computed(
+        &mut self,
+        on: LinkId,
+        copy: impl Fn(&Packet<B>) -> Packet<B>,
+    ) -> Option<(Packet<B>, NodeId, Option<Instant>)> {
+        let Hop { link: Link::Computed(link), to } = &mut self.hops[on.0 as usize] else { return None };
+        let packet = link.receive_by(copy);
+        Some((packet, *to, link.next_arrival()))
+    }
+
+    /// The same of a queued link.
     #[cold]
-    fn take_queued(
+    pub(crate) fn take_queued(
         &mut self,
         now: Instant,
         on: LinkId,

@@ -5,6 +5,7 @@ use crate::capture::Captures;
 use crate::scenario::{Record, TraceMode};
 use crate::world::Addressees;
 use lightlag_core::{Duration, Instant};
+use lightlag_net::LinkId;
 use lightlag_net::queue::{Backlog, DropCause, Dropped};
 use lightlag_tcp::{Connection, Snapshot, congestion::Phase};
 
@@ -284,13 +285,13 @@ impl Recorder {
     }
 
     #[cold]
-    pub(crate) fn drop_error(&mut self, now: Instant, link: usize, packet: &Packet, addressees: Addressees<'_>) {
+    pub(crate) fn drop_error(&mut self, now: Instant, link: LinkId, packet: &Packet, addressees: Addressees<'_>) {
         self.drop(now, link, packet, DropCause::Error, addressees);
     }
 
     /// Writes down what a link has dropped, perhaps a while ago.
     #[cold]
-    pub(crate) fn dropped(&mut self, link: usize, dropped: &Dropped<Body>, addressees: Addressees<'_>) {
+    pub(crate) fn dropped(&mut self, link: LinkId, dropped: &Dropped<Body>, addressees: Addressees<'_>) {
         self.drop(dropped.at, link, &dropped.packet, dropped.cause, addressees);
     }
 
@@ -310,7 +311,7 @@ impl Recorder {
         reorder(&mut drops.cause, &order);
     }
 
-    fn drop(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause, addressees: Addressees<'_>) {
+    fn drop(&mut self, now: Instant, link: LinkId, packet: &Packet, cause: DropCause, addressees: Addressees<'_>) {
         if let Some(captures) = &mut self.captures {
             captures.dropped(link, packet, cause);
         }
@@ -325,7 +326,7 @@ impl Recorder {
         }
         if self.record_drops {
             self.drops.time_s.push(now.as_secs_f64());
-            self.drops.link.push(link as u32);
+            self.drops.link.push(link.0);
             self.drops.flow.push(flow);
             self.drops.backward.push(backward);
             self.drops.bytes.push(u32::from(packet.size));

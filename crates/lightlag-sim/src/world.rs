@@ -163,31 +163,34 @@ impl World {
 
     #[inline]
     fn packet_arrives<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId) {
-        let at = on.0 as usize;
+        let Some((packet, node, wake)) = self.fabric.take_computed(on, |packet| *packet) else {
+            return self.queued_link_wakes::<CAPTURED>(now, on);
+        };
+        self.agenda.settle(Due::Link(on), wake);
+        self.arrive::<CAPTURED>(now, on, node, &packet);
+    }
+
+    #[cold]
+    fn queued_link_wakes<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId) {
         let Self { fabric, recorder, endpoints, datagrams, .. } = self;
-        let (packet, node, wake) = fabric.take(
-            now,
-            on,
-            |packet| *packet,
-            |dropped| {
-                recorder.dropped(at, &dropped, Addressees { endpoints, datagrams });
-            },
-        );
+        let (packet, node, wake) = fabric.take_queued(now, on, |dropped| {
+            recorder.dropped(on, &dropped, Addressees { endpoints, datagrams });
+        });
         self.agenda.settle(Due::Link(on), wake);
         if let Some(packet) = packet {
-            self.arrive::<CAPTURED>(now, at, node, &packet);
+            self.arrive::<CAPTURED>(now, on, node, &packet);
         }
     }
 
-    /// What comes out of link `at`, which leads to `node`.
+    /// A packet comes out of a link, which leads to `node`.
     // Always: it has two callers, and a call costs the packets of computed links 20 instructions.
     #[inline(always)]
-    fn arrive<const CAPTURED: bool>(&mut self, now: Instant, at: usize, node: NodeId, packet: &Packet) {
+    fn arrive<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
         if CAPTURED && !packet.flags.is_corrupted() {
-            self.recorder.captures().arrived(at, packet);
+            self.recorder.captures().arrived(on, packet);
         }
         if packet.flags.is_corrupted() {
-            self.arrives_damaged(now, at, node, packet);
+            self.arrives_damaged(now, on, node, packet);
         } else if packet.destination == node {
             self.deliver::<CAPTURED>(now, packet);
         } else {
@@ -212,7 +215,7 @@ impl World {
             packet,
             |packet| *packet,
             |dropped| {
-                recorder.dropped(on.0 as usize, &dropped, Addressees { endpoints, datagrams });
+                recorder.dropped(on, &dropped, Addressees { endpoints, datagrams });
             },
         );
         if let Some(wake) = wake {
@@ -417,7 +420,7 @@ impl World {
             if let Link::Queued(link) = link {
                 link.catch_up(end);
                 for dropped in link.dropped() {
-                    self.recorder.dropped(at, &dropped, addressees);
+                    self.recorder.dropped(LinkId(at as u32), &dropped, addressees);
                 }
             }
             let c = link.counters();

@@ -9,11 +9,11 @@ use lightlag_net::{LinkId, NodeId, PacketFlags};
 use lightlag_wire::signal::{self, News};
 
 impl World {
-    /// A packet came out of link `at`, which leads to `node`, damaged.
+    /// A packet came out of a link, which leads to `node`, damaged.
     #[cold]
-    pub(super) fn arrives_damaged(&mut self, now: Instant, at: usize, node: NodeId, packet: &Packet) {
+    pub(super) fn arrives_damaged(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
         let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
-        self.recorder.drop_error(now, at, packet, addressees);
+        self.recorder.drop_error(now, on, packet, addressees);
         let Body::Segment(segment) = &packet.body else { return };
         if packet.flags.was_unheard() {
             return;
@@ -28,7 +28,7 @@ impl World {
         }
         if let Some(stations) = self.stations.as_mut().filter(|_| packet.flags.carries_payload()) {
             let ends = [self.endpoints[receiver as usize].peer, receiver];
-            if stations.damaged(now, LinkId(at as u32), ends, segment.seq) {
+            if stations.damaged(now, on, ends, segment.seq) {
                 self.agenda.arm(Due::Stations, now);
             }
         }
