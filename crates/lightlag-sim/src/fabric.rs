@@ -8,8 +8,8 @@ use crate::scenario::{LinkDirection, Network, Weather};
 use lightlag_core::{Duration, Instant, Probability, RandomStream};
 use lightlag_net::queue::{DisciplineConfig, DropCause, Dropped};
 use lightlag_net::{
-    ComputedLink, Disturbance, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet, QueuedLink, Routes,
-    Timetable,
+    ComputedLink, Disturbance, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet, QueueFull, QueuedLink,
+    Routes, Timetable,
 };
 
 /// Links and routes.
@@ -27,13 +27,6 @@ pub(crate) struct Hop<B> {
     pub(crate) link: Link<B>,
 }
 
-/// The kind of link that took a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    Computed,
-    Queued,
-}
-
 impl<B: Clone + Send + 'static> Fabric<B> {
     /// The idle links of a network; `seed` starts their random streams.
     pub(crate) fn new(network: &Network, seed: u64) -> Self {
@@ -45,7 +38,6 @@ impl<B: Clone + Send + 'static> Fabric<B> {
 impl<B: Clone> Fabric<B> {
     /// Offers a copy of a packet, as `copy` makes it, to a link. Returns when the link is to be woken, if that may be
     /// earlier than was known. `drop` is given each packet that the link drops now.
-    #[inline(always)]
     pub(crate) fn offer(
         &mut self,
         now: Instant,
@@ -53,22 +45,34 @@ impl<B: Clone> Fabric<B> {
         packet: &Packet<B>,
         copy: impl Fn(&Packet<B>) -> Packet<B>,
         mut drop: impl FnMut(Dropped<B>),
-    ) -> (Kind, Option<Instant>) {
-        let Link::Computed(link) = &mut self.hops[on.0 as usize].link else {
-            return (Kind::Queued, self.offer_queued(now, on, copy(packet), drop));
-        };
-        let was_idle = link.in_flight() == 0;
-        match link.send_by(now, packet, &copy) {
-            Ok(()) => (Kind::Computed, was_idle.then(|| link.last_arrival())),
-            Err(_) => {
+    ) -> Option<Instant> {
+        match self.offer_computed(now, on, packet, &copy) {
+            Some(Ok(wake)) => wake,
+            Some(Err(QueueFull)) => {
                 drop(Dropped { at: now, packet: copy(packet), cause: DropCause::Queue });
-                (Kind::Computed, None)
+                None
             }
+            None => self.offer_queued(now, on, copy(packet), drop),
         }
     }
 
+    /// The same of a computed link, which drops nothing but the packet that is offered.
+    #[inline(always)]
+    pub(crate) fn offer_computed(
+        &mut self,
+        now: Instant,
+        on: LinkId,
+        packet: &Packet<B>,
+        copy: impl Fn(&Packet<B>) -> Packet<B>,
+    ) -> Option<Result<Option<Instant>, QueueFull>> {
+        let Link::Computed(link) = &mut self.hops[on.0 as usize].link else { return None };
+        let was_idle = link.in_flight() == 0;
+        Some(link.send_by(now, packet, copy).map(|()| was_idle.then(|| link.last_arrival())))
+    }
+
+    /// The same of a queued link.
     #[cold]
-    fn offer_queued(
+    pub(crate) fn offer_queued(
         &mut self,
         now: Instant,
         on: LinkId,

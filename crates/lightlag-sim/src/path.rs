@@ -80,7 +80,7 @@ impl<B: Clone + Send + 'static> Path<B> {
 
     fn transmit(&mut self, now: Instant, on: LinkId, packet: Packet<B>) {
         // The link counts what it drops.
-        let (_, wake) = self.fabric.offer(now, on, &packet, Packet::clone, drop);
+        let wake = self.fabric.offer(now, on, &packet, Packet::clone, drop);
         if let Some(wake) = wake {
             self.queue.arm(Entity(on.0), wake);
         }

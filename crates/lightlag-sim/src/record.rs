@@ -1,6 +1,6 @@
 //! Samples and drops as columns, while a run goes on.
 
-use crate::body::{Body, Other, Packet};
+use crate::body::{Body, Other};
 use crate::capture::Captures;
 use crate::scenario::{Record, TraceMode};
 use crate::world::Addressees;
@@ -284,15 +284,30 @@ impl Recorder {
         }
     }
 
-    #[cold]
-    pub(crate) fn drop_error(&mut self, now: Instant, link: LinkId, packet: &Packet, addressees: Addressees<'_>) {
-        self.drop(now, link, packet, DropCause::Error, addressees);
-    }
-
     /// Writes down what a link has dropped, perhaps a while ago.
     #[cold]
     pub(crate) fn dropped(&mut self, link: LinkId, dropped: &Dropped<Body>, addressees: Addressees<'_>) {
-        self.drop(dropped.at, link, &dropped.packet, dropped.cause, addressees);
+        let Dropped { at, packet, cause } = dropped;
+        if let Some(captures) = &mut self.captures {
+            captures.dropped(link, packet, *cause);
+        }
+        let (flow, backward) = addressees.of(packet);
+        match packet.body {
+            Body::Other(Other::Datagram(_)) => {
+                let place = addressees.datagrams.of_endpoint(packet.flow as usize);
+                self.lost_datagrams[place.expect("a datagram goes to an end of UDP")] += 1;
+            }
+            Body::Other(Other::Signal(_)) => self.lost_signals[flow as usize] += 1,
+            Body::Segment(_) => {}
+        }
+        if self.record_drops {
+            self.drops.time_s.push(at.as_secs_f64());
+            self.drops.link.push(link.0);
+            self.drops.flow.push(flow);
+            self.drops.backward.push(backward);
+            self.drops.bytes.push(u32::from(packet.size));
+            self.drops.cause.push(*cause);
+        }
     }
 
     /// Brings the drops into the order of time, which those of queue disciplines may have missed.
@@ -309,29 +324,6 @@ impl Recorder {
         reorder(&mut drops.backward, &order);
         reorder(&mut drops.bytes, &order);
         reorder(&mut drops.cause, &order);
-    }
-
-    fn drop(&mut self, now: Instant, link: LinkId, packet: &Packet, cause: DropCause, addressees: Addressees<'_>) {
-        if let Some(captures) = &mut self.captures {
-            captures.dropped(link, packet, cause);
-        }
-        let (flow, backward) = addressees.of(packet);
-        match packet.body {
-            Body::Other(Other::Datagram(_)) => {
-                let place = addressees.datagrams.of_endpoint(packet.flow as usize);
-                self.lost_datagrams[place.expect("a datagram goes to an end of UDP")] += 1;
-            }
-            Body::Other(Other::Signal(_)) => self.lost_signals[flow as usize] += 1,
-            Body::Segment(_) => {}
-        }
-        if self.record_drops {
-            self.drops.time_s.push(now.as_secs_f64());
-            self.drops.link.push(link.0);
-            self.drops.flow.push(flow);
-            self.drops.backward.push(backward);
-            self.drops.bytes.push(u32::from(packet.size));
-            self.drops.cause.push(cause);
-        }
     }
 }
 

@@ -7,12 +7,13 @@ use crate::collector::Collector;
 use crate::datagrams::Datagrams;
 use crate::dialogue::Dialogue;
 use crate::ends::{self, End, Numbers, Role};
-use crate::fabric::{Fabric, Hop, Kind};
+use crate::fabric::{Fabric, Hop};
 use crate::record::{Place, Progress, Recorder};
 use crate::relay::Relay;
 use crate::stations::Stations;
 use lightlag_core::Instant;
-use lightlag_net::{Link, LinkId, NodeId, PacketFlags};
+use lightlag_net::queue::{DropCause, Dropped};
+use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
 use lightlag_tcp::{Connection, Failure, State};
 use std::collections::BTreeMap;
 
@@ -208,22 +209,32 @@ impl World {
         if CAPTURED {
             self.recorder.captures().offered(now, &self.fabric.routes, on, packet);
         }
+        match self.fabric.offer_computed(now, on, packet, |packet| *packet) {
+            Some(Ok(None)) => {}
+            Some(Ok(Some(wake))) => self.agenda.arm(Due::Link(on), wake),
+            Some(Err(QueueFull)) => self.drop(now, on, packet, DropCause::Queue),
+            None => self.transmit_queued(now, on, packet),
+        }
+    }
+
+    #[cold]
+    fn transmit_queued(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let Self { fabric, recorder, endpoints, datagrams, .. } = self;
-        let (kind, wake) = fabric.offer(
-            now,
-            on,
-            packet,
-            |packet| *packet,
-            |dropped| {
-                recorder.dropped(on, &dropped, Addressees { endpoints, datagrams });
-            },
-        );
+        let wake = fabric.offer_queued(now, on, *packet, |dropped| {
+            recorder.dropped(on, &dropped, Addressees { endpoints, datagrams });
+        });
         if let Some(wake) = wake {
             self.agenda.arm(Due::Link(on), wake);
         }
-        if kind == Kind::Queued && self.stations.is_some() {
+        if self.stations.is_some() {
             self.note_user(now, on, packet);
         }
+    }
+
+    #[cold]
+    fn drop(&mut self, at: Instant, on: LinkId, packet: &Packet, cause: DropCause) {
+        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
+        self.recorder.dropped(on, &Dropped { at, packet: *packet, cause }, addressees);
     }
 
     #[inline(always)]

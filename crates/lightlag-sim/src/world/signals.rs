@@ -1,10 +1,11 @@
 //! What stations make the world do: messages to the ends of flows, through the network or at once.
 
-use super::{Addressees, World};
+use super::World;
 use crate::agenda::Due;
 use crate::body::{Body, Other, Packet, Signal};
 use crate::stations::Tell;
 use lightlag_core::{Codepoint, Instant};
+use lightlag_net::queue::DropCause;
 use lightlag_net::{LinkId, NodeId, PacketFlags};
 use lightlag_wire::signal::{self, News};
 
@@ -12,8 +13,7 @@ impl World {
     /// A packet came out of a link, which leads to `node`, damaged.
     #[cold]
     pub(super) fn arrives_damaged(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
-        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
-        self.recorder.drop_error(now, on, packet, addressees);
+        self.drop(now, on, packet, DropCause::Error);
         let Body::Segment(segment) = &packet.body else { return };
         if packet.flags.was_unheard() {
             return;
