@@ -13,6 +13,7 @@ use crate::relay::Relay;
 use crate::scenario::{Flow, Network, Part, Record, Split, Transport};
 use crate::source::Source;
 use crate::stations::Stations;
+use crate::tap::Silent;
 use crate::world::{Crash, Endpoint, Outcome, Task, World};
 use lightlag_core::{Instant, RandomStream};
 use lightlag_net::NodeId;
@@ -24,7 +25,7 @@ use lightlag_tcp::{Connection, State};
 use std::collections::BTreeMap;
 
 /// Builds the world of a network that has been checked.
-pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
+pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silent> {
     let mut fabric = Fabric::new(&network, seed);
     if record.queueing {
         fabric.hops.iter_mut().for_each(|hop| hop.link.measure_waits());
@@ -73,6 +74,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World {
         datagrams,
         numbers,
         recorder,
+        tap: Silent,
         ip_header: ip.header(),
     };
     for at in 0..world.endpoints.len() {

@@ -10,8 +10,9 @@
 use crate::body::{Body, Other, Packet, Signal};
 use crate::ends::{self, End, Numbers};
 use crate::scenario::{CapturePlace, CapturePlan, IpVersion, Network};
+use crate::tap::Tap;
 use lightlag_core::Instant;
-use lightlag_net::queue::DropCause;
+use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{LinkId, NodeId, Routes};
 use lightlag_tcp::Snapshot;
 use lightlag_tcp::congestion::Phase;
@@ -172,55 +173,58 @@ struct Seen {
     awaits: Option<LinkId>,
 }
 
-impl Captures {
-    /// An endpoint sends a packet on a link.
+impl Tap for Captures {
     #[cold]
-    pub(crate) fn sent(&mut self, at: Instant, routes: &Routes, on: LinkId, packet: &Packet, state: Option<Snapshot>) {
+    fn sent(
+        &mut self,
+        now: Instant,
+        routes: &Routes,
+        on: LinkId,
+        packet: &Packet,
+        state: impl FnOnce() -> Option<Snapshot>,
+    ) {
         let (node, comment) = (self.origin(packet), self.comment(packet, state));
-        let seen = Seen { at, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
+        let seen = Seen { at: now, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
         self.see(self.at_node[node.0 as usize], routes, seen);
     }
 
-    /// A node receives a packet for one of its endpoints.
     #[cold]
-    pub(crate) fn received(&mut self, at: Instant, routes: &Routes, packet: &Packet, state: Option<Snapshot>) {
-        let comment = self.comment(packet, state);
-        let seen = Seen { at, direction: Direction::Inbound, packet: *packet, comment, awaits: None };
-        self.see(self.at_node[packet.destination.0 as usize], routes, seen);
-    }
-
-    /// A node passes a packet on to a link.
-    #[cold]
-    pub(crate) fn forwarded(&mut self, at: Instant, routes: &Routes, node: NodeId, on: LinkId, packet: &Packet) {
+    fn forwarded(&mut self, now: Instant, routes: &Routes, node: NodeId, on: LinkId, packet: &Packet) {
         let comment = String::new();
-        let seen = Seen { at, direction: Direction::Inbound, packet: *packet, comment, awaits: Some(on) };
+        let seen = Seen { at: now, direction: Direction::Inbound, packet: *packet, comment, awaits: Some(on) };
         self.see(self.at_node[node.0 as usize], routes, seen);
     }
 
-    /// A packet is given to a link.
     #[cold]
-    pub(crate) fn offered(&mut self, at: Instant, routes: &Routes, on: LinkId, packet: &Packet) {
+    fn offered(&mut self, now: Instant, routes: &Routes, on: LinkId, packet: &Packet) {
         let comment = String::new();
-        let seen = Seen { at, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
+        let seen = Seen { at: now, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
         self.see(self.at_link[on.0 as usize], routes, seen);
     }
 
-    /// A packet arrived at the far end of a link.
     #[cold]
-    pub(crate) fn arrived(&mut self, on: LinkId, packet: &Packet) {
+    fn arrived(&mut self, on: LinkId, packet: &Packet) {
         if self.comments {
             self.settle(on, packet, None);
         }
     }
 
-    /// A link dropped a packet.
     #[cold]
-    pub(crate) fn dropped(&mut self, on: LinkId, packet: &Packet, cause: DropCause) {
-        if self.comments {
-            self.settle(on, packet, Some(cause));
-        }
+    fn received(&mut self, now: Instant, routes: &Routes, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
+        let comment = self.comment(packet, state);
+        let seen = Seen { at: now, direction: Direction::Inbound, packet: *packet, comment, awaits: None };
+        self.see(self.at_node[packet.destination.0 as usize], routes, seen);
     }
 
+    #[cold]
+    fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>) {
+        if self.comments {
+            self.settle(on, &dropped.packet, Some(dropped.cause));
+        }
+    }
+}
+
+impl Captures {
     /// From now on only packets of these flows are seen.
     pub(crate) fn keep_to(&mut self, of: impl Fn(usize) -> bool) {
         for (flow, is_captured) in self.flows.iter_mut().enumerate() {
@@ -252,9 +256,11 @@ impl Captures {
         }
     }
 
-    fn comment(&self, packet: &Packet, state: Option<Snapshot>) -> String {
-        match (state, packet.body) {
-            _ if !self.comments => String::new(),
+    fn comment(&self, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) -> String {
+        if !self.comments {
+            return String::new();
+        }
+        match (state(), packet.body) {
             (Some(state), _) => describe(&state),
             (None, Body::Other(Other::Signal(signal))) => told(signal.news).to_owned(),
             (None, _) => String::new(),

@@ -20,7 +20,8 @@
 //! - `relay`: a flow at a proxy.
 //! - `collector`: a sink of messages.
 //! - `stations`: who tells the ends of flows what happens to links.
-//! - `capture`: packets as files for other tools, while it runs.
+//! - `tap`: who watches packets.
+//! - `capture`: a tap that writes packets to files for other tools.
 //! - [`trace`]: files that say how a link changes.
 //! - [`results`]: what a run leaves: summary, columns, hash.
 
@@ -44,6 +45,7 @@ pub mod run;
 pub mod scenario;
 mod source;
 mod stations;
+mod tap;
 pub mod trace;
 mod world;
 

@@ -1,7 +1,6 @@
 //! Samples and drops as columns, while a run goes on.
 
 use crate::body::{Body, Other};
-use crate::capture::Captures;
 use crate::scenario::{Record, TraceMode};
 use crate::world::Addressees;
 use lightlag_core::{Duration, Instant};
@@ -149,8 +148,6 @@ pub(crate) struct Recorder {
     pub(crate) lost_datagrams: Vec<u64>,
     /// Messages of stations about each flow that were dropped.
     pub(crate) lost_signals: Vec<u64>,
-    /// Packets as captures, if anybody asked and said where to.
-    pub(crate) captures: Option<Box<Captures>>,
 }
 
 impl Recorder {
@@ -172,16 +169,10 @@ impl Recorder {
             drops: Drops::default(),
             lost_datagrams: vec![0; datagrams],
             lost_signals: vec![0; signals],
-            captures: None,
         }
     }
 
-    /// The captures of a run that has some.
-    pub(crate) fn captures(&mut self) -> &mut Captures {
-        self.captures.as_mut().expect("a run that is captured has captures")
-    }
-
-    /// Nothing is written down any more but captures.
+    /// Nothing is written down any more.
     pub(crate) fn end(&mut self) {
         self.mode = TraceMode::Off;
         (self.queues, self.record_drops, self.record_acks, self.follows) = (false, false, false, false);
@@ -288,9 +279,6 @@ impl Recorder {
     #[cold]
     pub(crate) fn dropped(&mut self, link: LinkId, dropped: &Dropped<Body>, addressees: Addressees<'_>) {
         let Dropped { at, packet, cause } = dropped;
-        if let Some(captures) = &mut self.captures {
-            captures.dropped(link, packet, *cause);
-        }
         let (flow, backward) = addressees.of(packet);
         match packet.body {
             Body::Other(Other::Datagram(_)) => {

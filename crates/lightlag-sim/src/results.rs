@@ -9,6 +9,7 @@ mod traffic;
 
 pub use crate::record::{Acks, Drops, QueueSamples, Trace};
 use crate::scenario::{Network, Scenario, Traffic, Transport};
+use crate::tap::Tap;
 use crate::world::{Outcome, World};
 pub use holes::HoleSummary;
 pub use legs::LegSummary;
@@ -307,7 +308,13 @@ impl Provenance {
 
 impl RunResult {
     /// The tables move out of the world; its captures stay there.
-    pub(crate) fn new(world: &mut World, provenance: Provenance, end: Instant, events: u64, interrupted: bool) -> Self {
+    pub(crate) fn new(
+        world: &mut World<impl Tap>,
+        provenance: Provenance,
+        end: Instant,
+        events: u64,
+        interrupted: bool,
+    ) -> Self {
         let flows: Vec<FlowSummary> = provenance
             .flows
             .into_iter()
@@ -467,7 +474,7 @@ impl RunResult {
     }
 }
 
-fn flow_summary(world: &World, flow: usize, identity: FlowIdentity, end: Instant) -> FlowSummary {
+fn flow_summary(world: &World<impl Tap>, flow: usize, identity: FlowIdentity, end: Instant) -> FlowSummary {
     let identity = match datagrams_of(world, flow, identity, end) {
         Ok(summary) => return summary,
         Err(identity) => *identity,

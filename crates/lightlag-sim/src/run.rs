@@ -1,9 +1,10 @@
 //! The event loop.
 
 use crate::builder::build;
-use crate::capture::{Output, Setup};
+use crate::capture::{Captures, Output, Setup};
 use crate::results::{Provenance, RunResult};
 use crate::scenario::{Scenario, ScenarioError};
+use crate::tap::{Silent, Tap};
 use crate::world::{Outcome, World};
 use lightlag_core::Instant;
 use std::io;
@@ -30,9 +31,11 @@ pub enum Control {
 
 /// A world that is ready to run.
 pub struct Simulation {
-    world: World,
+    world: World<Silent>,
     provenance: Provenance,
-    captures: Option<Setup>,
+    /// The captures that the scenario asks for, until somebody says where to write them.
+    setup: Option<Setup>,
+    captures: Option<Captures>,
     end: Instant,
 }
 
@@ -45,14 +48,14 @@ impl Simulation {
         let seed = seed.unwrap_or(scenario.seed);
         let network = scenario.expand_with(seed)?;
         let provenance = Provenance::new(scenario, &network, seed);
-        let captures = Setup::new(&network);
+        let setup = Setup::new(&network);
         let world = build(network, &scenario.record, seed);
-        Ok(Self { world, provenance, captures, end: Instant::ZERO + scenario.duration })
+        Ok(Self { world, provenance, setup, captures: None, end: Instant::ZERO + scenario.duration })
     }
 
     /// Whether the scenario asks for captures.
     pub fn is_captured(&self) -> bool {
-        self.captures.is_some()
+        self.setup.is_some()
     }
 
     /// Writes the captures that the scenario asks for: `open` is given the name of each file. Without this call a run
@@ -61,8 +64,8 @@ impl Simulation {
     /// # Errors
     /// The first of `open` or of writing the begin of a file.
     pub fn capture_to(&mut self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<()> {
-        if let Some(setup) = self.captures.take() {
-            self.world.recorder.captures = Some(Box::new(setup.open(open)?));
+        if let Some(setup) = self.setup.take() {
+            self.captures = Some(setup.open(open)?);
         }
         Ok(())
     }
@@ -73,55 +76,64 @@ impl Simulation {
     /// # Panics
     /// If packets are not conserved, which is a defect of the simulator.
     pub fn run(self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
-        if self.world.recorder.captures.is_some() {
-            self.events::<true>(observer)
-        } else {
-            self.events::<false>(observer)
-        }
-    }
-
-    fn events<const CAPTURED: bool>(mut self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
-        let world = &mut self.world;
-        let has_transfers = world.open_transfers > 0;
-        let (mut now, mut events, mut stopped) = (Instant::ZERO, 0_u64, false);
-        let end = loop {
-            let Some((time, part)) = world.agenda.next_until(self.end) else { break self.end };
-            now = time;
-            world.handle::<CAPTURED>(now, part);
-            events += 1;
-            if has_transfers && world.open_transfers == 0 {
-                break now;
-            }
-            if events.is_multiple_of(EVENTS_PER_REPORT)
-                && observer(Progress { now, end: self.end, events }) == Control::Stop
-            {
-                stopped = true;
-                break now;
-            }
+        let Self { mut world, provenance, captures, end, .. } = self;
+        let Some(captures) = captures else {
+            let stop = events(&mut world, end, observer);
+            return finish(&mut world, provenance, stop);
         };
-        observer(Progress { now, end: self.end, events });
-        self.world.finish(end);
-        let mut result = RunResult::new(&mut self.world, self.provenance, end, events, stopped);
-        if CAPTURED {
-            if !stopped {
-                close_connections(&mut self.world, self.end);
-            }
-            if let Some(captures) = self.world.recorder.captures.take() {
-                let (names, failure) = captures.finish();
-                result.captures = names;
-                result.capture_failure = failure.map(|(name, error)| format!("{name}: {error}"));
-            }
+        let mut world = world.watched_by(captures);
+        let stop = events(&mut world, end, observer);
+        let mut result = finish(&mut world, provenance, stop);
+        if !stop.early {
+            close_connections(&mut world, end);
         }
+        let (names, failure) = world.tap.finish();
+        result.captures = names;
+        result.capture_failure = failure.map(|(name, error)| format!("{name}: {error}"));
         result
     }
 }
 
+/// How a run ended.
+#[derive(Clone, Copy)]
+struct Stop {
+    at: Instant,
+    events: u64,
+    /// The observer stopped it.
+    early: bool,
+}
+
+fn events<T: Tap>(world: &mut World<T>, end: Instant, observer: &mut dyn FnMut(Progress) -> Control) -> Stop {
+    let has_transfers = world.open_transfers > 0;
+    let (mut now, mut events, mut early) = (Instant::ZERO, 0_u64, false);
+    let at = loop {
+        let Some((time, part)) = world.agenda.next_until(end) else { break end };
+        now = time;
+        world.handle(now, part);
+        events += 1;
+        if has_transfers && world.open_transfers == 0 {
+            break now;
+        }
+        if events.is_multiple_of(EVENTS_PER_REPORT) && observer(Progress { now, end, events }) == Control::Stop {
+            early = true;
+            break now;
+        }
+    };
+    observer(Progress { now, end, events });
+    Stop { at, events, early }
+}
+
+fn finish(world: &mut World<impl Tap>, provenance: Provenance, stop: Stop) -> RunResult {
+    world.finish(stop.at);
+    RunResult::new(world, provenance, stop.at, stop.events, stop.early)
+}
+
 /// Goes on for the captures alone until the connections of finished flows are closed and what they sent has arrived:
 /// nothing of it is in the result. At the latest it ends with the duration. Other flows are seen no longer.
-fn close_connections(world: &mut World, end: Instant) {
+fn close_connections(world: &mut World<Captures>, end: Instant) {
     world.recorder.end();
-    let World { recorder, outcomes, .. } = world;
-    recorder.captures().keep_to(|flow| matches!(outcomes[flow], Outcome::Finished(_)));
+    let World { tap, outcomes, .. } = world;
+    tap.keep_to(|flow| matches!(outcomes[flow], Outcome::Finished(_)));
     let mut open = world.ends_of_finished_flows();
     loop {
         while open.pop_if(|endpoint| world.has_closed(*endpoint)).is_some() {}
@@ -129,6 +141,6 @@ fn close_connections(world: &mut World, end: Instant) {
             return;
         }
         let Some((now, part)) = world.agenda.next_until(end) else { return };
-        world.handle::<true>(now, part);
+        world.handle(now, part);
     }
 }

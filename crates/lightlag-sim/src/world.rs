@@ -11,6 +11,7 @@ use crate::fabric::{Fabric, Hop};
 use crate::record::{Place, Progress, Recorder};
 use crate::relay::Relay;
 use crate::stations::Stations;
+use crate::tap::{Silent, Tap};
 use lightlag_core::Instant;
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
@@ -118,7 +119,7 @@ pub(crate) enum Outcome {
 pub(crate) type Crash = (Instant, u32);
 
 /// The world.
-pub(crate) struct World {
+pub(crate) struct World<T> {
     pub(crate) fabric: Fabric<Body>,
     pub(crate) endpoints: Vec<Endpoint>,
     /// Ends of flows of UDP: their numbers come behind those of `endpoints`.
@@ -135,6 +136,7 @@ pub(crate) struct World {
     pub(crate) stations: Option<Box<Stations>>,
     pub(crate) agenda: Agenda,
     pub(crate) recorder: Recorder,
+    pub(crate) tap: T,
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
     pub(crate) outcomes: Vec<Outcome>,
@@ -147,68 +149,91 @@ pub(crate) struct World {
     pub(crate) received: u64,
 }
 
-impl World {
-    /// Does what a part has to do now. `CAPTURED`: there are captures to write; a run without any has code of its own,
-    /// which never looks.
+impl World<Silent> {
+    /// The same world with a tap.
+    pub(crate) fn watched_by<T: Tap>(self, tap: T) -> World<T> {
+        let Self { agenda, fabric, endpoints, datagrams, numbers, relays, collectors, crashes, dialogues, .. } = self;
+        let Self { stations, recorder, ip_header, outcomes, endings, open_transfers, sent, received, .. } = self;
+        World {
+            agenda,
+            fabric,
+            endpoints,
+            datagrams,
+            numbers,
+            relays,
+            collectors,
+            crashes,
+            dialogues,
+            stations,
+            recorder,
+            tap,
+            ip_header,
+            outcomes,
+            endings,
+            open_transfers,
+            sent,
+            received,
+        }
+    }
+}
+
+impl<T: Tap> World<T> {
+    /// Does what a part has to do now.
     #[inline]
-    pub(crate) fn handle<const CAPTURED: bool>(&mut self, now: Instant, part: Due) {
+    pub(crate) fn handle(&mut self, now: Instant, part: Due) {
         match part {
-            Due::Link(link) => self.packet_arrives::<CAPTURED>(now, link),
-            Due::Connection(at) => self.endpoint_wakes::<CAPTURED>(now, at),
-            Due::Datagrams(place) => self.datagrams_leave::<CAPTURED>(now, place),
+            Due::Link(link) => self.packet_arrives(now, link),
+            Due::Connection(at) => self.endpoint_wakes(now, at),
+            Due::Datagrams(place) => self.datagrams_leave(now, place),
             Due::Sampler => self.sample(now),
             Due::Crash => self.crash(now),
-            Due::Stations => self.stations_tell::<CAPTURED>(now),
+            Due::Stations => self.stations_tell(now),
         }
     }
 
     #[inline]
-    fn packet_arrives<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId) {
+    fn packet_arrives(&mut self, now: Instant, on: LinkId) {
         let Some((packet, node, wake)) = self.fabric.take_computed(on, |packet| *packet) else {
-            return self.queued_link_wakes::<CAPTURED>(now, on);
+            return self.queued_link_wakes(now, on);
         };
         self.agenda.settle(Due::Link(on), wake);
-        self.arrive::<CAPTURED>(now, on, node, &packet);
+        self.arrive(now, on, node, &packet);
     }
 
     #[cold]
-    fn queued_link_wakes<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId) {
-        let Self { fabric, recorder, endpoints, datagrams, .. } = self;
+    fn queued_link_wakes(&mut self, now: Instant, on: LinkId) {
+        let Self { fabric, recorder, tap, endpoints, datagrams, .. } = self;
         let (packet, node, wake) = fabric.take_queued(now, on, |dropped| {
+            tap.dropped(on, &dropped);
             recorder.dropped(on, &dropped, Addressees { endpoints, datagrams });
         });
         self.agenda.settle(Due::Link(on), wake);
         if let Some(packet) = packet {
-            self.arrive::<CAPTURED>(now, on, node, &packet);
+            self.arrive(now, on, node, &packet);
         }
     }
 
     /// A packet comes out of a link, which leads to `node`.
     // Always: it has two callers, and a call costs the packets of computed links 20 instructions.
     #[inline(always)]
-    fn arrive<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
-        if CAPTURED && !packet.flags.is_corrupted() {
-            self.recorder.captures().arrived(on, packet);
-        }
+    fn arrive(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
         if packet.flags.is_corrupted() {
-            self.arrives_damaged(now, on, node, packet);
-        } else if packet.destination == node {
-            self.deliver::<CAPTURED>(now, packet);
+            return self.arrives_damaged(now, on, node, packet);
+        }
+        self.tap.arrived(on, packet);
+        if packet.destination == node {
+            self.deliver(now, packet);
         } else {
             let next = self.fabric.routes.next(node, packet.destination);
             let next = next.expect("every destination was checked to be reachable");
-            if CAPTURED {
-                self.recorder.captures().forwarded(now, &self.fabric.routes, node, next, packet);
-            }
-            self.transmit::<CAPTURED>(now, next, packet);
+            self.tap.forwarded(now, &self.fabric.routes, node, next, packet);
+            self.transmit(now, next, packet);
         }
     }
 
     #[inline(always)]
-    fn transmit<const CAPTURED: bool>(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        if CAPTURED {
-            self.recorder.captures().offered(now, &self.fabric.routes, on, packet);
-        }
+    fn transmit(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+        self.tap.offered(now, &self.fabric.routes, on, packet);
         match self.fabric.offer_computed(now, on, packet, |packet| *packet) {
             Some(Ok(None)) => {}
             Some(Ok(Some(wake))) => self.agenda.arm(Due::Link(on), wake),
@@ -219,8 +244,9 @@ impl World {
 
     #[cold]
     fn transmit_queued(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        let Self { fabric, recorder, endpoints, datagrams, .. } = self;
+        let Self { fabric, recorder, tap, endpoints, datagrams, .. } = self;
         let wake = fabric.offer_queued(now, on, *packet, |dropped| {
+            tap.dropped(on, &dropped);
             recorder.dropped(on, &dropped, Addressees { endpoints, datagrams });
         });
         if let Some(wake) = wake {
@@ -234,29 +260,29 @@ impl World {
     #[cold]
     fn drop(&mut self, at: Instant, on: LinkId, packet: &Packet, cause: DropCause) {
         let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
-        self.recorder.dropped(on, &Dropped { at, packet: *packet, cause }, addressees);
+        let dropped = Dropped { at, packet: *packet, cause };
+        self.tap.dropped(on, &dropped);
+        self.recorder.dropped(on, &dropped, addressees);
     }
 
     #[inline(always)]
-    fn deliver<const CAPTURED: bool>(&mut self, now: Instant, packet: &Packet) {
+    fn deliver(&mut self, now: Instant, packet: &Packet) {
         self.received += 1;
         let segment = match &packet.body {
             Body::Segment(segment) => segment,
             Body::Other(Other::Datagram(datagram)) => {
-                return self.datagram_arrives::<CAPTURED>(now, packet, datagram);
+                return self.datagram_arrives(now, packet, datagram);
             }
-            Body::Other(Other::Signal(signal)) => return self.signal_arrives::<CAPTURED>(now, packet, *signal),
+            Body::Other(Other::Signal(signal)) => return self.signal_arrives(now, packet, *signal),
         };
         let at = packet.flow as usize;
         let endpoint = &mut self.endpoints[at];
         endpoint.read(now);
         endpoint.connection.handle_packet(now, segment, packet.ecn);
-        if CAPTURED {
-            let state = endpoint.role.sends().then(|| endpoint.connection.snapshot());
-            self.recorder.captures().received(now, &self.fabric.routes, packet, state);
-        }
+        let state = || endpoint.role.sends().then(|| endpoint.connection.snapshot());
+        self.tap.received(now, &self.fabric.routes, packet, state);
         if endpoint.application.is_some() {
-            self.converse::<CAPTURED>(now, at);
+            self.converse(now, at);
         }
         let endpoint = &mut self.endpoints[at];
         match endpoint.task {
@@ -265,7 +291,7 @@ impl World {
                 let flow = endpoint.flow as usize;
                 self.transfer_arrives(now, flow);
             }
-            Task::Relay(relay) => return self.relay::<CAPTURED>(now, relay),
+            Task::Relay(relay) => return self.relay(now, relay),
             Task::Collected(at) => self.collectors[at as usize].arrived(now, endpoint.connection.received()),
             _ => {}
         }
@@ -274,13 +300,13 @@ impl World {
             // The application has nothing to say itself: it closes as soon as its peer has.
             endpoint.connection.close();
         }
-        self.flush::<CAPTURED>(now, at, true);
+        self.flush(now, at, true);
         if let Some(deadline) = self.endpoints[at].deadline() {
             self.agenda.arm(Due::Connection(at), deadline);
         }
     }
 
-    fn endpoint_wakes<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
+    fn endpoint_wakes(&mut self, now: Instant, at: usize) {
         let endpoint = &mut self.endpoints[at];
         endpoint.read(now);
         if let Task::Open { start, transfer } = endpoint.task {
@@ -299,13 +325,13 @@ impl World {
             endpoint.connection.handle_timeout(now);
         }
         match self.endpoints[at].task {
-            Task::Relay(relay) => self.relay::<CAPTURED>(now, relay),
+            Task::Relay(relay) => self.relay(now, relay),
             _ => {
                 if self.endpoints[at].application.is_some() {
                     self.write(now, at);
-                    self.converse::<CAPTURED>(now, at);
+                    self.converse(now, at);
                 }
-                self.flush::<CAPTURED>(now, at, false);
+                self.flush(now, at, false);
             }
         }
         let deadline = self.endpoints[at].deadline();
@@ -329,7 +355,7 @@ impl World {
 
     /// Something happened to one of the connections of a relay.
     #[inline(never)]
-    fn relay<const CAPTURED: bool>(&mut self, now: Instant, relay: u32) {
+    fn relay(&mut self, now: Instant, relay: u32) {
         let relay = &mut self.relays[relay as usize];
         let ends = [relay.entry as usize, relay.exit as usize];
         let [entry, exit] = self.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
@@ -343,7 +369,7 @@ impl World {
             self.sender_ends(now, sender);
         }
         for at in ends {
-            self.flush::<CAPTURED>(now, at, false);
+            self.flush(now, at, false);
             if let Some(deadline) = self.endpoints[at].deadline() {
                 self.agenda.arm(Due::Connection(at), deadline);
             }
@@ -368,7 +394,7 @@ impl World {
 
     /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
     #[inline]
-    fn flush<const CAPTURED: bool>(&mut self, now: Instant, at: usize, received: bool) {
+    fn flush(&mut self, now: Instant, at: usize, received: bool) {
         loop {
             // Read after the segment is made, not before the loop: what would have to be kept over the call is not.
             let Endpoint { connection, peer_node, peer, out, role, .. } = &mut self.endpoints[at];
@@ -387,11 +413,9 @@ impl World {
                 body: Body::Segment(segment),
             };
             self.sent += 1;
-            if CAPTURED {
-                let state = role.sends().then(|| self.endpoints[at].connection.snapshot());
-                self.recorder.captures().sent(now, &self.fabric.routes, out, &packet, state);
-            }
-            self.transmit::<CAPTURED>(now, out, &packet);
+            let state = || role.sends().then(|| self.endpoints[at].connection.snapshot());
+            self.tap.sent(now, &self.fabric.routes, out, &packet, state);
+            self.transmit(now, out, &packet);
         }
         if self.recorder.follows() && self.endpoints[at].role.sends() {
             let flow = self.endpoints[at].flow as usize;
@@ -431,6 +455,7 @@ impl World {
             if let Link::Queued(link) = link {
                 link.catch_up(end);
                 for dropped in link.dropped() {
+                    self.tap.dropped(LinkId(at as u32), &dropped);
                     self.recorder.dropped(LinkId(at as u32), &dropped, addressees);
                 }
             }

@@ -3,6 +3,7 @@
 use super::{ColumnHash, LimitedSeconds, optional};
 use crate::ends::Numbers;
 use crate::scenario::Network;
+use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
@@ -91,11 +92,11 @@ impl LegIdentity {
 }
 
 /// One for each leg.
-pub(super) fn leg_summaries(world: &World, identities: Vec<LegIdentity>, end: Instant) -> Vec<LegSummary> {
+pub(super) fn leg_summaries(world: &World<impl Tap>, identities: Vec<LegIdentity>, end: Instant) -> Vec<LegSummary> {
     identities.into_iter().map(|identity| leg_summary(world, identity, end)).collect()
 }
 
-fn leg_summary(world: &World, identity: LegIdentity, end: Instant) -> LegSummary {
+fn leg_summary(world: &World<impl Tap>, identity: LegIdentity, end: Instant) -> LegSummary {
     let LegIdentity { flow, leg, from, to, congestion, sender, relay, start } = identity;
     let connection = &world.endpoints[sender].connection;
     let peer = &world.endpoints[world.endpoints[sender].peer as usize].connection;

@@ -2,6 +2,7 @@
 
 use super::{ColumnHash, optional};
 use crate::collector::Collector;
+use crate::tap::Tap;
 use crate::world::World;
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ pub struct MessageSummary {
 
 impl MessageSummary {
     /// Of the sink that writes into a flow, if one does.
-    pub(super) fn of(world: &World, flow: usize) -> Option<Self> {
+    pub(super) fn of(world: &World<impl Tap>, flow: usize) -> Option<Self> {
         let at = world.collectors.binary_search_by_key(&flow, Collector::flow).ok()?;
         let collector = &world.collectors[at];
         let (mut sent, mut lost) = (0, 0);

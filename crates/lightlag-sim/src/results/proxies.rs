@@ -2,6 +2,7 @@
 
 use super::{ColumnHash, optional};
 use crate::scenario::Network;
+use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::Failure;
@@ -66,7 +67,11 @@ impl ProxyIdentity {
 }
 
 /// One for each flow at each proxy.
-pub(super) fn proxy_summaries(world: &World, identities: Vec<ProxyIdentity>, end: Instant) -> Vec<ProxySummary> {
+pub(super) fn proxy_summaries(
+    world: &World<impl Tap>,
+    identities: Vec<ProxyIdentity>,
+    end: Instant,
+) -> Vec<ProxySummary> {
     let summary = |(ProxyIdentity { node, flow, congestion }, relay): (ProxyIdentity, &crate::relay::Relay)| {
         let [entry, exit] = [relay.entry, relay.exit].map(|end| &world.endpoints[end as usize]);
         let arrived = world.endpoints[exit.peer as usize].connection.received();

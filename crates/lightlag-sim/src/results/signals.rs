@@ -2,6 +2,7 @@
 
 use super::ColumnHash;
 use crate::stations::Counts;
+use crate::tap::Tap;
 use crate::world::World;
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ pub struct SignalSummary {
 
 impl SignalSummary {
     /// Of a flow, where there are stations.
-    pub(super) fn of(world: &World, flow: usize) -> Option<Self> {
+    pub(super) fn of(world: &World<impl Tap>, flow: usize) -> Option<Self> {
         let Counts { sent, received, ignored, local } = world.stations.as_ref()?.counted(flow);
         Some(Self { sent, received, ignored, lost: world.recorder.lost_signals[flow], local })
     }

@@ -2,6 +2,7 @@
 
 use super::{FlowIdentity, FlowSummary, LimitedSeconds};
 use crate::dialogue::Dialogue;
+use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 use serde::Serialize;
@@ -74,7 +75,7 @@ impl Responses {
 
 /// What a flow of UDP achieved, if it is one.
 pub(super) fn datagrams_of(
-    world: &World,
+    world: &World<impl Tap>,
     flow: usize,
     identity: FlowIdentity,
     end: Instant,

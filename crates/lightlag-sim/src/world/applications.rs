@@ -6,11 +6,12 @@ use crate::application::Application;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
 use crate::datagrams::Heading;
 use crate::dialogue::Action;
+use crate::tap::Tap;
 use lightlag_core::{Codepoint, Instant, prefetch};
 use lightlag_net::{Link, PacketFlags};
 use lightlag_tcp::State;
 
-impl World {
+impl<T: Tap> World<T> {
     /// The application at an endpoint writes what is due, and closes behind the last of it; or a receiver was woken.
     #[cold]
     pub(super) fn write(&mut self, now: Instant, at: usize) {
@@ -62,9 +63,9 @@ impl World {
 
     /// The sender of datagrams at this place has a message.
     #[cold]
-    pub(super) fn datagrams_leave<const CAPTURED: bool>(&mut self, now: Instant, place: usize) {
+    pub(super) fn datagrams_leave(&mut self, now: Instant, place: usize) {
         while let Some(datagram) = self.datagrams.senders[place].poll(now) {
-            self.send_datagram::<CAPTURED>(now, place, datagram);
+            self.send_datagram(now, place, datagram);
         }
         self.agenda.settle(Due::Datagrams(place), self.datagrams.senders[place].next());
         self.prefetch_next(Due::Datagrams(place));
@@ -91,7 +92,7 @@ impl World {
         }
     }
 
-    fn send_datagram<const CAPTURED: bool>(&mut self, now: Instant, place: usize, datagram: Datagram) {
+    fn send_datagram(&mut self, now: Instant, place: usize, datagram: Datagram) {
         let Heading { out, peer_node, .. } = self.datagrams.heading(place);
         let size = self.ip_header + UDP_HEADER + u32::from(datagram.len);
         let packet = Packet {
@@ -103,18 +104,16 @@ impl World {
             body: Body::Other(Other::Datagram(datagram)),
         };
         self.sent += 1;
-        if CAPTURED {
-            self.recorder.captures().sent(now, &self.fabric.routes, out, &packet, None);
-        }
-        self.transmit::<CAPTURED>(now, out, &packet);
+        self.tap.sent(now, &self.fabric.routes, out, &packet, || None);
+        self.transmit(now, out, &packet);
     }
 
     /// A message comes to a sink.
-    fn collect<const CAPTURED: bool>(&mut self, now: Instant, at: u32, message: &Datagram) {
+    fn collect(&mut self, now: Instant, at: u32, message: &Datagram) {
         let collector = &mut self.collectors[at as usize];
         let sender = self.numbers.sender(collector.flow());
         if collector.collect(message, &mut self.endpoints[sender].connection) {
-            self.flush::<CAPTURED>(now, sender, false);
+            self.flush(now, sender, false);
             if let Some(deadline) = self.endpoints[sender].deadline() {
                 self.agenda.arm(Due::Connection(sender), deadline);
             }
@@ -123,26 +122,19 @@ impl World {
 
     /// A datagram arrives at its destination.
     #[cold]
-    pub(super) fn datagram_arrives<const CAPTURED: bool>(
-        &mut self,
-        now: Instant,
-        packet: &Packet,
-        datagram: &Datagram,
-    ) {
-        if CAPTURED {
-            self.recorder.captures().received(now, &self.fabric.routes, packet, None);
-        }
+    pub(super) fn datagram_arrives(&mut self, now: Instant, packet: &Packet, datagram: &Datagram) {
+        self.tap.received(now, &self.fabric.routes, packet, || None);
         let Some(place) = self.datagrams.of_endpoint(packet.flow as usize) else { return };
         let receiver = &mut self.datagrams.receivers[place];
         receiver.receive(now, datagram);
         if let Some(at) = receiver.collector() {
-            self.collect::<CAPTURED>(now, at, datagram);
+            self.collect(now, at, datagram);
         }
     }
 
     /// An end of a dialogue was woken, or something arrived there.
     #[cold]
-    pub(super) fn converse<const CAPTURED: bool>(&mut self, now: Instant, at: usize) {
+    pub(super) fn converse(&mut self, now: Instant, at: usize) {
         let Endpoint { connection, application, .. } = &mut self.endpoints[at];
         let (talk, asks) = match application.as_deref_mut() {
             Some(Application::Asks(talk)) => (talk, true),
@@ -162,11 +154,11 @@ impl World {
         } else {
             dialogue.client_hears(now, line, received, &mut actions);
         }
-        self.act::<CAPTURED>(now, at, of, &actions);
+        self.act(now, at, of, &actions);
     }
 
     /// Does what a dialogue asks for. The endpoint `at` sends afterwards, by its caller; the others do at once.
-    fn act<const CAPTURED: bool>(&mut self, now: Instant, at: usize, dialogue: usize, actions: &[Action]) {
+    fn act(&mut self, now: Instant, at: usize, dialogue: usize, actions: &[Action]) {
         for action in actions {
             match *action {
                 Action::Open(end) => self.endpoints[end].connection.open(now),
@@ -185,7 +177,7 @@ impl World {
         for action in actions {
             match *action {
                 Action::Open(end) | Action::Write(end, _) | Action::Close(end) | Action::Wake(end, _) if end != at => {
-                    self.flush::<CAPTURED>(now, end, false);
+                    self.flush(now, end, false);
                     if let Some(deadline) = self.endpoints[end].deadline() {
                         self.agenda.arm(Due::Connection(end), deadline);
                     }

@@ -1,6 +1,7 @@
 //! The end of flows: a sender's account stops when the last byte of its data has arrived, whatever the run does after.
 
 use super::{Endpoint, Outcome, Task, World};
+use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_tcp::{Failure, Limited, State};
 
@@ -13,7 +14,7 @@ pub(crate) struct Ending {
     pub(crate) mean_cwnd_segments: f64,
 }
 
-impl World {
+impl<T: Tap> World<T> {
     /// The account of the sender at an endpoint: at the end of its data, or of the run.
     pub(crate) fn account(&self, sender: usize, end: Instant) -> Ending {
         self.endings.get(&sender).copied().unwrap_or_else(|| self.account_now(sender, end))

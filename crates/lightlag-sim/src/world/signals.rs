@@ -4,12 +4,13 @@ use super::World;
 use crate::agenda::Due;
 use crate::body::{Body, Other, Packet, Signal};
 use crate::stations::Tell;
+use crate::tap::Tap;
 use lightlag_core::{Codepoint, Instant};
 use lightlag_net::queue::DropCause;
 use lightlag_net::{LinkId, NodeId, PacketFlags};
 use lightlag_wire::signal::{self, News};
 
-impl World {
+impl<T: Tap> World<T> {
     /// A packet came out of a link, which leads to `node`, damaged.
     #[cold]
     pub(super) fn arrives_damaged(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
@@ -46,19 +47,19 @@ impl World {
 
     /// Stations tell what there is to tell.
     #[cold]
-    pub(super) fn stations_tell<const CAPTURED: bool>(&mut self, now: Instant) {
+    pub(super) fn stations_tell(&mut self, now: Instant) {
         while let Some(tell) = self.stations.as_mut().and_then(|stations| stations.take(now)) {
-            self.tell::<CAPTURED>(now, tell);
+            self.tell(now, tell);
         }
         self.agenda.settle(Due::Stations, self.stations.as_ref().and_then(|stations| stations.next()));
     }
 
     /// An end of a flow is told: at once where it is, through the network elsewhere.
-    fn tell<const CAPTURED: bool>(&mut self, now: Instant, Tell { endpoint, signal }: Tell) {
+    fn tell(&mut self, now: Instant, Tell { endpoint, signal }: Tell) {
         let at = endpoint as usize;
         let (destination, flow) = (self.endpoints[at].node, self.endpoints[at].flow as usize);
         if destination == signal.station {
-            let is_heeded = self.heed::<CAPTURED>(now, at, signal);
+            let is_heeded = self.heed(now, at, signal);
             self.count(flow, |counts| counts.local += u64::from(is_heeded));
             return;
         }
@@ -74,26 +75,22 @@ impl World {
             self.fabric.routes.next(signal.station, destination).expect("who sends over a link is reached from it");
         self.sent += 1;
         self.count(flow, |counts| counts.sent += 1);
-        if CAPTURED {
-            self.recorder.captures().sent(now, &self.fabric.routes, out, &packet, None);
-        }
-        self.transmit::<CAPTURED>(now, out, &packet);
+        self.tap.sent(now, &self.fabric.routes, out, &packet, || None);
+        self.transmit(now, out, &packet);
     }
 
     /// A message arrives at its destination.
     #[cold]
-    pub(super) fn signal_arrives<const CAPTURED: bool>(&mut self, now: Instant, packet: &Packet, signal: Signal) {
-        if CAPTURED {
-            self.recorder.captures().received(now, &self.fabric.routes, packet, None);
-        }
+    pub(super) fn signal_arrives(&mut self, now: Instant, packet: &Packet, signal: Signal) {
+        self.tap.received(now, &self.fabric.routes, packet, || None);
         let at = packet.flow as usize;
-        let is_heeded = self.heed::<CAPTURED>(now, at, signal);
+        let is_heeded = self.heed(now, at, signal);
         let flow = self.endpoints[at].flow as usize;
         self.count(flow, |counts| if is_heeded { counts.received += 1 } else { counts.ignored += 1 });
     }
 
     /// An end does what it is told, if it agreed on SCPS-TP with its peer; whether it did.
-    fn heed<const CAPTURED: bool>(&mut self, now: Instant, at: usize, signal: Signal) -> bool {
+    fn heed(&mut self, now: Instant, at: usize, signal: Signal) -> bool {
         let connection = &mut self.endpoints[at].connection;
         if connection.common_capabilities().is_none() {
             return false;
@@ -104,7 +101,7 @@ impl World {
             News::Corruption if signal.to_sender => connection.corruption_told(now),
             News::Corruption => connection.corruption_experienced(now),
         }
-        self.flush::<CAPTURED>(now, at, false);
+        self.flush(now, at, false);
         if let Some(deadline) = self.endpoints[at].deadline() {
             self.agenda.arm(Due::Connection(at), deadline);
         }

@@ -1,0 +1,59 @@
+//! Taps: who watches the packets of a run. A tap changes nothing.
+
+use crate::body::{Body, Packet};
+use lightlag_core::Instant;
+use lightlag_net::queue::Dropped;
+use lightlag_net::{LinkId, NodeId, Routes};
+use lightlag_tcp::Snapshot;
+
+/// Watches packets on their way. Each run has code of its own for its kind of tap, so that a run that nobody watches never
+/// looks.
+pub(crate) trait Tap {
+    /// An endpoint sends a packet on a link; `state`: of the connection, if data leaves from it.
+    fn sent(
+        &mut self,
+        now: Instant,
+        routes: &Routes,
+        on: LinkId,
+        packet: &Packet,
+        state: impl FnOnce() -> Option<Snapshot>,
+    );
+
+    /// A node passes a packet on to a link.
+    fn forwarded(&mut self, now: Instant, routes: &Routes, node: NodeId, on: LinkId, packet: &Packet);
+
+    /// A packet is given to a link.
+    fn offered(&mut self, now: Instant, routes: &Routes, on: LinkId, packet: &Packet);
+
+    /// A packet has arrived at the far end of a link.
+    fn arrived(&mut self, on: LinkId, packet: &Packet);
+
+    /// A node receives a packet for one of its endpoints; `state`: as in [`Self::sent`], after the packet was heard.
+    fn received(&mut self, now: Instant, routes: &Routes, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
+
+    /// A link has dropped a packet.
+    fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>);
+}
+
+/// Nobody watches.
+pub(crate) struct Silent;
+
+impl Tap for Silent {
+    #[inline(always)]
+    fn sent(&mut self, _: Instant, _: &Routes, _: LinkId, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
+
+    #[inline(always)]
+    fn forwarded(&mut self, _: Instant, _: &Routes, _: NodeId, _: LinkId, _: &Packet) {}
+
+    #[inline(always)]
+    fn offered(&mut self, _: Instant, _: &Routes, _: LinkId, _: &Packet) {}
+
+    #[inline(always)]
+    fn arrived(&mut self, _: LinkId, _: &Packet) {}
+
+    #[inline(always)]
+    fn received(&mut self, _: Instant, _: &Routes, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
+
+    #[inline(always)]
+    fn dropped(&mut self, _: LinkId, _: &Dropped<Body>) {}
+}
