@@ -1,20 +1,22 @@
 //! From a scenario to a world.
 
 use crate::agenda::{Agenda, Due};
-use crate::application::{Application, Reading, Talk};
 use crate::body::UDP_HEADER;
-use crate::collector::Collector;
-use crate::datagrams::{self, Datagrams, Heading};
-use crate::dialogue::Dialogue;
-use crate::ends::{self, End, Numbers, Role};
+use crate::clerks::stations::Stations;
+use crate::clerks::{Clerks, Crash};
 use crate::fabric::Fabric;
-use crate::record::Recorder;
-use crate::relay::Relay;
+use crate::hosts::application::{Application, Reading, Talk};
+use crate::hosts::collector::Collector;
+use crate::hosts::datagrams::{self, Datagrams, Heading};
+use crate::hosts::dialogue::Dialogue;
+use crate::hosts::ends::{self, End, Numbers, Role};
+use crate::hosts::relay::Relay;
+use crate::hosts::source::Source;
+use crate::hosts::{Endpoint, Hosts, Outcome, Task};
 use crate::scenario::{Flow, Network, Part, Record, Split, Transport};
-use crate::source::Source;
-use crate::stations::Stations;
 use crate::tap::Silent;
-use crate::world::{Crash, Endpoint, Outcome, Task, World};
+use crate::tap::record::Recorder;
+use crate::world::World;
 use lightlag_core::{Instant, RandomStream};
 use lightlag_net::NodeId;
 use lightlag_tcp::bucket::Route;
@@ -57,28 +59,30 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
         datagrams.len(),
         if stations.is_some() { flows.len() } else { 0 },
     );
-    let mut world = World {
-        agenda: Agenda::new(fabric.hops.len(), endpoints.len(), datagrams.len()),
+    let hosts = Hosts {
         outcomes: vec![Outcome::Unfinished; flows.len()],
         endings: BTreeMap::new(),
-        relays,
-        collectors,
-        crashes,
         open_transfers: flows.iter().filter(|flow| flow.is_finite()).count(),
-        sent: 0,
-        received: 0,
-        dialogues,
-        stations,
-        fabric,
         endpoints,
         datagrams,
         numbers,
+        relays,
+        collectors,
+        dialogues,
+    };
+    let mut world = World {
+        agenda: Agenda::new(fabric.hops.len(), hosts.endpoints.len(), hosts.datagrams.len()),
+        fabric,
+        hosts,
+        clerks: Clerks { crashes, stations },
         recorder,
         tap: Silent,
         ip_header: ip.header(),
+        sent: 0,
+        received: 0,
     };
-    for at in 0..world.endpoints.len() {
-        let start = match &world.endpoints[at] {
+    for at in 0..world.hosts.endpoints.len() {
+        let start = match &world.hosts.endpoints[at] {
             Endpoint { task: Task::Open { start, .. } | Task::Begin { start }, .. } => Some(*start),
             Endpoint { application: Some(application), connection, .. } => application.next(connection),
             _ => None,
@@ -87,7 +91,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
             world.agenda.arm(Due::Connection(at), start);
         }
     }
-    for (place, sender) in world.datagrams.senders.iter().enumerate() {
+    for (place, sender) in world.hosts.datagrams.senders.iter().enumerate() {
         if let Some(start) = sender.next() {
             world.agenda.arm(Due::Datagrams(place), start);
         }
@@ -95,10 +99,10 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     if world.recorder.samples() {
         world.agenda.arm(Due::Sampler, Instant::ZERO);
     }
-    if let Some((at, _)) = world.crashes.last() {
+    if let Some((at, _)) = world.clerks.crashes.last() {
         world.agenda.arm(Due::Crash, *at);
     }
-    if let Some(at) = world.stations.as_ref().and_then(|stations| stations.next()) {
+    if let Some(at) = world.clerks.stations.as_ref().and_then(|stations| stations.next()) {
         world.agenda.arm(Due::Stations, at);
     }
     world

@@ -7,10 +7,11 @@ mod proxies;
 mod signals;
 mod traffic;
 
-pub use crate::record::{Acks, Drops, QueueSamples, Trace};
+use crate::hosts::Outcome;
 use crate::scenario::{Network, Scenario, Traffic, Transport};
 use crate::tap::Tap;
-use crate::world::{Outcome, World};
+pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
+use crate::world::World;
 pub use holes::HoleSummary;
 pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
@@ -351,7 +352,7 @@ impl RunResult {
         let proxies = proxy_summaries(world, provenance.proxies, end);
         let legs = leg_summaries(world, provenance.legs, end);
         let mut responses = Responses::default();
-        world.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
+        world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
         let packet_hops = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
         let recorder = &mut world.recorder;
         let mut result = Self {
@@ -479,23 +480,23 @@ fn flow_summary(world: &World<impl Tap>, flow: usize, identity: FlowIdentity, en
         Ok(summary) => return summary,
         Err(identity) => *identity,
     };
-    let [sender, receiver] =
-        [world.numbers.sender(flow), world.numbers.receiver(flow)].map(|end| &world.endpoints[end].connection);
-    let finish = match world.outcomes[flow] {
+    let [sender, receiver] = [world.hosts.numbers.sender(flow), world.hosts.numbers.receiver(flow)]
+        .map(|end| &world.hosts.endpoints[end].connection);
+    let finish = match world.hosts.outcomes[flow] {
         Outcome::Finished(at) => Some(at),
         Outcome::Unfinished | Outcome::Failed(_) => None,
     };
     let statistics = sender.statistics();
-    let failure = match world.outcomes[flow] {
+    let failure = match world.hosts.outcomes[flow] {
         Outcome::Failed(failure) => Some(failure.reason()),
         Outcome::Unfinished | Outcome::Finished(_) => None,
     };
-    let dialogue = world.dialogues.binary_search_by_key(&flow, |dialogue| dialogue.flow());
-    let pages = dialogue.ok().map(|at| page_summary(&world.dialogues[at]));
+    let dialogue = world.hosts.dialogues.binary_search_by_key(&flow, |dialogue| dialogue.flow());
+    let pages = dialogue.ok().map(|at| page_summary(&world.hosts.dialogues[at]));
     let elapsed = finish.unwrap_or(end).since(identity.start).as_secs_f64();
     let delivered = receiver.delivered();
     let seconds = Duration::as_secs_f64;
-    let account = world.account(world.numbers.sender(flow), end);
+    let account = world.hosts.account(world.hosts.numbers.sender(flow), end);
     FlowSummary {
         name: identity.name,
         from: identity.from,

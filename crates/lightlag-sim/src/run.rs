@@ -1,11 +1,12 @@
 //! The event loop.
 
 use crate::builder::build;
-use crate::capture::{Captures, Output, Setup};
+use crate::hosts::Outcome;
 use crate::results::{Provenance, RunResult};
 use crate::scenario::{Scenario, ScenarioError};
+use crate::tap::capture::{Captures, Output, Setup};
 use crate::tap::{Silent, Tap};
-use crate::world::{Outcome, World};
+use crate::world::World;
 use lightlag_core::Instant;
 use std::io;
 
@@ -104,14 +105,14 @@ struct Stop {
 }
 
 fn events<T: Tap>(world: &mut World<T>, end: Instant, observer: &mut dyn FnMut(Progress) -> Control) -> Stop {
-    let has_transfers = world.open_transfers > 0;
+    let has_transfers = world.hosts.open_transfers > 0;
     let (mut now, mut events, mut early) = (Instant::ZERO, 0_u64, false);
     let at = loop {
         let Some((time, part)) = world.agenda.next_until(end) else { break end };
         now = time;
         world.handle(now, part);
         events += 1;
-        if has_transfers && world.open_transfers == 0 {
+        if has_transfers && world.hosts.open_transfers == 0 {
             break now;
         }
         if events.is_multiple_of(EVENTS_PER_REPORT) && observer(Progress { now, end, events }) == Control::Stop {
@@ -132,11 +133,11 @@ fn finish(world: &mut World<impl Tap>, provenance: Provenance, stop: Stop) -> Ru
 /// nothing of it is in the result. At the latest it ends with the duration. Other flows are seen no longer.
 fn close_connections(world: &mut World<Captures>, end: Instant) {
     world.recorder.end();
-    let World { tap, outcomes, .. } = world;
-    tap.keep_to(|flow| matches!(outcomes[flow], Outcome::Finished(_)));
-    let mut open = world.ends_of_finished_flows();
+    let World { tap, hosts, .. } = world;
+    tap.keep_to(|flow| matches!(hosts.outcomes[flow], Outcome::Finished(_)));
+    let mut open = world.hosts.ends_of_finished_flows();
     loop {
-        while open.pop_if(|endpoint| world.has_closed(*endpoint)).is_some() {}
+        while open.pop_if(|endpoint| world.hosts.has_closed(*endpoint)).is_some() {}
         if open.is_empty() {
             return;
         }

@@ -1,10 +1,13 @@
-//! Taps: who watches the packets of a run. A tap changes nothing.
+//! What is written down of a run: [`record`], samples and drops as columns, and taps, who watch packets.
 
 use crate::body::{Body, Packet};
 use lightlag_core::Instant;
 use lightlag_net::queue::Dropped;
 use lightlag_net::{LinkId, NodeId, Routes};
 use lightlag_tcp::Snapshot;
+
+pub(crate) mod capture;
+pub(crate) mod record;
 
 /// Watches packets on their way. Each run has code of its own for its kind of tap, so that a run that nobody watches never
 /// looks.

@@ -1,149 +1,31 @@
 //! The simulated world: an agenda, the fabric of links, endpoints, and what is written down.
 
 use crate::agenda::{Agenda, Due};
-use crate::application::Application;
 use crate::body::{Body, Other, Packet};
-use crate::collector::Collector;
-use crate::datagrams::Datagrams;
-use crate::dialogue::Dialogue;
-use crate::ends::{self, End, Numbers, Role};
+use crate::clerks::Clerks;
 use crate::fabric::{Fabric, Hop};
-use crate::record::{Place, Progress, Recorder};
-use crate::relay::Relay;
-use crate::stations::Stations;
+use crate::hosts::ends;
+use crate::hosts::{Endpoint, Hosts, Task};
+use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
 use lightlag_core::Instant;
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
-use lightlag_tcp::{Connection, Failure, State};
-use std::collections::BTreeMap;
+use lightlag_tcp::{Failure, State};
 
 mod applications;
-mod endings;
 mod signals;
-
-pub(crate) use endings::Ending;
-
-/// One end of a connection.
-// Whole cache lines: neighbours do not share one.
-#[repr(C, align(64))]
-pub(crate) struct Endpoint {
-    pub(crate) connection: Connection,
-    pub(crate) node: NodeId,
-    pub(crate) peer_node: NodeId,
-    /// The endpoint at the other end of its connection.
-    pub(crate) peer: u32,
-    /// The link on which all its packets leave; fixed, because routes are static.
-    pub(crate) out: LinkId,
-    /// The flow that it belongs to, and what it is of it.
-    pub(crate) flow: u32,
-    pub(crate) role: Role,
-    pub(crate) task: Task,
-    /// An application that does more than to write everything and to read at once.
-    pub(crate) application: Option<Box<Application>>,
-}
-
-impl Endpoint {
-    pub(crate) fn new(end: End, out: LinkId, connection: Connection, task: Task) -> Self {
-        let End { flow, role, peer, node, peer_node } = end;
-        debug_assert!(node != peer_node, "a connection joins two nodes");
-        Self { connection, node, peer_node, peer, out, flow, role, task, application: None }
-    }
-
-    /// When it has something to do by itself.
-    #[inline]
-    fn deadline(&self) -> Option<Instant> {
-        let timeout = self.connection.poll_timeout();
-        match &self.application {
-            None => timeout,
-            Some(application) => timeout.into_iter().chain(application.next(&self.connection)).min(),
-        }
-    }
-
-    /// The application reads what is due.
-    #[inline]
-    fn read(&mut self, now: Instant) {
-        if let Some(application) = &mut self.application {
-            application.read(now, &mut self.connection);
-        }
-    }
-}
-
-/// To whom packets go.
-#[derive(Clone, Copy)]
-pub(crate) struct Addressees<'a> {
-    pub(crate) endpoints: &'a [Endpoint],
-    pub(crate) datagrams: &'a Datagrams,
-}
-
-impl Addressees<'_> {
-    /// The flow of a packet, and whether it goes to where the data of its connection comes from.
-    pub(crate) fn of(&self, packet: &Packet) -> (u32, bool) {
-        let at = packet.flow as usize;
-        match self.endpoints.get(at) {
-            Some(endpoint) => (endpoint.flow, endpoint.role.sends()),
-            None => (self.datagrams.heading(at - self.endpoints.len()).flow, false),
-        }
-    }
-}
-
-/// What the application at an endpoint still has to do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Task {
-    /// Open the connection at this time, write so many bytes (`None`: without end) and close.
-    Open { start: Instant, transfer: Option<u64> },
-    /// Open the connection at this time; the application writes by itself.
-    Begin { start: Instant },
-    /// Wait until so many bytes have arrived, holes counted.
-    Receive { transfer: u64 },
-    /// Pass on what arrives to the other end of this relay.
-    Relay(u32),
-    /// Tell this collector what has arrived of its messages.
-    Collected(u32),
-    /// Nothing.
-    Idle,
-}
-
-/// How a flow ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
-    /// Still open.
-    Unfinished,
-    /// The last byte arrived at this time.
-    Finished(Instant),
-    /// A connection gave up, or a proxy crashed.
-    Failed(Failure),
-}
-
-/// When a proxy crashes, and its index.
-pub(crate) type Crash = (Instant, u32);
 
 /// The world.
 pub(crate) struct World<T> {
-    pub(crate) fabric: Fabric<Body>,
-    pub(crate) endpoints: Vec<Endpoint>,
-    /// Ends of flows of UDP: their numbers come behind those of `endpoints`.
-    pub(crate) datagrams: Datagrams,
-    pub(crate) numbers: Numbers,
-    /// Flows at proxies.
-    pub(crate) relays: Vec<Relay>,
-    /// Sinks of messages, in the order of their flows.
-    pub(crate) collectors: Vec<Collector>,
-    /// Crashes to come, the next one last.
-    pub(crate) crashes: Vec<Crash>,
-    pub(crate) dialogues: Vec<Dialogue>,
-    /// Who tells the ends of flows what happens to links, if anybody does.
-    pub(crate) stations: Option<Box<Stations>>,
     pub(crate) agenda: Agenda,
+    pub(crate) fabric: Fabric<Body>,
+    pub(crate) hosts: Hosts,
+    pub(crate) clerks: Clerks,
     pub(crate) recorder: Recorder,
     pub(crate) tap: T,
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
-    pub(crate) outcomes: Vec<Outcome>,
-    /// Accounts of senders whose data has arrived, or whose flow has failed.
-    pub(crate) endings: BTreeMap<usize, Ending>,
-    /// Finite flows that are neither finished nor failed.
-    pub(crate) open_transfers: usize,
     /// Packets that endpoints have sent and received, for conservation.
     pub(crate) sent: u64,
     pub(crate) received: u64,
@@ -152,28 +34,8 @@ pub(crate) struct World<T> {
 impl World<Silent> {
     /// The same world with a tap.
     pub(crate) fn watched_by<T: Tap>(self, tap: T) -> World<T> {
-        let Self { agenda, fabric, endpoints, datagrams, numbers, relays, collectors, crashes, dialogues, .. } = self;
-        let Self { stations, recorder, ip_header, outcomes, endings, open_transfers, sent, received, .. } = self;
-        World {
-            agenda,
-            fabric,
-            endpoints,
-            datagrams,
-            numbers,
-            relays,
-            collectors,
-            crashes,
-            dialogues,
-            stations,
-            recorder,
-            tap,
-            ip_header,
-            outcomes,
-            endings,
-            open_transfers,
-            sent,
-            received,
-        }
+        let Self { agenda, fabric, hosts, clerks, recorder, ip_header, sent, received, .. } = self;
+        World { agenda, fabric, hosts, clerks, recorder, tap, ip_header, sent, received }
     }
 }
 
@@ -202,10 +64,10 @@ impl<T: Tap> World<T> {
 
     #[cold]
     fn queued_link_wakes(&mut self, now: Instant, on: LinkId) {
-        let Self { fabric, recorder, tap, endpoints, datagrams, .. } = self;
+        let Self { fabric, recorder, tap, hosts, .. } = self;
         let (packet, node, wake) = fabric.take_queued(now, on, |dropped| {
             tap.dropped(on, &dropped);
-            recorder.dropped(on, &dropped, Addressees { endpoints, datagrams });
+            recorder.dropped(on, &dropped, hosts.addressees());
         });
         self.agenda.settle(Due::Link(on), wake);
         if let Some(packet) = packet {
@@ -244,22 +106,22 @@ impl<T: Tap> World<T> {
 
     #[cold]
     fn transmit_queued(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        let Self { fabric, recorder, tap, endpoints, datagrams, .. } = self;
+        let Self { fabric, recorder, tap, hosts, .. } = self;
         let wake = fabric.offer_queued(now, on, *packet, |dropped| {
             tap.dropped(on, &dropped);
-            recorder.dropped(on, &dropped, Addressees { endpoints, datagrams });
+            recorder.dropped(on, &dropped, hosts.addressees());
         });
         if let Some(wake) = wake {
             self.agenda.arm(Due::Link(on), wake);
         }
-        if self.stations.is_some() {
+        if self.clerks.stations.is_some() {
             self.note_user(now, on, packet);
         }
     }
 
     #[cold]
     fn drop(&mut self, at: Instant, on: LinkId, packet: &Packet, cause: DropCause) {
-        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
+        let addressees = self.hosts.addressees();
         let dropped = Dropped { at, packet: *packet, cause };
         self.tap.dropped(on, &dropped);
         self.recorder.dropped(on, &dropped, addressees);
@@ -276,7 +138,7 @@ impl<T: Tap> World<T> {
             Body::Other(Other::Signal(signal)) => return self.signal_arrives(now, packet, *signal),
         };
         let at = packet.flow as usize;
-        let endpoint = &mut self.endpoints[at];
+        let endpoint = &mut self.hosts.endpoints[at];
         endpoint.read(now);
         endpoint.connection.handle_packet(now, segment, packet.ecn);
         let state = || endpoint.role.sends().then(|| endpoint.connection.snapshot());
@@ -284,30 +146,30 @@ impl<T: Tap> World<T> {
         if endpoint.application.is_some() {
             self.converse(now, at);
         }
-        let endpoint = &mut self.endpoints[at];
+        let endpoint = &mut self.hosts.endpoints[at];
         match endpoint.task {
             Task::Receive { transfer } if endpoint.connection.received() >= transfer => {
                 endpoint.task = Task::Idle;
                 let flow = endpoint.flow as usize;
-                self.transfer_arrives(now, flow);
+                self.hosts.transfer_arrives(now, flow);
             }
             Task::Relay(relay) => return self.relay(now, relay),
-            Task::Collected(at) => self.collectors[at as usize].arrived(now, endpoint.connection.received()),
+            Task::Collected(at) => self.hosts.collectors[at as usize].arrived(now, endpoint.connection.received()),
             _ => {}
         }
-        let endpoint = &mut self.endpoints[at];
+        let endpoint = &mut self.hosts.endpoints[at];
         if endpoint.connection.state() == State::CloseWait {
             // The application has nothing to say itself: it closes as soon as its peer has.
             endpoint.connection.close();
         }
         self.flush(now, at, true);
-        if let Some(deadline) = self.endpoints[at].deadline() {
+        if let Some(deadline) = self.hosts.endpoints[at].deadline() {
             self.agenda.arm(Due::Connection(at), deadline);
         }
     }
 
     fn endpoint_wakes(&mut self, now: Instant, at: usize) {
-        let endpoint = &mut self.endpoints[at];
+        let endpoint = &mut self.hosts.endpoints[at];
         endpoint.read(now);
         if let Task::Open { start, transfer } = endpoint.task {
             debug_assert!(start <= now, "a flow is woken at its start");
@@ -324,19 +186,19 @@ impl<T: Tap> World<T> {
         } else if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             endpoint.connection.handle_timeout(now);
         }
-        match self.endpoints[at].task {
+        match self.hosts.endpoints[at].task {
             Task::Relay(relay) => self.relay(now, relay),
             _ => {
-                if self.endpoints[at].application.is_some() {
+                if self.hosts.endpoints[at].application.is_some() {
                     self.write(now, at);
                     self.converse(now, at);
                 }
                 self.flush(now, at, false);
             }
         }
-        let deadline = self.endpoints[at].deadline();
+        let deadline = self.hosts.endpoints[at].deadline();
         debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
-        let connection = &self.endpoints[at].connection;
+        let connection = &self.hosts.endpoints[at].connection;
         if connection.poll_timeout().is_none() && connection.state() == State::Closed {
             self.connection_ended(now, at);
         }
@@ -345,10 +207,10 @@ impl<T: Tap> World<T> {
 
     /// A connection that was given up before its transfer had arrived has failed.
     fn connection_ended(&mut self, now: Instant, at: usize) {
-        if let Some(failure) = self.endpoints[at].connection.statistics().failure {
-            self.flow_fails(now, self.endpoints[at].flow as usize, failure);
+        if let Some(failure) = self.hosts.endpoints[at].connection.statistics().failure {
+            self.hosts.flow_fails(now, self.hosts.endpoints[at].flow as usize, failure);
             if let Some(leader) = self.give_up_dialogue(at) {
-                self.flow_fails(now, leader, failure);
+                self.hosts.flow_fails(now, leader, failure);
             }
         }
     }
@@ -356,21 +218,21 @@ impl<T: Tap> World<T> {
     /// Something happened to one of the connections of a relay.
     #[inline(never)]
     fn relay(&mut self, now: Instant, relay: u32) {
-        let relay = &mut self.relays[relay as usize];
+        let relay = &mut self.hosts.relays[relay as usize];
         let ends = [relay.entry as usize, relay.exit as usize];
-        let [entry, exit] = self.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
+        let [entry, exit] = self.hosts.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
         let flow = entry.flow as usize;
         let failure = relay.advance(now, &mut entry.connection, &mut exit.connection);
         let arrived = entry.connection.peer_closed().then_some(entry.peer as usize);
         if let Some(failure) = failure {
-            self.flow_fails(now, flow, failure);
+            self.hosts.flow_fails(now, flow, failure);
         }
         if let Some(sender) = arrived {
-            self.sender_ends(now, sender);
+            self.hosts.sender_ends(now, sender);
         }
         for at in ends {
             self.flush(now, at, false);
-            if let Some(deadline) = self.endpoints[at].deadline() {
+            if let Some(deadline) = self.hosts.endpoints[at].deadline() {
                 self.agenda.arm(Due::Connection(at), deadline);
             }
         }
@@ -379,17 +241,17 @@ impl<T: Tap> World<T> {
     /// A proxy crashes. Flows whose connections it loses have failed: their last bytes or their end never arrive.
     #[cold]
     fn crash(&mut self, now: Instant) {
-        let (_, proxy) = self.crashes.pop().expect("whoever wakes has something to do");
-        for at in 0..self.relays.len() {
-            let relay = &mut self.relays[at];
+        let (_, proxy) = self.clerks.crashes.pop().expect("whoever wakes has something to do");
+        for at in 0..self.hosts.relays.len() {
+            let relay = &mut self.hosts.relays[at];
             let ends = [relay.entry as usize, relay.exit as usize];
-            let [entry, exit] = self.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
+            let [entry, exit] = self.hosts.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
             let flow = entry.flow as usize;
             if relay.proxy == proxy && relay.crash(now, &mut entry.connection, &mut exit.connection) {
-                self.flow_fails(now, flow, Failure::Crashed);
+                self.hosts.flow_fails(now, flow, Failure::Crashed);
             }
         }
-        self.agenda.settle(Due::Crash, self.crashes.last().map(|(at, _)| *at));
+        self.agenda.settle(Due::Crash, self.clerks.crashes.last().map(|(at, _)| *at));
     }
 
     /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
@@ -397,7 +259,7 @@ impl<T: Tap> World<T> {
     fn flush(&mut self, now: Instant, at: usize, received: bool) {
         loop {
             // Read after the segment is made, not before the loop: what would have to be kept over the call is not.
-            let Endpoint { connection, peer_node, peer, out, role, .. } = &mut self.endpoints[at];
+            let Endpoint { connection, peer_node, peer, out, role, .. } = &mut self.hosts.endpoints[at];
             let Some(segment) = connection.poll_segment(now) else { break };
             let supersedes = segment.len == 0 && connection.supersedes();
             let size = self.ip_header + segment.header_len() + u32::from(segment.len);
@@ -413,27 +275,27 @@ impl<T: Tap> World<T> {
                 body: Body::Segment(segment),
             };
             self.sent += 1;
-            let state = || role.sends().then(|| self.endpoints[at].connection.snapshot());
+            let state = || role.sends().then(|| self.hosts.endpoints[at].connection.snapshot());
             self.tap.sent(now, &self.fabric.routes, out, &packet, state);
             self.transmit(now, out, &packet);
         }
-        if self.recorder.follows() && self.endpoints[at].role.sends() {
-            let flow = self.endpoints[at].flow as usize;
+        if self.recorder.follows() && self.hosts.endpoints[at].role.sends() {
+            let flow = self.hosts.endpoints[at].flow as usize;
             let place = Place { flow, sender: ends::number_of_sender(at) };
-            let progress = Progress::of(&self.endpoints[self.numbers.receiver(flow)].connection);
-            self.recorder.follow(now, place, &self.endpoints[at].connection, progress, received);
+            let progress = Progress::of(&self.hosts.endpoints[self.hosts.numbers.receiver(flow)].connection);
+            self.recorder.follow(now, place, &self.hosts.endpoints[at].connection, progress, received);
         }
     }
 
     #[cold]
     fn sample(&mut self, now: Instant) {
-        let exits = (0..self.relays.len()).map(|relay| self.relays[relay].exit as usize);
-        for at in self.numbers.senders().chain(exits) {
-            let Endpoint { connection: sender, flow, .. } = &self.endpoints[at];
+        let exits = (0..self.hosts.relays.len()).map(|relay| self.hosts.relays[relay].exit as usize);
+        for at in self.hosts.numbers.senders().chain(exits) {
+            let Endpoint { connection: sender, flow, .. } = &self.hosts.endpoints[at];
             // A server that nobody has called has nothing to tell.
             if !matches!(sender.state(), State::Closed | State::Listen) {
                 let flow = *flow as usize;
-                let progress = Progress::of(&self.endpoints[self.numbers.receiver(flow)].connection);
+                let progress = Progress::of(&self.hosts.endpoints[self.hosts.numbers.receiver(flow)].connection);
                 let place = Place { flow, sender: ends::number_of_sender(at) };
                 self.recorder.trace_sample(now, place, &sender.snapshot(), progress);
             }
@@ -450,7 +312,7 @@ impl<T: Tap> World<T> {
     /// If one is not: then the simulator is wrong, and so would be its results.
     pub(crate) fn finish(&mut self, end: Instant) {
         let (mut made, mut dropped, mut in_flight) = (self.sent, 0, 0);
-        let addressees = Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams };
+        let addressees = self.hosts.addressees();
         for (at, Hop { link, .. }) in self.fabric.hops.iter_mut().enumerate() {
             if let Link::Queued(link) = link {
                 link.catch_up(end);

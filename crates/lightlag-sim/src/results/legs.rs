@@ -1,7 +1,7 @@
 //! The legs of flows that pass through proxies: each has a sender of its own.
 
 use super::{ColumnHash, LimitedSeconds, optional};
-use crate::ends::Numbers;
+use crate::hosts::ends::Numbers;
 use crate::scenario::Network;
 use crate::tap::Tap;
 use crate::world::World;
@@ -98,13 +98,13 @@ pub(super) fn leg_summaries(world: &World<impl Tap>, identities: Vec<LegIdentity
 
 fn leg_summary(world: &World<impl Tap>, identity: LegIdentity, end: Instant) -> LegSummary {
     let LegIdentity { flow, leg, from, to, congestion, sender, relay, start } = identity;
-    let connection = &world.endpoints[sender].connection;
-    let peer = &world.endpoints[world.endpoints[sender].peer as usize].connection;
+    let connection = &world.hosts.endpoints[sender].connection;
+    let peer = &world.hosts.endpoints[world.hosts.endpoints[sender].peer as usize].connection;
     let start = match relay {
-        Some(relay) => world.relays[relay].opened(),
+        Some(relay) => world.hosts.relays[relay].opened(),
         None => Some(start).filter(|start| *start <= end),
     };
-    let (account, finish) = (world.account(sender, end), world.arrived_at(sender));
+    let (account, finish) = (world.hosts.account(sender, end), world.hosts.arrived_at(sender));
     let statistics = connection.statistics();
     let elapsed = start.map_or(0.0, |start| finish.unwrap_or(end).since(start).as_secs_f64());
     let delivered = peer.delivered();

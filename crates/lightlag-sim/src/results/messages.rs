@@ -1,7 +1,7 @@
 //! What became of the messages that sinks collect.
 
 use super::{ColumnHash, optional};
-use crate::collector::Collector;
+use crate::hosts::collector::Collector;
 use crate::tap::Tap;
 use crate::world::World;
 use serde::Serialize;
@@ -26,13 +26,13 @@ pub struct MessageSummary {
 impl MessageSummary {
     /// Of the sink that writes into a flow, if one does.
     pub(super) fn of(world: &World<impl Tap>, flow: usize) -> Option<Self> {
-        let at = world.collectors.binary_search_by_key(&flow, Collector::flow).ok()?;
-        let collector = &world.collectors[at];
+        let at = world.hosts.collectors.binary_search_by_key(&flow, Collector::flow).ok()?;
+        let collector = &world.hosts.collectors[at];
         let (mut sent, mut lost) = (0, 0);
         for source in collector.sources() {
             let source = *source as usize;
-            if let Some(place) = world.numbers.datagrams(source) {
-                sent += world.datagrams.senders[place].sent();
+            if let Some(place) = world.hosts.numbers.datagrams(source) {
+                sent += world.hosts.datagrams.senders[place].sent();
                 lost += world.recorder.lost_datagrams[place];
             }
         }

@@ -72,9 +72,9 @@ pub(super) fn proxy_summaries(
     identities: Vec<ProxyIdentity>,
     end: Instant,
 ) -> Vec<ProxySummary> {
-    let summary = |(ProxyIdentity { node, flow, congestion }, relay): (ProxyIdentity, &crate::relay::Relay)| {
-        let [entry, exit] = [relay.entry, relay.exit].map(|end| &world.endpoints[end as usize]);
-        let arrived = world.endpoints[exit.peer as usize].connection.received();
+    let summary = |(ProxyIdentity { node, flow, congestion }, relay): (ProxyIdentity, &crate::hosts::relay::Relay)| {
+        let [entry, exit] = [relay.entry, relay.exit].map(|end| &world.hosts.endpoints[end as usize]);
+        let arrived = world.hosts.endpoints[exit.peer as usize].connection.received();
         let [entry, exit] = [entry, exit].map(|end| &end.connection);
         let statistics = exit.statistics();
         ProxySummary {
@@ -95,7 +95,7 @@ pub(super) fn proxy_summaries(
             server_failure: statistics.failure.map(Failure::reason),
         }
     };
-    identities.into_iter().zip(&world.relays).map(summary).collect()
+    identities.into_iter().zip(&world.hosts.relays).map(summary).collect()
 }
 
 impl ProxySummary {

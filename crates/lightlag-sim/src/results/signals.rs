@@ -1,7 +1,7 @@
 //! What became of the messages of stations.
 
 use super::ColumnHash;
-use crate::stations::Counts;
+use crate::clerks::stations::Counts;
 use crate::tap::Tap;
 use crate::world::World;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub struct SignalSummary {
 impl SignalSummary {
     /// Of a flow, where there are stations.
     pub(super) fn of(world: &World<impl Tap>, flow: usize) -> Option<Self> {
-        let Counts { sent, received, ignored, local } = world.stations.as_ref()?.counted(flow);
+        let Counts { sent, received, ignored, local } = world.clerks.stations.as_ref()?.counted(flow);
         Some(Self { sent, received, ignored, lost: world.recorder.lost_signals[flow], local })
     }
 

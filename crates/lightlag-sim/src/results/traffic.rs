@@ -1,7 +1,7 @@
 //! What flows achieved that are more than a transfer: datagrams, responses, pages.
 
 use super::{FlowIdentity, FlowSummary, LimitedSeconds};
-use crate::dialogue::Dialogue;
+use crate::hosts::dialogue::Dialogue;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
@@ -80,8 +80,8 @@ pub(super) fn datagrams_of(
     identity: FlowIdentity,
     end: Instant,
 ) -> Result<FlowSummary, Box<FlowIdentity>> {
-    let Some(place) = world.numbers.datagrams(flow) else { return Err(Box::new(identity)) };
-    let (sender, receiver) = (&world.datagrams.senders[place], &world.datagrams.receivers[place]);
+    let Some(place) = world.hosts.numbers.datagrams(flow) else { return Err(Box::new(identity)) };
+    let (sender, receiver) = (&world.hosts.datagrams.senders[place], &world.hosts.datagrams.receivers[place]);
     let elapsed = end.since(identity.start.min(end)).as_secs_f64();
     let delays = receiver.delays();
     Ok(FlowSummary {

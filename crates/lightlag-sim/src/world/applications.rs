@@ -2,10 +2,10 @@
 
 use super::{Endpoint, Task, World};
 use crate::agenda::Due;
-use crate::application::Application;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
-use crate::datagrams::Heading;
-use crate::dialogue::Action;
+use crate::hosts::application::Application;
+use crate::hosts::datagrams::Heading;
+use crate::hosts::dialogue::Action;
 use crate::tap::Tap;
 use lightlag_core::{Codepoint, Instant, prefetch};
 use lightlag_net::{Link, PacketFlags};
@@ -15,10 +15,10 @@ impl<T: Tap> World<T> {
     /// The application at an endpoint writes what is due, and closes behind the last of it; or a receiver was woken.
     #[cold]
     pub(super) fn write(&mut self, now: Instant, at: usize) {
-        if let Task::Receive { transfer } = self.endpoints[at].task {
+        if let Task::Receive { transfer } = self.hosts.endpoints[at].task {
             return self.pass_hole(now, at, transfer);
         }
-        let Endpoint { connection, application, peer, .. } = &mut self.endpoints[at];
+        let Endpoint { connection, application, peer, .. } = &mut self.hosts.endpoints[at];
         let Some(Application::Writes(source)) = application.as_deref_mut() else { return };
         if connection.state() == State::Closed {
             return;
@@ -34,14 +34,14 @@ impl<T: Tap> World<T> {
             source.finish();
             connection.close();
             let (total, peer) = (source.taken(), *peer as usize);
-            let receiver = &mut self.endpoints[peer].task;
+            let receiver = &mut self.hosts.endpoints[peer].task;
             if let Task::Receive { transfer } = receiver {
                 *transfer = total;
                 if total == 0 {
                     // The connection closes before it is open.
                     *receiver = Task::Idle;
-                    let flow = self.endpoints[at].flow as usize;
-                    self.transfer_arrives(now, flow);
+                    let flow = self.hosts.endpoints[at].flow as usize;
+                    self.hosts.transfer_arrives(now, flow);
                 }
             }
         }
@@ -49,13 +49,13 @@ impl<T: Tap> World<T> {
 
     /// A timer of a receiver may have fired that waits for a hole: the last of its data, or its end, may stand behind it.
     fn pass_hole(&mut self, now: Instant, at: usize, transfer: u64) {
-        let endpoint = &mut self.endpoints[at];
+        let endpoint = &mut self.hosts.endpoints[at];
         if endpoint.connection.received() >= transfer {
             endpoint.task = Task::Idle;
             let flow = endpoint.flow as usize;
-            self.transfer_arrives(now, flow);
+            self.hosts.transfer_arrives(now, flow);
         }
-        let endpoint = &mut self.endpoints[at];
+        let endpoint = &mut self.hosts.endpoints[at];
         if endpoint.connection.state() == State::CloseWait {
             endpoint.connection.close();
         }
@@ -64,10 +64,10 @@ impl<T: Tap> World<T> {
     /// The sender of datagrams at this place has a message.
     #[cold]
     pub(super) fn datagrams_leave(&mut self, now: Instant, place: usize) {
-        while let Some(datagram) = self.datagrams.senders[place].poll(now) {
+        while let Some(datagram) = self.hosts.datagrams.senders[place].poll(now) {
             self.send_datagram(now, place, datagram);
         }
-        self.agenda.settle(Due::Datagrams(place), self.datagrams.senders[place].next());
+        self.agenda.settle(Due::Datagrams(place), self.hosts.datagrams.senders[place].next());
         self.prefetch_next(Due::Datagrams(place));
     }
 
@@ -78,26 +78,26 @@ impl<T: Tap> World<T> {
     fn prefetch_next(&self, after: Due) {
         let Some((among_more, among_few)) = self.agenda.soon_near(after) else { return };
         if let Due::Datagrams(place) = among_few {
-            let out = self.datagrams.heading(place).out;
-            prefetch(&self.datagrams.senders[place]);
+            let out = self.hosts.datagrams.heading(place).out;
+            prefetch(&self.hosts.datagrams.senders[place]);
             prefetch(&self.fabric.hops[out.0 as usize]);
-            prefetch(&self.datagrams.receivers[place]);
+            prefetch(&self.hosts.datagrams.receivers[place]);
             self.agenda.prefetch(among_few);
             self.agenda.prefetch(Due::Link(out));
         }
         if let Due::Datagrams(place) = among_more
-            && let Link::Computed(link) = &self.fabric.hops[self.datagrams.heading(place).out.0 as usize].link
+            && let Link::Computed(link) = &self.fabric.hops[self.hosts.datagrams.heading(place).out.0 as usize].link
         {
             link.prefetch_place();
         }
     }
 
     fn send_datagram(&mut self, now: Instant, place: usize, datagram: Datagram) {
-        let Heading { out, peer_node, .. } = self.datagrams.heading(place);
+        let Heading { out, peer_node, .. } = self.hosts.datagrams.heading(place);
         let size = self.ip_header + UDP_HEADER + u32::from(datagram.len);
         let packet = Packet {
             destination: peer_node,
-            flow: self.datagrams.endpoint(place) as u32,
+            flow: self.hosts.datagrams.endpoint(place) as u32,
             size: size as u16,
             flags: PacketFlags::new(true),
             ecn: Codepoint::NotEct,
@@ -110,11 +110,11 @@ impl<T: Tap> World<T> {
 
     /// A message comes to a sink.
     fn collect(&mut self, now: Instant, at: u32, message: &Datagram) {
-        let collector = &mut self.collectors[at as usize];
-        let sender = self.numbers.sender(collector.flow());
-        if collector.collect(message, &mut self.endpoints[sender].connection) {
+        let collector = &mut self.hosts.collectors[at as usize];
+        let sender = self.hosts.numbers.sender(collector.flow());
+        if collector.collect(message, &mut self.hosts.endpoints[sender].connection) {
             self.flush(now, sender, false);
-            if let Some(deadline) = self.endpoints[sender].deadline() {
+            if let Some(deadline) = self.hosts.endpoints[sender].deadline() {
                 self.agenda.arm(Due::Connection(sender), deadline);
             }
         }
@@ -124,8 +124,8 @@ impl<T: Tap> World<T> {
     #[cold]
     pub(super) fn datagram_arrives(&mut self, now: Instant, packet: &Packet, datagram: &Datagram) {
         self.tap.received(now, &self.fabric.routes, packet, || None);
-        let Some(place) = self.datagrams.of_endpoint(packet.flow as usize) else { return };
-        let receiver = &mut self.datagrams.receivers[place];
+        let Some(place) = self.hosts.datagrams.of_endpoint(packet.flow as usize) else { return };
+        let receiver = &mut self.hosts.datagrams.receivers[place];
         receiver.receive(now, datagram);
         if let Some(at) = receiver.collector() {
             self.collect(now, at, datagram);
@@ -135,7 +135,7 @@ impl<T: Tap> World<T> {
     /// An end of a dialogue was woken, or something arrived there.
     #[cold]
     pub(super) fn converse(&mut self, now: Instant, at: usize) {
-        let Endpoint { connection, application, .. } = &mut self.endpoints[at];
+        let Endpoint { connection, application, .. } = &mut self.hosts.endpoints[at];
         let (talk, asks) = match application.as_deref_mut() {
             Some(Application::Asks(talk)) => (talk, true),
             Some(Application::Answers(talk)) => (talk, false),
@@ -146,7 +146,7 @@ impl<T: Tap> World<T> {
             talk.due = None;
         }
         let (of, line, received) = (talk.dialogue as usize, talk.line as usize, connection.received());
-        let (dialogue, mut actions) = (&mut self.dialogues[of], Vec::new());
+        let (dialogue, mut actions) = (&mut self.hosts.dialogues[of], Vec::new());
         if !asks {
             dialogue.server_hears(now, line, received, &mut actions);
         } else if is_due {
@@ -161,12 +161,12 @@ impl<T: Tap> World<T> {
     fn act(&mut self, now: Instant, at: usize, dialogue: usize, actions: &[Action]) {
         for action in actions {
             match *action {
-                Action::Open(end) => self.endpoints[end].connection.open(now),
-                Action::Write(end, bytes) => self.endpoints[end].connection.write(bytes),
-                Action::Close(end) => self.endpoints[end].connection.close(),
+                Action::Open(end) => self.hosts.endpoints[end].connection.open(now),
+                Action::Write(end, bytes) => self.hosts.endpoints[end].connection.write(bytes),
+                Action::Close(end) => self.hosts.endpoints[end].connection.close(),
                 Action::Wake(end, due) => {
                     if let Some(Application::Asks(talk) | Application::Answers(talk)) =
-                        self.endpoints[end].application.as_deref_mut()
+                        self.hosts.endpoints[end].application.as_deref_mut()
                     {
                         talk.due = Some(due);
                     }
@@ -178,7 +178,7 @@ impl<T: Tap> World<T> {
             match *action {
                 Action::Open(end) | Action::Write(end, _) | Action::Close(end) | Action::Wake(end, _) if end != at => {
                     self.flush(now, end, false);
-                    if let Some(deadline) = self.endpoints[end].deadline() {
+                    if let Some(deadline) = self.hosts.endpoints[end].deadline() {
                         self.agenda.arm(Due::Connection(end), deadline);
                     }
                 }
@@ -189,25 +189,25 @@ impl<T: Tap> World<T> {
 
     /// All pages are there.
     fn dialogue_ends(&mut self, now: Instant, dialogue: usize) {
-        let dialogue = &self.dialogues[dialogue];
+        let dialogue = &self.hosts.dialogues[dialogue];
         let leader = dialogue.flow();
         let flows = (leader..).zip(dialogue.opened()).filter(|(flow, opened)| *opened || *flow == leader);
         let flows: Vec<usize> = flows.map(|(flow, _)| flow).collect();
         for flow in flows {
-            self.flow_arrives(now, flow);
+            self.hosts.flow_arrives(now, flow);
         }
-        let client = &mut self.endpoints[self.numbers.receiver(leader)].task;
+        let client = &mut self.hosts.endpoints[self.hosts.numbers.receiver(leader)].task;
         if let Task::Receive { .. } = client {
             *client = Task::Idle;
-            self.open_transfers -= 1;
+            self.hosts.open_transfers -= 1;
         }
     }
 
     /// The flow in whose row stands what an endpoint takes part in: a dialogue does not survive one of its connections.
     pub(super) fn give_up_dialogue(&mut self, at: usize) -> Option<usize> {
-        let application = self.endpoints[at].application.as_deref();
+        let application = self.hosts.endpoints[at].application.as_deref();
         let Some(Application::Asks(talk) | Application::Answers(talk)) = application else { return None };
-        let dialogue = &mut self.dialogues[talk.dialogue as usize];
+        let dialogue = &mut self.hosts.dialogues[talk.dialogue as usize];
         dialogue.fail();
         Some(dialogue.flow())
     }

@@ -3,7 +3,7 @@
 use super::World;
 use crate::agenda::Due;
 use crate::body::{Body, Other, Packet, Signal};
-use crate::stations::Tell;
+use crate::clerks::stations::Tell;
 use crate::tap::Tap;
 use lightlag_core::{Codepoint, Instant};
 use lightlag_net::queue::DropCause;
@@ -22,13 +22,13 @@ impl<T: Tap> World<T> {
         let receiver = packet.flow;
         if packet.destination == node {
             // Its own interface saw it.
-            let connection = &mut self.endpoints[receiver as usize].connection;
+            let connection = &mut self.hosts.endpoints[receiver as usize].connection;
             if connection.config().scps.is_some_and(|scps| scps.report_corruption) {
                 connection.corruption_experienced(now);
             }
         }
-        if let Some(stations) = self.stations.as_mut().filter(|_| packet.flags.carries_payload()) {
-            let ends = [self.endpoints[receiver as usize].peer, receiver];
+        if let Some(stations) = self.clerks.stations.as_mut().filter(|_| packet.flags.carries_payload()) {
+            let ends = [self.hosts.endpoints[receiver as usize].peer, receiver];
             if stations.damaged(now, on, ends, segment.seq) {
                 self.agenda.arm(Due::Stations, now);
             }
@@ -38,8 +38,8 @@ impl<T: Tap> World<T> {
     /// A packet came to a link that stations may watch.
     #[cold]
     pub(super) fn note_user(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        let (Some(stations), Body::Segment(segment)) = (&mut self.stations, &packet.body) else { return };
-        let sender = self.endpoints[packet.flow as usize].peer;
+        let (Some(stations), Body::Segment(segment)) = (&mut self.clerks.stations, &packet.body) else { return };
+        let sender = self.hosts.endpoints[packet.flow as usize].peer;
         if packet.flags.carries_payload() && stations.offered(now, on, sender, segment.seq) {
             self.agenda.arm(Due::Stations, now);
         }
@@ -48,16 +48,16 @@ impl<T: Tap> World<T> {
     /// Stations tell what there is to tell.
     #[cold]
     pub(super) fn stations_tell(&mut self, now: Instant) {
-        while let Some(tell) = self.stations.as_mut().and_then(|stations| stations.take(now)) {
+        while let Some(tell) = self.clerks.stations.as_mut().and_then(|stations| stations.take(now)) {
             self.tell(now, tell);
         }
-        self.agenda.settle(Due::Stations, self.stations.as_ref().and_then(|stations| stations.next()));
+        self.agenda.settle(Due::Stations, self.clerks.stations.as_ref().and_then(|stations| stations.next()));
     }
 
     /// An end of a flow is told: at once where it is, through the network elsewhere.
     fn tell(&mut self, now: Instant, Tell { endpoint, signal }: Tell) {
         let at = endpoint as usize;
-        let (destination, flow) = (self.endpoints[at].node, self.endpoints[at].flow as usize);
+        let (destination, flow) = (self.hosts.endpoints[at].node, self.hosts.endpoints[at].flow as usize);
         if destination == signal.station {
             let is_heeded = self.heed(now, at, signal);
             self.count(flow, |counts| counts.local += u64::from(is_heeded));
@@ -85,13 +85,13 @@ impl<T: Tap> World<T> {
         self.tap.received(now, &self.fabric.routes, packet, || None);
         let at = packet.flow as usize;
         let is_heeded = self.heed(now, at, signal);
-        let flow = self.endpoints[at].flow as usize;
+        let flow = self.hosts.endpoints[at].flow as usize;
         self.count(flow, |counts| if is_heeded { counts.received += 1 } else { counts.ignored += 1 });
     }
 
     /// An end does what it is told, if it agreed on SCPS-TP with its peer; whether it did.
     fn heed(&mut self, now: Instant, at: usize, signal: Signal) -> bool {
-        let connection = &mut self.endpoints[at].connection;
+        let connection = &mut self.hosts.endpoints[at].connection;
         if connection.common_capabilities().is_none() {
             return false;
         }
@@ -102,14 +102,14 @@ impl<T: Tap> World<T> {
             News::Corruption => connection.corruption_experienced(now),
         }
         self.flush(now, at, false);
-        if let Some(deadline) = self.endpoints[at].deadline() {
+        if let Some(deadline) = self.hosts.endpoints[at].deadline() {
             self.agenda.arm(Due::Connection(at), deadline);
         }
         true
     }
 
-    fn count(&mut self, flow: usize, add: impl FnOnce(&mut crate::stations::Counts)) {
-        if let Some(stations) = &mut self.stations {
+    fn count(&mut self, flow: usize, add: impl FnOnce(&mut crate::clerks::stations::Counts)) {
+        if let Some(stations) = &mut self.clerks.stations {
             add(stations.counts(flow));
         }
     }

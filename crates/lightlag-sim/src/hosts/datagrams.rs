@@ -4,8 +4,8 @@
 //! that a datagram needs there, in few cache lines, and no connection is looked at.
 
 use crate::body::Datagram;
-use crate::delays::Delays;
-use crate::source::Source;
+use crate::hosts::delays::Delays;
+use crate::hosts::source::Source;
 use lightlag_core::Instant;
 use lightlag_net::{LinkId, NodeId};
 

@@ -1,8 +1,8 @@
 //! Samples and drops as columns, while a run goes on.
 
 use crate::body::{Body, Other};
+use crate::hosts::Addressees;
 use crate::scenario::{Record, TraceMode};
-use crate::world::Addressees;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::LinkId;
 use lightlag_net::queue::{Backlog, DropCause, Dropped};
@@ -48,7 +48,7 @@ pub struct Trace {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) flow: usize,
-    /// Its number among senders ([`crate::ends::number_of_sender`]).
+    /// Its number among senders ([`crate::hosts::ends::number_of_sender`]).
     pub(crate) sender: usize,
 }
 

@@ -8,7 +8,7 @@
 //! link is known, and those behind it wait: never more than are on that link. Without, everything is written at once.
 
 use crate::body::{Body, Other, Packet, Signal};
-use crate::ends::{self, End, Numbers};
+use crate::hosts::ends::{self, End, Numbers};
 use crate::scenario::{CapturePlace, CapturePlan, IpVersion, Network};
 use crate::tap::Tap;
 use lightlag_core::Instant;

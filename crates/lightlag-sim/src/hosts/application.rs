@@ -1,7 +1,7 @@
 //! What applications do at the ends of flows, where that is more than to write everything and to read at once.
 
+use crate::hosts::source::Source;
 use crate::scenario::Reader;
-use crate::source::Source;
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::{Connection, State};
 

@@ -4,7 +4,7 @@
 //! dropped. A message has arrived when the far end has its last byte in order.
 
 use crate::body::Datagram;
-use crate::delays::Delays;
+use crate::hosts::delays::Delays;
 use lightlag_core::Instant;
 use lightlag_tcp::{Connection, State};
 use std::collections::VecDeque;

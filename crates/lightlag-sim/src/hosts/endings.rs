@@ -1,7 +1,6 @@
 //! The end of flows: a sender's account stops when the last byte of its data has arrived, whatever the run does after.
 
-use super::{Endpoint, Outcome, Task, World};
-use crate::tap::Tap;
+use super::{Endpoint, Hosts, Outcome, Task};
 use lightlag_core::Instant;
 use lightlag_tcp::{Failure, Limited, State};
 
@@ -14,7 +13,7 @@ pub(crate) struct Ending {
     pub(crate) mean_cwnd_segments: f64,
 }
 
-impl<T: Tap> World<T> {
+impl Hosts {
     /// The account of the sender at an endpoint: at the end of its data, or of the run.
     pub(crate) fn account(&self, sender: usize, end: Instant) -> Ending {
         self.endings.get(&sender).copied().unwrap_or_else(|| self.account_now(sender, end))
@@ -33,7 +32,7 @@ impl<T: Tap> World<T> {
 
     /// The data of a sender has arrived at the other end of its connection.
     #[cold]
-    pub(super) fn sender_ends(&mut self, now: Instant, sender: usize) {
+    pub(crate) fn sender_ends(&mut self, now: Instant, sender: usize) {
         if !self.endings.contains_key(&sender) {
             let ending = self.account_now(sender, now);
             self.endings.insert(sender, ending);
@@ -42,7 +41,7 @@ impl<T: Tap> World<T> {
 
     /// The last byte of a flow has arrived.
     #[cold]
-    pub(super) fn flow_arrives(&mut self, now: Instant, flow: usize) {
+    pub(crate) fn flow_arrives(&mut self, now: Instant, flow: usize) {
         self.outcomes[flow] = Outcome::Finished(now);
         let last = self.endpoints[self.numbers.receiver(flow)].peer as usize;
         self.sender_ends(now, last);
@@ -50,7 +49,7 @@ impl<T: Tap> World<T> {
 
     /// The last byte of a flow for which the run waits has arrived.
     #[cold]
-    pub(super) fn transfer_arrives(&mut self, now: Instant, flow: usize) {
+    pub(crate) fn transfer_arrives(&mut self, now: Instant, flow: usize) {
         self.flow_arrives(now, flow);
         self.open_transfers -= 1;
     }
@@ -76,7 +75,7 @@ impl<T: Tap> World<T> {
 
     /// A flow fails, unless its transfer had arrived or it failed before.
     #[cold]
-    pub(super) fn flow_fails(&mut self, now: Instant, flow: usize, failure: Failure) {
+    pub(crate) fn flow_fails(&mut self, now: Instant, flow: usize, failure: Failure) {
         if self.outcomes[flow] != Outcome::Unfinished {
             return;
         }

@@ -1,0 +1,18 @@
+//! Clerks: who acts on the world from outside, and stands in no packet's way.
+
+use lightlag_core::Instant;
+
+pub(crate) mod stations;
+
+use stations::Stations;
+
+/// Whoever acts on the world from outside. The sampler keeps nothing.
+pub(crate) struct Clerks {
+    /// Crashes to come, the next one last.
+    pub(crate) crashes: Vec<Crash>,
+    /// Who tells the ends of flows what happens to links, if anybody does.
+    pub(crate) stations: Option<Box<Stations>>,
+}
+
+/// When a proxy crashes, and its index.
+pub(crate) type Crash = (Instant, u32);

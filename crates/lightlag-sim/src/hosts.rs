@@ -1,0 +1,141 @@
+//! Hosts: the ends of flows, and what their applications do.
+
+use crate::body::Packet;
+use lightlag_core::Instant;
+use lightlag_net::{LinkId, NodeId};
+use lightlag_tcp::{Connection, Failure};
+use std::collections::BTreeMap;
+
+pub(crate) mod application;
+pub(crate) mod collector;
+pub(crate) mod datagrams;
+pub(crate) mod delays;
+pub(crate) mod dialogue;
+mod endings;
+pub(crate) mod ends;
+pub(crate) mod relay;
+pub(crate) mod source;
+
+use application::Application;
+use collector::Collector;
+use datagrams::Datagrams;
+use dialogue::Dialogue;
+pub(crate) use endings::Ending;
+use ends::{End, Numbers, Role};
+use relay::Relay;
+
+/// All ends of flows.
+pub(crate) struct Hosts {
+    pub(crate) endpoints: Vec<Endpoint>,
+    /// Ends of flows of UDP: their numbers come behind those of `endpoints`.
+    pub(crate) datagrams: Datagrams,
+    pub(crate) numbers: Numbers,
+    /// Flows at proxies.
+    pub(crate) relays: Vec<Relay>,
+    /// Sinks of messages, in the order of their flows.
+    pub(crate) collectors: Vec<Collector>,
+    pub(crate) dialogues: Vec<Dialogue>,
+    pub(crate) outcomes: Vec<Outcome>,
+    /// Accounts of senders whose data has arrived, or whose flow has failed.
+    pub(crate) endings: BTreeMap<usize, Ending>,
+    /// Finite flows that are neither finished nor failed.
+    pub(crate) open_transfers: usize,
+}
+
+impl Hosts {
+    /// To whom packets go.
+    pub(crate) fn addressees(&self) -> Addressees<'_> {
+        Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams }
+    }
+}
+
+/// One end of a connection.
+// Whole cache lines: neighbours do not share one.
+#[repr(C, align(64))]
+pub(crate) struct Endpoint {
+    pub(crate) connection: Connection,
+    pub(crate) node: NodeId,
+    pub(crate) peer_node: NodeId,
+    /// The endpoint at the other end of its connection.
+    pub(crate) peer: u32,
+    /// The link on which all its packets leave; fixed, because routes are static.
+    pub(crate) out: LinkId,
+    /// The flow that it belongs to, and what it is of it.
+    pub(crate) flow: u32,
+    pub(crate) role: Role,
+    pub(crate) task: Task,
+    /// An application that does more than to write everything and to read at once.
+    pub(crate) application: Option<Box<Application>>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(end: End, out: LinkId, connection: Connection, task: Task) -> Self {
+        let End { flow, role, peer, node, peer_node } = end;
+        debug_assert!(node != peer_node, "a connection joins two nodes");
+        Self { connection, node, peer_node, peer, out, flow, role, task, application: None }
+    }
+
+    /// When it has something to do by itself.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let timeout = self.connection.poll_timeout();
+        match &self.application {
+            None => timeout,
+            Some(application) => timeout.into_iter().chain(application.next(&self.connection)).min(),
+        }
+    }
+
+    /// The application reads what is due.
+    #[inline]
+    pub(crate) fn read(&mut self, now: Instant) {
+        if let Some(application) = &mut self.application {
+            application.read(now, &mut self.connection);
+        }
+    }
+}
+
+/// To whom packets go.
+#[derive(Clone, Copy)]
+pub(crate) struct Addressees<'a> {
+    pub(crate) endpoints: &'a [Endpoint],
+    pub(crate) datagrams: &'a Datagrams,
+}
+
+impl Addressees<'_> {
+    /// The flow of a packet, and whether it goes to where the data of its connection comes from.
+    pub(crate) fn of(&self, packet: &Packet) -> (u32, bool) {
+        let at = packet.flow as usize;
+        match self.endpoints.get(at) {
+            Some(endpoint) => (endpoint.flow, endpoint.role.sends()),
+            None => (self.datagrams.heading(at - self.endpoints.len()).flow, false),
+        }
+    }
+}
+
+/// What the application at an endpoint still has to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Task {
+    /// Open the connection at this time, write so many bytes (`None`: without end) and close.
+    Open { start: Instant, transfer: Option<u64> },
+    /// Open the connection at this time; the application writes by itself.
+    Begin { start: Instant },
+    /// Wait until so many bytes have arrived, holes counted.
+    Receive { transfer: u64 },
+    /// Pass on what arrives to the other end of this relay.
+    Relay(u32),
+    /// Tell this collector what has arrived of its messages.
+    Collected(u32),
+    /// Nothing.
+    Idle,
+}
+
+/// How a flow ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// Still open.
+    Unfinished,
+    /// The last byte arrived at this time.
+    Finished(Instant),
+    /// A connection gave up, or a proxy crashed.
+    Failed(Failure),
+}
