@@ -35,7 +35,7 @@ pub(crate) fn run(
         .detach(|| {
             let mut simulation = Simulation::new(&scenario, None).map_err(NoRun::Refused)?;
             if let Some(folder) = captures {
-                simulation.capture_to(&mut |name| open(&folder.join(name))).map_err(NoRun::Unwritable)?;
+                simulation = simulation.capture_to(&mut |name| open(&folder.join(name))).map_err(NoRun::Unwritable)?;
             }
             let result = simulation.run(&mut |progress| watch.look(progress));
             Ok((result, watch.start.elapsed().as_secs_f64()))

@@ -5,6 +5,7 @@ use crate::hosts::Outcome;
 use crate::results::{Provenance, RunResult};
 use crate::scenario::{Scenario, ScenarioError};
 use crate::tap::capture::{Captures, Output, Setup};
+use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::tap::{Silent, Tap};
 use crate::world::World;
 use lightlag_core::Instant;
@@ -30,14 +31,44 @@ pub enum Control {
     Stop,
 }
 
-/// A world that is ready to run.
+/// A run, step by step or at once.
 pub struct Simulation {
-    world: World<Silent>,
+    world: Watched,
     provenance: Provenance,
     /// The captures that the scenario asks for, until somebody says where to write them.
     setup: Option<Setup>,
-    captures: Option<Captures>,
+    course: Course,
+}
+
+/// The world with its tap.
+enum Watched {
+    By(Box<World<Silent>>),
+    ByCaptures(Box<World<Captures>>),
+}
+
+/// How far a run is, and where it ends.
+#[derive(Clone, Copy, Debug)]
+struct Course {
+    now: Instant,
+    /// When it ends at the latest.
     end: Instant,
+    events: u64,
+    /// It ends with its last transfer.
+    ends_early: bool,
+    is_over: bool,
+}
+
+/// What has been written down so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'a> {
+    /// Senders over time.
+    pub trace: &'a Trace,
+    /// Queues over time.
+    pub queue: &'a QueueSamples,
+    /// Packets dropped. A queue discipline decides when it is next asked, so that some come late.
+    pub drops: &'a Drops,
+    /// ACKs taken.
+    pub acks: &'a Acks,
 }
 
 /// Events between two looks at the observer.
@@ -51,7 +82,14 @@ impl Simulation {
         let provenance = Provenance::new(scenario, &network, seed);
         let setup = Setup::new(&network);
         let world = build(network, &scenario.record, seed);
-        Ok(Self { world, provenance, setup, captures: None, end: Instant::ZERO + scenario.duration })
+        let course = Course {
+            now: Instant::ZERO,
+            end: Instant::ZERO + scenario.duration,
+            events: 0,
+            ends_early: world.hosts.open_transfers > 0,
+            is_over: false,
+        };
+        Ok(Self { world: Watched::By(Box::new(world)), provenance, setup, course })
     }
 
     /// Whether the scenario asks for captures.
@@ -59,74 +97,115 @@ impl Simulation {
         self.setup.is_some()
     }
 
-    /// Writes the captures that the scenario asks for: `open` is given the name of each file. Without this call a run
-    /// writes none.
+    /// The same run, which writes the captures that the scenario asks for: `open` is given the name of each file. Without
+    /// this call a run writes none.
     ///
     /// # Errors
-    /// The first of `open` or of writing the begin of a file.
-    pub fn capture_to(&mut self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<()> {
-        if let Some(setup) = self.setup.take() {
-            self.captures = Some(setup.open(open)?);
-        }
-        Ok(())
+    /// The first of `open` or of writing the start of a file.
+    pub fn capture_to(mut self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<Self> {
+        let Some(setup) = self.setup.take() else { return Ok(self) };
+        let captures = setup.open(open)?;
+        self.world = match self.world {
+            Watched::By(world) => Watched::ByCaptures(Box::new(world.watched_by(captures))),
+            watched @ Watched::ByCaptures(_) => watched,
+        };
+        Ok(self)
     }
 
-    /// Runs until every finite flow has finished, the duration is over, nothing is left to happen, or the
-    /// observer stops it. Without finite flows the run lasts its whole duration.
+    /// Lets everything happen up to `time`, and returns whether the run goes on. It is over when every finite flow has
+    /// finished, when its duration has passed or when nothing is left to happen; without finite flows it lasts its whole
+    /// duration.
+    pub fn step_until(&mut self, time: Instant) -> bool {
+        self.advance(time, u64::MAX);
+        !self.course.is_over
+    }
+
+    /// How far the run is.
+    pub fn progress(&self) -> Progress {
+        let Course { now, end, events, .. } = self.course;
+        Progress { now, end, events }
+    }
+
+    /// What has been written down so far.
+    pub fn recorded(&self) -> Recorded<'_> {
+        let recorder = match &self.world {
+            Watched::By(world) => &world.recorder,
+            Watched::ByCaptures(world) => &world.recorder,
+        };
+        Recorded { trace: &recorder.trace, queue: &recorder.queue, drops: &recorder.drops, acks: &recorder.acks }
+    }
+
+    /// Runs to the end, or until the observer stops it.
     ///
     /// # Panics
     /// If packets are not conserved, which is a defect of the simulator.
-    pub fn run(self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
-        let Self { mut world, provenance, captures, end, .. } = self;
-        let Some(captures) = captures else {
-            let stop = events(&mut world, end, observer);
-            return finish(&mut world, provenance, stop);
-        };
-        let mut world = world.watched_by(captures);
-        let stop = events(&mut world, end, observer);
-        let mut result = finish(&mut world, provenance, stop);
-        if !stop.early {
-            close_connections(&mut world, end);
+    pub fn run(mut self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
+        loop {
+            self.advance(self.course.end, EVENTS_PER_REPORT);
+            let asked = observer(self.progress());
+            if self.course.is_over || asked == Control::Stop {
+                return self.finish();
+            }
         }
-        let (names, failure) = world.tap.finish();
-        result.captures = names;
-        result.capture_failure = failure.map(|(name, error)| format!("{name}: {error}"));
-        result
+    }
+
+    /// The results so far: of the whole run if it is over, and of an interrupted one if it is not.
+    ///
+    /// # Panics
+    /// As [`Self::run`].
+    pub fn finish(self) -> RunResult {
+        let Self { world, provenance, course, .. } = self;
+        match world {
+            Watched::By(mut world) => results(&mut world, provenance, course),
+            Watched::ByCaptures(mut world) => {
+                let mut result = results(&mut world, provenance, course);
+                if course.is_over {
+                    close_connections(&mut world, course.end);
+                }
+                let (names, failure) = world.tap.finish();
+                result.captures = names;
+                result.capture_failure = failure.map(|(name, error)| format!("{name}: {error}"));
+                result
+            }
+        }
+    }
+
+    fn advance(&mut self, until: Instant, most: u64) {
+        match &mut self.world {
+            Watched::By(world) => advance(world, &mut self.course, until, most),
+            Watched::ByCaptures(world) => advance(world, &mut self.course, until, most),
+        }
     }
 }
 
-/// How a run ended.
-#[derive(Clone, Copy)]
-struct Stop {
-    at: Instant,
-    events: u64,
-    /// The observer stopped it.
-    early: bool,
-}
-
-fn events<T: Tap>(world: &mut World<T>, end: Instant, observer: &mut dyn FnMut(Progress) -> Control) -> Stop {
-    let has_transfers = world.hosts.open_transfers > 0;
-    let (mut now, mut events, mut early) = (Instant::ZERO, 0_u64, false);
-    let at = loop {
-        let Some((time, part)) = world.agenda.next_until(end) else { break end };
+/// Handles events up to a time, at most so many.
+fn advance(world: &mut World<impl Tap>, course: &mut Course, until: Instant, most: u64) {
+    if course.is_over {
+        return;
+    }
+    let Course { mut now, end, events, ends_early, .. } = *course;
+    let (until, last) = (until.min(end), events.saturating_add(most));
+    let mut events = events;
+    while events < last {
+        let Some((time, part)) = world.agenda.next_until(until) else {
+            course.is_over = until == end;
+            now = until;
+            break;
+        };
         now = time;
         world.handle(now, part);
         events += 1;
-        if has_transfers && world.hosts.open_transfers == 0 {
-            break now;
+        if ends_early && world.hosts.open_transfers == 0 {
+            course.is_over = true;
+            break;
         }
-        if events.is_multiple_of(EVENTS_PER_REPORT) && observer(Progress { now, end, events }) == Control::Stop {
-            early = true;
-            break now;
-        }
-    };
-    observer(Progress { now, end, events });
-    Stop { at, events, early }
+    }
+    (course.now, course.events) = (now, events);
 }
 
-fn finish(world: &mut World<impl Tap>, provenance: Provenance, stop: Stop) -> RunResult {
-    world.finish(stop.at);
-    RunResult::new(world, provenance, stop.at, stop.events, stop.early)
+fn results(world: &mut World<impl Tap>, provenance: Provenance, course: Course) -> RunResult {
+    world.finish(course.now);
+    RunResult::new(world, provenance, course.now, course.events, !course.is_over)
 }
 
 /// Goes on for the captures alone until the connections of finished flows are closed and what they sent has arrived:

@@ -47,7 +47,7 @@ fn captured(text: &str) -> (RunResult, BTreeMap<String, Vec<u8>>) {
     let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let mut simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let mut files = BTreeMap::new();
-    simulation
+    simulation = simulation
         .capture_to(&mut |name| {
             let file = Shared::default();
             files.insert(name.to_owned(), file.clone());
@@ -278,11 +278,11 @@ fn a_full_disk_ends_the_captures_and_not_the_run() {
     }
     let scenario = parse_toml(&format!("{PATH}\n[record]\npcap = {{}}"), &[]).unwrap();
     let mut simulation = Simulation::new(&scenario, None).unwrap();
-    simulation.capture_to(&mut |_| Ok(Box::new(Full(10_000)))).unwrap();
+    simulation = simulation.capture_to(&mut |_| Ok(Box::new(Full(10_000)))).unwrap();
     let result = simulation.run(&mut |_| Control::Continue);
     assert_eq!(result.capture_failure.as_deref(), Some("a.pcapng: no space left"));
     assert_eq!(result.summary.flows[0].delivered_bytes, 300_000);
-    let mut simulation = Simulation::new(&scenario, None).unwrap();
+    let simulation = Simulation::new(&scenario, None).unwrap();
     assert!(simulation.capture_to(&mut |_| Err(io::Error::other("no such folder"))).is_err());
 }
 

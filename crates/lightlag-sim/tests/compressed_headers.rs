@@ -41,7 +41,7 @@ fn captured(text: &str) -> (RunResult, Report) {
     let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let mut simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let file = Shared::default();
-    simulation.capture_to(&mut |_| Ok(Box::new(file.clone()))).unwrap();
+    simulation = simulation.capture_to(&mut |_| Ok(Box::new(file.clone()))).unwrap();
     let result = simulation.run(&mut |_| Control::Continue);
     let bytes = file.0.lock().unwrap().clone();
     let mut reader = Reader::open(&bytes[..]).unwrap();
@@ -146,7 +146,7 @@ fn a_capture_without_the_syns_counts_what_it_cannot_tell() {
     let scenario = parse_toml(&text, &[]).unwrap();
     let mut simulation = Simulation::new(&scenario, None).unwrap();
     let file = Shared::default();
-    simulation.capture_to(&mut |_| Ok(Box::new(file.clone()))).unwrap();
+    simulation = simulation.capture_to(&mut |_| Ok(Box::new(file.clone()))).unwrap();
     simulation.run(&mut |_| Control::Continue);
     let bytes = file.0.lock().unwrap().clone();
     let mut reader = Reader::open(&bytes[..]).unwrap();

@@ -55,7 +55,7 @@ impl Write for Counted {
 fn captured(scenario: &Scenario) -> f64 {
     let bytes = Arc::new(AtomicU64::new(0));
     let mut simulation = Simulation::new(scenario, None).unwrap();
-    simulation.capture_to(&mut |_| Ok(Box::new(Counted(bytes.clone())))).unwrap();
+    simulation = simulation.capture_to(&mut |_| Ok(Box::new(Counted(bytes.clone())))).unwrap();
     simulation.run(&mut |_| lightlag_sim::Control::Continue);
     bytes.load(Ordering::Relaxed) as f64
 }

@@ -270,7 +270,7 @@ fn captured(text: &str) -> (RunResult, BTreeMap<String, Vec<u8>>) {
     let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let mut simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let mut files = BTreeMap::new();
-    simulation
+    simulation = simulation
         .capture_to(&mut |name| {
             let file = Shared::default();
             files.insert(name.to_owned(), file.clone());

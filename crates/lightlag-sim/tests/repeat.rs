@@ -27,7 +27,7 @@ fn seen(link: &str, tcp: &str) -> BTreeMap<String, Sending> {
         files.insert(name.to_owned(), file.clone());
         Ok(Box::new(file) as Box<dyn Write + Send>)
     };
-    simulation.capture_to(&mut open).unwrap();
+    simulation = simulation.capture_to(&mut open).unwrap();
     simulation.run(&mut |_| Control::Continue);
     files.into_iter().map(|(name, Shared(bytes))| (name, inferred(&bytes.lock().unwrap()))).collect()
 }

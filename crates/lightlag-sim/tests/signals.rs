@@ -50,7 +50,7 @@ fn captured(text: &str) -> (RunResult, BTreeMap<String, Vec<Seen>>) {
         files.insert(name.to_owned(), file.clone());
         Ok(Box::new(file))
     };
-    simulation.capture_to(&mut open).unwrap();
+    simulation = simulation.capture_to(&mut open).unwrap();
     let result = simulation.run(&mut |_| Control::Continue);
     let read = |(name, Shared(bytes)): (String, Shared)| (name, packets(&bytes.lock().unwrap()));
     (result, files.into_iter().map(read).collect())

@@ -120,6 +120,34 @@ pub struct Drops {
     pub cause: Vec<DropCause>,
 }
 
+/// The rows of tables from one on.
+macro_rules! tails {
+    ($($table:ident { $($column:ident),+ $(,)? })+) => {$(
+        impl $table {
+            /// How many rows there are.
+            pub fn rows(&self) -> usize {
+                self.time_s.len()
+            }
+
+            /// A copy of the rows from `first` on.
+            #[must_use]
+            pub fn tail(&self, first: usize) -> Self {
+                Self { $($column: self.$column.get(first..).unwrap_or_default().to_vec()),+ }
+            }
+        }
+    )+};
+}
+
+tails! {
+    Trace {
+        time_s, flow, cwnd_segments, ssthresh_segments, w_max_segments, k_s, srtt_s, rtt_s, inflight_bytes, sent_bytes,
+        acked_bytes, delivered_bytes, arrived_bytes, phase, leg,
+    }
+    QueueSamples { time_s, link, packets, bytes }
+    Drops { time_s, link, flow, backward, bytes, cause }
+    Acks { time_s, flow, snd_una, snd_nxt, cwnd_bytes, ssthresh_bytes, srtt_s, inflight_bytes, state }
+}
+
 /// What decides whether a row is worth writing.
 #[derive(Clone, Copy, PartialEq, Default)]
 struct Traced {
