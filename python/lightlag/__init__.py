@@ -54,11 +54,13 @@ from lightlag.scenario import (
     Tcp,
     Terrestrial,
 )
+from lightlag.stream import Batch, Stream, stream
 
 if TYPE_CHECKING:
     from lightlag import analyse, plot, presets
 
 __all__ = [
+    "Batch",
     "Capture",
     "Chain",
     "Comparison",
@@ -85,6 +87,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Star",
+    "Stream",
     "Tcp",
     "Terrestrial",
     "__version__",
@@ -96,6 +99,7 @@ __all__ = [
     "plot",
     "presets",
     "run",
+    "stream",
 ]
 
 assert _signals, "used by being imported"

@@ -9,6 +9,7 @@ __all__ = [
     "Emulation",
     "Run",
     "ScenarioError",
+    "Steps",
     "Table",
     "__version__",
     "answers",
@@ -57,6 +58,15 @@ class Run:
         jobs: int = 1,
         captures: str | os.PathLike[str] | None = None,
     ) -> None: ...
+
+@final
+class Steps:
+    def __new__(cls, scenario: str) -> Steps: ...
+    def step(self, time_s: float) -> bool: ...
+    @property
+    def now_s(self) -> float | None: ...
+    def recorded(self) -> list[tuple[str, Table]]: ...
+    def finish(self) -> Run: ...
 
 @final
 class Capture:

@@ -271,7 +271,7 @@ fn proxy_table(proxies: &[ProxySummary]) -> RecordBatch {
     ])
 }
 
-fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {
+pub(crate) fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {
     let mut columns: Vec<Column> = vec![
         ("time_s", Arc::new(Float64Array::from(trace.time_s))),
         ("flow", named::<UInt32Type>(trace.flow, flows)),
@@ -295,7 +295,7 @@ fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch {
     batch(columns)
 }
 
-fn ack_table(acks: Acks, flows: &Arc<StringArray>) -> RecordBatch {
+pub(crate) fn ack_table(acks: Acks, flows: &Arc<StringArray>) -> RecordBatch {
     table([
         ("time_s", Arc::new(Float64Array::from(acks.time_s))),
         ("flow", named::<UInt32Type>(acks.flow, flows)),
@@ -309,7 +309,7 @@ fn ack_table(acks: Acks, flows: &Arc<StringArray>) -> RecordBatch {
     ])
 }
 
-fn queue_table(queue: QueueSamples, links: &Arc<StringArray>) -> RecordBatch {
+pub(crate) fn queue_table(queue: QueueSamples, links: &Arc<StringArray>) -> RecordBatch {
     table([
         ("time_s", Arc::new(Float64Array::from(queue.time_s))),
         ("link", named::<UInt32Type>(queue.link, links)),
@@ -318,7 +318,7 @@ fn queue_table(queue: QueueSamples, links: &Arc<StringArray>) -> RecordBatch {
     ])
 }
 
-fn drop_table(drops: Drops, links: &Arc<StringArray>, flows: &Arc<StringArray>) -> RecordBatch {
+pub(crate) fn drop_table(drops: Drops, links: &Arc<StringArray>, flows: &Arc<StringArray>) -> RecordBatch {
     let causes = [DropCause::Queue, DropCause::Error, DropCause::Aqm, DropCause::AckFilter];
     let cause =
         |cause: &DropCause| causes.iter().position(|other| other == cause).expect("every cause is listed") as u8;

@@ -1,6 +1,7 @@
 //! The door to Python: JSON in, columns out, nothing else.
 //!
 //! - `run`: a run, its progress and Ctrl-C.
+//! - `steps`: a run step by step.
 //! - `answers`: what a receiver answers to single segments.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `serve`: a host on a TUN device.
@@ -19,6 +20,7 @@ mod memory;
 mod replay;
 mod run;
 mod serve;
+mod steps;
 
 use lightlag_core::{Duration, UnitError};
 use lightlag_sim::scenario::{self, Scenario, ScenarioError as Fault};
@@ -157,6 +159,8 @@ mod _engine {
     use crate::run::{Run, Table, run};
     #[pymodule_export]
     use crate::serve::serve_tcp;
+    #[pymodule_export]
+    use crate::steps::Steps;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a Python name")]

@@ -7,7 +7,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use lightlag_core::Instant;
 use lightlag_sim::results::Summary;
-use lightlag_sim::{Control, Progress, Simulation, scenario};
+use lightlag_sim::{Control, Progress, RunResult, Simulation, scenario};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -48,10 +48,16 @@ pub(crate) fn run(
     if let Some(error) = watch.stopped.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
         return Err(error);
     }
-    let mut result = result;
-    let tables = tables(&mut result, scenario.record.acks);
-    let (captures, capture_failure) = (result.captures, result.capture_failure);
-    Ok(Run { summary: result.summary, wall_s, interrupted, tables, captures, capture_failure })
+    Ok(Run { interrupted, ..Run::of(result, scenario.record.acks, wall_s) })
+}
+
+impl Run {
+    /// The outcome of a run, with its tables as columns.
+    pub(crate) fn of(mut result: RunResult, acks: bool, wall_s: f64) -> Self {
+        let tables = tables(&mut result, acks);
+        let RunResult { summary, interrupted, captures, capture_failure, .. } = result;
+        Self { summary, wall_s, interrupted, tables, captures, capture_failure }
+    }
 }
 
 /// Why there is no run.

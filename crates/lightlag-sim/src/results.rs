@@ -272,6 +272,14 @@ struct FlowIdentity {
 }
 
 impl Provenance {
+    pub(crate) fn flow_names(&self) -> Vec<&str> {
+        self.flows.iter().map(|flow| flow.name.as_str()).collect()
+    }
+
+    pub(crate) fn link_names(&self) -> Vec<&str> {
+        self.links.iter().map(|link| link.name.as_str()).collect()
+    }
+
     pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
         let node = |id: NodeId| network.nodes[id.0 as usize].clone();
         let mut slowest = network.slowest_links();

@@ -116,8 +116,26 @@ impl Simulation {
     /// finished, when its duration has passed or when nothing is left to happen; without finite flows it lasts its whole
     /// duration.
     pub fn step_until(&mut self, time: Instant) -> bool {
-        self.advance(time, u64::MAX);
+        self.step(time, u64::MAX)
+    }
+
+    /// The same with at most so many events: [`Self::progress`] says how far it came.
+    pub fn step(&mut self, until: Instant, most: u64) -> bool {
+        match &mut self.world {
+            Watched::By(world) => advance(world, &mut self.course, until, most),
+            Watched::ByCaptures(world) => advance(world, &mut self.course, until, most),
+        }
         !self.course.is_over
+    }
+
+    /// Names of the flows, in the order in which tables number them.
+    pub fn flow_names(&self) -> Vec<&str> {
+        self.provenance.flow_names()
+    }
+
+    /// Names of the link directions, in the order in which tables number them.
+    pub fn link_names(&self) -> Vec<&str> {
+        self.provenance.link_names()
     }
 
     /// How far the run is.
@@ -141,9 +159,9 @@ impl Simulation {
     /// If packets are not conserved, which is a defect of the simulator.
     pub fn run(mut self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
         loop {
-            self.advance(self.course.end, EVENTS_PER_REPORT);
+            let goes_on = self.step(self.course.end, EVENTS_PER_REPORT);
             let asked = observer(self.progress());
-            if self.course.is_over || asked == Control::Stop {
+            if !goes_on || asked == Control::Stop {
                 return self.finish();
             }
         }
@@ -167,13 +185,6 @@ impl Simulation {
                 result.capture_failure = failure.map(|(name, error)| format!("{name}: {error}"));
                 result
             }
-        }
-    }
-
-    fn advance(&mut self, until: Instant, most: u64) {
-        match &mut self.world {
-            Watched::By(world) => advance(world, &mut self.course, until, most),
-            Watched::ByCaptures(world) => advance(world, &mut self.course, until, most),
         }
     }
 }

@@ -1,0 +1,105 @@
+//! A run as Python sees it step by step: it goes on when it is told to, and what was recorded since is read in between.
+
+use crate::columns::{self, Named};
+use crate::run::{Run, Table, wall_clock};
+use crate::scenario_error;
+use arrow_array::StringArray;
+use lightlag_core::{Duration, Instant};
+use lightlag_sim::{Simulation, scenario};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Events between two looks for Ctrl-C.
+const SLICE: u64 = 1 << 20;
+
+/// A run in steps.
+#[pyclass(frozen, module = "lightlag._engine")]
+pub(crate) struct Steps(Mutex<Course>);
+
+struct Course {
+    /// Until it is finished.
+    simulation: Option<Simulation>,
+    records_acks: bool,
+    flows: Arc<StringArray>,
+    links: Arc<StringArray>,
+    /// Rows that have been read of the trace, the queues, the drops and the ACKs.
+    rows: [usize; 4],
+    wall: std::time::Duration,
+}
+
+#[pymethods]
+impl Steps {
+    /// Builds the world of a scenario, given as JSON. Captures that it asks for are not written.
+    #[new]
+    fn new(py: Python<'_>, scenario: &str) -> PyResult<Self> {
+        let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+        let start = wall_clock();
+        let simulation =
+            py.detach(|| Simulation::new(&scenario, None)).map_err(|errors| scenario_error(py, &errors))?;
+        let names = |names: Vec<&str>| Arc::new(StringArray::from(names));
+        let (flows, links) = (names(simulation.flow_names()), names(simulation.link_names()));
+        let records_acks = scenario.record.acks;
+        let wall = start.elapsed();
+        Ok(Self(Mutex::new(Course { simulation: Some(simulation), records_acks, flows, links, rows: [0; 4], wall })))
+    }
+
+    /// Lets everything happen up to a simulated time, and returns whether the run goes on. Ctrl-C ends the step between two
+    /// events.
+    fn step(&self, py: Python<'_>, time_s: f64) -> PyResult<bool> {
+        let mut course = self.course()?;
+        let Course { simulation: Some(simulation), wall, .. } = &mut *course else { return Ok(false) };
+        let until = Instant::ZERO + Duration::from_secs_f64(time_s);
+        loop {
+            let start = wall_clock();
+            let goes_on = py.detach(|| simulation.step(until, SLICE));
+            *wall += start.elapsed();
+            if !goes_on || simulation.progress().now >= until {
+                return Ok(goes_on);
+            }
+            py.check_signals()?;
+        }
+    }
+
+    /// The simulated time that was reached, in seconds.
+    #[getter]
+    fn now_s(&self) -> PyResult<Option<f64>> {
+        let seconds = |simulation: &Simulation| simulation.progress().now.since(Instant::ZERO).as_secs_f64();
+        Ok(self.course()?.simulation.as_ref().map(seconds))
+    }
+
+    /// The rows that were recorded since the last call, by the name of their table.
+    fn recorded(&self) -> PyResult<Vec<(&'static str, Table)>> {
+        let mut course = self.course()?;
+        let Course { simulation: Some(simulation), records_acks, flows, links, rows, .. } = &mut *course else {
+            return Ok(Vec::new());
+        };
+        let recorded = simulation.recorded();
+        let [trace, queue, drops, acks] = *rows;
+        let mut tables: Vec<Named> = vec![
+            ("trace", columns::trace_table(recorded.trace.tail(trace), flows)),
+            ("queue", columns::queue_table(recorded.queue.tail(queue), links)),
+            ("drops", columns::drop_table(recorded.drops.tail(drops), links, flows)),
+        ];
+        if *records_acks {
+            tables.push(("acks", columns::ack_table(recorded.acks.tail(acks), flows)));
+        }
+        *rows = [recorded.trace.rows(), recorded.queue.rows(), recorded.drops.rows(), recorded.acks.rows()];
+        Ok(tables.into_iter().map(|(name, batch)| (name, Table::new(batch))).collect())
+    }
+
+    /// Ends the run where it is, and gives its results.
+    fn finish(&self) -> PyResult<Run> {
+        let mut course = self.course()?;
+        let simulation = course.simulation.take();
+        let simulation = simulation.ok_or_else(|| PyRuntimeError::new_err("the run is finished already"))?;
+        Ok(Run::of(simulation.finish(), course.records_acks, course.wall.as_secs_f64()))
+    }
+}
+
+impl Steps {
+    /// Without waiting: who waits here with the GIL would hold up who works without it.
+    fn course(&self) -> PyResult<MutexGuard<'_, Course>> {
+        self.0.try_lock().map_err(|_| PyRuntimeError::new_err("the run is at work in another thread"))
+    }
+}
