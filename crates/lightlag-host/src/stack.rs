@@ -592,7 +592,7 @@ impl Stack {
             // A stream of real bytes has no room for holes: partial reliability is not offered.
             scps.bets = None;
         }
-        if config.ecn == Mode::Off && config.congestion.needs(false).exact_marks {
+        if config.ecn == Mode::Off && config.congestion.fixed_needs().exact_marks {
             config.ecn = Mode::Classic;
         }
         if let Some(buffer) = settings.receive_buffer {

@@ -177,7 +177,7 @@ impl Sender {
             recovery: Recovery::new(rules(config, config.recovery, config.sack), segment_size),
             rtt: RttEstimator::of_route(config.route.and_then(|route| route.rtt), &config.rto),
             congestion: None,
-            needs: Needs::default(),
+            needs: Needs::NONE,
             rates: None,
             validation: (config.idle_restart == IdleRestart::Rfc7661).then(|| Box::new(Validation::new())),
             segment_size,

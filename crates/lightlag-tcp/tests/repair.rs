@@ -26,7 +26,7 @@ fn fixed(config: Config, window: u64) -> (Path, Fixed) {
     let mut path = Path::new(config.clone(), 50);
     let algorithm = Fixed { window: window * 1_000, ..Fixed::default() };
     let client = Connection::client(config.into(), SeqNumber(1_000));
-    path.ends[CLIENT] = client.with_congestion(Box::new(algorithm.clone()), Needs::default());
+    path.ends[CLIENT] = client.with_congestion(Box::new(algorithm.clone()), Needs::NONE);
     (path, algorithm)
 }
 

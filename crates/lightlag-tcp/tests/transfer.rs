@@ -17,7 +17,7 @@ fn ms(millis: u64) -> Instant {
 fn halving(config: Config, delay_ms: u64) -> Path {
     let mut path = Path::new(config.clone(), delay_ms);
     let client = lightlag_tcp::Connection::client(config.into(), SeqNumber(1_000));
-    path.ends[CLIENT] = client.with_congestion(Box::new(Halving::new(1_000, 10)), Needs::default());
+    path.ends[CLIENT] = client.with_congestion(Box::new(Halving::new(1_000, 10)), Needs::NONE);
     path
 }
 
@@ -25,7 +25,7 @@ fn fixed(config: Config, delay_ms: u64, window: u64) -> (Path, Fixed) {
     let mut path = Path::new(config.clone(), delay_ms);
     let algorithm = Fixed { window, ..Fixed::default() };
     let client = lightlag_tcp::Connection::client(config.into(), SeqNumber(1_000));
-    path.ends[CLIENT] = client.with_congestion(Box::new(algorithm.clone()), Needs::default());
+    path.ends[CLIENT] = client.with_congestion(Box::new(algorithm.clone()), Needs::NONE);
     (path, algorithm)
 }
 

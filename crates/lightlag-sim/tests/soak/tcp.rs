@@ -132,7 +132,7 @@ fn congestion(draw: &mut Draw, algorithm: &Entry) -> String {
 }
 
 fn marks(draw: &mut Draw, table: &mut Table, algorithm: &str) {
-    let modes: &[&str] = if Choice::named(algorithm).needs(false).exact_marks {
+    let modes: &[&str] = if Choice::named(algorithm).fixed_needs().exact_marks {
         &["classic", "accecn"]
     } else {
         &["off", "off", "classic", "accecn"]

@@ -610,7 +610,7 @@ fn check_fast_open(config: &Config) -> Result<(), OptionError> {
 
 /// An algorithm that lives on marks asks for them by itself, as Linux does.
 fn ecn(mode: Option<Mode>, config: &Config) -> Result<Mode, OptionError> {
-    let exact = config.congestion.needs(false).exact_marks;
+    let exact = config.congestion.fixed_needs().exact_marks;
     match mode {
         Some(Mode::Off) if exact => {
             error("ecn", format!("{} lives on congestion marks: leave ecn out", config.congestion.name()))

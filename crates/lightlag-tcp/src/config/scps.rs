@@ -320,7 +320,7 @@ pub(super) fn check_compression(config: &Config) -> Result<(), OptionError> {
                        without marks, or leave compression out";
         return error("scps.compression", message.to_owned());
     }
-    if config.congestion.needs(false).probes != Probes::None {
+    if config.congestion.fixed_needs().probes != Probes::None {
         let name = config.congestion.name();
         let message = format!("true leaves no place for the low priority of {name}: take another congestion control");
         return error("scps.compression", message);

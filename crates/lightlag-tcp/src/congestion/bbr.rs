@@ -599,6 +599,8 @@ impl Algorithm for Config {
                  for the rules on policers and aggregation",
     };
 
+    const NEEDS: Needs = Needs { rate: true, pacing: true, own_recovery: true, ..Needs::NONE };
+
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting {
@@ -645,10 +647,6 @@ impl Algorithm for Config {
             return Err(format!("rtt_window: {} is below 1 ms", self.rtt_window));
         }
         Ok(())
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        Needs { rate: true, pacing: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -325,6 +325,8 @@ impl Algorithm for Config {
                  and the authors' program",
     };
 
+    const NEEDS: Needs = Needs { pacing: true, own_recovery: true, ..Needs::NONE };
+
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting {
@@ -346,10 +348,6 @@ impl Algorithm for Config {
                 },
             },
         ]
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        Needs { pacing: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -143,6 +143,8 @@ impl Algorithm for Config {
         source: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
     };
 
+    const NEEDS: Needs = Needs { exact_marks: true, ..Needs::NONE };
+
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
             Setting {
@@ -165,10 +167,6 @@ impl Algorithm for Config {
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        Needs { exact_marks: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

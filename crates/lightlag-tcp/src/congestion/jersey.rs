@@ -213,7 +213,7 @@ impl Algorithm for Config {
 
     fn needs(&self, ecn: bool) -> Needs {
         // Without a warning the window holds while a loss is repaired.
-        Needs { own_recovery: ecn, ..Needs::default() }
+        Needs { own_recovery: ecn, ..Needs::NONE }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -79,8 +79,8 @@ pub struct Start {
     pub seed: u64,
 }
 
-/// The needs of an algorithm beyond its ACKs, declared by its parameters: [`Choice::needs`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// The needs of an algorithm beyond its ACKs, declared by its configuration: [`Choice::needs`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Needs {
     /// [`Ack::rate`], [`CongestionControl::on_sent`] and [`CongestionControl::on_lost`].
     pub rate: bool,
@@ -101,6 +101,21 @@ pub struct Needs {
     pub bulk_repeat: bool,
     /// [`CongestionControl::bears_silence`] is asked when a timeout is due and no sign of a loss has come.
     pub patience: bool,
+}
+
+impl Needs {
+    /// Its ACKs are enough.
+    pub const NONE: Self = Self {
+        rate: false,
+        pacing: false,
+        own_recovery: false,
+        restart_on_loss: false,
+        exact_marks: false,
+        probes: Probes::None,
+        bursts: false,
+        bulk_repeat: false,
+        patience: false,
+    };
 }
 
 /// What the segments of low priority copy that a sender adds for its algorithm. They take no part in the repair: they are

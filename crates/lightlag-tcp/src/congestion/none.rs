@@ -50,13 +50,11 @@ impl Algorithm for Config {
         source: "CCSDS 714.0-B-2, Space Communications Protocol Specification: Transport Protocol, 2006",
     };
 
+    // Proportional rate reduction would be a window.
+    const NEEDS: Needs = Needs { own_recovery: true, ..Needs::NONE };
+
     fn settings() -> Vec<Setting<Self>> {
         Vec::new()
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        // Proportional rate reduction would be a window.
-        Needs { own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, _: &Start) -> Box<dyn CongestionControl> {

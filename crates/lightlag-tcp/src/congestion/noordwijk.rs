@@ -170,6 +170,8 @@ impl Algorithm for Config {
                  ICSSC 2008; Roseti, Luglio, Zampognaro, IEEE/ACM ToN 18(3), 2010",
     };
 
+    const NEEDS: Needs = Needs { bursts: true, own_recovery: true, ..Needs::NONE };
+
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting {
@@ -208,10 +210,6 @@ impl Algorithm for Config {
             return Err(format!("initial_timer: {} is below {SHORTEST}", self.initial_timer));
         }
         Ok(())
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        Needs { bursts: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

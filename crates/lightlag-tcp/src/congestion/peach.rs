@@ -247,6 +247,8 @@ impl<K: Kind> Algorithm for Config<K> {
     const ABOUT: About = K::ABOUT;
     const PROVENANCE: Provenance = Provenance::Reconstructed;
 
+    const NEEDS: Needs = Needs { probes: K::PROBES, ..Needs::NONE };
+
     fn settings() -> Vec<Setting<Self>> {
         vec![Setting {
             name: "sudden_window",
@@ -256,10 +258,6 @@ impl<K: Kind> Algorithm for Config<K> {
                       with receive_window = linux.",
             place: Place::Number { at: |config| &mut config.sudden_window, least: 0.0, most: 1e6 },
         }]
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        Needs { probes: K::PROBES, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

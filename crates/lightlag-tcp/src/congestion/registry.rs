@@ -53,6 +53,9 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
     const ABOUT: About;
     const PROVENANCE: Provenance = Provenance::Established;
 
+    /// [`Choice::fixed_needs`].
+    const NEEDS: Needs = Needs::NONE;
+
     /// Whether its window starts at the initial window of the connection.
     const STARTS_AS_TOLD: bool = true;
 
@@ -73,9 +76,9 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
         Ok(())
     }
 
-    /// [`Choice::needs`].
+    /// [`Choice::needs`], where parameters or ECN have a say in it.
     fn needs(&self, _ecn: bool) -> Needs {
-        Needs::default()
+        Self::NEEDS
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl>;
@@ -134,6 +137,13 @@ macro_rules! algorithms {
             pub fn needs(&self, ecn: bool) -> Needs {
                 match self {
                     $(Self::$variant(config) => config.needs(ecn),)*
+                }
+            }
+
+            /// The part of [`Self::needs`] that neither parameters nor ECN change.
+            pub fn fixed_needs(&self) -> Needs {
+                match self {
+                    $(Self::$variant(_) => <$config as Algorithm>::NEEDS,)*
                 }
             }
 
@@ -276,7 +286,7 @@ impl Choice {
     /// no probes, no repair of its own.
     pub fn is_window_based(&self) -> bool {
         let needs = self.needs(false);
-        self.starts_as_told() && needs == Needs { exact_marks: needs.exact_marks, ..Needs::default() }
+        self.starts_as_told() && needs == Needs { exact_marks: needs.exact_marks, ..Needs::NONE }
     }
 }
 

@@ -199,6 +199,7 @@ impl Member for Reno {
 
 impl<M: Member> Algorithm for Config<M> {
     const ABOUT: About = M::ABOUT;
+    const NEEDS: Needs = Needs { restart_on_loss: M::RESTARTS, ..Needs::NONE };
 
     fn settings() -> Vec<Setting<Self>> {
         let increase: Setting<Self> = Setting {
@@ -222,10 +223,6 @@ impl<M: Member> Algorithm for Config<M> {
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        Needs { restart_on_loss: M::RESTARTS, ..Needs::default() }
     }
 
     fn in_linux(&self) -> Self {

@@ -151,7 +151,7 @@ impl Algorithm for Config {
     }
 
     fn needs(&self, _ecn: bool) -> Needs {
-        Needs { patience: self.ack_patience, ..Needs::default() }
+        Needs { patience: self.ack_patience, ..Needs::NONE }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

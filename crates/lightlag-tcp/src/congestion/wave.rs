@@ -205,6 +205,8 @@ impl Algorithm for Config {
                  internet\", Computer Networks 112, 2017; the authors' Linux module, 2017",
     };
 
+    const NEEDS: Needs = Needs { bursts: true, own_recovery: true, ..Needs::NONE };
+
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting {
@@ -258,10 +260,6 @@ impl Algorithm for Config {
             return Err(format!("min_burst: {} is not below burst, which is {}", self.min_burst, self.burst));
         }
         Ok(())
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        Needs { bursts: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

@@ -170,6 +170,9 @@ impl Algorithm for Config {
                  \"End-to-end differentiation of congestion and wireless losses\", IEEE/ACM ToN 11(5), 2003",
     };
 
+    // After an error the window holds while the loss is repaired.
+    const NEEDS: Needs = Needs { bulk_repeat: true, own_recovery: true, ..Needs::NONE };
+
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
             Setting {
@@ -219,11 +222,6 @@ impl Algorithm for Config {
             return Err(format!("spike_end: {} is above spike_start, which is {}", self.spike_end, self.spike_start));
         }
         self.hystart.check()
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        // After an error the window holds while the loss is repaired.
-        Needs { bulk_repeat: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

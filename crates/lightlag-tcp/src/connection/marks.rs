@@ -28,7 +28,7 @@ impl Connection {
     /// What an end with this configuration needs for ECN; nothing if that is off.
     pub(super) fn ecn_of(config: &Config) -> Option<Box<Ecn>> {
         (config.ecn != Mode::Off)
-            .then(|| Ecn::new(config.ecn, config.ect, config.congestion.needs(false).exact_marks))
+            .then(|| Ecn::new(config.ecn, config.ect, config.congestion.fixed_needs().exact_marks))
             .map(|ecn| Box::new(ecn.with_accecn(config.accecn_option, config.ect_control)))
     }
 

@@ -364,6 +364,8 @@ impl Algorithm for Config {
         source: "draft-ietf-ccwg-bbr, working copy of August 2026 (Cardwell, Swett, Beshay)",
     };
 
+    const NEEDS: Needs = Needs { rate: true, pacing: true, own_recovery: true, ..Needs::NONE };
+
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting {
@@ -423,10 +425,6 @@ impl Algorithm for Config {
             ));
         }
         Ok(())
-    }
-
-    fn needs(&self, _ecn: bool) -> Needs {
-        Needs { rate: true, pacing: true, own_recovery: true, ..Needs::default() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

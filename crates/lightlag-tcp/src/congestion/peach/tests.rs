@@ -161,6 +161,6 @@ fn a_timeout_begins_with_one_segment_and_sudden_start() {
 
 #[test]
 fn both_kinds_say_what_they_copy() {
-    assert_eq!(<Config>::default().needs(false).probes, Probes::Last);
-    assert_eq!(plus::Config::default().needs(false).probes, Probes::Outstanding);
+    assert_eq!(<Config as Algorithm>::NEEDS.probes, Probes::Last);
+    assert_eq!(plus::Config::NEEDS.probes, Probes::Outstanding);
 }
