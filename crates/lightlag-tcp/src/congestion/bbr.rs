@@ -28,7 +28,10 @@
 use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
 use super::registry::{About, Algorithm};
-use super::{Ack, Cause, Congestion, CongestionControl, Lost, Needs, Phase, RateSample, Sent, Start};
+use super::{
+    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Phase, RateSample, Sent, Start,
+    Transmissions,
+};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use policer::Policer;
 
@@ -468,6 +471,17 @@ impl Bbr {
     }
 }
 
+impl Allowance for Bbr {
+    fn window(&self) -> u64 {
+        (self.window.max(self.segment) + 0.5) as u64
+    }
+
+    /// There is none; below the least window once STARTUP is over, so that nothing takes it for slow start.
+    fn ssthresh(&self) -> u64 {
+        if self.filled { (LEAST * self.segment) as u64 } else { u64::MAX }
+    }
+}
+
 impl CongestionControl for Bbr {
     fn on_ack(&mut self, ack: &Ack) {
         self.recovering = None;
@@ -518,6 +532,49 @@ impl CongestionControl for Bbr {
         }
     }
 
+    fn on_undo(&mut self, _now: Instant) {
+        self.full = 0.0;
+        self.full_rounds = 0;
+        self.policer = Policer::default();
+        self.window = self.window.max(self.prior_window);
+        self.bound_for_probe_rtt();
+    }
+
+    fn on_recovered(&mut self, now: Instant) {
+        if self.phase == Phase::Open {
+            // A tail probe repaired a loss: no recovery had begun.
+            return;
+        }
+        self.recovering = Some((now, self.conserve, self.window));
+        self.phase = Phase::Open;
+        self.conserve = false;
+        // The ACK that ends a recovery already grows the window (Linux).
+        let (before, acked) = self.before;
+        self.window = before.max(self.prior_window);
+        self.grow(acked);
+        self.bound_for_probe_rtt();
+    }
+
+    fn departures(&self) -> Option<&dyn Departures> {
+        Some(self)
+    }
+
+    fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
+        Some(self)
+    }
+}
+
+impl Departures for Bbr {
+    fn pacing_rate(&self) -> Option<Rate> {
+        Rate::from_bps((8.0 * self.rate).max(1.0) as u64)
+    }
+
+    fn least_burst(&self) -> u64 {
+        if self.rate < SLOW { 1 } else { 2 }
+    }
+}
+
+impl Transmissions for Bbr {
     fn on_sent(&mut self, sent: &Sent) {
         self.min_rtt_at.get_or_insert(sent.now);
         if !sent.app_limited {
@@ -535,48 +592,6 @@ impl CongestionControl for Bbr {
     fn on_lost(&mut self, lost: &Lost) {
         self.newly_lost += lost.bytes;
         self.lost += lost.bytes;
-    }
-
-    fn on_undo(&mut self, _now: Instant) {
-        self.full = 0.0;
-        self.full_rounds = 0;
-        self.policer = Policer::default();
-        self.window = self.window.max(self.prior_window);
-        self.bound_for_probe_rtt();
-    }
-
-    fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
-
-    fn on_recovered(&mut self, now: Instant) {
-        if self.phase == Phase::Open {
-            // A tail probe repaired a loss: no recovery had begun.
-            return;
-        }
-        self.recovering = Some((now, self.conserve, self.window));
-        self.phase = Phase::Open;
-        self.conserve = false;
-        // The ACK that ends a recovery already grows the window (Linux).
-        let (before, acked) = self.before;
-        self.window = before.max(self.prior_window);
-        self.grow(acked);
-        self.bound_for_probe_rtt();
-    }
-
-    fn window(&self) -> u64 {
-        (self.window.max(self.segment) + 0.5) as u64
-    }
-
-    /// There is none; below the least window once STARTUP is over, so that nothing takes it for slow start.
-    fn ssthresh(&self) -> u64 {
-        if self.filled { (LEAST * self.segment) as u64 } else { u64::MAX }
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        Rate::from_bps((8.0 * self.rate).max(1.0) as u64)
-    }
-
-    fn least_burst(&self) -> u64 {
-        if self.rate < SLOW { 1 } else { 2 }
     }
 }
 

@@ -24,6 +24,7 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
 use lightlag_core::Instant;
 
@@ -166,6 +167,8 @@ impl Bic {
     }
 }
 
+window_based!(Bic);
+
 impl CongestionControl for Bic {
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.may_grow() {
@@ -196,19 +199,7 @@ impl CongestionControl for Bic {
         self.w_max = self.before;
     }
 
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
     fn least_in_recovery(&self) -> u64 {
-        self.ssthresh()
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
 }

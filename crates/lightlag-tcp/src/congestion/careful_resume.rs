@@ -17,7 +17,10 @@
 //! is built anew with the window of each phase that has one of its own, so that nothing it measured before is left. β is
 //! that algorithm's (§3.5: 0.5, CUBIC's 0.7).
 
-use super::{Ack, Cause, Choice, Congestion, CongestionControl, Epoch, Lost, Needs, Sent, Start, build};
+use super::{
+    Ack, Allowance, Cause, Choice, Congestion, CongestionControl, Departures, Diagnosis, Epoch, LEAST_BURST, Lost,
+    Needs, Sent, Start, Transmissions, build,
+};
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use serde::{Deserialize, Serialize};
 
@@ -213,6 +216,20 @@ impl CarefulResume {
     }
 }
 
+impl Allowance for CarefulResume {
+    fn window(&self) -> u64 {
+        if self.is_normal() { self.normal.window() } else { self.window }
+    }
+
+    fn ssthresh(&self) -> u64 {
+        match self.stage {
+            Stage::Unvalidated { .. } => u64::MAX,
+            Stage::SafeRetreat { .. } => self.window,
+            _ => self.normal.ssthresh(),
+        }
+    }
+}
+
 impl CongestionControl for CarefulResume {
     fn on_ack(&mut self, ack: &Ack) {
         self.delivered += ack.newly_delivered;
@@ -259,15 +276,6 @@ impl CongestionControl for CarefulResume {
         }
     }
 
-    fn on_sent(&mut self, sent: &Sent) {
-        self.normal.on_sent(sent);
-    }
-
-    fn on_lost(&mut self, lost: &Lost) {
-        self.lost += lost.bytes;
-        self.normal.on_lost(lost);
-    }
-
     fn on_undo(&mut self, now: Instant) {
         if !self.retreated {
             self.normal.on_undo(now);
@@ -289,39 +297,58 @@ impl CongestionControl for CarefulResume {
         }
     }
 
-    fn window(&self) -> u64 {
-        if self.is_normal() { self.normal.window() } else { self.window }
-    }
-
-    fn ssthresh(&self) -> u64 {
-        match self.stage {
-            Stage::Unvalidated { .. } => u64::MAX,
-            Stage::SafeRetreat { .. } => self.window,
-            _ => self.normal.ssthresh(),
-        }
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        match self.stage {
-            Stage::Unvalidated { .. } => self.rate,
-            _ => self.normal.pacing_rate(),
-        }
-    }
-
-    fn least_burst(&self) -> u64 {
-        self.normal.least_burst()
-    }
-
-    fn bears_silence(&mut self) -> bool {
-        self.is_normal() && self.normal.bears_silence()
-    }
-
     fn refuses_prr(&self) -> bool {
         matches!(self.stage, Stage::SafeRetreat { .. })
     }
 
     fn epoch(&self) -> Option<Epoch> {
         if self.is_normal() { self.normal.epoch() } else { None }
+    }
+
+    fn departures(&self) -> Option<&dyn Departures> {
+        Some(self)
+    }
+
+    fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
+        Some(self)
+    }
+
+    fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
+        Some(self)
+    }
+}
+
+impl Departures for CarefulResume {
+    fn pacing_rate(&self) -> Option<Rate> {
+        match self.stage {
+            Stage::Unvalidated { .. } => self.rate,
+            _ => self.normal.departures()?.pacing_rate(),
+        }
+    }
+
+    fn least_burst(&self) -> u64 {
+        self.normal.departures().map_or(LEAST_BURST, |normal| normal.least_burst())
+    }
+}
+
+impl Transmissions for CarefulResume {
+    fn on_sent(&mut self, sent: &Sent) {
+        if let Some(normal) = self.normal.transmissions() {
+            normal.on_sent(sent);
+        }
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        self.lost += lost.bytes;
+        if let Some(normal) = self.normal.transmissions() {
+            normal.on_lost(lost);
+        }
+    }
+}
+
+impl Diagnosis for CarefulResume {
+    fn bears_silence(&mut self) -> bool {
+        self.is_normal() && self.normal.diagnosis().is_some_and(|normal| normal.bears_silence())
     }
 }
 

@@ -19,6 +19,7 @@ use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -132,6 +133,8 @@ impl Compound {
     }
 }
 
+window_based!(Compound);
+
 impl CongestionControl for Compound {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
@@ -180,14 +183,6 @@ impl CongestionControl for Compound {
         self.window.restart(window, threshold);
         self.delay_window = (self.window.segments() - loss_window).max(0.0);
         self.round = Round::default();
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -34,7 +34,8 @@
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::Round;
-use super::{Ack, Cause, Congestion, CongestionControl, Needs, Start, Window};
+use super::window::window_based;
+use super::{Ack, Cause, Congestion, CongestionControl, Departures, Needs, Start, Window};
 use lightlag_core::{Duration, Instant, Rate};
 
 mod extreme;
@@ -250,6 +251,8 @@ impl Copa {
     }
 }
 
+window_based!(Copa);
+
 impl CongestionControl for Copa {
     fn on_ack(&mut self, ack: &Ack) {
         self.measure(ack);
@@ -291,14 +294,12 @@ impl CongestionControl for Copa {
         self.emptied = now;
     }
 
-    fn window(&self) -> u64 {
-        self.window.bytes()
+    fn departures(&self) -> Option<&dyn Departures> {
+        Some(self)
     }
+}
 
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
-    }
-
+impl Departures for Copa {
     fn pacing_rate(&self) -> Option<Rate> {
         let standing = self.standing.value().or(self.handshake).filter(|rtt| !rtt.is_zero())?;
         let bits = 16.0 * self.window.bytes() as f64 / standing.as_secs_f64();

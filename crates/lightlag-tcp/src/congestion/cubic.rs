@@ -27,6 +27,7 @@
 use super::hystart::{self, Policy};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Epoch, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -260,6 +261,8 @@ fn next_w_max(window: f64, last: f64, config: &Config) -> f64 {
     if config.fast_convergence && window < last { window * (1.0 + config.beta) / 2.0 } else { window }
 }
 
+window_based!(Cubic);
+
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.may_grow() {
@@ -307,14 +310,6 @@ impl CongestionControl for Cubic {
     }
 
     fn least_in_recovery(&self) -> u64 {
-        self.ssthresh()
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
 

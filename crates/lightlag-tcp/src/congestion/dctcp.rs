@@ -14,6 +14,7 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
 use lightlag_core::Instant;
 
@@ -84,6 +85,8 @@ impl Dctcp {
     }
 }
 
+window_based!(Dctcp);
+
 impl CongestionControl for Dctcp {
     fn on_ack(&mut self, ack: &Ack) {
         (self.una, self.nxt) = (ack.snd_una, ack.snd_nxt);
@@ -112,18 +115,6 @@ impl CongestionControl for Dctcp {
     fn on_undo(&mut self, _now: Instant) {
         self.reduced_until = self.una;
         self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 
@@ -184,6 +175,7 @@ impl hystart::Choosable for Config {
 mod tests {
     use super::super::tests::{SEGMENT, ack, assert_within, congestion, start};
     use super::*;
+    use crate::congestion::Allowance;
     use lightlag_core::Duration;
 
     const RTT: Duration = Duration::from_millis(1);

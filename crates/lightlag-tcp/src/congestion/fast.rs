@@ -20,6 +20,7 @@ use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
+use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -118,6 +119,8 @@ impl Fast {
     }
 }
 
+window_based!(Fast);
+
 impl CongestionControl for Fast {
     fn on_ack(&mut self, ack: &Ack) {
         let Some((mean, ratio)) = self.measure(ack) else { return };
@@ -148,23 +151,11 @@ impl CongestionControl for Fast {
         self.forget_target();
     }
 
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
     fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
         self.window.restart(window, threshold);
         self.forget_target();
         self.mean = None;
         self.round = Round::default();
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

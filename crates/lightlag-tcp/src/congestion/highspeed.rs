@@ -16,8 +16,8 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::Instant;
 
 /// Appendix B: from this window on, this increase and this decrease.
 #[rustfmt::skip]
@@ -146,6 +146,8 @@ impl HighSpeed {
     }
 }
 
+window_based!(HighSpeed);
+
 impl CongestionControl for HighSpeed {
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.may_grow() {
@@ -162,22 +164,6 @@ impl CongestionControl for HighSpeed {
         let window = self.window.segments();
         let (_, b) = self.config.response(window);
         self.window.react(event, (1.0 - b) * window);
-    }
-
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -17,6 +17,7 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -138,6 +139,8 @@ impl Htcp {
     }
 }
 
+window_based!(Htcp);
+
 impl CongestionControl for Htcp {
     fn on_ack(&mut self, ack: &Ack) {
         self.measure(ack);
@@ -175,14 +178,6 @@ impl CongestionControl for Htcp {
     }
 
     fn least_in_recovery(&self) -> u64 {
-        self.ssthresh()
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
 }

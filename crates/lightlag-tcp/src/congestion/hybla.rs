@@ -20,8 +20,9 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::Duration;
 
 /// Linux: 2^ρ fits 16 bits and more.
 const MOST_EXPONENT: f64 = 16.0;
@@ -157,6 +158,8 @@ impl Hybla {
     }
 }
 
+window_based!(Hybla);
+
 impl CongestionControl for Hybla {
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.may_grow() {
@@ -184,22 +187,6 @@ impl CongestionControl for Hybla {
 
     fn on_congestion(&mut self, event: &Congestion) {
         self.window.react(event, self.window.in_segments(event.flight) / 2.0);
-    }
-
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -23,6 +23,7 @@ use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -196,6 +197,8 @@ impl Illinois {
     }
 }
 
+window_based!(Illinois);
+
 impl CongestionControl for Illinois {
     fn on_ack(&mut self, ack: &Ack) {
         // Linux 2.6, tcp_ack: what is only reported gives no sample.
@@ -240,18 +243,6 @@ impl CongestionControl for Illinois {
     fn on_undo(&mut self, _now: Instant) {
         self.window.undo();
         self.slopes = self.before;
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -22,6 +22,7 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -121,6 +122,8 @@ impl Jersey {
     }
 }
 
+window_based!(Jersey);
+
 impl CongestionControl for Jersey {
     fn on_ack(&mut self, ack: &Ack) {
         self.warned = ack.ece;
@@ -143,24 +146,8 @@ impl CongestionControl for Jersey {
         self.window.clamp_to(window.max(2.0));
     }
 
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
     fn leave_slow_start(&mut self) {
         self.window.leave_slow_start();
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -20,6 +20,7 @@
 
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, Phase, Start, Window};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
@@ -145,6 +146,8 @@ impl Ledbat {
     }
 }
 
+window_based!(Ledbat);
+
 impl CongestionControl for Ledbat {
     fn on_ack(&mut self, ack: &Ack) {
         let Some(queued) = self.delays.measure(ack, &self.config) else { return };
@@ -166,22 +169,6 @@ impl CongestionControl for Ledbat {
         let half = self.window.in_segments(event.flight) / 2.0;
         self.window.react(event, half.min(self.window.segments()));
         self.slow_start = false;
-    }
-
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

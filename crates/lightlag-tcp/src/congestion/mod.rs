@@ -9,6 +9,7 @@
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
+pub mod capabilities;
 pub mod careful_resume;
 pub mod compound;
 pub mod copa;
@@ -45,12 +46,13 @@ pub mod westwood_plus;
 mod window;
 pub mod yeah;
 
+pub use capabilities::{Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Sent, Transmissions};
 pub use parameters::Parameter;
 pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, canonical, catalog};
 pub use slow_start::SlowStart;
-pub use window::Window;
+pub use window::{Window, WindowBased};
 
-use lightlag_core::{Duration, Instant, Rate};
+use lightlag_core::{Duration, Instant};
 
 /// What an algorithm knows when its connection begins.
 #[derive(Clone, Copy, Debug)]
@@ -82,9 +84,9 @@ pub struct Start {
 /// The needs of an algorithm beyond its ACKs, declared by its configuration: [`Choice::needs`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Needs {
-    /// [`Ack::rate`], [`CongestionControl::on_sent`] and [`CongestionControl::on_lost`].
+    /// [`Ack::rate`] and both calls of [`Transmissions`].
     pub rate: bool,
-    /// Its [`CongestionControl::pacing_rate`] is asked for each segment.
+    /// Its [`Departures::pacing_rate`] is asked for each segment.
     pub pacing: bool,
     /// Its window holds during fast recovery, too: no proportional rate reduction, no inflation.
     pub own_recovery: bool,
@@ -92,14 +94,14 @@ pub struct Needs {
     pub restart_on_loss: bool,
     /// Congestion marks are echoed as they come, and all packets can carry them (RFC 8257).
     pub exact_marks: bool,
-    /// Segments of low priority leave when [`CongestionControl::next_probe`] says so.
+    /// Segments of low priority leave when [`LowPriority::next_probe`] says so.
     pub probes: Probes,
-    /// It sends in bursts: [`CongestionControl::release`] says what may leave, and the window does not count. It is told
-    /// by [`CongestionControl::on_sent`] what left.
+    /// It sends in bursts: [`Departures::release`] says what may leave, and the window does not count. It is told by
+    /// [`Transmissions::on_sent`] what left.
     pub bursts: bool,
-    /// [`CongestionControl::blames_errors`] is asked after each loss and timeout.
+    /// [`Diagnosis::blames_errors`] is asked after each loss and timeout.
     pub bulk_repeat: bool,
-    /// [`CongestionControl::bears_silence`] is asked when a timeout is due and no sign of a loss has come.
+    /// [`Diagnosis::bears_silence`] is asked when a timeout is due and no sign of a loss has come.
     pub patience: bool,
 }
 
@@ -129,26 +131,6 @@ pub enum Probes {
     Last,
     /// All that is not acknowledged, in turns, so that they repair as well: the NIL segments of TCP Peach+.
     Outstanding,
-}
-
-/// What a sender knows when it asks for its next segment of low priority.
-#[derive(Clone, Copy, Debug)]
-pub struct Probing {
-    /// When.
-    pub now: Instant,
-    /// SRTT (RFC 6298); zero before the first sample.
-    pub srtt: Duration,
-    /// The largest window that the peer advertised, in bytes.
-    pub receive_window: u64,
-}
-
-/// What may leave, for an algorithm that sends in bursts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Release {
-    /// Segments that may leave now, new ones or again.
-    pub segments: u32,
-    /// When more may; of no meaning while some may leave now.
-    pub next: Instant,
 }
 
 /// What one acknowledgement told the sender. Offsets and sizes are in bytes of payload.
@@ -227,34 +209,6 @@ impl RateSample {
     }
 }
 
-/// A segment left, new or again.
-#[derive(Clone, Copy, Debug)]
-pub struct Sent {
-    /// When.
-    pub now: Instant,
-    /// Its payload.
-    pub bytes: u64,
-    /// Outstanding data before it left.
-    pub prior_inflight: u64,
-    /// Whether nothing was in flight because the application had nothing to send.
-    pub app_limited: bool,
-}
-
-/// A segment was marked as lost.
-#[derive(Clone, Copy, Debug)]
-pub struct Lost {
-    /// When.
-    pub now: Instant,
-    /// Its payload.
-    pub bytes: u64,
-    /// Bytes in flight just after it was sent.
-    pub tx_in_flight: u64,
-    /// Bytes marked lost since it was sent, itself included.
-    pub lost_since: u64,
-    /// Whether it was sent when the application left room in the window.
-    pub app_limited: bool,
-}
-
 impl Ack {
     /// Whether this ACK may open the window: it acknowledged data, or reported some that counts, outside fast recovery, of
     /// a sender that used its whole window (RFC 9438 §4.6, RFC 5681 §3.1), and no mark is echoed (RFC 3168 §6.1.2).
@@ -315,29 +269,46 @@ pub struct Epoch {
     pub k: Duration,
 }
 
+/// How much may be in flight. Every algorithm answers it: a [`WindowBased`] one by its [`Window`].
+pub trait Allowance {
+    /// Bytes allowed in flight. Never below one segment.
+    fn window(&self) -> u64;
+
+    /// Slow start ends when the window reaches this, in bytes; `u64::MAX` before the first loss.
+    fn ssthresh(&self) -> u64;
+
+    /// Takes the last reaction back. A model of the path that did not react has nothing to take back.
+    fn restore(&mut self) {}
+
+    /// Starts again from at most `window` bytes, with `threshold` as the new least threshold. A model of the path keeps its
+    /// own window.
+    fn restart(&mut self, _window: u64, _threshold: u64) {}
+}
+
 /// An algorithm. One instance serves one direction of one connection.
-pub trait CongestionControl: Send {
+///
+/// The methods that come back empty are doors to the [capabilities] that only some algorithms have.
+pub trait CongestionControl: Allowance + Send {
     /// New data was acknowledged or SACKed, in recovery or not.
     fn on_ack(&mut self, ack: &Ack);
 
     /// An episode began.
     fn on_congestion(&mut self, event: &Congestion);
 
-    /// A segment left. Only for an algorithm that [`Needs`] rates or bursts.
-    fn on_sent(&mut self, _sent: &Sent) {}
-
-    /// A segment was marked as lost, before the ACK or timeout that says so is announced. Only for an algorithm
-    /// that [`Needs`] rates.
-    fn on_lost(&mut self, _lost: &Lost) {}
-
     /// The last reaction was to a loss that was none (RFC 3522, RFC 3708, RFC 5682): window and threshold are
     /// again what they were before it, or more.
-    fn on_undo(&mut self, now: Instant);
+    fn on_undo(&mut self, _now: Instant) {
+        self.restore();
+    }
 
-    /// Nothing was sent for longer than a timeout: the window starts again from at most `window` bytes
-    /// (RFC 5681 §4.1, RFC 2861, RFC 7661), with `threshold` as the new least threshold. An algorithm that paces
-    /// by its own model ignores it.
-    fn on_idle(&mut self, now: Instant, window: u64, threshold: u64);
+    /// Nothing was sent for longer than a timeout, or the window was not used, or it is moderated after a repair: it starts
+    /// again from at most `window` bytes (RFC 5681 §4.1, RFC 2861, RFC 7661), with `threshold` as the new least threshold.
+    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
+        self.restart(window, threshold);
+    }
+
+    /// Fast recovery ended, everything outstanding at its start is acknowledged; or the repair after a timeout.
+    fn on_recovered(&mut self, _now: Instant) {}
 
     /// Slow start ends here, at the present window. An algorithm that has none of its own ignores it.
     fn leave_slow_start(&mut self) {}
@@ -347,67 +318,34 @@ pub trait CongestionControl: Send {
         false
     }
 
-    /// When the next segment of low priority leaves; asked whenever nothing else can leave. Only for an algorithm that
-    /// [`Needs`] them, as the next two.
-    fn next_probe(&mut self, _path: &Probing) -> Option<Instant> {
-        None
-    }
-
-    /// It left.
-    fn on_probe_sent(&mut self) {}
-
-    /// The peer acknowledged a segment of low priority.
-    fn on_probe_ack(&mut self, _now: Instant) {}
-
-    /// Fast recovery ended, everything outstanding at its begin is acknowledged; or the repair after a timeout.
-    fn on_recovered(&mut self, _now: Instant) {}
-
-    /// The window is at most so many bytes from here on; the threshold stays.
-    fn moderate(&mut self, now: Instant, most: u64) {
-        self.on_idle(now, most, 0);
-    }
-
-    /// What rate halving leaves in fast recovery, in bytes: half of ssthresh (`tcp_reno_min_cwnd` of Linux 2.6), where the
-    /// algorithm has no more of its own.
+    /// The window that rate halving leaves in fast recovery, in bytes: half of ssthresh (`tcp_reno_min_cwnd` of Linux 2.6),
+    /// where the algorithm has no more of its own.
     fn least_in_recovery(&self) -> u64 {
         self.ssthresh() / 2
     }
 
-    /// Bytes allowed in flight. Never below one segment.
-    fn window(&self) -> u64;
-
-    /// Slow start ends when the window reaches this, in bytes; `u64::MAX` before the first loss.
-    fn ssthresh(&self) -> u64;
-
-    /// How fast segments may leave; `None` leaves it to the ACK clock, or to the connection's own pacing.
-    fn pacing_rate(&self) -> Option<Rate> {
+    /// The current cubic epoch, for algorithms that have one.
+    fn epoch(&self) -> Option<Epoch> {
         None
     }
 
-    /// Segments of a burst at least, where the sender makes bursts (TSO of Linux).
-    fn least_burst(&self) -> u64 {
-        2
+    /// Its rate or its bursts, if it has its own. An algorithm that [`Needs`] `pacing` or `bursts` has.
+    fn departures(&self) -> Option<&dyn Departures> {
+        None
     }
 
-    /// How many segments may leave at `now`, and when the next ones may. Only for an algorithm that [`Needs`] bursts.
-    fn release(&self, now: Instant) -> Release {
-        Release { segments: u32::MAX, next: now }
+    /// Its ear for each segment. An algorithm that [`Needs`] `rate` or `bursts` has one.
+    fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
+        None
     }
 
-    /// Whether the episode that has just begun comes from errors of the path: then everything outstanding leaves again
-    /// at once, and a timeout is not doubled. Only for an algorithm that [`Needs`] bulk repeat.
-    fn blames_errors(&self) -> bool {
-        false
+    /// Its segments of low priority. An algorithm that [`Needs`] `probes` has them.
+    fn low_priority(&mut self) -> Option<&mut dyn LowPriority> {
+        None
     }
 
-    /// Whether a timeout waits once more for as long as its margin over SRTT, 4 RTTVAR: what is missing may be the
-    /// ACKs. Only for an algorithm that [`Needs`] patience.
-    fn bears_silence(&mut self) -> bool {
-        false
-    }
-
-    /// The current cubic epoch, for algorithms that have one.
-    fn epoch(&self) -> Option<Epoch> {
+    /// Its judgement of losses. An algorithm that [`Needs`] `bulk_repeat` or `patience` has one.
+    fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
         None
     }
 }

@@ -5,8 +5,7 @@
 
 use super::parameters::Setting;
 use super::registry::{About, Algorithm};
-use super::{Ack, Congestion, CongestionControl, Needs, Start};
-use lightlag_core::Instant;
+use super::{Ack, Allowance, Congestion, CongestionControl, Needs, Start};
 
 /// A window that nothing fills: 1 TiB.
 const WINDOW: u64 = 1 << 40;
@@ -18,15 +17,7 @@ pub struct Config;
 /// No window.
 struct Unlimited;
 
-impl CongestionControl for Unlimited {
-    fn on_ack(&mut self, _: &Ack) {}
-
-    fn on_congestion(&mut self, _: &Congestion) {}
-
-    fn on_undo(&mut self, _: Instant) {}
-
-    fn on_idle(&mut self, _: Instant, _: u64, _: u64) {}
-
+impl Allowance for Unlimited {
     fn window(&self) -> u64 {
         WINDOW
     }
@@ -34,6 +25,12 @@ impl CongestionControl for Unlimited {
     fn ssthresh(&self) -> u64 {
         WINDOW
     }
+}
+
+impl CongestionControl for Unlimited {
+    fn on_ack(&mut self, _: &Ack) {}
+
+    fn on_congestion(&mut self, _: &Congestion) {}
 }
 
 impl Algorithm for Config {
@@ -66,8 +63,8 @@ impl Algorithm for Config {
 mod tests {
     use super::super::tests::{ack, congestion, start};
     use super::super::{Cause, Choice, build};
-    use super::*;
     use lightlag_core::Duration;
+    use lightlag_core::Instant;
 
     #[test]
     fn nothing_changes_the_window() {

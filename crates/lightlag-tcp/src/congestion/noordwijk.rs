@@ -23,7 +23,9 @@
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
 use super::trains::{Train, Trains};
-use super::{Ack, Cause, Congestion, CongestionControl, Needs, Release, Sent, Start};
+use super::{
+    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Needs, Release, Sent, Start, Transmissions,
+};
 use lightlag_core::{Duration, Instant};
 
 /// The shortest TX timer: where all ACKs come at once there is no dispersion.
@@ -109,16 +111,22 @@ impl Noordwijk {
     }
 }
 
+impl Allowance for Noordwijk {
+    fn window(&self) -> u64 {
+        self.trains.window(self.whole())
+    }
+
+    fn ssthresh(&self) -> u64 {
+        u64::MAX
+    }
+}
+
 impl CongestionControl for Noordwijk {
     fn on_ack(&mut self, ack: &Ack) {
         self.trains.on_ack(ack);
         while let Some(train) = self.trains.next() {
             self.take(&train, ack.min_rtt);
         }
-    }
-
-    fn on_sent(&mut self, sent: &Sent) {
-        self.trains.on_sent(sent, self.whole(), self.timer);
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
@@ -128,8 +136,6 @@ impl CongestionControl for Noordwijk {
         }
     }
 
-    fn on_undo(&mut self, _now: Instant) {}
-
     fn on_idle(&mut self, now: Instant, _window: u64, _threshold: u64) {
         // A path that is shorter than the timer is empty between any two bursts.
         if now > self.trains.due() + self.timer {
@@ -137,16 +143,24 @@ impl CongestionControl for Noordwijk {
         }
     }
 
+    fn departures(&self) -> Option<&dyn Departures> {
+        Some(self)
+    }
+
+    fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
+        Some(self)
+    }
+}
+
+impl Departures for Noordwijk {
     fn release(&self, now: Instant) -> Release {
         self.trains.release(now, self.whole())
     }
+}
 
-    fn window(&self) -> u64 {
-        self.trains.window(self.whole())
-    }
-
-    fn ssthresh(&self) -> u64 {
-        u64::MAX
+impl Transmissions for Noordwijk {
+    fn on_sent(&mut self, sent: &Sent) {
+        self.trains.on_sent(sent, self.whole(), self.timer);
     }
 }
 

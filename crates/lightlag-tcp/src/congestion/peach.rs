@@ -22,7 +22,8 @@
 
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
-use super::{Ack, Cause, Congestion, CongestionControl, Needs, Probes, Probing, Start, Window};
+use super::window::window_based;
+use super::{Ack, Cause, Congestion, CongestionControl, LowPriority, Needs, Probes, Probing, Start, Window};
 use lightlag_core::{Duration, Instant};
 use std::marker::PhantomData;
 
@@ -141,6 +142,8 @@ impl Peach {
     }
 }
 
+window_based!(Peach);
+
 impl CongestionControl for Peach {
     fn on_ack(&mut self, ack: &Ack) {
         if self.allowed > 0.0 {
@@ -176,10 +179,12 @@ impl CongestionControl for Peach {
         self.forget_probes();
     }
 
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
+    fn low_priority(&mut self) -> Option<&mut dyn LowPriority> {
+        Some(self)
     }
+}
 
+impl LowPriority for Peach {
     fn next_probe(&mut self, path: &Probing) -> Option<Instant> {
         match self.sudden {
             Sudden::Due if !path.srtt.is_zero() => self.probe_from(self.window.segments(), path),
@@ -211,14 +216,6 @@ impl CongestionControl for Peach {
         } else {
             self.window.grow(1.0);
         }
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -19,8 +19,8 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
-use lightlag_core::Instant;
 use std::marker::PhantomData;
 
 /// What a congestion mark keeps with ABE (RFC 8511 §3).
@@ -129,6 +129,8 @@ impl Additive {
     }
 }
 
+window_based!(Additive);
+
 impl CongestionControl for Additive {
     fn on_ack(&mut self, ack: &Ack) {
         if self.increase == Increase::Linux26 {
@@ -158,24 +160,8 @@ impl CongestionControl for Additive {
         }
     }
 
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
     fn leave_slow_start(&mut self) {
         self.window.leave_slow_start();
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -15,8 +15,8 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::Instant;
 
 /// Parameters of [`Scalable`].
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +55,8 @@ impl Scalable {
     }
 }
 
+window_based!(Scalable);
+
 impl CongestionControl for Scalable {
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.may_grow() {
@@ -70,22 +72,6 @@ impl CongestionControl for Scalable {
     fn on_congestion(&mut self, event: &Congestion) {
         let kept = if self.is_legacy() { 0.5 } else { self.config.beta };
         self.window.react(event, kept * self.window.segments());
-    }
-
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -17,8 +17,8 @@ use super::hystart;
 use super::jersey::AckRate;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
-use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
-use lightlag_core::Instant;
+use super::window::window_based;
+use super::{Ack, Cause, Congestion, CongestionControl, Diagnosis, Needs, SlowStart, Start, Window};
 
 /// Parameters of STAR.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +58,8 @@ impl Star {
     }
 }
 
+window_based!(Star);
+
 impl CongestionControl for Star {
     fn on_ack(&mut self, ack: &Ack) {
         self.estimate.on_ack(ack, self.window.in_segments(ack.newly_delivered));
@@ -83,28 +85,18 @@ impl CongestionControl for Star {
         self.window.clamp_to(window.max(2.0));
     }
 
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn bears_silence(&mut self) -> bool {
-        !std::mem::replace(&mut self.waited, true)
-    }
-
     fn leave_slow_start(&mut self) {
         self.window.leave_slow_start();
     }
 
-    fn window(&self) -> u64 {
-        self.window.bytes()
+    fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
+        Some(self)
     }
+}
 
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
+impl Diagnosis for Star {
+    fn bears_silence(&mut self) -> bool {
+        !std::mem::replace(&mut self.waited, true)
     }
 }
 

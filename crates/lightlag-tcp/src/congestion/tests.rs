@@ -261,7 +261,7 @@ fn a_false_alarm_gives_window_and_threshold_back() {
 fn after_an_idle_time_the_window_is_at_most_what_is_allowed() {
     for choice in ALL {
         let mut path = Path::new(choice, Duration::from_millis(100));
-        if path.algorithm.pacing_rate().is_some() {
+        if path.algorithm.departures().is_some() {
             continue;
         }
         path.avoid_from(50.0);

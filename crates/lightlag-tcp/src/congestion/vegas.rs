@@ -38,6 +38,7 @@ mod ns3;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Phase, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -205,6 +206,8 @@ impl Vegas {
     }
 }
 
+window_based!(Vegas);
+
 impl CongestionControl for Vegas {
     fn on_ack(&mut self, ack: &Ack) {
         match self.config.variant {
@@ -249,10 +252,6 @@ impl CongestionControl for Vegas {
         self.forget_route();
     }
 
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
     fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
         self.window.restart(window, threshold);
         self.round = Round::default();
@@ -261,14 +260,6 @@ impl CongestionControl for Vegas {
         if self.is_linux() {
             self.base = Duration::MAX;
         }
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -14,8 +14,9 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::Duration;
 
 /// Parameters of [`Veno`].
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +84,8 @@ impl Veno {
     }
 }
 
+window_based!(Veno);
+
 impl CongestionControl for Veno {
     fn on_ack(&mut self, ack: &Ack) {
         self.measure(ack);
@@ -106,23 +109,7 @@ impl CongestionControl for Veno {
         self.window.react(event, threshold);
     }
 
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
     fn least_in_recovery(&self) -> u64 {
-        self.ssthresh()
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
 }

@@ -22,7 +22,9 @@
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::trains::{Train, Trains};
-use super::{Ack, Cause, Congestion, CongestionControl, Needs, Release, Sent, Start};
+use super::{
+    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Needs, Release, Sent, Start, Transmissions,
+};
 use lightlag_core::{Duration, Instant};
 
 /// The shortest timer, in seconds.
@@ -148,17 +150,22 @@ impl Wave {
     }
 }
 
+impl Allowance for Wave {
+    fn window(&self) -> u64 {
+        self.trains.window(self.burst())
+    }
+
+    fn ssthresh(&self) -> u64 {
+        u64::MAX
+    }
+}
+
 impl CongestionControl for Wave {
     fn on_ack(&mut self, ack: &Ack) {
         self.trains.on_ack(ack);
         while let Some(train) = self.trains.next() {
             self.take(&train);
         }
-    }
-
-    fn on_sent(&mut self, sent: &Sent) {
-        let (burst, timer) = (self.burst(), Duration::from_secs_f64(self.timer));
-        self.trains.on_sent(sent, burst, timer);
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
@@ -169,20 +176,25 @@ impl CongestionControl for Wave {
         }
     }
 
-    fn on_undo(&mut self, _now: Instant) {}
+    fn departures(&self) -> Option<&dyn Departures> {
+        Some(self)
+    }
 
-    fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
+    fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
+        Some(self)
+    }
+}
 
+impl Departures for Wave {
     fn release(&self, now: Instant) -> Release {
         self.trains.release(now, self.burst())
     }
+}
 
-    fn window(&self) -> u64 {
-        self.trains.window(self.burst())
-    }
-
-    fn ssthresh(&self) -> u64 {
-        u64::MAX
+impl Transmissions for Wave {
+    fn on_sent(&mut self, sent: &Sent) {
+        let (burst, timer) = (self.burst(), Duration::from_secs_f64(self.timer));
+        self.trains.on_sent(sent, burst, timer);
     }
 }
 

@@ -18,6 +18,7 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
+use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -99,6 +100,8 @@ impl Count {
     }
 }
 
+window_based!(Westwood<E: Estimator>);
+
 impl<E: Estimator> CongestionControl for Westwood<E> {
     fn on_ack(&mut self, ack: &Ack) {
         let acked = self.count.take(ack, &self.window);
@@ -119,22 +122,6 @@ impl<E: Estimator> CongestionControl for Westwood<E> {
         let min_rtt = if event.min_rtt == Duration::MAX { 0.0 } else { event.min_rtt.as_secs_f64() };
         self.window.react(event, bandwidth * min_rtt);
         self.window.clamp_to(window.max(2.0));
-    }
-
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

@@ -19,8 +19,9 @@ use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
 use super::westwood::{Count, Estimator, Tustin};
-use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use super::window::window_based;
+use super::{Ack, Cause, Congestion, CongestionControl, Diagnosis, Needs, SlowStart, Start, Window};
+use lightlag_core::Duration;
 
 /// Parameters of WestwoodBR.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +101,8 @@ impl WestwoodBr {
     }
 }
 
+window_based!(WestwoodBr);
+
 impl CongestionControl for WestwoodBr {
     fn on_ack(&mut self, ack: &Ack) {
         let acked = self.count.take(ack, &self.window);
@@ -129,24 +132,14 @@ impl CongestionControl for WestwoodBr {
         self.window.clamp_to(window.max(2.0));
     }
 
+    fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
+        Some(self)
+    }
+}
+
+impl Diagnosis for WestwoodBr {
     fn blames_errors(&self) -> bool {
         self.error
-    }
-
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
-    fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
-        self.window.restart(window, threshold);
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

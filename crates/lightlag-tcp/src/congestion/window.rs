@@ -3,7 +3,7 @@
 //! Both are kept in segments, with their fractions (RFC 5681 §3.1 allows either unit): the arithmetic is then
 //! that of the papers, and does not depend on the size of a segment.
 
-use super::{Cause, Congestion, Start};
+use super::{Allowance, Cause, Congestion, Start};
 
 /// A congestion window and its slow-start threshold.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -146,6 +146,50 @@ impl Window {
         (self.threshold * self.segment_size + 0.5) as u64
     }
 }
+
+/// An algorithm that has a [`Window`]: what may be in flight is written once, for all of them.
+pub trait WindowBased {
+    /// Its window.
+    fn shared(&self) -> &Window;
+
+    /// Its window, to be changed.
+    fn shared_mut(&mut self) -> &mut Window;
+}
+
+impl<T: WindowBased> Allowance for T {
+    fn window(&self) -> u64 {
+        self.shared().bytes()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.shared().threshold_bytes()
+    }
+
+    fn restore(&mut self) {
+        self.shared_mut().undo();
+    }
+
+    fn restart(&mut self, window: u64, threshold: u64) {
+        self.shared_mut().restart(window, threshold);
+    }
+}
+
+/// The field `window` is the window of this algorithm.
+macro_rules! window_based {
+    ($algorithm:ident $(<$parameter:ident: $bound:path>)?) => {
+        impl $(<$parameter: $bound>)? $crate::congestion::WindowBased for $algorithm $(<$parameter>)? {
+            fn shared(&self) -> &$crate::congestion::Window {
+                &self.window
+            }
+
+            fn shared_mut(&mut self) -> &mut $crate::congestion::Window {
+                &mut self.window
+            }
+        }
+    };
+}
+
+pub(super) use window_based;
 
 #[cfg(test)]
 mod tests;

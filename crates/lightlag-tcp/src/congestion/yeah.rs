@@ -18,6 +18,7 @@ use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
+use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -146,6 +147,8 @@ impl Yeah {
     }
 }
 
+window_based!(Yeah);
+
 impl CongestionControl for Yeah {
     fn on_ack(&mut self, ack: &Ack) {
         let ended = self.round.on_ack(ack);
@@ -183,14 +186,6 @@ impl CongestionControl for Yeah {
     fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
         self.window.restart(window, threshold);
         self.round = Round::default();
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.threshold_bytes()
     }
 }
 

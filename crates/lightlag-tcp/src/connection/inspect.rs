@@ -199,7 +199,7 @@ impl Connection {
             window: self.receiver.edge().saturating_sub(self.receiver.nxt()),
             receive_buffer: self.receiver.buffer(),
             unsent: sender.unsent(),
-            pacing_rate: sender.congestion().and_then(|algorithm| algorithm.pacing_rate()),
+            pacing_rate: sender.congestion().and_then(|algorithm| algorithm.departures()?.pacing_rate()),
             delivered: una + board.sacked_bytes(),
             delivered_segments: self.delivered_segments(),
         }

@@ -292,7 +292,7 @@ impl Sender {
             && let Some(congestion) = &mut self.congestion
             && congestion.least_in_recovery() < congestion.ssthresh()
         {
-            congestion.moderate(now, most);
+            congestion.on_idle(now, most, 0);
         }
     }
 
@@ -323,8 +323,9 @@ impl Sender {
     }
 
     /// Whether the algorithm takes the last loss or timeout for an error of the path.
-    pub(super) fn blames_errors(&self) -> bool {
-        self.congestion.as_ref().is_some_and(|congestion| congestion.blames_errors())
+    pub(super) fn blames_errors(&mut self) -> bool {
+        let diagnosis = self.congestion.as_mut().and_then(|congestion| congestion.diagnosis());
+        diagnosis.is_some_and(|diagnosis| diagnosis.blames_errors())
     }
 
     /// The peer echoes a mark: one reaction a window, and none beside that to a loss (RFC 3168 §6.1.2).

@@ -12,7 +12,7 @@
 //! Its segments leave back to back, the last with PSH. What Linux cuts at the end of a buffer is not modelled.
 
 use super::Sender;
-use crate::congestion::Phase;
+use crate::congestion::{LEAST_BURST, Phase};
 use lightlag_core::{Duration, Instant};
 
 /// A burst at most, in bytes.
@@ -75,8 +75,9 @@ impl Sender {
     fn largest_burst(&self) -> u64 {
         let size = u64::from(self.segment_size);
         let srtt = self.rtt.srtt();
-        let smallest = self.congestion.as_ref().map_or(2, |algorithm| algorithm.least_burst());
-        let own_rate = self.congestion.as_ref().and_then(|algorithm| algorithm.pacing_rate());
+        let departures = self.congestion.as_ref().and_then(|algorithm| algorithm.departures());
+        let smallest = departures.map_or(LEAST_BURST, |departures| departures.least_burst());
+        let own_rate = departures.and_then(|departures| departures.pacing_rate());
         let paced = if let Some(rate) = own_rate {
             rate.as_bps() / 8 / 1024
         } else if srtt.is_zero() {

@@ -19,7 +19,7 @@ impl Sender {
     #[inline(never)]
     fn next_low_priority(&mut self, now: Instant, account: &mut Account) -> Option<Chunk> {
         let range = self.due_low_priority(now, account.statistics.low_priority_sent)?;
-        self.congestion.as_mut()?.on_probe_sent();
+        self.congestion.as_mut()?.low_priority()?.on_probe_sent();
         account.statistics.low_priority_sent += 1;
         Some(Chunk { start: range.start, len: (range.end - range.start) as u32, fin: false })
     }
@@ -37,7 +37,7 @@ impl Sender {
             Probes::Outstanding => self.next_outstanding(sent),
         }?;
         let path = Probing { now, srtt: self.rtt.srtt(), receive_window: self.max_window };
-        let due = self.congestion.as_mut()?.next_probe(&path)?;
+        let due = self.congestion.as_mut()?.low_priority()?.next_probe(&path)?;
         if due > now {
             self.pacer.timer = self.pacer.timer.min(due);
             return None;
@@ -66,8 +66,8 @@ impl Sender {
     /// The peer acknowledged a segment of low priority.
     pub(crate) fn low_priority_acknowledged(&mut self, now: Instant, account: &mut Account) {
         account.statistics.low_priority_acked += 1;
-        if let Some(congestion) = &mut self.congestion {
-            congestion.on_probe_ack(now);
+        if let Some(probes) = self.congestion.as_mut().and_then(|congestion| congestion.low_priority()) {
+            probes.on_probe_ack(now);
             self.copy_window(now, account);
         }
     }

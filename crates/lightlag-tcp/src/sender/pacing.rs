@@ -82,7 +82,8 @@ impl Sender {
             return;
         }
         let Some(congestion) = &self.congestion else { return };
-        let time = match congestion.pacing_rate() {
+        let rate = congestion.departures().and_then(|departures| departures.pacing_rate());
+        let time = match rate {
             Some(rate) => rate.time_to_send(lightlag_core::Bytes(bytes)),
             None if config.pacing && !self.rtt.srtt().is_zero() => {
                 let gain = if self.cwnd < congestion.ssthresh() { SLOW_START } else { AVOIDANCE };

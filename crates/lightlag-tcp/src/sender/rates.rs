@@ -38,8 +38,8 @@ impl Sender {
         let Some(rates) = &mut self.rates else { return };
         let bytes = u64::from(chunk.len) + u64::from(chunk.fin);
         let sent = rates.sent(now, number, bytes, in_flight);
-        if let Some(congestion) = &mut self.congestion {
-            congestion.on_sent(&sent);
+        if let Some(transmissions) = self.congestion.as_mut().and_then(|congestion| congestion.transmissions()) {
+            transmissions.on_sent(&sent);
         }
     }
 
@@ -48,8 +48,10 @@ impl Sender {
         let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return };
         for (number, bytes) in log.lost.drain(..) {
             let lost = rates.lost(now, number, bytes);
-            if let Some(congestion) = self.congestion.as_mut().filter(|_| !self.excused) {
-                congestion.on_lost(&lost);
+            if let Some(transmissions) =
+                self.congestion.as_mut().filter(|_| !self.excused).and_then(|congestion| congestion.transmissions())
+            {
+                transmissions.on_lost(&lost);
             }
         }
     }

@@ -9,7 +9,7 @@ impl Sender {
     /// The room that the burst leaves, in bytes; `None` if something waits for the next one.
     #[inline(never)]
     pub(super) fn released(&mut self, now: Instant) -> Option<u64> {
-        let release = self.congestion.as_ref()?.release(now);
+        let release = self.congestion.as_ref()?.departures()?.release(now);
         if release.segments > 0 {
             return Some(u64::from(release.segments) * u64::from(self.segment_size));
         }
@@ -24,9 +24,9 @@ impl Sender {
     /// A segment left.
     pub(super) fn count_in_burst(&mut self, now: Instant, bytes: u32) {
         let (bytes, pipe) = (u64::from(bytes), self.board.pipe());
-        if let Some(congestion) = &mut self.congestion {
+        if let Some(transmissions) = self.congestion.as_mut().and_then(|congestion| congestion.transmissions()) {
             let sent = Sent { now, bytes, prior_inflight: pipe.saturating_sub(bytes), app_limited: false };
-            congestion.on_sent(&sent);
+            transmissions.on_sent(&sent);
         }
     }
 }

@@ -145,7 +145,8 @@ impl Sender {
             && self.recovery.phase() == Phase::Open
             && !self.board.any_sacked()
             && self.recovery.duplicates() == 0
-            && self.congestion.as_mut().is_some_and(|congestion| congestion.bears_silence())
+            && (self.congestion.as_mut().and_then(|congestion| congestion.diagnosis()))
+                .is_some_and(|diagnosis| diagnosis.bears_silence())
     }
 
     /// The connection is no more: nothing leaves, no timer runs.

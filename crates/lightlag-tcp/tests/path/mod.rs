@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use lightlag_core::{Codepoint, Duration, Instant};
-use lightlag_tcp::congestion::{Ack, Cause, Congestion, CongestionControl};
+use lightlag_tcp::congestion::{Ack, Allowance, Cause, Congestion, CongestionControl};
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use lightlag_tcp::{Config, Connection, Profile, Segment, State};
 use std::collections::BTreeMap;
@@ -223,11 +223,16 @@ pub struct Told {
     pub recovered: Vec<Instant>,
 }
 
+impl Allowance for Fixed {
+    fn window(&self) -> u64 {
+        self.window
+    }
+    fn ssthresh(&self) -> u64 {
+        u64::MAX
+    }
+}
+
 impl CongestionControl for Fixed {
-    fn on_undo(&mut self, _now: Instant) {}
-
-    fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
-
     fn on_ack(&mut self, ack: &Ack) {
         self.told.lock().unwrap().acks.push(*ack);
     }
@@ -236,12 +241,6 @@ impl CongestionControl for Fixed {
     }
     fn on_recovered(&mut self, now: Instant) {
         self.told.lock().unwrap().recovered.push(now);
-    }
-    fn window(&self) -> u64 {
-        self.window
-    }
-    fn ssthresh(&self) -> u64 {
-        u64::MAX
     }
 }
 
@@ -258,11 +257,16 @@ impl Halving {
     }
 }
 
+impl Allowance for Halving {
+    fn window(&self) -> u64 {
+        self.window as u64
+    }
+    fn ssthresh(&self) -> u64 {
+        if self.threshold.is_finite() { self.threshold as u64 } else { u64::MAX }
+    }
+}
+
 impl CongestionControl for Halving {
-    fn on_undo(&mut self, _now: Instant) {}
-
-    fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
-
     fn on_ack(&mut self, ack: &Ack) {
         if ack.may_grow() {
             let slow_start = self.window < self.threshold;
@@ -274,11 +278,5 @@ impl CongestionControl for Halving {
             self.threshold = (event.flight as f64 / 2.0).max(2.0 * self.segment);
         }
         self.window = if event.cause == Cause::Loss { self.threshold } else { self.segment };
-    }
-    fn window(&self) -> u64 {
-        self.window as u64
-    }
-    fn ssthresh(&self) -> u64 {
-        if self.threshold.is_finite() { self.threshold as u64 } else { u64::MAX }
     }
 }

@@ -28,7 +28,10 @@
 use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
 use super::registry::{About, Algorithm};
-use super::{Ack, Cause, Congestion, CongestionControl, Lost, Needs, Phase, RateSample, Sent, Start};
+use super::{
+    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Phase, RateSample, Sent, Start,
+    Transmissions,
+};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use loss::Undo;
 use states::{AckPhase, State};
@@ -261,6 +264,17 @@ impl Bbr3 {
     }
 }
 
+impl Allowance for Bbr3 {
+    fn window(&self) -> u64 {
+        (self.window.max(self.segment) + 0.5) as u64
+    }
+
+    /// There is none; below the least window once Startup is over, so that nothing takes it for slow start.
+    fn ssthresh(&self) -> u64 {
+        if self.full_bw_reached { (LEAST * self.segment) as u64 } else { u64::MAX }
+    }
+}
+
 impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, ack: &Ack) {
         self.begin(ack.now);
@@ -300,6 +314,36 @@ impl CongestionControl for Bbr3 {
         }
     }
 
+    fn on_undo(&mut self, now: Instant) {
+        self.begin(now);
+        self.handle_spurious_loss();
+        self.bound_window();
+    }
+
+    fn on_recovered(&mut self, now: Instant) {
+        self.begin(now);
+        self.phase = Phase::Open;
+        self.undo.saved = false;
+        self.restore_window();
+        self.bound_window();
+    }
+
+    fn departures(&self) -> Option<&dyn Departures> {
+        Some(self)
+    }
+
+    fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
+        Some(self)
+    }
+}
+
+impl Departures for Bbr3 {
+    fn pacing_rate(&self) -> Option<Rate> {
+        Rate::from_bps((8.0 * self.rate).max(1.0) as u64)
+    }
+}
+
+impl Transmissions for Bbr3 {
     fn on_sent(&mut self, sent: &Sent) {
         self.begin(sent.now);
         if sent.app_limited {
@@ -312,35 +356,6 @@ impl CongestionControl for Bbr3 {
         self.begin(lost.now);
         self.inflight = (self.inflight - lost.bytes as f64).max(0.0);
         self.handle_lost_segment(lost);
-    }
-
-    fn on_undo(&mut self, now: Instant) {
-        self.begin(now);
-        self.handle_spurious_loss();
-        self.bound_window();
-    }
-
-    fn on_idle(&mut self, _now: Instant, _window: u64, _threshold: u64) {}
-
-    fn on_recovered(&mut self, now: Instant) {
-        self.begin(now);
-        self.phase = Phase::Open;
-        self.undo.saved = false;
-        self.restore_window();
-        self.bound_window();
-    }
-
-    fn window(&self) -> u64 {
-        (self.window.max(self.segment) + 0.5) as u64
-    }
-
-    /// There is none; below the least window once Startup is over, so that nothing takes it for slow start.
-    fn ssthresh(&self) -> u64 {
-        if self.full_bw_reached { (LEAST * self.segment) as u64 } else { u64::MAX }
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        Rate::from_bps((8.0 * self.rate).max(1.0) as u64)
     }
 }
 

@@ -23,7 +23,7 @@
 
 use super::Config;
 use crate::congestion::hystart::{HyStart, Policy};
-use crate::congestion::{Ack, Cause, Congestion, CongestionControl, Epoch, Start};
+use crate::congestion::{Ack, Allowance, Cause, Congestion, CongestionControl, Epoch, Start};
 use lightlag_core::{Duration, Instant};
 
 /// The window of the published program.
@@ -90,6 +90,16 @@ impl CubicInet {
     }
 }
 
+impl Allowance for CubicInet {
+    fn window(&self) -> u64 {
+        self.cwnd.max(self.segment_size)
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+}
+
 impl CongestionControl for CubicInet {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
@@ -141,14 +151,6 @@ impl CongestionControl for CubicInet {
     fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
         self.curve = None;
         (self.cwnd, self.ssthresh) = (self.cwnd.min(window), self.ssthresh.max(threshold));
-    }
-
-    fn window(&self) -> u64 {
-        self.cwnd.max(self.segment_size)
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.ssthresh
     }
 
     fn epoch(&self) -> Option<Epoch> {

@@ -25,6 +25,7 @@
 //!
 //! Not modelled: jiffies (time has its full resolution here), and the table for ∛, which is exact here.
 
+use super::super::window::window_based;
 use super::{ABE_KEPT, Config, Variant};
 use crate::congestion::{Ack, Cause, Congestion, CongestionControl, Epoch, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
@@ -203,6 +204,8 @@ impl CubicLinux {
     }
 }
 
+window_based!(CubicLinux);
+
 impl CongestionControl for CubicLinux {
     fn on_ack(&mut self, ack: &Ack) {
         self.sample(ack);
@@ -239,10 +242,6 @@ impl CongestionControl for CubicLinux {
         self.window.react(event, libm::floor(kept * window as f64));
     }
 
-    fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
-    }
-
     fn on_idle(&mut self, now: Instant, window: u64, threshold: u64) {
         if let Some(curve) = &mut self.curve {
             curve.start += now.since(self.last_ack);
@@ -251,14 +250,6 @@ impl CongestionControl for CubicLinux {
     }
 
     fn least_in_recovery(&self) -> u64 {
-        self.ssthresh()
-    }
-
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
-
-    fn ssthresh(&self) -> u64 {
         self.window.threshold_bytes()
     }
 

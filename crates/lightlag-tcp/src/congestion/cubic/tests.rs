@@ -1,4 +1,5 @@
 use super::*;
+use crate::congestion::Allowance;
 use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
 use proptest::prelude::*;
 

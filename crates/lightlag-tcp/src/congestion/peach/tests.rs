@@ -1,4 +1,5 @@
 use super::*;
+use crate::congestion::Allowance;
 use crate::congestion::tests::{SEGMENT, ack, congestion, start};
 
 const RTT: Duration = Duration::from_millis(600);

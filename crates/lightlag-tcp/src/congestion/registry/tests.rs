@@ -1,5 +1,7 @@
 use super::*;
+use crate::congestion::Probes;
 use crate::congestion::hystart::Policy;
+use crate::congestion::tests::start;
 use lightlag_core::Duration;
 
 fn choice(json: &str) -> Choice {
@@ -208,4 +210,19 @@ fn what_is_left_to_the_profile_is_the_kernels_in_profile_linux() {
     }
     assert_eq!(linux(r#""newreno""#), choice(r#"{ "algorithm": "newreno", "increase": "whole" }"#));
     assert_eq!(linux(r#""hybla""#), choice(r#""hybla""#));
+}
+
+#[test]
+fn an_algorithm_has_the_capabilities_that_it_needs() {
+    for entry in catalog() {
+        let choice = Choice::named(entry.name);
+        for ecn in [false, true] {
+            let needs = choice.needs(ecn);
+            let mut algorithm = build(&choice, &Start { ecn, ..start(10) });
+            assert_eq!(algorithm.departures().is_some(), needs.pacing || needs.bursts, "{}", entry.name);
+            assert_eq!(algorithm.transmissions().is_some(), needs.rate || needs.bursts, "{}", entry.name);
+            assert_eq!(algorithm.low_priority().is_some(), needs.probes != Probes::None, "{}", entry.name);
+            assert_eq!(algorithm.diagnosis().is_some(), needs.bulk_repeat || needs.patience, "{}", entry.name);
+        }
+    }
 }

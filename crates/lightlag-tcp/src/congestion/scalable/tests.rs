@@ -1,4 +1,5 @@
 use super::*;
+use crate::congestion::Allowance;
 use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
 use crate::congestion::{Cause, Phase};
 use lightlag_core::{Duration, Instant};

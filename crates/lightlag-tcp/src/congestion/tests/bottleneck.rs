@@ -153,7 +153,7 @@ impl Bottleneck {
                 }
                 return;
             }
-            if let Some(rate) = flow.algorithm.pacing_rate() {
+            if let Some(rate) = flow.algorithm.departures().and_then(|departures| departures.pacing_rate()) {
                 flow.may_send_at = self.now + rate.time_to_send(Bytes(SEGMENT));
             }
             let sequence = flow.next;

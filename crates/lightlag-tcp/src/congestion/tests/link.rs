@@ -80,7 +80,7 @@ pub(in super::super) struct Link<A> {
     tokens_at: Instant,
 }
 
-impl<A: CongestionControl> Link<A> {
+impl<A: CongestionControl + Departures + Transmissions> Link<A> {
     /// A sender with data without end.
     pub fn new(algorithm: A, path: Path) -> Self {
         Self {
@@ -308,7 +308,8 @@ impl<A: CongestionControl> Link<A> {
                 segment.gone = true;
                 self.inflight -= SEGMENT;
                 newly_lost += SEGMENT;
-                self.algorithm.on_lost(&self.sampler.lost(self.now, at, SEGMENT));
+                let lost = self.sampler.lost(self.now, at, SEGMENT);
+                self.algorithm.on_lost(&lost);
             }
         }
         while self.segments.front().is_some_and(|segment| segment.gone) {

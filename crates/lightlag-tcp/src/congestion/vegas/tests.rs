@@ -1,4 +1,5 @@
 use super::*;
+use crate::congestion::Allowance;
 use crate::congestion::tests::bottleneck::Bottleneck;
 use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
 

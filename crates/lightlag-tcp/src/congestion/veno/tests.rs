@@ -1,5 +1,7 @@
 use super::*;
+use crate::congestion::Allowance;
 use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use lightlag_core::Instant;
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
