@@ -1,9 +1,9 @@
 //! What TCP_INFO shows (tcp(7), `struct tcp_info`), as far as this TCP knows it.
 
 use crate::stream::Stream;
+use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant, Rate};
 use lightlag_tcp::State;
-use lightlag_tcp::congestion::Phase;
 use lightlag_tcp::ecn::Delivered;
 use lightlag_tcp::fast_open::Refusal;
 

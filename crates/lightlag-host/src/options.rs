@@ -1,9 +1,9 @@
 //! Socket options as typed settings, with the names and meanings of Linux (tcp(7), socket(7)).
 
 use crate::fast_open::Keys;
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration};
 use lightlag_tcp::config::KeepAlive;
-use lightlag_tcp::congestion::Choice;
 
 /// One setting of one socket. A listener hands its settings down to the sockets that it accepts.
 #[derive(Clone, PartialEq, Debug)]

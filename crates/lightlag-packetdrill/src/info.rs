@@ -1,9 +1,9 @@
 //! TCP_INFO, TCP_CC_INFO and SO_MEMINFO as bytes.
 
+use lightlag_control::congestion::Phase;
 use lightlag_core::Duration;
 use lightlag_host::TcpInfo;
 use lightlag_tcp::State;
-use lightlag_tcp::congestion::Phase;
 use lightlag_tcp::fast_open::Refusal;
 
 /// Bytes of `struct tcp_info` in Linux 6.18.

@@ -2,10 +2,10 @@
 //!
 //! A file that is missing leaves what the profile `linux` does: kernels differ in what they have.
 
+use lightlag_control::congestion::{Choice, cubic};
 use lightlag_core::{Bytes, Duration};
 use lightlag_host::{FastOpen, Keys, SendBuffer, Stack};
 use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAlive, Scheme, TimerGranularity};
-use lightlag_tcp::congestion::{Choice, cubic};
 use lightlag_tcp::ecn::{AccecnOption, Mode};
 use std::fs;
 use std::path::Path;

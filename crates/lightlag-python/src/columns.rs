@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) const TABLES: [&str; 9] =
     ["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies", "legs"];
 
-/// Names of [`lightlag_tcp::congestion::Phase`], by its number.
+/// Names of [`lightlag_control::congestion::Phase`], by its number.
 const PHASES: [&str; 3] = ["open", "recovery", "loss"];
 
 /// Names of the states of a sender, by their numbers.

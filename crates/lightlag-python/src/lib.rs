@@ -22,9 +22,10 @@ mod run;
 mod serve;
 mod steps;
 
+use lightlag_control::congestion;
 use lightlag_core::{Duration, UnitError};
 use lightlag_sim::scenario::{self, Scenario, ScenarioError as Fault};
-use lightlag_tcp::{Profile, congestion};
+use lightlag_tcp::Profile;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;

@@ -2,12 +2,12 @@
 
 mod text;
 
+use lightlag_control::congestion::catalog;
 use lightlag_core::{Duration, Rate};
 use lightlag_net::{DVB_S2, QueueLimit};
 use lightlag_sim::results::FlowSummary;
 use lightlag_sim::scenario::{Flow, LinkDirection, Network};
 use lightlag_sim::{RunResult, Scenario};
-use lightlag_tcp::congestion::catalog;
 use proptest::prelude::*;
 use std::fmt::Write;
 use text::run;

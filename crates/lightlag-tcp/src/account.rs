@@ -1,9 +1,9 @@
 //! What a connection reports about itself: counters, where its time went, and its state at one moment.
 
 use crate::config::ChallengeAcks;
-use crate::congestion::{Epoch, Phase};
 use crate::ecn::Delivered;
 use crate::fast_open::Outcome;
+use lightlag_control::congestion::{Epoch, Phase};
 use lightlag_core::{Duration, Instant};
 
 /// What holds a sender back.

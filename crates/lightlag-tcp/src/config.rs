@@ -1,10 +1,10 @@
 //! What one end of a connection does: the resolved [`Config`], and the [`Options`] of a scenario that lead to it.
 
-use crate::congestion::Choice;
-use crate::congestion::careful_resume::Saved;
 use crate::ecn::{AccecnOption, Ect, Mode};
 use crate::profile::Profile;
 pub use crate::timer::TimerGranularity;
+use lightlag_control::congestion::Choice;
+use lightlag_control::congestion::careful_resume::Saved;
 use lightlag_core::{Bytes, Duration};
 use serde::Serialize;
 
@@ -17,6 +17,7 @@ mod scps;
 
 pub use fast_open::FastOpen;
 pub use initial_window::InitialWindow;
+pub use lightlag_control::rtt::{Rto, Variance, VarianceGain};
 pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
 pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;
 pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
@@ -273,70 +274,6 @@ pub struct DelayedAck {
     /// Linux's rules instead of counting: what is more than `segments` - 1 full ones is acknowledged at once, quick
     /// ACKs return, and the time adapts to the peer's pace, from `timeout` on.
     pub adaptive: bool,
-}
-
-/// Parameters of the retransmission timeout (RFC 6298).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Rto {
-    /// Before the first sample.
-    pub initial: Duration,
-    /// Of the SYN.
-    pub syn: Duration,
-    /// Lower bound of the whole.
-    pub min: Duration,
-    /// Upper bound, with back-off.
-    pub max: Duration,
-    /// Lower bound of the variance term: the clock's granularity (RFC 6298 §2), or 200 ms as in Linux.
-    pub variance_floor: Duration,
-    /// Gain of RTTVAR.
-    pub variance_gain: VarianceGain,
-    /// How RTTVAR follows the samples.
-    pub variance: Variance,
-    /// Both gains are divided by the samples that a round trip should give (RFC 7323 appendix G).
-    pub scaled_gains: bool,
-    /// Any ACK restarts the timer, one that acknowledges nothing new, too (ns-2, `LinuxTcpAgent::time_processing`).
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub every_ack: bool,
-}
-
-/// How RTTVAR follows the samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Variance {
-    /// A moving mean of the deviations (RFC 6298 §2.3).
-    Mean,
-    /// The largest mean within a round trip: it rises at once and falls by a quarter of the way a round trip (Linux).
-    Peak,
-}
-
-/// Gain of RTTVAR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
-pub enum VarianceGain {
-    /// 1/4 (RFC 6298 §2.3).
-    #[serde(rename = "1/4")]
-    Quarter,
-    /// 1/8, as INET.
-    #[serde(rename = "1/8")]
-    Eighth,
-}
-
-impl VarianceGain {
-    /// `old` moved towards `sample` by the gain.
-    // A division by a number that is not a constant takes as long as the rest of a round-trip sample.
-    pub fn smooth(self, old: Duration, sample: Duration) -> Duration {
-        match self {
-            Self::Quarter => (old * 3 + sample) / 4,
-            Self::Eighth => (old * 7 + sample) / 8,
-        }
-    }
-
-    /// One over the gain.
-    pub fn divisor(self) -> u64 {
-        match self {
-            Self::Quarter => 4,
-            Self::Eighth => 8,
-        }
-    }
 }
 
 /// Which ACKs give a round-trip sample.

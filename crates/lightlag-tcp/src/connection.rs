@@ -5,11 +5,11 @@
 
 use crate::account::{Account, Limited, Snapshot, Statistics};
 use crate::config::Config;
-use crate::congestion::{CongestionControl, Needs};
 use crate::ecn::Ecn;
 use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
 use crate::sender::{Expiry, Sender};
+use lightlag_control::congestion::{CongestionControl, Needs};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
 

@@ -5,27 +5,23 @@
 //!
 //! - [`segment`]: a segment and its options, with sizes as on the wire.
 //! - [`connection`]: the state machine, which joins the sending half and the [`receiver`].
-//! - [`scoreboard`], [`rtt`] and [`delivery_rate`]: what the sender knows about its segments and about the path.
+//! - [`scoreboard`]: what the sender knows about its segments.
 //! - [`recovery`]: what is lost, and when an episode of repair begins and ends.
-//! - [`congestion`]: how much may be in flight.
-//! - [`bucket`]: rate control beside that.
 //! - [`ecn`]: congestion marks and how they travel back.
 //! - [`fast_open`]: data with the SYN.
 //! - [`config`] and [`profile`]: what an endpoint does, and whose behaviour that is.
+//!
+//! How much may be in flight, and what is measured of the path, comes from [`lightlag_control`].
 
 pub mod account;
-pub mod bucket;
 pub mod config;
-pub mod congestion;
 pub mod connection;
-pub mod delivery_rate;
 pub mod ecn;
 pub mod fast_open;
 mod holes;
 pub mod profile;
 pub mod receiver;
 pub mod recovery;
-pub mod rtt;
 pub mod scoreboard;
 pub mod segment;
 mod sender;

@@ -5,8 +5,8 @@ use crate::config::{
     PartialAcks, Probe, Reductions, Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance, VarianceGain,
     WindowEdge, WindowRule,
 };
-use crate::congestion::Choice;
 use crate::ecn::{AccecnOption, Ect, Mode};
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

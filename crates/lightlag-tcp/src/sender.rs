@@ -2,15 +2,15 @@
 
 use crate::account::{Account, Limit};
 use crate::config::{Config, IdleRestart, PartialAcks, Reductions, RttSamples, Scheme};
-use crate::congestion::careful_resume::CarefulResume;
-use crate::congestion::{self, CongestionControl, Needs, Phase, Probes};
-use crate::delivery_rate::RateSampler;
 use crate::profile::Profile;
 use crate::recovery::{Recovery, Rules, Signs};
-use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
+use lightlag_control::congestion::careful_resume::CarefulResume;
+use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes};
+use lightlag_control::delivery_rate::RateSampler;
+use lightlag_control::pacing::Pacer;
+use lightlag_control::rtt::RttEstimator;
 use lightlag_core::{Duration, Instant};
-use pacing::Pacer;
 use std::collections::VecDeque;
 use tail::Tail;
 use validation::Validation;

@@ -2,9 +2,9 @@
 
 mod path;
 
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 use lightlag_tcp::config::{Bets, LossAssumption, RateControl, Scps, SnackForm};
-use lightlag_tcp::congestion::Choice;
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use lightlag_tcp::{Config, Connection, Hole, HoleTotals, Profile, Scheme, State};
 use path::{CLIENT, Path, SERVER, Sent};

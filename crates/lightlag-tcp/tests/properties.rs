@@ -2,9 +2,9 @@
 
 mod path;
 
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, RandomStream};
 use lightlag_tcp::config::{DelayedAck, Growth, RttSamples, Scheme};
-use lightlag_tcp::congestion::Choice;
 use lightlag_tcp::segment::SeqNumber;
 use lightlag_tcp::{Config, Failure, Profile, State};
 use path::{CLIENT, Path, SERVER};

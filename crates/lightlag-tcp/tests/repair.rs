@@ -2,9 +2,9 @@
 
 mod path;
 
+use lightlag_control::congestion::{Ack, Cause, Needs, Phase};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_tcp::config::{DelayedAck, Growth, RttSamples, Scheme};
-use lightlag_tcp::congestion::{Ack, Cause, Needs, Phase};
 use lightlag_tcp::segment::SeqNumber;
 use lightlag_tcp::{Config, Connection};
 use path::{CLIENT, Fixed, Path, SERVER, plain};

@@ -2,10 +2,10 @@
 
 mod path;
 
+use lightlag_control::bucket::Route;
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration, Instant, Rate};
-use lightlag_tcp::bucket::Route;
 use lightlag_tcp::config::{LossAssumption, RateControl, Scps, SnackForm};
-use lightlag_tcp::congestion::Choice;
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use lightlag_tcp::{Config, Connection, Options, Profile, Scheme};
 use path::{CLIENT, Path, SERVER, Sent};

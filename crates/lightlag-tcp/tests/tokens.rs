@@ -2,9 +2,9 @@
 
 mod path;
 
+use lightlag_control::congestion::catalog;
 use lightlag_core::{Bytes, Instant, RandomStream, Rate};
 use lightlag_tcp::config::{Config, RateControl};
-use lightlag_tcp::congestion::catalog;
 use lightlag_tcp::ecn::Mode;
 use lightlag_tcp::segment::Flags;
 use lightlag_tcp::{Options, Profile};

@@ -2,9 +2,9 @@
 
 mod path;
 
+use lightlag_control::congestion::{Cause, Needs, Phase};
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::config::{DelayedAck, Scheme};
-use lightlag_tcp::congestion::{Cause, Needs, Phase};
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use lightlag_tcp::{Config, Failure, Profile, State};
 use path::{CLIENT, Fixed, Halving, Path, SERVER, plain};

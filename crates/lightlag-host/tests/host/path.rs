@@ -1,9 +1,9 @@
 //! What routers say about segments under way: RFC 1191, RFC 8201, RFC 5927, RFC 5461.
 
 use super::world::{CLIENT, Pipe, SERVER, World, pattern};
+use lightlag_control::congestion::Choice;
 use lightlag_core::Duration;
 use lightlag_host::{Counters, SocketError, SocketId};
-use lightlag_tcp::congestion::Choice;
 use lightlag_wire::icmp::{self, Error};
 use std::net::IpAddr;
 

@@ -246,7 +246,7 @@ impl Test {
     fn take_parameters(&mut self) {
         let Some(text) = self.take_json() else { return };
         let parameters: Option<Parameters> = serde_json::from_slice(&text).ok();
-        let known = |name: &String| name.parse::<lightlag_tcp::congestion::Choice>().is_ok();
+        let known = |name: &String| name.parse::<lightlag_control::congestion::Choice>().is_ok();
         match parameters {
             Some(wanted)
                 if wanted.tcp

@@ -4,10 +4,10 @@ use super::flow::FlowTemplate;
 use super::traffic::Traffic;
 use super::varied::{Quantity, Varied};
 use super::{Network, Scenario};
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Probability, RandomStream};
 use lightlag_net::Loss;
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_tcp::congestion::Choice;
 
 impl Scenario {
     /// Whether anything is drawn at random that can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or

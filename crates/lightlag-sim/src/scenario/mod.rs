@@ -67,9 +67,9 @@ pub use traffic::{
 pub use varied::{Quantity, Varied};
 
 use error::{Errors, Path};
+use lightlag_control::congestion::Choice;
 use lightlag_core::Duration;
 use lightlag_tcp::Options;
-use lightlag_tcp::congestion::Choice;
 use reader::{FromValue, Table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

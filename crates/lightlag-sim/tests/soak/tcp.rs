@@ -1,9 +1,9 @@
 //! The `tcp` table of a flow: whatever may stand together.
 
 use crate::generator::Draw;
+use lightlag_control::congestion::{Choice, Entry, catalog};
 use lightlag_tcp::Profile;
 use lightlag_tcp::config::{Config, RttSamples};
-use lightlag_tcp::congestion::{Choice, Entry, catalog};
 
 /// A `tcp` table and what of it matters to the rest of the scenario.
 pub struct Drawn {

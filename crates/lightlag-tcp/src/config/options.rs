@@ -5,10 +5,10 @@ use super::{
     PartialAcks, Probe, RateControlOptions, ReceiveBuffer, Reductions, RouteSwitch, RttSamples, Scheme, ScpsSwitch,
     TimerGranularity, Variance, VarianceGain, WindowEdge, WindowRule, route, scps,
 };
-use crate::congestion::Choice;
-use crate::congestion::careful_resume::Saved;
 use crate::ecn::{AccecnOption, Ect, Mode};
 use crate::profile::Profile;
+use lightlag_control::congestion::Choice;
+use lightlag_control::congestion::careful_resume::Saved;
 use lightlag_core::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;

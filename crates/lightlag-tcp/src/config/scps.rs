@@ -2,9 +2,9 @@
 
 use super::options::{OptionError, error, in_range};
 use super::{Config, Scheme};
-use crate::congestion::Probes;
 use crate::ecn::Mode;
 use crate::segment::{Flags, HEADER, Segment};
+use lightlag_control::congestion::Probes;
 use lightlag_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;

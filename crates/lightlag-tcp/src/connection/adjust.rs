@@ -2,7 +2,7 @@
 
 use super::{Connection, State};
 use crate::config::{Config, KeepAlive};
-use crate::congestion::Choice;
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration, Instant};
 use std::sync::Arc;
 

@@ -3,10 +3,10 @@
 
 use super::{Connection, State};
 use crate::config::{Config, WindowEdge};
-use crate::congestion::Phase;
 use crate::ecn::Delivered;
 use crate::scoreboard::Counts;
 use crate::segment::{Segment, SeqNumber};
+use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Rate};
 
 /// What a connection knows beyond its [`Snapshot`](crate::Snapshot). It is put together when somebody asks.

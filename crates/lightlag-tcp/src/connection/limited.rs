@@ -6,9 +6,9 @@
 use super::compressed::Compression;
 use super::marks::ECN_BYTES_LEN;
 use super::{Connection, State};
-use crate::bucket::{Limiter, Route};
 use crate::config::Config;
 use crate::segment::{HEADER, Segment};
+use lightlag_control::bucket::{Limiter, Route};
 use lightlag_core::{Bytes, Instant, Rate};
 
 /// Bytes of an IPv4 header.

@@ -3,8 +3,8 @@
 //! start is acknowledged, and what was reported until then is forgotten: losses above it are found anew.
 
 use super::{Recovery, Verdict};
-use crate::congestion::Phase;
 use crate::scoreboard::Scoreboard;
+use lightlag_control::congestion::Phase;
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
     let lost = board.mark_behind();

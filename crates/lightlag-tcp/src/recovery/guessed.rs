@@ -9,8 +9,8 @@
 //! `tcp_is_non_sack_preventing_reopen`).
 
 use super::{DUP_THRESHOLD, MOST_REORDERING, News, Recovery, Verdict};
-use crate::congestion::Phase;
 use crate::scoreboard::{Delivery, Scoreboard};
+use lightlag_control::congestion::Phase;
 use std::num::NonZeroU16;
 
 /// [`DUP_THRESHOLD`], as the kernel begins with it.

@@ -22,11 +22,11 @@ mod tests;
 pub use undo::Signs;
 
 use crate::config::{Reductions, Scheme};
-use crate::congestion::{Cause, Phase};
 use crate::scoreboard::{Delivery, Range, Scoreboard};
 use crate::timer;
 use guessed::Guesses;
 use halving::Halving;
+use lightlag_control::congestion::{Cause, Phase};
 use lightlag_core::{Duration, Instant};
 use prr::Prr;
 use rack::Rack;

@@ -2,8 +2,8 @@
 //! restarts with the first partial ACK only, or with each (§4: "Impatient", "Slow-but-Steady").
 
 use super::{News, Recovery, Verdict};
-use crate::congestion::Phase;
 use crate::scoreboard::Scoreboard;
+use lightlag_control::congestion::Phase;
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     let segment = i64::from(recovery.segment_size);

@@ -2,8 +2,8 @@
 //! passed. Retransmissions that were lost again are found in the same way.
 
 use super::{DUP_THRESHOLD, News, Recovery, Verdict};
-use crate::congestion::Phase;
 use crate::scoreboard::{Delivery, Scoreboard};
+use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 
 /// Recoveries without a D-SACK after which the reordering window is small again (RFC 8985 §6.2 step 4).

@@ -1,8 +1,8 @@
 //! Fast retransmit and fast recovery (RFC 5681 §3.2): one loss an episode.
 
 use super::{News, Recovery, Verdict};
-use crate::congestion::Phase;
 use crate::scoreboard::Scoreboard;
+use lightlag_control::congestion::Phase;
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     if recovery.phase == Phase::Open {

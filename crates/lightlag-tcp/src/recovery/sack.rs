@@ -1,8 +1,8 @@
 //! Loss recovery based on SACK (RFC 6675).
 
 use super::{DUP_THRESHOLD, Recovery, Verdict};
-use crate::congestion::Phase;
 use crate::scoreboard::Scoreboard;
+use lightlag_control::congestion::Phase;
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
     if board.any_sacked() {

@@ -5,8 +5,8 @@
 //! again within a round trip of its last copy. The third duplicate ACK tells of a hole at the begin, as with Reno.
 
 use super::{DUP_THRESHOLD, News, Recovery, Verdict};
-use crate::congestion::Phase;
 use crate::scoreboard::{Range, Scoreboard};
+use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {

@@ -5,8 +5,8 @@
 //! delivered that was never sent again (F-RTO, RFC 5682).
 
 use super::{News, Recovery};
-use crate::congestion::Phase;
 use crate::scoreboard::Scoreboard;
+use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
 
 /// Which signs are looked for.

@@ -3,12 +3,12 @@
 use super::{Sender, Tail, Timer};
 use crate::account::Account;
 use crate::config::{Config, Growth, Reductions, RttSamples};
-use crate::congestion::{Ack, Cause, Congestion, Phase};
 use crate::ecn::Marks;
 use crate::recovery::{News, Report, Verdict};
-use crate::rtt::Progress;
 use crate::scoreboard::{Delivery, Range};
 use crate::timestamps::{end_of_tick, ticks_since, timestamp};
+use lightlag_control::congestion::{Ack, Cause, Congestion, Phase};
+use lightlag_control::rtt::Progress;
 use lightlag_core::{Duration, Instant};
 
 /// An acknowledgement in offsets.

@@ -8,9 +8,9 @@
 
 use super::{Sender, Timer};
 use crate::config::{Bets, Config};
-use crate::congestion::Phase;
 use crate::holes::{HoleLog, HoleTotals};
 use crate::scoreboard::Range;
+use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 
 /// What may be given up, and what was.

@@ -12,7 +12,7 @@
 //! Its segments leave back to back, the last with PSH. What Linux cuts at the end of a buffer is not modelled.
 
 use super::Sender;
-use crate::congestion::{LEAST_BURST, Phase};
+use lightlag_control::congestion::{LEAST_BURST, Phase};
 use lightlag_core::{Duration, Instant};
 
 /// A burst at most, in bytes.

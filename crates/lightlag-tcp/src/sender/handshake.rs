@@ -4,9 +4,9 @@ use super::{Expiry, Sender, Timer, rules};
 use crate::account::Account;
 use crate::config::{Config, Scheme};
 use crate::recovery::Recovery;
-use crate::rtt::Progress;
 use crate::scoreboard::{Chunk, Delivery};
 use crate::timestamps::ticks_since;
+use lightlag_control::rtt::Progress;
 use lightlag_core::{Duration, Instant};
 
 /// What RFC 6298 §5.7 takes for data when the SYN timed out and gave no sample.

@@ -5,8 +5,8 @@
 
 use super::Sender;
 use crate::account::Account;
-use crate::congestion::{Probes, Probing};
 use crate::scoreboard::{Chunk, Range};
+use lightlag_control::congestion::{Probes, Probing};
 use lightlag_core::Instant;
 
 impl Sender {

@@ -18,58 +18,6 @@ const AVOIDANCE: f64 = 1.2;
 /// Segments that leave before pacing starts, where the sender makes bursts; the burst of the last is paced (Linux).
 const UNPACED: u64 = 10;
 
-/// The schedule of what leaves.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct Pacer {
-    /// Nothing leaves before.
-    next: Instant,
-    /// When a segment that waits may leave; [`Instant::MAX`] if none waits.
-    pub(super) timer: Instant,
-}
-
-impl Pacer {
-    pub(super) fn new() -> Self {
-        Self { next: Instant::ZERO, timer: Instant::MAX }
-    }
-
-    /// When the next segment may leave.
-    pub(super) fn next_departure(&self) -> Instant {
-        self.next
-    }
-
-    /// Whether a segment has to wait.
-    pub(super) fn holds(&self, now: Instant) -> bool {
-        self.next > now
-    }
-
-    pub(super) fn wait(&mut self) {
-        self.timer = self.next;
-    }
-
-    /// Wakes the sender at this time: something waits until then.
-    pub(super) fn wait_until(&mut self, time: Instant) {
-        self.timer = time;
-    }
-
-    /// The time has come, if it has.
-    pub(super) fn wake(&mut self, now: Instant) {
-        if self.timer <= now {
-            self.timer = Instant::MAX;
-        }
-    }
-
-    fn sent(&mut self, now: Instant, time: Duration) {
-        self.next = self.next.max(now) + time;
-    }
-
-    /// A burst left that takes so much time; what it left later than it might have, it makes good by half at most.
-    fn sent_burst(&mut self, now: Instant, time: Duration) {
-        let late = now.since(self.next);
-        self.next = self.next.max(now) + time.saturating_sub(late.min(time / 2));
-    }
-}
-
 impl Sender {
     /// A segment left: when may the next one, by the pacing rate?
     #[inline(never)]

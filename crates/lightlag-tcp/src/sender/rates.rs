@@ -1,9 +1,9 @@
 //! Feeds the delivery-rate sampler, where there is one.
 
 use super::Sender;
-use crate::congestion::RateSample;
-use crate::delivery_rate::Supply;
 use crate::scoreboard::Chunk;
+use lightlag_control::congestion::RateSample;
+use lightlag_control::delivery_rate::Supply;
 use lightlag_core::Instant;
 
 impl Sender {

@@ -2,7 +2,7 @@
 //! next ones may. Repairs and new data share what a burst allows, repairs first; a tail probe goes beyond it.
 
 use super::Sender;
-use crate::congestion::Sent;
+use lightlag_control::congestion::Sent;
 use lightlag_core::Instant;
 
 impl Sender {

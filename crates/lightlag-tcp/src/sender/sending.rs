@@ -3,8 +3,8 @@
 use super::{Sender, Timer};
 use crate::account::{Account, Limit};
 use crate::config::{Config, RttSamples};
-use crate::congestion::Phase;
 use crate::scoreboard::Chunk;
+use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 
 /// How long data waits at most for a window that is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).

@@ -3,9 +3,9 @@
 use super::{Acknowledgement, Sender, Timer};
 use crate::account::Account;
 use crate::config::{Config, TimerGranularity};
-use crate::congestion::{Cause, Congestion, Phase};
 use crate::scoreboard::Chunk;
 use crate::timer;
+use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 
 /// The delay of an ACK that a lone segment may meet (RFC 8985 §7.2).

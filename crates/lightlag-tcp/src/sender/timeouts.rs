@@ -3,8 +3,8 @@
 use super::{Sender, Tail, Timer};
 use crate::account::{Account, Limit};
 use crate::config::{Config, RttSamples, TimerGranularity};
-use crate::congestion::{Congestion, Phase};
 use crate::timer;
+use lightlag_control::congestion::{Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 
 /// What the retransmission timer's expiry led to.

@@ -1,4 +1,4 @@
-//! A sender whose segments wait for tokens (see [`crate::bucket`]).
+//! A sender whose segments wait for tokens (see [`lightlag_control::bucket`]).
 
 use super::sending::Choice;
 use super::{Sender, Timer};

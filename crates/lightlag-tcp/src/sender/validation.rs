@@ -14,7 +14,7 @@
 
 use super::Sender;
 use crate::account::Account;
-use crate::congestion::{Cause, Congestion, Phase};
+use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 

@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use lightlag_control::congestion::{Ack, Allowance, Cause, Congestion, CongestionControl};
 use lightlag_core::{Codepoint, Duration, Instant};
-use lightlag_tcp::congestion::{Ack, Allowance, Cause, Congestion, CongestionControl};
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use lightlag_tcp::{Config, Connection, Profile, Segment, State};
 use std::collections::BTreeMap;

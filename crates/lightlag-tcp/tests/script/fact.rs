@@ -10,8 +10,8 @@
 
 use super::segment::Number;
 use super::words::{Words, duration, whole};
+use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
-use lightlag_tcp::congestion::Phase;
 use lightlag_tcp::{Connection, Failure, State};
 
 /// Something that holds for a connection.

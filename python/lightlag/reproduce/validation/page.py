@@ -28,13 +28,13 @@ IN_TESTS = (
         "M/D/1 and M/D/1/K: waiting time and loss of a queue with Poisson arrivals",
         "`cargo test -p lightlag-net --test md1`",
     ),
-    ("RTT and RTO vectors of RFC 6298 (single samples, floors, back-off)", "`cargo test -p lightlag-tcp rtt`"),
+    ("RTT and RTO vectors of RFC 6298 (single samples, floors, back-off)", "`cargo test -p lightlag-control rtt`"),
     (
         "Mathis, CUBIC's response function, window / RTT, growth per round trip",
         "`cargo test -p lightlag-sim --test closed_form`",
     ),
-    ("CUBIC's vectors: K, W(t), fast convergence, every variant", "`cargo test -p lightlag-tcp cubic`"),
-    ("Hybla's vectors: ρ, slow start, avoidance", "`cargo test -p lightlag-tcp hybla`"),
+    ("CUBIC's vectors: K, W(t), fast convergence, every variant", "`cargo test -p lightlag-control cubic`"),
+    ("Hybla's vectors: ρ, slow start, avoidance", "`cargo test -p lightlag-control hybla`"),
     ("the SACK option byte by byte", "`cargo test -p lightlag-tcp --test sack_option`"),
     (
         "conservation of packets over random topologies, losses and sizes",

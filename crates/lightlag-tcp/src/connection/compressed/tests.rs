@@ -2,9 +2,9 @@ use super::*;
 use crate::Profile;
 use crate::account::Failure;
 use crate::config::{Config, Scps};
-use crate::congestion::Choice;
 use crate::connection::reset_for;
 use crate::segment::{SeqNumber, SynOptions};
+use lightlag_control::congestion::Choice;
 use std::sync::Arc;
 
 const LOCAL: SeqNumber = SeqNumber(1_000);

@@ -1,9 +1,9 @@
 use super::*;
 use crate::Profile;
 use crate::config::{Bets, Config, KeepAlive, LossAssumption, RateControl, Scheme, Scps};
-use crate::congestion::Choice;
 use crate::ecn::Mode;
 use crate::segment::{Flags, SackBlock, SeqNumber, SynOptions};
+use lightlag_control::congestion::Choice;
 use lightlag_core::Bytes;
 use proptest::prelude::*;
 use std::sync::Arc;

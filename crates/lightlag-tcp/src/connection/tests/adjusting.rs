@@ -66,7 +66,7 @@ fn keep_alive_begins_when_it_is_switched_on() {
 
 #[test]
 fn the_congestion_control_can_be_chosen_until_data_leaves() {
-    use crate::congestion::Choice;
+    use lightlag_control::congestion::Choice;
     let mut client = established(config());
     assert!(client.choose_congestion(Choice::named("cubic")));
     client.write(1);

@@ -1,7 +1,7 @@
 //! Segments of low priority: who sends which, how they are answered, and what they leave alone.
 
 use super::*;
-use crate::congestion::Choice;
+use lightlag_control::congestion::Choice;
 
 const LOW: Flags = Flags(Flags::ACK.0 | Flags::LOW.0);
 

@@ -13,7 +13,7 @@
 //!
 //! What an ACK counts is the connection's choice: one segment, those it acknowledges, or those up to a limit
 //! (RFC 3465). What `reno` and `newreno` do differently, the repair and the window during it, is
-//! [`crate::recovery`]'s: `reno` goes with `recovery = "reno"`, which leaves fast recovery at the first ACK of new
+//! the recovery's: `reno` goes with `recovery = "reno"`, which leaves fast recovery at the first ACK of new
 //! data (§3.2 step 6).
 
 use super::hystart;

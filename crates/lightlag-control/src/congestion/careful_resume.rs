@@ -114,7 +114,7 @@ impl CarefulResume {
     }
 
     /// Everything it needs in front of an algorithm that needs `normal`.
-    pub(crate) fn needs(normal: Needs) -> Needs {
+    pub fn needs(normal: Needs) -> Needs {
         Needs { rate: true, pacing: true, ..normal }
     }
 

@@ -108,7 +108,7 @@ impl Route {
 
 /// A connection's way to its route.
 #[derive(Debug)]
-pub(crate) struct Limiter {
+pub struct Limiter {
     route: Route,
     member: u64,
     /// Bytes of an IP header.
@@ -116,7 +116,8 @@ pub(crate) struct Limiter {
 }
 
 impl Limiter {
-    pub(crate) fn new(route: Route, network_header: u32) -> Self {
+    /// One more connection on this route, whose packets have an IP header of so many bytes.
+    pub fn new(route: Route, network_header: u32) -> Self {
         let member = {
             let mut bucket = route.bucket();
             bucket.members += 1;
@@ -127,7 +128,7 @@ impl Limiter {
 
     /// Takes the tokens of a TCP segment of so many bytes, headers included, or says when they will be there. Who has to wait
     /// keeps its place.
-    pub(crate) fn ask(&self, now: Instant, segment: u32) -> Result<(), Instant> {
+    pub fn ask(&self, now: Instant, segment: u32) -> Result<(), Instant> {
         let parts = self.parts(segment);
         let mut bucket = self.route.bucket();
         let parts = parts.min(bucket.size);
@@ -135,7 +136,7 @@ impl Limiter {
     }
 
     /// A segment of `left` bytes left, or none, where tokens for `asked` bytes were taken.
-    pub(crate) fn settle(&self, asked: Option<u32>, left: Option<u32>) {
+    pub fn settle(&self, asked: Option<u32>, left: Option<u32>) {
         let of = |segment: Option<u32>| segment.map_or(0, |segment| self.parts(segment));
         let mut bucket = self.route.bucket();
         let back = bucket.credit + of(asked).min(bucket.size);
@@ -147,7 +148,7 @@ impl Limiter {
     }
 
     /// It has nothing to send any more.
-    pub(crate) fn leave(&self) {
+    pub fn leave(&self) {
         let member = self.member;
         self.route.bucket().waiting.retain(|waiting| waiting.member != member);
     }

@@ -1,6 +1,6 @@
 //! Congestion control: how much may be in flight, and how fast it may leave.
 //!
-//! Recovery ([`crate::recovery`]) decides what was lost and announces episodes; an algorithm here only answers
+//! The recovery of the transport decides what was lost and announces episodes; an algorithm here only answers
 //! with a window and, if it paces, a rate. It never transmits, and nothing else changes its window.
 //!
 //! An algorithm is one file and one line of the [`registry`]. The window-based ones share a [`Window`] and may take

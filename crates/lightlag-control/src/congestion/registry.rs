@@ -1,11 +1,7 @@
 //! The algorithms by name: what a scenario may say, and what is built from it.
 
 use super::parameters::{self, Parameter, Setting, Value};
-use super::{
-    CongestionControl, Needs, Start, bbr, bbr3, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla,
-    illinois, jersey, ledbat, new_reno, none, noordwijk, peach, reno, scalable, star, tahoe, vegas, veno, wave,
-    westwood, westwood_br, westwood_plus, yeah,
-};
+use super::{CongestionControl, Needs, Start};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -85,7 +81,10 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
 }
 
 macro_rules! algorithms {
-    ($($variant:ident, $name:literal, $config:ty;)*) => {
+    ($($variant:ident, $name:literal, $($module:ident)::+;)*) => {
+        algorithms!(@ $($variant, $name, super::$($module)::+::Config;)*);
+    };
+    (@ $($variant:ident, $name:literal, $config:ty;)*) => {
         /// A congestion control and its parameters. In a scenario it is a name, `"cubic"`, or a table,
         /// `{ algorithm = "cubic", variant = "rfc8312" }`.
         #[derive(Clone, Debug, PartialEq)]
@@ -184,38 +183,38 @@ macro_rules! algorithms {
     };
 }
 
-// One line an algorithm: its variant of `Choice`, its name in a scenario, its parameters.
+// One line an algorithm: its variant of `Choice`, its name in a scenario, its module, where `Config` has its parameters.
 algorithms! {
-    Tahoe, "tahoe", tahoe::Config;
-    Reno, "reno", reno::Config;
-    NewReno, "newreno", new_reno::Config;
-    Bic, "bic", bic::Config;
-    Cubic, "cubic", cubic::Config;
-    HighSpeed, "highspeed", highspeed::Config;
-    Scalable, "scalable", scalable::Config;
-    Htcp, "htcp", htcp::Config;
-    Illinois, "illinois", illinois::Config;
-    Vegas, "vegas", vegas::Config;
-    Veno, "veno", veno::Config;
-    Westwood, "westwood", westwood::Config;
-    WestwoodPlus, "westwood+", westwood_plus::Config;
-    WestwoodBr, "westwoodbr", westwood_br::Config;
-    Jersey, "jersey", jersey::Config;
-    Star, "star", star::Config;
-    Noordwijk, "noordwijk", noordwijk::Config;
-    Wave, "wave", wave::Config;
-    Yeah, "yeah", yeah::Config;
-    Fast, "fast", fast::Config;
-    Compound, "compound", compound::Config;
-    Ledbat, "ledbat", ledbat::Config;
-    Dctcp, "dctcp", dctcp::Config;
-    Hybla, "hybla", hybla::Config;
-    Bbr, "bbr", bbr::Config;
-    Bbr3, "bbr3", bbr3::Config;
-    Copa, "copa", copa::Config;
-    Peach, "peach", peach::Config;
-    PeachPlus, "peach+", peach::plus::Config;
-    NoControl, "none", none::Config;
+    Tahoe, "tahoe", tahoe;
+    Reno, "reno", reno;
+    NewReno, "newreno", new_reno;
+    Bic, "bic", bic;
+    Cubic, "cubic", cubic;
+    HighSpeed, "highspeed", highspeed;
+    Scalable, "scalable", scalable;
+    Htcp, "htcp", htcp;
+    Illinois, "illinois", illinois;
+    Vegas, "vegas", vegas;
+    Veno, "veno", veno;
+    Westwood, "westwood", westwood;
+    WestwoodPlus, "westwood+", westwood_plus;
+    WestwoodBr, "westwoodbr", westwood_br;
+    Jersey, "jersey", jersey;
+    Star, "star", star;
+    Noordwijk, "noordwijk", noordwijk;
+    Wave, "wave", wave;
+    Yeah, "yeah", yeah;
+    Fast, "fast", fast;
+    Compound, "compound", compound;
+    Ledbat, "ledbat", ledbat;
+    Dctcp, "dctcp", dctcp;
+    Hybla, "hybla", hybla;
+    Bbr, "bbr", bbr;
+    Bbr3, "bbr3", bbr3;
+    Copa, "copa", copa;
+    Peach, "peach", peach;
+    PeachPlus, "peach+", peach::plus;
+    NoControl, "none", none;
 }
 
 /// Names of the literature, in lower case and without a "TCP" before or behind them.
@@ -244,7 +243,7 @@ const ALIASES: &[(&str, &str)] = &[
 ///
 /// # Examples
 /// ```
-/// use lightlag_tcp::congestion::canonical;
+/// use lightlag_control::congestion::canonical;
 ///
 /// assert_eq!(canonical("TCP Hybla"), Some("hybla"));
 /// assert_eq!(canonical("HSTCP"), Some("highspeed"));
@@ -292,7 +291,7 @@ impl Choice {
 
 impl Default for Choice {
     fn default() -> Self {
-        Self::Cubic(cubic::Config::default())
+        Self::Cubic(super::cubic::Config::default())
     }
 }
 

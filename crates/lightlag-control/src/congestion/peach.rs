@@ -17,7 +17,7 @@
 //!   in congestion avoidance. If all arrive, W is W0 again; if half of them or more are dropped, it stays W0/2.
 //! - **A congestion mark** is no error of a link: W = W0/2 without dummy segments†.
 //!
-//! The repair itself is [`crate::recovery`]'s. What shows a repair to be spurious is not believed, since a dummy segment
+//! The repair itself is the recovery's. What shows a repair to be spurious is not believed, since a dummy segment
 //! may have filled the hole. [`plus`] is TCP Peach+.
 
 use super::parameters::{Place, Setting};

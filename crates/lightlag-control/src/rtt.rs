@@ -12,8 +12,73 @@
 //! its largest value in a round trip, at least the floor, for 4 RTTVAR: upwards at once, downwards by a quarter of the way
 //! at the end of the round. A path whose samples hardly differ keeps a timeout that one late ACK does not reach.
 
-use crate::config::{Rto, Variance};
 use lightlag_core::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of the retransmission timeout (RFC 6298).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Rto {
+    /// Before the first sample.
+    pub initial: Duration,
+    /// Of the SYN.
+    pub syn: Duration,
+    /// Lower bound of the whole.
+    pub min: Duration,
+    /// Upper bound, with back-off.
+    pub max: Duration,
+    /// Lower bound of the variance term: the clock's granularity (RFC 6298 §2), or 200 ms as in Linux.
+    pub variance_floor: Duration,
+    /// Gain of RTTVAR.
+    pub variance_gain: VarianceGain,
+    /// How RTTVAR follows the samples.
+    pub variance: Variance,
+    /// Both gains are divided by the samples that a round trip should give (RFC 7323 appendix G).
+    pub scaled_gains: bool,
+    /// Any ACK restarts the timer, one that acknowledges nothing new, too (ns-2, `LinuxTcpAgent::time_processing`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub every_ack: bool,
+}
+
+/// How RTTVAR follows the samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Variance {
+    /// A moving mean of the deviations (RFC 6298 §2.3).
+    Mean,
+    /// The largest mean within a round trip: it rises at once and falls by a quarter of the way a round trip (Linux).
+    Peak,
+}
+
+/// Gain of RTTVAR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum VarianceGain {
+    /// 1/4 (RFC 6298 §2.3).
+    #[serde(rename = "1/4")]
+    Quarter,
+    /// 1/8, as INET.
+    #[serde(rename = "1/8")]
+    Eighth,
+}
+
+impl VarianceGain {
+    /// `old` moved towards `sample` by the gain.
+    // A division by a number that is not a constant takes as long as the rest of a round-trip sample.
+    pub fn smooth(self, old: Duration, sample: Duration) -> Duration {
+        match self {
+            Self::Quarter => (old * 3 + sample) / 4,
+            Self::Eighth => (old * 7 + sample) / 8,
+        }
+    }
+
+    /// One over the gain.
+    pub fn divisor(self) -> u64 {
+        match self {
+            Self::Quarter => 4,
+            Self::Eighth => 8,
+        }
+    }
+}
 
 /// The estimate of one path.
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +98,13 @@ pub struct RttEstimator {
 
 /// What was acknowledged and what was sent when a sample came.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Progress {
-    pub(crate) una: u64,
-    pub(crate) nxt: u64,
+pub struct Progress {
+    /// First unacknowledged offset.
+    pub una: u64,
+    /// The offset of the next new data.
+    pub nxt: u64,
     /// Samples that this round trip should give; none where that does not count.
-    pub(crate) expected: u64,
+    pub expected: u64,
 }
 
 impl RttEstimator {
@@ -68,7 +135,7 @@ impl RttEstimator {
 
     /// As [`Self::sample`], by the rule of the configuration.
     #[inline]
-    pub(crate) fn sample_at(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
+    pub fn sample_at(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
         match config.variance {
             Variance::Mean if config.scaled_gains && progress.expected > 1 => {
                 self.sample_scaled(rtt, config, progress.expected);
@@ -198,7 +265,6 @@ fn towards(old: Duration, sample: Duration, parts: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::VarianceGain;
 
     const NO_FLOOR: Rto = Rto {
         initial: Duration::from_secs(1),

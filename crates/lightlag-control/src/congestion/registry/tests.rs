@@ -1,7 +1,7 @@
 use super::*;
-use crate::congestion::Probes;
 use crate::congestion::hystart::Policy;
 use crate::congestion::tests::start;
+use crate::congestion::{Probes, cubic};
 use lightlag_core::Duration;
 
 fn choice(json: &str) -> Choice {

@@ -14,7 +14,7 @@
 //! ACK was that of an earlier copy.
 //!
 //! Only a connection whose algorithm [needs](crate::congestion::Needs) it has a sampler. Segments have the running
-//! numbers of the [scoreboard](crate::scoreboard), and the snapshots are a ring beside its records. The sender calls
+//! numbers of the scoreboard of their sender, and the snapshots are a ring beside its records. The sender calls
 //!
 //! 1. [`RateSampler::check_application_limited`] when the application writes, at the begin of an ACK and of a timer;
 //! 2. [`RateSampler::sent`] for each segment that leaves, new or again, once its pacing lets it go;
