@@ -1,5 +1,6 @@
 use super::*;
 use crate::scoreboard::Delivery;
+use lightlag_control::congestion::Cause;
 use lightlag_core::{Duration, Instant};
 
 const SIZE: u64 = 1_000;
