@@ -1,0 +1,45 @@
+//! Values that do not fit: the key, the value and the remedy.
+
+use lightlag_core::Duration;
+use std::fmt;
+
+/// A key of the `tcp` table whose value does not fit, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionError {
+    /// The key, with a dot before a part of it.
+    pub key: String,
+    /// The value and the remedy.
+    pub message: String,
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.message)
+    }
+}
+
+impl std::error::Error for OptionError {}
+
+pub(in crate::config) fn error<T>(key: &str, message: String) -> Result<T, OptionError> {
+    Err(OptionError { key: key.to_owned(), message })
+}
+
+pub(in crate::config) fn in_range(
+    key: &str,
+    value: u64,
+    least: u64,
+    most: u64,
+    unit: &str,
+) -> Result<u64, OptionError> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    error(key, format!("{value}{unit} is not between {least} and {most}{unit}"))
+}
+
+pub(in crate::config) fn between(key: &str, value: Duration, most_hours: u64) -> Result<(), OptionError> {
+    if value < Duration::from_millis(1) || value > Duration::from_secs(3_600 * most_hours) {
+        return error(key, format!("{value} is not between 1 ms and {most_hours} h"));
+    }
+    Ok(())
+}

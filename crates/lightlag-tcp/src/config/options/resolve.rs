@@ -1,0 +1,269 @@
+//! Options over a profile: the configuration that they make, if they fit together.
+
+use super::super::{
+    ChallengeAcks, Config, DelayedAck, FastOpen, Growth, RttSamples, Scheme, ScpsSwitch, Variance, route, scps,
+};
+use super::error::{between, error, in_range};
+use super::{DelayedAckSwitch, OptionError, Options, RtoOptions};
+use crate::ecn::Mode;
+use lightlag_core::{Bytes, Duration};
+
+/// Hours that a timeout lasts at most: six of a round trip of a day.
+const LONGEST_TIMER: u64 = 144;
+
+impl Options {
+    /// The profile's table with these options over it.
+    pub fn resolve(&self) -> Result<Config, OptionError> {
+        let mut config = self.profile.unwrap_or_default().config();
+        if let Some(mss) = self.mss {
+            config.mss = in_range("mss", mss.0, 36, 65_000, " B")? as u16;
+        }
+        if let Some(window) = self.initial_window {
+            window.apply(&mut config)?;
+        }
+        if let Some(segments) = self.initial_ssthresh {
+            let segments = in_range("initial_ssthresh", segments.into(), 2, 1_000_000, " segments")?;
+            config.initial_ssthresh = Some(segments as u32);
+        }
+        if let Some(buffer) = self.receive_buffer {
+            (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
+        }
+        set(&mut config.receive_window, &self.receive_window);
+        set(&mut config.push, &self.push);
+        set(&mut config.tso, &self.tso);
+        set(&mut config.sack_compression, &self.sack_compression);
+        set(&mut config.probe, &self.probe);
+        set(&mut config.syn_data, &self.syn_data);
+        set(&mut config.fast_open, &self.fast_open);
+        set(&mut config.partial_segments, &self.partial_segments);
+        set(&mut config.window_edge, &self.window_edge);
+        set(&mut config.congestion, &self.congestion);
+        set(&mut config.sack, &self.sack);
+        set(&mut config.dsack, &self.dsack);
+        set(&mut config.timestamps, &self.timestamps);
+        set(&mut config.ect, &self.ect);
+        set(&mut config.ect_control, &self.ect_control);
+        set(&mut config.accecn_option, &self.accecn_option);
+        set(&mut config.abe, &self.abe);
+        set(&mut config.window_scaling, &self.window_scaling);
+        set(&mut config.timer_granularity, &self.timer_granularity);
+        set(&mut config.rtt_samples, &self.rtt_samples);
+        set(&mut config.recovery, &self.recovery);
+        set(&mut config.partial_acks, &self.partial_acks);
+        set(&mut config.prr, &self.prr);
+        set(&mut config.rate_halving, &self.rate_halving);
+        // Each takes the place of the profile's other one.
+        config.prr &= self.rate_halving != Some(true) || self.prr == Some(true);
+        config.rate_halving &= self.prr != Some(true) || self.rate_halving == Some(true);
+        set(&mut config.prr_marks, &self.prr_marks);
+        set(&mut config.reductions, &self.reductions);
+        set(&mut config.tlp, &self.tlp);
+        set(&mut config.frto, &self.frto);
+        set(&mut config.eifel, &self.eifel);
+        set(&mut config.dsack_undo, &self.dsack_undo);
+        set(&mut config.pacing, &self.pacing);
+        set(&mut config.idle_restart, &self.idle_restart);
+        if let Some(limit) = self.burst_limit {
+            config.burst_limit = match in_range("burst_limit", limit.into(), 0, 1_000_000, " segments")? {
+                0 => None,
+                limit => Some(limit as u32),
+            };
+        }
+        self.check_switches(&config)?;
+        set(&mut config.growth, &self.growth);
+        set(&mut config.limited_transmit, &self.limited_transmit);
+        set(&mut config.nagle, &self.nagle);
+        set(&mut config.minshall, &self.minshall);
+        set(&mut config.syn_retries, &self.syn_retries);
+        set(&mut config.syn_linear_timeouts, &self.syn_linear_timeouts);
+        set(&mut config.retries, &self.retries);
+        set(&mut config.time_wait, &self.time_wait);
+        config.fin_wait = self.fin_wait.or(config.fin_wait);
+        set(&mut config.answer_unsent, &self.answer_unsent);
+        config.challenge_acks = self.challenge_acks.or(config.challenge_acks);
+        config.keep_alive = self.keep_alive.or(config.keep_alive);
+        config.careful_resume = self.careful_resume.or(config.careful_resume);
+        check_careful_resume(&config)?;
+        if let Some(switch) = self.delayed_ack {
+            config.delayed_ack = delayed_ack(switch, config.delayed_ack)?;
+        }
+        config.ack_interval = self.ack_interval.or(config.ack_interval).filter(|interval| !interval.is_zero());
+        if let Some(switch) = self.scps {
+            config.scps = switch.resolve(config.scps)?;
+        }
+        self.resolve_route(&mut config)?;
+        set(&mut config.loss_assumption, &self.loss_assumption);
+        config.outage_after = self.outage_after.or(config.outage_after).filter(|timeouts| *timeouts > 0);
+        scps::check(&mut config, self.recovery.is_some(), self.scps.is_some_and(ScpsSwitch::names_snack))?;
+        config.ecn = ecn(self.ecn, &config)?;
+        check_fast_open(&config)?;
+        scps::check_compression(&config)?;
+        check_closing(&config)?;
+        if let Growth::Abc(limit) = config.growth {
+            in_range("growth.abc", limit.into(), 1, 255, " segments")?;
+        }
+        Ok(config)
+    }
+
+    /// The route, what it sets, and what is named beside it.
+    fn resolve_route(&self, config: &mut Config) -> Result<(), OptionError> {
+        let named = route::Named {
+            rto: self.rto.unwrap_or_default(),
+            rate_control: self.rate_control,
+            time_wait: self.time_wait.is_some(),
+            fin_wait: self.fin_wait.is_some(),
+        };
+        if let Some(switch) = self.route {
+            config.route = switch.resolve(named)?;
+        }
+        route::apply(config, &named, None)?;
+        apply_rto(named.rto, config)
+    }
+
+    /// Switches that were set and cannot act together.
+    fn check_switches(&self, config: &Config) -> Result<(), OptionError> {
+        let wants_sack = matches!(config.recovery, Scheme::Sack | Scheme::Rack | Scheme::Fack);
+        if self.recovery.is_some() && wants_sack && !config.sack {
+            let message = "it repairs by what the SACK option reports, and sack = false: set sack = true, or take \
+                           \"newreno\" or \"reno\"";
+            return error("recovery", message.to_owned());
+        }
+        for (key, value) in
+            [("prr", self.prr), ("rate_halving", self.rate_halving), ("tlp", self.tlp), ("dsack_undo", self.dsack_undo)]
+        {
+            if value == Some(true) && !(wants_sack && config.sack) {
+                return error(key, "true needs sack = true and recovery = \"rack\", \"sack\" or \"fack\"".to_owned());
+            }
+        }
+        if self.prr == Some(true) && config.rate_halving {
+            return error("rate_halving", "true goes with prr = false: each says what leaves in recovery".to_owned());
+        }
+        if self.prr_marks == Some(true) && !(config.prr && wants_sack && config.sack) {
+            return error("prr_marks", "true needs prr = true, and what that needs".to_owned());
+        }
+        if self.eifel == Some(true) && !config.timestamps {
+            return error("eifel", "true needs timestamps = true: it compares what they echo".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn set<T: Clone>(place: &mut T, value: &Option<T>) {
+    if let Some(value) = value {
+        *place = value.clone();
+    }
+}
+
+fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<Option<DelayedAck>, OptionError> {
+    let base =
+        profile.unwrap_or(DelayedAck { segments: 2, timeout: Duration::from_millis(200), quick: 0, adaptive: false });
+    match switch {
+        DelayedAckSwitch::Switch(false) => Ok(None),
+        DelayedAckSwitch::Switch(true) => Ok(Some(base)),
+        DelayedAckSwitch::On(options) => {
+            let segments = options.segments.unwrap_or(base.segments);
+            in_range("delayed_ack.segments", segments.into(), 1, 1_000, " segments")?;
+            let timeout = options.timeout.unwrap_or(base.timeout);
+            if timeout.is_zero() || timeout > Duration::from_secs(10) {
+                return error("delayed_ack.timeout", format!("{timeout} is not above 0 s and at most 10 s"));
+            }
+            let (quick, adaptive) = (options.quick.unwrap_or(base.quick), options.adaptive.unwrap_or(base.adaptive));
+            Ok(Some(DelayedAck { segments, timeout, quick, adaptive }))
+        }
+    }
+}
+
+/// Neither a gate nor options of SCPS-TP leave room for data and a cookie on a SYN.
+fn check_fast_open(config: &Config) -> Result<(), OptionError> {
+    let beside = if config.scps.is_some() { "scps" } else { "rate_control" };
+    if config.fast_open != FastOpen::Off && (config.scps.is_some() || config.rate_control.is_some()) {
+        return error("fast_open", format!("data with a SYN does not go with {beside}: leave one of them out"));
+    }
+    Ok(())
+}
+
+/// An algorithm that lives on marks asks for them by itself, as Linux does.
+fn ecn(mode: Option<Mode>, config: &Config) -> Result<Mode, OptionError> {
+    let exact = config.congestion.fixed_needs().exact_marks;
+    match mode {
+        Some(Mode::Off) if exact => {
+            error("ecn", format!("{} lives on congestion marks: leave ecn out", config.congestion.name()))
+        }
+        None if exact => Ok(Mode::Classic),
+        mode => Ok(mode.unwrap_or(config.ecn)),
+    }
+}
+
+/// Whether what was saved can be, and whether there is a window that can jump.
+fn check_careful_resume(config: &Config) -> Result<(), OptionError> {
+    let Some(saved) = config.careful_resume else { return Ok(()) };
+    let most = 1 << 40;
+    in_range("careful_resume.saved_cwnd", saved.saved_cwnd.0, 1, most, " B")?;
+    in_range("careful_resume.max_jump", saved.max_jump.unwrap_or(Bytes(1)).0, 1, most, " B")?;
+    if saved.saved_rtt.is_zero() || saved.saved_rtt > Duration::from_secs(86_400) {
+        return error("careful_resume.saved_rtt", format!("{} is not above 0 s and at most a day", saved.saved_rtt));
+    }
+    if !config.congestion.is_window_based() {
+        let name = config.congestion.name();
+        let message = format!("{name} has no window that could jump; take \"cubic\" or \"newreno\", or leave it out");
+        return error("careful_resume", message);
+    }
+    Ok(())
+}
+
+/// Waiting times and limits of challenges and keep-alive.
+fn check_closing(config: &Config) -> Result<(), OptionError> {
+    let most = Duration::from_secs(7 * 86_400);
+    let keep = config.keep_alive.unwrap_or_default();
+    let challenge = config.challenge_acks.unwrap_or(ChallengeAcks { count: 1, every: most });
+    in_range("challenge_acks.count", challenge.count.into(), 1, 1_000, "")?;
+    in_range("keep_alive.probes", keep.probes.into(), 1, 1_000, "")?;
+    for (key, value, least) in [
+        ("time_wait", config.time_wait, Duration::ZERO),
+        ("fin_wait", config.fin_wait.unwrap_or_default(), Duration::ZERO),
+        ("challenge_acks.every", challenge.every, Duration::from_millis(1)),
+        ("keep_alive.idle", keep.idle, Duration::from_millis(1)),
+        ("keep_alive.interval", keep.interval, Duration::from_millis(1)),
+    ] {
+        if value < least || value > most {
+            return error(key, format!("{value} is not between {least} and 7 days"));
+        }
+    }
+    Ok(())
+}
+
+pub(in crate::config) fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError> {
+    let rto = &mut config.rto;
+    set(&mut rto.initial, &options.initial);
+    set(&mut rto.syn, &options.syn.or(options.initial));
+    set(&mut rto.min, &options.min);
+    set(&mut rto.max, &options.max);
+    set(&mut rto.variance_floor, &options.variance_floor);
+    set(&mut rto.variance_gain, &options.variance_gain);
+    set(&mut rto.variance, &options.variance);
+    set(&mut rto.scaled_gains, &options.scaled_gains);
+    set(&mut rto.every_ack, &options.every_ack);
+    if options.scaled_gains == Some(true) && rto.variance == Variance::Peak {
+        return error("rto.scaled_gains", "true needs variance = \"mean\": the gains of \"peak\" are fixed".into());
+    }
+    let one_at_a_time = matches!(config.rtt_samples, RttSamples::OnePerRound | RttSamples::Timed);
+    if options.scaled_gains == Some(true) && one_at_a_time {
+        return error("rto.scaled_gains", "true needs rtt_samples = \"send_time\" or \"timestamp\"".into());
+    }
+    for (key, value) in [("rto.initial", rto.initial), ("rto.syn", rto.syn), ("rto.max", rto.max)] {
+        between(key, value, LONGEST_TIMER)?;
+    }
+    if rto.min > rto.max {
+        return error("rto.min", format!("{} is above rto.max, which is {}: make it smaller", rto.min, rto.max));
+    }
+    if rto.initial > rto.max {
+        return error("rto.max", format!("{} is below rto.initial, which is {}: make it larger", rto.max, rto.initial));
+    }
+    if rto.min.is_zero() && rto.variance_floor.is_zero() {
+        return error(
+            "rto.min",
+            "0 s with rto.variance_floor = 0 s lets the timeout fall to the RTT: raise one".into(),
+        );
+    }
+    Ok(())
+}
