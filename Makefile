@@ -27,7 +27,7 @@ FUZZ_TARGETS   := $(sort $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuz
 FUZZ_HOST       = $(shell rustc -vV | sed -n 's/^host: //p')
 SOAK_COUNT     ?= 20000
 SOAK_FIRST     ?= 0
-PAGE           ?= docs/validation.md
+PAGES          ?= docs/validation
 
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -97,16 +97,16 @@ instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit say
 peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md, docs/peers-satellite.md
 	nice $(BIN)/python benchmarks/peers/compare
 
-packetdrill: | tools ## play the packet scripts of packetdrill (TOOL=folder where it was built) and of the kernel (SELFTESTS=its folder) on our TCP: docs/validation.md
+packetdrill: $(BIN)/.engine ## play the packet scripts of packetdrill (TOOL=folder where it was built) and of the kernel (SELFTESTS=its folder) on our TCP: PAGES (docs/validation)
 	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
 	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
-	$(PYTHON) benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release --page docs/validation.md $(if $(SELFTESTS),--selftests "$(SELFTESTS)")
+	$(BIN)/python benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release $(PAGES:%=--out %) $(if $(SELFTESTS),--selftests "$(SELFTESTS)")
 
 emulate-bench: $(BIN)/.engine | iperf3 ping ## real packets through lightlag emulate: how fast, how late, beside the simulation (root)
 	$(BIN)/python benchmarks/emulate/compare
 
-interop: $(BIN)/.engine ## the kernel's TCP against ours over TUN devices, 64 MB each (root): PAGE (docs/validation.md)
-	PYTHONPATH=tests $(BIN)/python -m interop $(PAGE:%=--page %)
+interop: $(BIN)/.engine ## the kernel's TCP against ours over TUN devices, 64 MB each (root): PAGES (docs/validation)
+	PYTHONPATH=tests $(BIN)/python -m interop $(PAGES:%=--out %)
 
 interop-short: $(BIN)/.engine ## a part of it that takes seconds
 	PYTHONPATH=tests $(BIN)/python -m interop --short

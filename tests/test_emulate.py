@@ -341,16 +341,3 @@ def test_devices_are_named_by_text() -> None:
 def test_the_engine_says_what_it_was_given_is_no_scenario() -> None:
     with pytest.raises(_engine.ScenarioError):
         _engine.emulate("{}", ((None, "a", []), (None, "b", [])))
-
-
-def test_sections_that_other_commands_wrote_stay_when_the_page_is_written_again(tmp_path: Path) -> None:
-    from lightlag.reproduce import validation
-    from lightlag.reproduce.validation import marked
-
-    page = tmp_path / "validation.md"
-    others = [marked.section(name, f"## {name}\n\nmeasured") for name in ("kernel", "interoperability")]
-    page.write_text("# Old\n\n" + "\n\n".join(others) + "\n")
-    validation._write(validation.Findings(), page)
-    text = page.read_text()
-    assert "# Old" not in text
-    assert marked.sections(text) == others

@@ -11,7 +11,6 @@ import pytest
 
 from conftest import Lightlag
 from lightlag.namespaces import allowed
-from lightlag.reproduce.validation import marked
 from lightlag.reproduce.validation.kernel import criteria, page, points, runs
 from lightlag.reproduce.validation.kernel.criteria import Cell
 from lightlag.reproduce.validation.kernel.points import PATTERNS, Point
@@ -123,16 +122,17 @@ def test_of_a_bulk_flow_the_run_in_the_middle_counts() -> None:
     assert (cell.kernel, cell.ratio) == ((usual,), 1)
 
 
-def test_the_section_names_what_differs() -> None:
+def test_the_page_names_what_differs() -> None:
     found = [
         Cell(transfer("first"), (observed(1, 0),), (observed(1, 0),)),
         Cell(transfer("tail 1", sack=False), (observed(1, 0), observed(2, 0)), (observed(1, 1),)),
     ]
-    text = page.section(found)
+    written = page.kernel_page(found)
+    text = written.text()
     assert "| tail 1 | cubic | 20 ms | no | 1/0, 2/0 | 1/1 |" in text
     assert "1 of 2, 50.0% | **does not hold** |" in text
     assert "In 1 of 2 cells the kernel repeats its own" in text
-    assert marked.sections(f"# Page\n\n{text}\n") == [text]
+    assert written.result == "0 of 1 criteria hold."
 
 
 def test_runs_of_the_kernel_are_kept_and_a_broken_line_is_left_out(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_run_that_was_late_is_repeated_and_the_best_one_counts(
 
 
 def test_no_cell_of_that_name(lightlag: Lightlag, tmp_path: Path) -> None:
-    done = lightlag("validate", "kernel", "--only", "flowers", "--out", str(tmp_path / "page.md"))
+    done = lightlag("validate", "kernel", "--only", "flowers", "--out", str(tmp_path / "pages"))
     assert done.returncode == 2
     assert 'contains "flowers"' in done.stderr
 

@@ -1,4 +1,4 @@
-"""What the papers left open: closed forms, the list of algorithms, and what has to come out."""
+"""Open questions of the papers: closed forms, the list of algorithms, and what has to come out."""
 
 from __future__ import annotations
 

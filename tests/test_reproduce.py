@@ -13,7 +13,7 @@ from lightlag.reproduce import PAPERS, Row, Verdict, table
 from lightlag.reproduce.cubic_inet import equations, growth, model, point_to_point
 from lightlag.reproduce.epochs import WindowTrace, epochs, time_mean
 from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.validation import Findings, Judgement, document, judges, theory
+from lightlag.reproduce.validation import Findings, Judgement, findings, judges, theory
 
 
 def trace_of(*rows: tuple[float, float, float, float, float, str]) -> WindowTrace:
@@ -225,7 +225,7 @@ def test_the_validation_page_numbers_its_commands() -> None:
         Judgement("a", "p", "lightlag run x.toml", "1", "1", "+0.00%", True, "±1%"),
         Judgement("b", "p", "the same run", "2", "1", "+100.00%", False, "±1%"),
     ]
-    page = document(Findings(closed_forms=rows))
+    page = findings.pages(Findings(closed_forms=rows))["closed-forms"].text()
     assert "| 1 | a | p | 1 | 1 | +0.00% | holds | ±1% |" in page
     assert "| 1 | b | p | 2 | 1 | +100.00% | **does not hold** | ±1% |" in page
     assert "1. `lightlag run x.toml`" in page

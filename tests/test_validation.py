@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,20 @@ import numpy as np
 import pytest
 
 from lightlag.errors import InputError
-from lightlag.reproduce.validation import Findings, document, laws, page, renewal, response, theory, transport, validate
+from lightlag.reproduce import PAPERS
+from lightlag.reproduce.validation import (
+    Findings,
+    findings,
+    laws,
+    pages,
+    renewal,
+    response,
+    theory,
+    transport,
+    validate,
+)
 from lightlag.reproduce.validation.laws import Plain
+from lightlag.reproduce.validation.pages import Page
 from lightlag.reproduce.validation.renewal import FLOWS
 from lightlag.reproduce.validation.response import Cell
 
@@ -97,12 +110,14 @@ def test_a_cell_says_what_it_is_close_to() -> None:
 
 def test_the_page_names_the_cells_outside() -> None:
     cells = [cell(105), cell(125, model=120.0, rtt_s=0.2), cell(150, rtt_s=0.6)]
-    text = document(Findings(cells=cells))
+    page = findings.pages(Findings(cells=cells))["algorithms"]
+    text = page.text()
     assert "| NewReno | 1e-4 | 100 | 105 (+5%) | 125 (+25%, model +4%) | **150 (+50%, model +50%)** |" in text
     assert "**Random distances**" in text
     assert "- NewReno: p = 1e-4, 200 ms" in text
     assert "**Not explained:**\n\n- NewReno: p = 1e-4, 600 ms" in text
     assert "1 are within 10 % of it, and 1 more" in text
+    assert page.result == "2 of 3 windows under random losses and 0 of 0 other comparisons hold."
     assert Findings(cells=cells).failures() == ["NewReno, p = 1e-4, 600 ms: **150 (+50%, model +50%)**"]
 
 
@@ -127,7 +142,36 @@ def test_rates_scale_with_the_round_trip_as_the_window_does() -> None:
     assert all(judgement.holds for judgement in transport.scaling(hybla))
 
 
-def test_a_page_without_a_folder_is_refused_before_anything_runs(tmp_path: Path) -> None:
+def test_a_place_that_can_hold_no_pages_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no folder"):
-        validate(tmp_path / "nowhere" / "page.md")
-    assert page.INTRODUCTION.count("lightlag validate tcp") == 1
+        validate(tmp_path / "nowhere" / "pages")
+    (tmp_path / "page.md").write_text("")
+    with pytest.raises(InputError, match="is a file; name a folder"):
+        validate(tmp_path / "page.md")
+
+
+def test_pages_of_other_commands_stay_and_are_in_the_index(tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    pages.write(folder, {"kernel": Page("The kernel", "3 of 4 hold.", "lightlag validate kernel", "| measured |")})
+    kept = (folder / "kernel.md").read_text()
+    pages.write(folder, {"closed-forms": Page("Forms", "1 of 1 hold.", "lightlag validate tcp", "| a |")})
+    assert (folder / "kernel.md").read_text() == kept
+    rows = [line for line in (tmp_path / "pages.md").read_text().splitlines() if line.startswith("| [")]
+    assert rows == [
+        "| [Forms](pages/closed-forms.md) | 1 of 1 hold. | `lightlag validate tcp` |",
+        "| [The kernel](pages/kernel.md) | 3 of 4 hold. | `lightlag validate kernel` |",
+    ]
+    (folder / "kernel.md").write_text("# Mine\n")
+    with pytest.raises(InputError, match=r"kernel\.md: does not start as a page"):
+        pages.index(folder)
+
+
+def test_the_index_of_the_repository_says_what_its_pages_say() -> None:
+    root = Path(__file__).parent.parent
+    folder = root / pages.FOLDER
+    assert (root / "docs/validation.md").read_text("utf-8") == pages.index(folder)
+    assert {path.stem for path in folder.glob("*.md")} == {*pages.NAMES, *PAPERS}
+    named = {
+        name for path in folder.glob("*.md") for name in re.findall(r"\]\((images/[^)]+)\)", path.read_text("utf-8"))
+    }
+    assert {f"images/{path.name}" for path in (folder / "images").iterdir()} == named

@@ -401,8 +401,8 @@ def reproduce(
 def validate(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp or kernel.")],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The page; its figures go to images beside it.")
-    ] = Path("docs/validation.md"),
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The pages; their index goes beside it, to DIR.md.")
+    ] = Path("docs/validation"),
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
     ] = None,
@@ -410,7 +410,7 @@ def validate(
         int | None, typer.Option(min=1, help="Runs for each item of a paper with a spread; default: what it asks for.")
     ] = None,
     only: Annotated[
-        str, typer.Option(metavar="TEXT", help="kernel: nothing but cells whose description contains this; no page.")
+        str, typer.Option(metavar="TEXT", help="kernel: only cells whose description contains this; no page.")
     ] = "",
     short: Annotated[bool, typer.Option("--short", help="kernel: a few cells that take seconds; no page.")] = False,
     kept: Annotated[Path, typer.Option(metavar="FILE", help="kernel: its runs, which are not measured again.")] = Path(
@@ -427,7 +427,7 @@ def validate(
     exact patterns of losses, completion times, bulk flows. As root, on a machine that does nothing else; some
     minutes. Runs of the kernel are kept, so that it goes on where it was interrupted.
 
-    Prints the tables of the algorithms and writes all of them into a page. The command fails if something does not
+    Prints the tables of the algorithms and writes a page for each subject. The command fails if something does not
     hold.
     """
     from lightlag.reproduce import validation
@@ -447,7 +447,7 @@ def validate(
         raise InputError(f'nothing to validate under "{what}"; there are tcp and kernel')
     found = validation.validate(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if failures := found.failures():
-        raise CommandError(FAILED, f"{len(failures)} judgements do not hold; {out} names them")
+        raise CommandError(FAILED, f"{len(failures)} judgements do not hold; the pages in {out} name them")
 
 
 @app.command(name="list", short_help="List congestion, queues, profiles, scenarios or papers.")

@@ -1,4 +1,4 @@
-"""Plays the matrix: python -m interop [--short] [--only TEXT] [--jobs N] [--page docs/validation.md], from tests/."""
+"""Plays the matrix: python -m interop [--short] [--only TEXT] [--jobs N] [--out docs/validation], from tests/."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 
 from interop import cells, lab
 from interop.cells import Cell
-
-BEGIN, END = "<!-- begin: interoperability -->", "<!-- end: interoperability -->"
+from lightlag.reproduce.validation import pages
+from lightlag.reproduce.validation.pages import Page
 
 
 @dataclass
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="a part that takes seconds, of 4 MB each")
     parser.add_argument("--only", metavar="TEXT", default="", help="only cells whose name holds this")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="transfers at once")
-    parser.add_argument("--page", type=Path, help="write the table into this page")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write the page into this folder")
     options = parser.parse_args()
     reason = lab.why_not()
     if reason is not None:
@@ -45,8 +45,8 @@ def main() -> int:
     outcomes = play(chosen, options.jobs)
     failed = [outcome for outcome in outcomes if outcome.report is None]
     print(f"{len(outcomes) - len(failed)} of {len(outcomes)} transfers: the same bytes, no reset, no stall")
-    if options.page is not None:
-        write_page(options.page, outcomes)
+    if options.out is not None:
+        pages.write(options.out, {"interoperability": page(outcomes)})
     return 1 if failed else 0
 
 
@@ -79,28 +79,16 @@ def line(outcome: Outcome) -> str:
     )
 
 
-def write_page(page: Path, outcomes: list[Outcome]) -> None:
-    """Puts the tables between the two marks of the page, or at its end."""
-    text = page.read_text()
-    before, mark, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2] if mark else ""
-    if not mark:
-        before = before.rstrip("\n") + "\n\n"
-    page.write_text(f"{before}{BEGIN}\n{tables(outcomes)}{END}{after or chr(10)}")
-
-
-def tables(outcomes: list[Outcome]) -> str:
-    """What the page says."""
+def page(outcomes: list[Outcome]) -> Page:
+    """The page of the validation."""
     good = sum(outcome.report is not None for outcome in outcomes)
     rows = [
-        "## Interoperability with the kernel",
+        "A transfer passes if both sides have the same 64 MB (SHA-256), without a reset and without a stall of more "
+        f"than three retransmission timeouts. Linux {platform.release().split('-')[0]}. Path: 200 Mbit/s, round trip "
+        "4 ms, queue of 500 packets. The algorithm is that of our side; the kernel sends with cubic, bbr (beside our "
+        "bbr) or reno (beside our newreno).",
         "",
-        f"Linux {platform.release().split('-')[0]}, {good} of {len(outcomes)} transfers of 64 MB with the same bytes "
-        "(SHA-256) on both sides, no reset and no stall of more than three retransmission timeouts. Path: 200 Mbit/s, "
-        "round trip 4 ms, queue of 500 packets. The algorithm is that of our side; the kernel sends with cubic, bbr "
-        "(beside our bbr) or reno (beside our newreno).",
-        "",
-        "These transfers ran several at a time on two busy cores: the rates say that all works, not how fast.",
+        "These transfers ran several at a time on two busy cores: the rates show that everything works, not how fast.",
         "",
         "Goodput in Mbit/s:",
         "",
@@ -123,7 +111,9 @@ def tables(outcomes: list[Outcome]) -> str:
         algorithms = " / ".join(dict.fromkeys(outcome.cell.congestion for outcome in same))
         rows.append(f"| {words} | {algorithms} | {entry(towards.get(True))} | {entry(towards.get(False))} |")
     failures = [f"- {outcome.cell.name()}: {outcome.failure}" for outcome in outcomes if outcome.report is None]
-    return "\n".join([*rows, *(["", *failures] if failures else []), ""])
+    result = f"{good} of {len(outcomes)} transfers pass."
+    body = "\n".join([*rows, *(["", *failures] if failures else [])])
+    return Page("Interoperability with the kernel", result, "make interop", body)
 
 
 def entry(outcome: Outcome | None) -> str:

@@ -77,8 +77,8 @@ PAPERS: dict[str, Paper] = {
         ),
         Paper(
             name="open-questions",
-            title="What the papers left open",
-            reference="questions of the papers above, answered by our own runs",
+            title="Open questions of the papers",
+            reference="Questions that the papers raise, answered by our own runs",
             items=("start-up", "CUBIC-INET §6", "errors", "sizes", "pairs", "round trips"),
             work=_open_questions,
         ),

@@ -1,4 +1,4 @@
-"""What the papers left open: slow start, every satellite algorithm side by side, sizes, pairs, round-trip times."""
+"""Open questions of the papers: slow start, every satellite algorithm side by side, sizes, pairs, round-trip times."""
 
 from __future__ import annotations
 

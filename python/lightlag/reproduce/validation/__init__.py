@@ -1,48 +1,45 @@
-"""Judges: what lightlag measures beside what closed forms and papers say, as ``docs/validation.md``.
+"""Judges: lightlag's measurements beside closed forms and papers, as the pages of ``docs/validation``.
 
-``lightlag validate tcp`` runs them all, prints the tables and writes the page.
+``lightlag validate tcp`` runs them all, prints the tables and writes the pages.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lightlag.errors import InputError
 from lightlag.reproduce.paper import Effort, status
+from lightlag.reproduce.validation import findings, pages
+from lightlag.reproduce.validation.findings import Findings, image
 from lightlag.reproduce.validation.judge import Judgement
-from lightlag.reproduce.validation.marked import sections, with_section
-from lightlag.reproduce.validation.page import Findings, document, image
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Findings", "Judgement", "document", "validate"]
+__all__ = ["Findings", "Judgement", "validate"]
 
 
 def validate(out: str | os.PathLike[str], *, jobs: int = 1, seeds: int | None = None, quiet: bool = True) -> Findings:
-    """Run every judge and every paper, and write the page with its figures.
+    """Run every judge and every paper, and write their pages with the figures.
 
     Parameters
     ----------
     out
-        The page, a Markdown file in a folder that exists. Figures go to ``images`` beside it.
+        The folder of the pages; its parent exists. Figures go to ``images`` in it, and the index beside it.
     jobs
         Runs at a time.
     seeds
         Runs for each item of a paper that has a spread; by default what its check asks for.
     quiet
-        Print nothing; otherwise the tables to stdout, and to stderr what is done next.
+        Print nothing; otherwise the tables to stdout, and the next step to stderr.
     """
     from lightlag.reproduce import PAPERS
     from lightlag.reproduce.validation import judges, response, transport
 
-    path = Path(out)
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}; make it, or name another file with --out")
+    folder = Path(out)
+    pages.check_folder(folder)
     with status(shown=not quiet) as progress:
         effort = Effort(seeds, jobs, progress)
         progress("closed forms")
@@ -54,35 +51,31 @@ def validate(out: str | os.PathLike[str], *, jobs: int = 1, seeds: int | None = 
         for paper in PAPERS.values():
             progress(paper.title)
             found.papers = [*found.papers, paper.reproduce(jobs=jobs, seeds=seeds)]
-    _write(found, path)
+    _write(found, folder)
     if not quiet:
         from rich.console import Console
 
         _print(found, Console())
-        print(f"{path}: {len(found.failures())} of the judgements do not hold")
+        print(f"{pages.index_of(folder)}: {len(found.failures())} of the judgements do not hold")
     return found
 
 
-def _write(found: Findings, path: Path) -> None:
-    """The page and its figures."""
-    from lightlag._writing import new_file
-
-    # What other commands have measured stays.
-    kept = sections(path.read_text("utf-8")) if path.exists() else []
-    with new_file(path) as partial:
-        partial.write_text(reduce(with_section, kept, document(found)), "utf-8")
+def _write(found: Findings, folder: Path) -> None:
+    """The pages and their figures."""
+    pages.write(folder, findings.pages(found))
     for paper in found.papers:
         for picture in paper.pictures:
-            figure = path.parent / image(paper, picture)
+            figure = folder / image(paper, picture)
             figure.parent.mkdir(exist_ok=True)
             picture.save(figure)
 
 
 def _print(found: Findings, console: Console) -> None:
-    """The tables of algorithms, what is missing, and what does not hold."""
-    from lightlag.reproduce.validation import page, response
+    """The tables of algorithms, the algorithms left out, and the judgements that do not hold."""
+    from lightlag.reproduce.validation import response
 
-    console.print(_rich("Mean window under random losses", page.RESPONSE_HEADER, page.response_lines(found.cells)))
+    header, cells = findings.RESPONSE_HEADER, findings.response_lines(found.cells)
+    console.print(_rich("Mean window under random losses", header, cells))
     lines = [(j.judge, j.point, j.ours, j.theory, j.deviation, j.verdict) for j in found.transport]
     header = ("judge", "point", "lightlag", "theory", "deviation", "verdict")
     console.print(_rich("Congestion control as a whole", header, lines))

@@ -2,7 +2,7 @@
 
 Both come from the same file, ``path.toml``. ``lightlag validate kernel`` runs transfers with exact patterns of losses,
 transfers whose completion is timed, and bulk flows; it counts retransmissions and timeouts on both sides, prints a
-verdict for each criterion and writes its section of ``docs/validation.md``.
+verdict for each criterion and writes the page ``docs/validation/kernel.md``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lightlag._writing import new_file
 from lightlag.errors import InputError
 from lightlag.namespaces import allowed
-from lightlag.reproduce.validation import marked
+from lightlag.reproduce.validation import pages
 from lightlag.reproduce.validation.kernel.criteria import Cell, cells, verdicts
-from lightlag.reproduce.validation.kernel.page import section
+from lightlag.reproduce.validation.kernel.page import kernel_page
 from lightlag.reproduce.validation.kernel.points import all_points, short_points
 from lightlag.reproduce.validation.kernel.runs import Kept, measure, simulate
 
@@ -43,12 +42,12 @@ def validate(
     kept: str | os.PathLike[str] = KEPT,
     quiet: bool = True,
 ) -> list[str]:
-    """Compare every cell, print the verdicts and write the section of the page; a line for each that does not hold.
+    """Compare every cell, print the verdicts and write the page; a line for each that does not hold.
 
     Parameters
     ----------
     out
-        The page; only the kernel's section of it changes. None writes none, as do `only` and `short`.
+        The folder of the pages. None writes no page, as do `only` and `short`.
     seeds
         Runs of each bulk flow with random losses, 3 by default; flows that scatter have 16.
     jobs
@@ -68,15 +67,15 @@ def validate(
     Raises
     ------
     InputError
-        If there is no folder for the page, or no cell is called so.
+        If there is no folder for the pages, or no cell has that name.
     OSError
         If namespaces cannot be made, or a flow of the kernel failed.
     """
     from lightlag.reproduce.paper import status
 
-    path = None if out is None or only or short else Path(out)
-    if path is not None and not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}; make it, or name another file with --out")
+    folder = None if out is None or only or short else Path(out)
+    if folder is not None:
+        pages.check_folder(folder)
     points = short_points() if short else all_points(SEEDS if seeds is None else seeds)
     points = [point for point in points if only in point.place]
     if not points:
@@ -87,14 +86,12 @@ def validate(
     with status(shown=not quiet) as progress:
         kernel = measure(points, REPEATS, store, JOBS if jobs is None else jobs, progress)
         found = cells(kernel, simulate(points, progress))
-    if path is not None:
-        page = path.read_text("utf-8") if path.exists() else ""
-        with new_file(path) as partial:
-            partial.write_text(marked.with_section(page, section(found)), "utf-8")
+    if folder is not None:
+        pages.write(folder, {"kernel": kernel_page(found)})
     if not quiet:
         _print(found, detailed=bool(only) or short)
-        if path is not None:
-            print(f"{path}: the section on the kernel is written")
+        if folder is not None:
+            print(f"{folder / 'kernel.md'}: is written")
     return [f"{verdict.criterion}: {verdict.found}" for verdict in verdicts(found) if not verdict.holds]
 
 

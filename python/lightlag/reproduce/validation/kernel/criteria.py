@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -88,7 +89,7 @@ class Cell:
         if len(self.ours) < 2:
             return 0.0
         differences = [ours.goodput_bps - its.goodput_bps for ours, its in zip(self.ours, self.kernel, strict=True)]
-        return statistics.stdev(differences) / len(differences) ** 0.5 / self.kernel_bps
+        return statistics.stdev(differences) / math.sqrt(len(differences)) / self.kernel_bps
 
     @property
     def deviates(self) -> bool:

@@ -1,4 +1,4 @@
-"""The section of the page on the kernel's TCP."""
+"""The page on the kernel's TCP."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import platform
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-import lightlag as ll
 from lightlag.reproduce.table import markdown_table
-from lightlag.reproduce.validation import marked
 from lightlag.reproduce.validation.kernel.criteria import Cell, of_group, verdicts
 from lightlag.reproduce.validation.kernel.points import BULK_RATE, BULK_S, PATTERNS, RATE, TRANSFER
 from lightlag.reproduce.validation.kernel.runs import JITTER
+from lightlag.reproduce.validation.pages import Page
 
 T = TypeVar("T")
 
@@ -24,30 +23,29 @@ ERROR_SHOWN = 0.005
 """Smaller standard errors of a ratio are left out."""
 
 
-def section(found: Sequence[Cell]) -> str:
-    """The section of the page, between its marks."""
+def kernel_page(found: Sequence[Cell]) -> Page:
+    """The page."""
     late = sum(run.late for cell in found for run in cell.kernel)
     packets = sum(run.packets for cell in found for run in cell.kernel)
+    judged = verdicts(found)
     parts = [
-        "## The kernel's TCP\n",
-        "The running kernel's TCP between two network namespaces, through `lightlag emulate`, and the same scenario in "
-        "simulation with profile `linux`: one flow over one link, path.toml. Losses hit the same packets of the link "
-        "in both. Where a queue may overflow, the simulated link has "
-        f"{JITTER} of jitter, as real packets have. Retransmissions are the kernel's `RetransSegs`, timeouts its "
-        "`TCPTimeouts`, both at the moment at which the receiver's application has everything. The criteria were fixed "
-        "beforehand. This section is written by\n\n    lightlag validate kernel\n\nas root, and the kernel is not "
-        "repeatable: figures change a little from one time to the next.\n",
-        f"Linux {platform.release().partition('-')[0]}, version {ll.__version__}. {late:,} of {packets:,} packets were "
-        "delivered more than 1 ms late.\n",
+        "The running kernel's TCP sends between two network namespaces, through `lightlag emulate`; ours sends in the "
+        "simulation of the same scenario, path.toml, with profile `linux`: one flow over one link. Losses hit the same "
+        f"packets of the link in both. Where a queue may overflow, the simulated link has {JITTER} of jitter, as real "
+        "packets have. Retransmissions are the kernel's `RetransSegs`, timeouts its `TCPTimeouts`, both at the moment "
+        "at which the receiver's application has everything. The criteria were fixed beforehand. The command runs as "
+        "root. The kernel does not repeat itself: figures change a little from one time to the next.\n",
+        f"Linux {platform.release().partition('-')[0]}. {late:,} of {packets:,} packets were delivered more than 1 ms "
+        "late.\n",
         markdown_table(
             ("criterion", "found", "verdict"),
-            [(one.criterion, one.found, "holds" if one.holds else "**does not hold**") for one in verdicts(found)],
+            [(one.criterion, one.found, "holds" if one.holds else "**does not hold**") for one in judged],
         ),
     ]
     if late > BUSY * packets:
         parts.append(
             f"More than one delivery in {1 / BUSY:.0f} was late: the machine was busy with other work. Lateness slows "
-            "the kernel's flow, and counts most where round trips and queues are short; measure again when idle.\n"
+            "the kernel's flow, and matters most where round trips and queues are short; measure again when idle.\n"
         )
     if cells := of_group(found, "pattern"):
         parts += _patterns(cells)
@@ -55,7 +53,8 @@ def section(found: Sequence[Cell]) -> str:
         parts += _completions(cells)
     if cells := of_group(found, "bulk"):
         parts += _bulk(cells)
-    return marked.section("kernel", "\n".join(parts))
+    result = f"{sum(one.holds for one in judged)} of {len(judged)} criteria hold."
+    return Page("The kernel's TCP", result, "lightlag validate kernel", "\n".join(parts))
 
 
 def _patterns(cells: Sequence[Cell]) -> list[str]:
@@ -71,7 +70,7 @@ def _patterns(cells: Sequence[Cell]) -> list[str]:
     ]
     named = "; ".join(f"{name}: {_numbers(drops)}" for name, drops in PATTERNS.items())
     parts = [
-        "### Exact patterns of losses\n",
+        "## Exact patterns of losses\n",
         f"Transfers of {TRANSFER} segments at {RATE} with a queue that holds them all. A cell counts the patterns in "
         f"which the number of retransmissions and that of timeouts are the kernel's, those of most of its runs. In "
         f"{repeatable} of {len(cells)} cells the kernel repeats its own. The packets lost, counted as they leave, "
@@ -107,7 +106,7 @@ def _completions(cells: Sequence[Cell]) -> list[str]:
         place = (cell.point.algorithm, f"{cell.point.rtt_ms} ms")
         lines.setdefault(place, []).append(text if cell.in_time else f"**{text}**")
     return [
-        "### Completion times\n",
+        "## Completion times\n",
         f"From the call of connect() to the last byte at the receiver's application, at {RATE} with a queue of one "
         "bandwidth-delay product: the kernel's time in ms, of the run with the fewest late deliveries, and in brackets "
         "how much later ours is. Columns are segments. Bold is what lies outside of all its runs in time.\n",
@@ -129,7 +128,7 @@ def _bulk(cells: Sequence[Cell]) -> list[str]:
         lines.setdefault((cell.point.algorithm, name), []).append(text)
     few, many = (function(len(cell.ours) for cell in cells if cell.point.loss) for function in (min, max))
     return [
-        "### Bulk flows\n",
+        "## Bulk flows\n",
         f"{BULK_S} s at {BULK_RATE}, {few} seeds where losses are random; the queue holds one bandwidth-delay "
         "product unless the row says otherwise. Of the kernel's runs of a seed the one in the middle counts. Flows "
         f"that scatter have {many} seeds and run once with each: few losses at the longest path, and BBR without "

@@ -1,96 +1,54 @@
-"""The page ``docs/validation.md``: every table of the judges, and the papers."""
+"""The findings of the judges as pages: closed forms, algorithms, and one for each paper."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lightlag import _engine
 from lightlag.reproduce.paper import Picture, Reproduction
 from lightlag.reproduce.table import markdown_table, to_markdown
 from lightlag.reproduce.validation import response
 from lightlag.reproduce.validation.judge import Judgement
+from lightlag.reproduce.validation.pages import Page
 from lightlag.reproduce.validation.response import Cell
 
-INTRODUCTION = """\
-# Validation
-
-How far lightlag can be trusted: what it measures beside closed forms, and beside papers. This page is written by
-
-    lightlag validate tcp
-
-and by nobody's hand; the same version writes the same page. A deviation that is too large stays in the table. Every run
-also checks that packets are conserved: sent = delivered + dropped + in flight.
-"""
-
-IN_TESTS = (
-    (
-        "M/D/1 and M/D/1/K: waiting time and loss of a queue with Poisson arrivals",
-        "`cargo test -p lightlag-net --test md1`",
-    ),
-    ("RTT and RTO vectors of RFC 6298 (single samples, floors, back-off)", "`cargo test -p lightlag-control rtt`"),
-    (
-        "Mathis, CUBIC's response function, window / RTT, growth per round trip",
-        "`cargo test -p lightlag-sim --test closed_form`",
-    ),
-    ("CUBIC's vectors: K, W(t), fast convergence, every variant", "`cargo test -p lightlag-control cubic`"),
-    ("Hybla's vectors: ρ, slow start, avoidance", "`cargo test -p lightlag-control hybla`"),
-    ("the SACK option byte by byte", "`cargo test -p lightlag-tcp --test sack_option`"),
-    (
-        "conservation of packets over random topologies, losses and sizes",
-        "`cargo test -p lightlag-sim --test conservation`",
-    ),
-    ("the same seed gives the same hash", "`cargo test -p lightlag-sim --test determinism`"),
-)
+COMMAND = "lightlag validate tcp"
 
 LIMITS = """\
-## What the response functions say, and what not
+## Limits of the response functions
 
-The formulas of Mathis and of RFC 9438 §5.1 assume that losses come at equal distances of 1/p segments. Losses that are
-random and independent come at exponential distances with the same mean, and then the mean window is larger: by 7 % for
+The formulas of Mathis and of RFC 9438 §5.1 assume that losses come at equal distances of 1/p segments. Random,
+independent losses come at exponential distances with the same mean, which makes the mean window larger: by 7 % for
 Reno, and by 24 % for CUBIC without fast convergence, whose growth accelerates. The *renewal model* is the same growth
-function with exponential distances (`python/lightlag/reproduce/validation/theory.py`). Where losses are random it is
-the judge, and the formula stands beside it. Neither knows the time that recovery takes, timeouts, or whole segments.
+function with exponential distances (`python/lightlag/reproduce/validation/theory.py`). It judges the rows with random
+losses, and the formula is shown for comparison. Both leave out the time that recovery takes, timeouts, and whole
+segments.
 
-A flow with equal distances between its losses is started with the window of its steady state. From elsewhere CUBIC
-comes there only slowly, because its growth function is flat where it should correct: the deviation shrinks with one
-over the square root of the number of losses. The formula therefore says little about short flows.
+A flow with equal distances between its losses starts with the window of its steady state. From any other window CUBIC
+approaches that state slowly, because its growth function is flat where it should correct: the deviation shrinks with
+one over the square root of the number of losses. The formula therefore says little about short flows.
 """
 
 RESPONSE = """\
-## Congestion control under random losses
+## Windows under random losses
 
-The mean window of one flow that nothing but losses holds back: segments of 1024 B on 1 Gbit/s, an ACK for each, SACK,
-and independent losses of data with probability p. A cell is the window in segments that the delivered payload stands
-for, and its relative deviation from the closed form; where that is more than 10 %, or where there is none, from the
-*renewal model* too (`renewal.py`, `laws.py`): the same growth and reduction with random distances between losses, the
-round trip until a loss is reported, and that of its repair. A cell in bold is explained by neither. Cells without a
-percentage have no closed form. A cell is the run
+These are mean windows of one flow that only losses hold back: segments of 1024 B on 1 Gbit/s, an ACK for each, SACK,
+and independent losses of data with probability p. A cell holds the window in segments that the delivered payload
+amounts to, and its relative deviation from the closed form. Where that deviation is more than 10 %, or where there is
+no closed form, the cell also holds the deviation from the *renewal model* (`renewal.py`, `laws.py`): the same growth
+and reduction with random distances between losses, with the round trip until a loss is reported and the round trip of
+its repair. Neither explains a cell in bold. Cells without a percentage have no closed form. A cell is the run
 
     lightlag run python/lightlag/reproduce/validation/response.toml --set defaults.tcp.congestion=NAME \\
       --set links.0.delay=HALF_THE_RTT --set 'links.0.loss={ forward = P, backward = 0 }' --set duration=LONG_ENOUGH
 """
 
-VERDICTS = """\
-## Papers, run again: what a verdict says
-
-A *claim* is what a paper prints: a number, an order, a shape in words. It is *reproduced* inside its band, *not
-reproduced* outside, with the reason shown, and *cannot be judged* where the paper contradicts itself or leaves open
-what decides. A row whose paper column is empty is no claim. It is an *own check*, against a closed form, a model or
-another simulator, which *holds* or *does not hold* and is counted apart; or it stands for information.
-
-Bands have two sides unless the paper itself prints a limit, and their origin stands beside them. *As printed*: the
-paper's words are the criterion. *Set beforehand*: the band comes from the scatter of a model of the same experiment,
-and was written down before the simulator first ran it. A paper shows one run or the mean of ten, so a band is as wide
-as runs differ. No band is moved by a result.
-"""
-
 REASONS = {
     "random distances": "the closed form assumes a loss every 1/p segments, and random distances change the mean; the "
-    "renewal model, which knows them, is within 10 %",
+    "renewal model, which has them, is within 10 %",
     "several losses a round trip": f"by the closed form p·W is {response.CROWDED} or more: a round trip often loses "
     "several segments, to which the window reacts once, and repairs follow one another; the form assumes single losses",
-    "timeouts": f"{response.WAITING:.0%} of the time or more goes into timeouts, which the closed form does not know; "
+    "timeouts": f"{response.WAITING:.0%} of the time or more goes into timeouts, which the closed form leaves out; "
     "with them the mean is that of Padhye et al. 1998",
 }
 """Why a cell may be outside its closed form."""
@@ -98,7 +56,7 @@ REASONS = {
 
 @dataclass
 class Findings:
-    """What the judges found.
+    """Everything that the judges found.
 
     Attributes
     ----------
@@ -127,30 +85,40 @@ class Findings:
         ]
 
 
-def document(found: Findings) -> str:
-    """The page. Figures are expected where :func:`image` says, beside it."""
-    parts = [INTRODUCTION, f"Version {_engine.__version__}.\n", "## Closed forms\n"]
-    parts += judged(found.closed_forms)
-    parts.append(LIMITS)
-    if found.cells:
-        parts += [RESPONSE, response_table(found.cells), explanations(found.cells)]
-    if found.transport:
-        parts.append("## Congestion control as a whole\n")
-        parts += judged(found.transport)
-    parts.append("## In the test suite\n\nThese judges are tests; `make test` runs them.\n")
-    parts.append(markdown_table(("judge", "command"), IN_TESTS))
-    if found.papers:
-        parts.append(VERDICTS)
-    parts += [_paper(reproduction) for reproduction in found.papers]
-    return "\n".join(parts)
+def pages(found: Findings) -> dict[str, Page]:
+    """The pages by name. Figures are expected where :func:`image` says."""
+    papers = {reproduction.paper.name: _paper(reproduction) for reproduction in found.papers}
+    return {"closed-forms": _closed_forms(found), "algorithms": _algorithms(found), **papers}
 
 
-def judged(judgements: Sequence[Judgement]) -> list[str]:
-    """How many hold, their table and their commands."""
-    failed = sum(judgement.holds is False for judgement in judgements)
-    number = sum(judgement.holds is not None for judgement in judgements)
-    commands = "### Commands\n\nA row of the table above is made by the command of the same number.\n"
-    return [f"{number - failed} of {number} hold.\n", _table(judgements), commands, _commands(judgements)]
+def _closed_forms(found: Findings) -> Page:
+    body = "\n".join([*_judged(found.closed_forms, "##"), LIMITS])
+    return Page("Closed forms", f"{_held(found.closed_forms)} hold.", COMMAND, body)
+
+
+def _algorithms(found: Findings) -> Page:
+    parts = [RESPONSE, response_table(found.cells), explanations(found.cells), "## Algorithms as a whole\n"]
+    good, judged = sum(cell.holds is True for cell in found.cells), sum(cell.holds is not None for cell in found.cells)
+    result = f"{good} of {judged} windows under random losses and {_held(found.transport)} other comparisons hold."
+    return Page("Congestion control", result, COMMAND, "\n".join([*parts, *_judged(found.transport, "###")]))
+
+
+def _held(judgements: Sequence[Judgement]) -> str:
+    """How many of those that were judged hold.
+
+    Examples
+    --------
+    >>> _held([Judgement("a", "p", "x", "1", "1", "+0.00%", True, "1 %")])
+    '1 of 1'
+    """
+    judged = [judgement.holds for judgement in judgements if judgement.holds is not None]
+    return f"{sum(judged)} of {len(judged)}"
+
+
+def _judged(judgements: Sequence[Judgement], level: str) -> list[str]:
+    """The table of judgements and their commands, under a heading of a level."""
+    commands = f"{level} Commands\n\nThe command with the number of a row makes that row.\n"
+    return [_table(judgements), commands, _commands(judgements)]
 
 
 def _numbers(judgements: Sequence[Judgement]) -> dict[str, int]:
@@ -235,12 +203,10 @@ def image(reproduction: Reproduction, picture: Picture) -> str:
     return f"images/{reproduction.paper.name}-{picture.name}.png"
 
 
-def _paper(reproduction: Reproduction) -> str:
+def _paper(reproduction: Reproduction) -> Page:
     paper = reproduction.paper
     layouts = [f"**{one.title}**\n\n{markdown_table(one.header, one.lines)}" for one in reproduction.layouts]
     pictures = [f"![{one.caption}]({image(reproduction, one)})\n\n{one.caption}" for one in reproduction.pictures]
-    rest = "\n\n".join([*layouts, *reproduction.notes, *pictures])
-    return (
-        f"## {paper.title}\n\n{paper.reference}; `{paper.command}`. {reproduction.summary()}\n\n"
-        f"{to_markdown(reproduction.rows)}\n{rest}\n"
-    )
+    about = f"{paper.reference}. `{paper.command}` makes this table and its figures alone."
+    body = "\n\n".join([about, to_markdown(reproduction.rows), *layouts, *reproduction.notes, *pictures])
+    return Page(paper.title, reproduction.summary(), COMMAND, body)
