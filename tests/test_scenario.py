@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import itertools
 import json
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -18,13 +22,16 @@ from lightlag.scenario import check, load_scenario
 SCHEMA: dict[str, Any] = json.loads(_engine.schema())
 
 
-def definition(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = SCHEMA["$defs"][name]
+Schema = dict[str, Any]
+
+
+def definition(name: str) -> Schema:
+    found: Schema = SCHEMA["$defs"][name]
     return found
 
 
-def topology(kind: str) -> dict[str, Any]:
-    """The schema of a generator, wherever it is told apart by its kind."""
+def topology(kind: str) -> Schema:
+    """The schema of a generator; its kind tells it apart."""
     for variant in definition("Topology")["oneOf"]:
         if variant["properties"]["kind"]["const"] == kind:
             rest = definition(variant["$ref"].rsplit("/", 1)[1]) if "$ref" in variant else {}
@@ -35,62 +42,177 @@ def topology(kind: str) -> dict[str, Any]:
     raise AssertionError(f"no topology {kind}")
 
 
-MIRRORS = [
-    (ll.Scenario, SCHEMA),
-    (ll.Defaults, definition("Defaults")),
-    (ll.Link, definition("LinkSpec")),
-    (ll.Flow, definition("FlowSpec")),
-    (ll.FlowTemplate, definition("FlowTemplate")),
-    (ll.Record, definition("Record")),
-    (ll.Pcap, definition("Pcap")),
-    (ll.Proxy, definition("ProxySpec")),
-    (ll.Crash, definition("Crash")),
-    (ll.Tcp, definition("Options")),
-    (ll.DelayedAck, definition("DelayedAckOptions")),
-    (ll.Rto, definition("RtoOptions")),
-    (ll.PointToPoint, topology("point-to-point")),
-    (ll.Chain, topology("chain")),
-    (ll.Dumbbell, topology("dumbbell")),
-    (ll.Star, topology("star")),
-    (ll.Satellite, topology("satellite")),
-    (ll.Iot, topology("iot")),
-    (ll.Terrestrial, definition("Terrestrial")),
-]
+MIRRORS: dict[type, Schema] = {
+    ll.Bets: definition("BetsOptions"),
+    ll.Chain: topology("chain"),
+    ll.ChallengeAcks: definition("ChallengeAcks"),
+    ll.Crash: definition("Crash"),
+    ll.Defaults: definition("Defaults"),
+    ll.DelayedAck: definition("DelayedAckOptions"),
+    ll.Dumbbell: topology("dumbbell"),
+    ll.Flow: definition("FlowSpec"),
+    ll.FlowTemplate: definition("FlowTemplate"),
+    ll.Iot: topology("iot"),
+    ll.KeepAlive: definition("KeepAlive"),
+    ll.Line: definition("PlainLink"),
+    ll.Link: definition("LinkSpec"),
+    ll.Pcap: definition("Pcap"),
+    ll.PointToPoint: topology("point-to-point"),
+    ll.Proxy: definition("ProxySpec"),
+    ll.RateControl: definition("RateControlOptions"),
+    ll.Record: definition("Record"),
+    ll.Route: definition("RouteOptions"),
+    ll.Rto: definition("RtoOptions"),
+    ll.Satellite: topology("satellite"),
+    ll.Scenario: SCHEMA,
+    ll.Scps: definition("ScpsOptions"),
+    ll.Star: topology("star"),
+    ll.Tcp: definition("Options"),
+    ll.Terrestrial: definition("Terrestrial"),
+}
+
+UNNAMED = {ll.Directions: "one value for each direction of any key", ll.Network: "a builder"}
+"""Dataclasses without a definition of their own in the schema."""
 
 
-@pytest.mark.parametrize(("mirror", "schema"), MIRRORS, ids=[mirror.__name__ for mirror, _ in MIRRORS])
-def test_dataclasses_have_the_fields_of_the_schema(mirror: type, schema: dict[str, Any]) -> None:
-    fields = {field.name.rstrip("_") for field in dataclasses.fields(mirror)}
-    assert fields == set(schema["properties"])
+def accepted(schema: Schema) -> set[object]:
+    """The kinds of values that a schema accepts: words by themselves, other kinds by their type in JSON."""
+    if schema.get("$ref") == "#/$defs/Choice":
+        # The registry of algorithms is the one place that lists them.
+        return {"string", "object"}
+    if "$ref" in schema:
+        return accepted(definition(schema["$ref"].rsplit("/", 1)[1]))
+    if "const" in schema:
+        return {schema["const"]}
+    if "enum" in schema:
+        return set(schema["enum"])
+    if variants := schema.get("anyOf", schema.get("oneOf")):
+        return set[object]().union(*map(accepted, variants))
+    kinds = schema["type"]
+    return {kinds} if isinstance(kinds, str) else set(kinds)
 
 
-@pytest.mark.parametrize(("mirror", "schema"), MIRRORS, ids=[mirror.__name__ for mirror, _ in MIRRORS])
-def test_dataclasses_require_what_the_schema_requires(mirror: type, schema: dict[str, Any]) -> None:
-    required = {
-        field.name.rstrip("_")
-        for field in dataclasses.fields(mirror)
-        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    }
+def annotated(hint: Any) -> set[object]:
+    """The kinds of values that a type hint allows, named as `accepted` names them."""
+    origin = get_origin(hint)
+    if origin is Literal:
+        return set(get_args(hint))
+    if origin in (Union, UnionType):
+        return set[object]().union(*map(annotated, get_args(hint)))
+    kind = origin or hint
+    plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
+    if kind in plain:
+        return {plain[kind]}
+    if kind is Mapping or dataclasses.is_dataclass(kind):
+        inner = annotated(get_args(hint)[0]) if kind is ll.Directions else set()
+        return {"object"} | inner
+    assert kind in (tuple, Sequence), hint
+    return {"array"}
+
+
+def settled(kinds: set[object]) -> set[object]:
+    """Kinds without null, for which a key is left out, and without words where any text is allowed."""
+    types = {"boolean", "integer", "number", "string", "object", "array"}
+    return kinds & types if "string" in kinds else kinds - {"null"}
+
+
+def test_every_dataclass_is_compared_with_the_schema() -> None:
+    found = {value for value in vars(scenario).values() if isinstance(value, type) and dataclasses.is_dataclass(value)}
+    assert found == {*MIRRORS, *UNNAMED}
+    assert {value for value in vars(ll).values() if isinstance(value, type)} > found
+
+
+@pytest.mark.parametrize(("mirror", "schema"), MIRRORS.items(), ids=[mirror.__name__ for mirror in MIRRORS])
+def test_dataclasses_are_equal_to_the_schema(mirror: type, schema: Schema) -> None:
+    hints = get_type_hints(mirror)
+    fields = {field.name.rstrip("_"): field for field in dataclasses.fields(mirror)}
+    assert set(fields) == set(schema["properties"])
+    missing = dataclasses.MISSING
+    required = {name for name, field in fields.items() if field.default is field.default_factory is missing}
     assert required - {"name"} == set(schema.get("required", [])) - {"kind"}
+    for name, field in fields.items():
+        assert settled(annotated(hints[field.name])) == settled(accepted(schema["properties"][name])), name
+
+
+def test_lines_of_every_place_have_the_same_keys() -> None:
+    keys = {field.name for field in dataclasses.fields(ll.Line)}
+    assert all(set(definition(name)["properties"]) == keys for name in ("Access", "Hop", "PlainLink"))
+    for name in keys - {"header", "signals"}:
+        (each,) = (one for one in accepted_tables(definition("PlainLink")["properties"][name]) if "forward" in one)
+        assert set(each) == {field.name for field in dataclasses.fields(ll.Directions)}
+
+
+def accepted_tables(schema: Schema) -> list[Schema]:
+    """The properties of every table that a schema accepts in the first place or as a variant."""
+    if "$ref" in schema:
+        return accepted_tables(definition(schema["$ref"].rsplit("/", 1)[1]))
+    if "properties" in schema:
+        return [schema["properties"]]
+    return [table for variant in schema.get("anyOf", []) for table in accepted_tables(variant)]
 
 
 @pytest.mark.parametrize(
-    ("mirror", "field", "choices"),
+    ("method", "mirror", "positional"),
     [
-        (ll.Tcp, "profile", "Profile"),
-        (ll.Tcp, "rtt_samples", "RttSamples"),
-        (ll.Tcp, "recovery", "Scheme"),
-        (ll.Rto, "variance_gain", "VarianceGain"),
-        (ll.Record, "trace", "TraceMode"),
-        (ll.Record, "queue", "QueueMode"),
-        (ll.Scenario, "ip", "IpVersion"),
+        (ll.Network.link, ll.Link, {"between": ("first", "second")}),
+        (ll.Network.flow, ll.Flow, {"from_": ("source",), "to": ("destination",)}),
+        (ll.Network.proxy, ll.Proxy, {"node": ("node",)}),
     ],
+    ids=["link", "flow", "proxy"],
 )
-def test_choices_are_those_of_the_schema(mirror: type, field: str, choices: str) -> None:
-    schema = definition(choices)
-    named = set(schema.get("enum", [])) | {variant["const"] for variant in schema.get("oneOf", [])}
-    literals = {choice for hint in get_args(get_type_hints(mirror)[field]) for choice in get_args(hint)}
-    assert literals == named
+def test_the_builder_takes_every_key(
+    method: Callable[..., None], mirror: type, positional: dict[str, tuple[str, ...]]
+) -> None:
+    wanted = [
+        name for field in dataclasses.fields(mirror) for name in positional.get(field.name, (field.name.rstrip("_"),))
+    ]
+    assert sorted(inspect.signature(method).parameters) == sorted(["self", *wanted])
+    hints, of_method = get_type_hints(mirror), get_type_hints(method)
+    named = [field.name for field in dataclasses.fields(mirror) if field.name not in positional]
+    assert {name: annotated(of_method[name]) for name in named} == {name: annotated(hints[name]) for name in named}
+
+
+def test_the_builder_makes_every_part_of_a_scenario() -> None:
+    net = ll.Network(
+        "all",
+        tcp={"sack": False},
+        record=ll.Record(drops=False),
+        topology=ll.Star(leaves=3, rate="1 Mbit/s", delay="1 ms"),
+        congestion=("cubic", "reno"),
+        ip="v6",
+    )
+    every: dict[str, Any] = {
+        "rate": "1 Mbit/s",
+        "delay": "1 ms",
+        "jitter": "1 us",
+        "queue": "9 packets",
+        "loss": 0.1,
+        "reorder": True,
+        "duplicate": 0.2,
+        "changes": [{"at": "1 s", "down": True}],
+        "trace": "a.csv",
+        "outage": "lose",
+        "fade": {"mean": 1.0},
+        "on_demand": {"frame": "1 ms"},
+        "signals": "all",
+        "header": "7 B",
+    }
+    net.link("hub", "far", **every)
+    net.flow("leaf1", "far", name="one")
+    net.proxy("hub", kind="split", buffer="1 MB", flows=["one"], crash=ll.Crash(at="1 s"))
+    made = net.scenario("1 s", seed=2)
+    assert made.links == (ll.Link(between=("hub", "far"), **every),)
+    assert made.proxies[0].crash == ll.Crash(at="1 s")
+    assert made.defaults == ll.Defaults(tcp={"sack": False}, congestion=("cubic", "reno"))
+    assert all(getattr(made, field.name) for field in dataclasses.fields(ll.Scenario))
+
+
+def test_a_network_of_a_topology_is_that_of_the_file() -> None:
+    line = {"kind": "dumbbell", "pairs": 2, "rate": "1 Mbit/s", "delay": "5 ms"}
+    as_mapping = ll.Network("net", topology=line).scenario("1 s")
+    as_class = ll.Network("net", topology=ll.Dumbbell(pairs=2, rate="1 Mbit/s", delay="5 ms")).scenario("1 s")
+    text = 'name = "net"\nduration = "1 s"\n[topology]\nkind = "dumbbell"\npairs = 2\nrate = "1 Mbit/s"\ndelay = "5 ms"'
+    assert load_scenario(as_mapping) == load_scenario(as_class) == _engine.parse(text)
 
 
 def test_the_builder_and_the_file_make_the_same_scenario(pair_file: Path) -> None:
@@ -194,6 +316,51 @@ def test_a_scenario_as_toml_reads_back(name: str, tmp_path: Path) -> None:
     path = tmp_path / "preset.toml"
     path.write_text(presets.PRESETS[name]().to_toml())
     assert load_scenario(path) == load_scenario(name)
+
+
+AWKWARD = [
+    'say "hi"',
+    "a.b",
+    "back\\slash",
+    "über",
+    "中文",
+    "🛰",
+    "tab\tline\n",
+    "\x7f\x01\x80",
+    "'",
+    "#",
+    "[x]",
+    "",
+    " ",
+]
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_names_can_be_read_back_from_toml(name: str) -> None:
+    made = ll.Scenario(
+        name=name,
+        duration="1 s",
+        links=(ll.Link(between=(name, "b"), rate="1 Mbit/s", delay="1 ms"),),
+        flows=(ll.Flow(from_=name, to="b", name=name, tcp={name: [{name: 1.5, "list": [name, True]}], "none": {}}),),
+    )
+    assert tomllib.loads(made.to_toml()) == json.loads(json.dumps(made.to_dict()))
+    assert tomllib.loads(f"value = {scenario.toml_value({name: [name]})}") == {"value": {name: [name]}}
+
+
+def test_a_node_of_any_name_is_the_same_from_a_file(tmp_path: Path) -> None:
+    net = ll.Network("names")
+    net.link('🛰 "1.0"', "sol\\3", rate="1 Mbit/s", delay="1 ms")
+    net.flow('🛰 "1.0"', "sol\\3", transfer="1 kB")
+    path = tmp_path / "names.toml"
+    path.write_text(net.scenario("1 s").to_toml(), "utf-8")
+    assert load_scenario(path) == load_scenario(net.scenario("1 s"))
+
+
+def test_what_toml_cannot_hold_is_refused() -> None:
+    with pytest.raises(ll.InputError, match=r'"\\udc80" holds half a character'):
+        ll.Scenario(name="\udc80", duration="1 s").to_toml()
+    with pytest.raises(ll.InputError, match="no word for None"):
+        scenario.toml_value([None])
 
 
 @pytest.mark.parametrize("name", presets.PRESETS)

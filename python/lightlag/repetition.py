@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lightlag import _engine
+from lightlag import _engine, _toml
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -322,9 +322,7 @@ class Repetition:
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes the results folder of our run with scenario.toml, comparison.json and sequence.pdf in it."""
-        from lightlag.scenario import _toml
-
-        (self.folder / "scenario.toml").write_text(_toml(self.scenario) + "\n", "utf-8")
+        (self.folder / "scenario.toml").write_text(_toml.document(self.scenario) + "\n", "utf-8")
         (self.folder / "comparison.json").write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
         self.plot(self.folder / "sequence.pdf")
         return self.result.save(folder, force=force)

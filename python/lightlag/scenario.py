@@ -10,18 +10,19 @@ import dataclasses
 import json
 import math
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from lightlag import _engine
+from lightlag import _engine, _toml
 from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError, scenario_error
 
 __all__ = [
+    "Bets",
     "Chain",
+    "ChallengeAcks",
     "Crash",
     "Defaults",
     "DelayedAck",
@@ -30,16 +31,20 @@ __all__ = [
     "Flow",
     "FlowTemplate",
     "Iot",
+    "KeepAlive",
     "Line",
     "Link",
     "Network",
     "Pcap",
     "PointToPoint",
     "Proxy",
+    "RateControl",
     "Record",
+    "Route",
     "Rto",
     "Satellite",
     "Scenario",
+    "Scps",
     "Star",
     "Tcp",
     "Terrestrial",
@@ -543,6 +548,9 @@ class Iot(Line):
     """The connection of each sink; by default its traffic is ``{"kind": "collect"}``."""
 
 
+Topology: TypeAlias = PointToPoint | Chain | Dumbbell | Star | Satellite | Iot | Mapping[str, Any]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Defaults:
     """What holds where a flow says nothing."""
@@ -640,7 +648,7 @@ class Scenario:
     """The version of IP: headers of 20 or 40 bytes, and addresses in captures. By default v4."""
     defaults: Defaults | None = None
     """What holds where a flow says nothing."""
-    topology: PointToPoint | Chain | Dumbbell | Star | Satellite | Iot | None = None
+    topology: Topology | None = None
     """A generated network, beside or instead of listed links."""
     links: tuple[Link, ...] = ()
     flows: tuple[Flow, ...] = ()
@@ -666,7 +674,7 @@ class Scenario:
         from = "a"
         to = "b"
         """
-        return _toml(self.to_dict())
+        return _toml.document(self.to_dict())
 
     def check(self) -> list[tuple[str, str]]:
         """Warnings, each a place and what it will do to the result.
@@ -697,6 +705,16 @@ class Network:
         What TCP does at both ends of every flow, where the flow says nothing.
     record
         What the run writes down.
+    links, flows, proxies
+        The parts so far; the methods :meth:`link`, :meth:`flow` and :meth:`proxy` add to them.
+    topology
+        A generated network, beside or instead of links that are added: :class:`PointToPoint`, :class:`Chain`,
+        :class:`Dumbbell`, :class:`Star`, :class:`Satellite` or :class:`Iot`, or a mapping of the same keys with
+        ``kind``.
+    congestion
+        Congestion controls of the flows that name none, in turn.
+    ip
+        The version of IP, ``"v4"`` or ``"v6"``.
 
     Examples
     --------
@@ -706,6 +724,10 @@ class Network:
     >>> net.flow("client", "server", transfer="20 MB", congestion="hybla")
     >>> net.scenario("120 s", seed=1).links[1].delay
     '300 ms'
+
+    >>> shared = Network(topology=Dumbbell(pairs=4, rate="10 Mbit/s", delay="50 ms"), congestion=("cubic", "bbr"))
+    >>> shared.scenario("60 s").check()
+    []
     """
 
     name: str = "scenario"
@@ -714,6 +736,9 @@ class Network:
     links: list[Link] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     proxies: list[Proxy] = field(default_factory=list)
+    topology: Topology | None = field(default=None, kw_only=True)
+    congestion: Sequence[Congestion] | None = field(default=None, kw_only=True)
+    ip: Literal["v4", "v6"] | None = field(default=None, kw_only=True)
 
     def link(
         self,
@@ -722,23 +747,38 @@ class Network:
         *,
         rate: Rate | Directions[Rate],
         delay: Delay | Directions[Delay],
+        jitter: Jitter | Directions[Jitter | None] | None = None,
         queue: Queue | Directions[Queue] | None = None,
         loss: Loss | Directions[Loss] | None = None,
         reorder: Reorder | Directions[Reorder] | None = None,
         duplicate: float | Directions[float] | None = None,
+        changes: Changes | Directions[Changes] | None = None,
+        trace: Trace | Directions[Trace | None] | None = None,
+        outage: Literal["hold", "lose"] | Directions[Literal["hold", "lose"]] | None = None,
+        fade: Fade | Directions[Fade | None] | None = None,
+        on_demand: OnDemand | Directions[OnDemand | None] | None = None,
+        signals: Signals | None = None,
         header: Size | None = None,
     ) -> None:
         """Joins two nodes by a full-duplex link; see :class:`Line` for the parameters."""
-        line = {
-            "rate": rate,
-            "delay": delay,
-            "queue": queue,
-            "loss": loss,
-            "reorder": reorder,
-            "duplicate": duplicate,
-            "header": header,
-        }
-        self.links.append(Link(between=(first, second), **line))  # type: ignore[arg-type]
+        link = Link(
+            between=(first, second),
+            rate=rate,
+            delay=delay,
+            jitter=jitter,
+            queue=queue,
+            loss=loss,
+            reorder=reorder,
+            duplicate=duplicate,
+            changes=changes,
+            trace=trace,
+            outage=outage,
+            fade=fade,
+            on_demand=on_demand,
+            signals=signals,
+            header=header,
+        )
+        self.links.append(link)
 
     def flow(
         self,
@@ -773,22 +813,28 @@ class Network:
         self,
         node: str,
         *,
+        kind: Literal["split"] | None = None,
         buffer: Size,
         flows: Sequence[str] | None = None,
         client: TcpLike | None = None,
         server: TcpLike | None = None,
+        crash: Crash | None = None,
     ) -> None:
         """Splits the connections that cross a node; see :class:`Proxy` for the parameters."""
         named = None if flows is None else tuple(flows)
-        self.proxies.append(Proxy(node=node, buffer=buffer, flows=named, client=client, server=server))
+        proxy = Proxy(node=node, kind=kind, buffer=buffer, flows=named, client=client, server=server, crash=crash)
+        self.proxies.append(proxy)
 
     def scenario(self, duration: Time = "300 s", seed: int | None = None) -> Scenario:
-        """What was built so far, as a scenario."""
+        """The scenario of everything added so far."""
+        says_nothing = self.tcp is None and self.congestion is None
         return Scenario(
             name=self.name,
             duration=duration,
             seed=seed,
-            defaults=None if self.tcp is None else Defaults(tcp=self.tcp),
+            ip=self.ip,
+            defaults=None if says_nothing else Defaults(tcp=self.tcp, congestion=self.congestion),
+            topology=self.topology,
             links=tuple(self.links),
             flows=tuple(self.flows),
             proxies=tuple(self.proxies),
@@ -839,36 +885,10 @@ def toml_value(value: object) -> str:
 
     Examples
     --------
-    >>> toml_value({"at": ["2.9 s"], "on": True})
-    '{ at = ["2.9 s"], on = true }'
+    >>> toml_value(Directions("2.9 s", ["1 s"]))
+    '{ forward = "2.9 s", backward = ["1 s"] }'
     """
-    value = _plain(value)
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml_key(key)} = {toml_value(entry)}" for key, entry in value.items()) + " }"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(toml_value, value)) + "]"
-    # JSON has no escape for the last control character, which TOML refuses.
-    return json.dumps(value).replace("\x7f", "\\u007f")
-
-
-def _toml_key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
-
-
-def _toml(entries: Mapping[str, Any]) -> str:
-    """Plain keys first, then a block for each table and each entry of a list of tables."""
-    blocks = [_toml_lines({key: value for key, value in entries.items() if not isinstance(value, (dict, list))})]
-    for key, value in entries.items():
-        if isinstance(value, dict):
-            blocks.append([f"[{key}]", *_toml_lines(value)])
-        elif isinstance(value, list):
-            blocks += [[f"[[{key}]]", *_toml_lines(entry)] for entry in value]
-    return "\n\n".join("\n".join(block) for block in blocks)
-
-
-def _toml_lines(entries: Mapping[str, Any]) -> list[str]:
-    first = sorted(entries, key=lambda key: key not in ("between", "kind"))
-    return [f"{key} = {toml_value(entries[key])}" for key in first]
+    return _toml.one_line(_plain(value))
 
 
 def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
