@@ -16,7 +16,7 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag
-from lightlag import _engine, results
+from lightlag import _engine, _rows, results
 
 TABLES: tuple[results.TableName, ...] = ("flows", "links", "trace", "queue", "drops")
 
@@ -164,15 +164,15 @@ def test_results_show_themselves(four_flows: ll.Result) -> None:
 
 def test_people_read_at_most_twenty_flows_and_eight_links() -> None:
     many = ll.run(ll.presets.dumbbell(pairs=30, stagger="0 s", duration="1 s"), seed=1)
-    assert len(results.flow_rows(many.summary)) == 20
-    links = results.link_rows(many.summary)
+    assert len(_rows.flow_rows(many.summary)) == 20
+    links = _rows.link_rows(many.summary)
     assert len(links) == 8
     assert "router-left->router-right" in [link["link"] for link in links]
 
 
 def test_limits_are_shown_with_their_shares() -> None:
-    assert results.limited_by({"cwnd": 6.0, "rwnd": 3.0, "timeout": 1.0}) == "cwnd 60%, rwnd 30%"
-    assert results.limited_by({"cwnd": 0.0}) == "–"
+    assert _rows.limited_by({"cwnd": 6.0, "rwnd": 3.0, "timeout": 1.0}) == "cwnd 60%, rwnd 30%"
+    assert _rows.limited_by({"cwnd": 0.0}) == "–"
 
 
 def test_what_exists_is_refused_unless_forced(result: ll.Result, tmp_path: Path) -> None:

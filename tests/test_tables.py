@@ -14,7 +14,8 @@ import pytest
 import lightlag as ll
 from conftest import Lightlag, pair
 from lightlag import analyse, style
-from lightlag.results import capacity, flow_rows
+from lightlag._rows import flow_rows
+from lightlag._summary import capacity
 from lightlag.variables import variables
 from test_capture import TSHARK, needs_tshark
 

@@ -49,7 +49,7 @@ def check(needed: float, what: str, remedy: str) -> None:
     InputError
         If there are fewer.
     """
-    from lightlag.results import size
+    from lightlag._quantities import size
 
     free = available()
     if needed > free:

@@ -1,16 +1,18 @@
-"""Tables of text in the terminal."""
+"""Tables of text, in the terminal and in notebooks."""
 
 from __future__ import annotations
 
+import html
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from lightlag._text import printable
 
-if TYPE_CHECKING:
-    from lightlag.results import Row
+__all__ = ["Row", "html_table", "print_rows"]
 
-__all__ = ["print_rows"]
+Row: TypeAlias = dict[str, str]
+"""The text of each column by the column's name."""
 
 DISPENSABLE: tuple[str, ...] = ("mean cwnd", "mean queue", "timeouts", "mean RTT", "carried", "runs", "max queue")
 DISPENSABLE += ("congestion", "start", "out of order", "dup ACKs", "packets")
@@ -58,3 +60,14 @@ def _fitting(rows: list[Row], width: int) -> list[str]:
 def _width(rows: list[Row], keys: list[str]) -> int:
     """Characters of a table: a blank in front, two between columns."""
     return sum(2 + max(len(key), *(len(row[key]) for row in rows)) for key in keys)
+
+
+def html_table(rows: Sequence[Row]) -> str:
+    """Rows of text as an HTML table."""
+    if not rows:
+        return ""
+    cells = "".join(f"<th>{html.escape(key)}</th>" for key in rows[0])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(value)}</td>" for value in row.values()) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"

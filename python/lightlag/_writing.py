@@ -378,7 +378,7 @@ def _written(folder: Path) -> frozenset[str]:
 
 
 def _size(count: float) -> str:
-    from lightlag.results import size
+    from lightlag._quantities import size
 
     return size(count)
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from lightlag._quantities import rate, size
+from lightlag._table import Row
 from lightlag.captures import Connection
 from lightlag.errors import InputError
-from lightlag.results import Row, load, rate, size
+from lightlag.results import load
 
 if TYPE_CHECKING:
     from lightlag.style import Chart

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
+from lightlag._quantities import rate, share, size
 from lightlag.errors import InputError, Interrupted
-from lightlag.results import rate, share, size
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from lightlag.results import Row
+    from lightlag._table import Row
     from lightlag.style import Chart
 
 __all__ = ["Capture", "Connection", "inspect"]

@@ -524,8 +524,10 @@ def _warn(file: str, changes: list[tuple[str, str]]) -> None:
 
 
 def _print_result(result: Result) -> None:
+    from lightlag._quantities import rate
+    from lightlag._rows import flow_rows, link_rows, proxy_rows
+    from lightlag._summary import legs_of
     from lightlag.analyse import jain, together
-    from lightlag.results import flow_rows, legs_of, link_rows, proxy_rows, rate
 
     summary = result.summary
     flows, legs = flow_rows(summary), legs_of(summary)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
+from lightlag._quantities import rate
+from lightlag._table import Row
 from lightlag._text import printable
 from lightlag.analyse import Interval, mean_interval
 from lightlag.errors import InputError
 from lightlag.outcome import UDP, Outcome
-from lightlag.results import Row, rate
 from lightlag.variables import Competitor, Variable
 
 if TYPE_CHECKING:
@@ -438,7 +439,7 @@ class Comparison:
         return f"<Comparison {self.name!r}: {', '.join(self.algorithms)}; {len(self.outcomes)} runs>"
 
     def _repr_html_(self) -> str:
-        from lightlag.results import html_table
+        from lightlag._table import html_table
 
         return f"<b>{self.name}</b>" + html_table(self.rows())
 

@@ -47,7 +47,7 @@ class Flows:
     @classmethod
     def of(cls, summary: list[dict[str, Any]], legs: Mapping[str, list[dict[str, Any]]]) -> Flows:
         """The flows of a run's summary. Names repeat in every run, so they are stored once."""
-        from lightlag.results import leg_name, longest_leg
+        from lightlag._summary import leg_name, longest_leg
 
         def rtt(flow: dict[str, Any]) -> float | None:
             parts = [leg["min_rtt_s"] for leg in legs.get(flow["name"], [flow])]
@@ -126,7 +126,7 @@ class Outcome:
     @classmethod
     def of(cls, congestion: str, point: tuple[str, ...], seed: int, result: Result, *, first: bool) -> Outcome:
         """Reduces a run to what a comparison needs."""
-        from lightlag.results import capacity, legs_of, longest_leg
+        from lightlag._summary import capacity, legs_of, longest_leg
 
         every = result.summary["flows"]
         legs = legs_of(result.summary)

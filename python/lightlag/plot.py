@@ -21,8 +21,9 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from lightlag import analyse, style
+from lightlag._summary import capacity, leg_name, legs_of
 from lightlag.errors import InputError
-from lightlag.results import Result, capacity, leg_name, legs_of
+from lightlag.results import Result
 from lightlag.style import Chart, save
 
 if TYPE_CHECKING:

@@ -24,7 +24,8 @@ from lightlag.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from lightlag.results import Result, Row
+    from lightlag._table import Row
+    from lightlag.results import Result
     from lightlag.style import Chart
 
 __all__ = ["Repetition", "Sending", "repeat", "scenario_of"]
@@ -250,7 +251,7 @@ class Repetition:
 
     def rows(self) -> list[Row]:
         """The comparison as text."""
-        from lightlag.results import rate, size
+        from lightlag._quantities import rate, size
 
         both = (self.real, self.ours)
         counts = {

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lightlag import _engine, _memory, _signals
+from lightlag._source import Live
 from lightlag._text import printable
 from lightlag._writing import check_room
 from lightlag.comparison import Comparison
@@ -22,7 +23,7 @@ from lightlag.errors import InputError, Interrupted
 from lightlag.journal import Journal
 from lightlag.outcome import Outcome
 from lightlag.plan import Plan, Run, make
-from lightlag.results import Result, _Live
+from lightlag.results import Result
 from lightlag.scenario import ScenarioLike, Sets, load_scenario
 from lightlag.variables import Competitors, Vary, text_of
 
@@ -95,7 +96,7 @@ def run(
         if captures is not None:
             shutil.rmtree(captures, ignore_errors=True)
         raise
-    result = Result(_Live(outcome, captures))
+    result = Result(Live(outcome, captures))
     if outcome.interrupted and not stopped:
         raise Interrupted(result)
     return result
@@ -272,7 +273,7 @@ def _run_all(
         if result is None or result.interrupted:
             return None
         first = run.seed == plan.design.seed
-        return Outcome.of(run.congestion, run.point, run.seed, Result(_Live(result)), first=first)
+        return Outcome.of(run.congestion, run.point, run.seed, Result(Live(result)), first=first)
 
     def file(run: Run, outcome: Outcome | None) -> None:
         if outcome is not None:

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lightlag._quantities import scaled
 from lightlag._writing import new_file
 from lightlag.errors import InputError
-from lightlag.results import scaled
 
 __all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "Chart", "chart", "finish", "leave_out_peak", "line_style", "save"]
 __all__ += ["in_rows", "legend_columns", "save_as", "settle", "styled", "unit_of"]

@@ -16,9 +16,9 @@ from lightlag.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from lightlag._drawing import Painter
+    from lightlag._table import Row
     from lightlag.comparison import Comparison
     from lightlag.plan import Plan
-    from lightlag.results import Row
 
 __all__ = [
     "Congestion",

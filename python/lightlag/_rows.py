@@ -1,0 +1,160 @@
+"""The parts of a summary as rows of text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lightlag._quantities import milliseconds, rate, share, size
+from lightlag._summary import leg_name, legs_of
+from lightlag._table import Row
+
+_SHOWN = 20
+_SHOWN_LINKS = 8
+
+
+def flow_rows(summary: dict[str, Any]) -> list[Row]:
+    """The flows of a summary as text, for people: at most the first 20, each with a row for every leg if it has any."""
+    legs = legs_of(summary)
+    shown = [part for flow in summary["flows"][:_SHOWN] for part in (flow, *legs.get(flow["name"], []))]
+    has_datagrams = any("datagrams" in flow for flow in shown)
+    has_pages = any("responses" in flow or "pages" in flow for flow in shown)
+    has_signals = any("signals" in flow for flow in shown)
+    return [
+        (_flow_row(flow) if "leg" in flow or flow["name"] not in legs else _split_flow_row(flow))
+        | (_datagram_cells(flow) if has_datagrams else {})
+        | (_page_cells(flow) if has_pages else {})
+        | (_signal_cells(flow) if has_signals else {})
+        for flow in shown
+    ]
+
+
+def _flow_row(flow: dict[str, Any]) -> Row:
+    """A flow as text. Datagrams are not sent again, and nothing comes back."""
+    connection = "datagrams" not in flow
+    return {
+        "flow": f"  {leg_name(flow)}" if "leg" in flow else flow["name"],
+        "congestion": flow["congestion"],
+        "goodput": rate(flow["goodput_bps"]),
+        "finished": "–" if flow["finish_s"] is None else f"{flow['finish_s']:.4g} s",
+        "resent": share(flow["retransmitted_segments"], flow["sent_segments"]) if connection else "–",
+        "timeouts": str(flow["timeouts"]) if connection else "–",
+        "mean RTT": milliseconds(flow["mean_rtt_s"]),
+        "mean cwnd": f"{flow['mean_cwnd_segments']:.4g}" if connection else "–",
+        "limited by": limited_by(flow["limited_s"]) if connection else "–",
+    }
+
+
+def _split_flow_row(flow: dict[str, Any]) -> Row:
+    """A flow that proxies split as text: what its senders did stands in the rows of its legs."""
+    return dict.fromkeys(_flow_row(flow), "–") | {
+        key: value for key, value in _flow_row(flow).items() if key in ("flow", "goodput", "finished")
+    }
+
+
+def _datagram_cells(flow: dict[str, Any]) -> Row:
+    """What became of the datagrams of a flow, or of the messages of a sink, if it has some."""
+    if messages := flow.get("messages"):
+        return {
+            "lost": share(messages["lost"] + messages["dropped"], messages["sent"]),
+            "mean delay": milliseconds(messages["mean_delay_s"]),
+            "95 % delay": milliseconds(messages["p95_delay_s"]),
+        }
+    datagrams = flow.get("datagrams")
+    if datagrams is None:
+        return {"lost": "–", "mean delay": "–", "95 % delay": "–"}
+    return {
+        "lost": share(datagrams["lost"], flow["sent_segments"]),
+        "mean delay": milliseconds(datagrams["mean_delay_s"]),
+        "95 % delay": milliseconds(datagrams["p95_delay_s"]),
+    }
+
+
+def _signal_cells(flow: dict[str, Any]) -> Row:
+    """What stations told the ends of a flow, of those that were told through the network or at their own node."""
+    signals = flow.get("signals")
+    if signals is None:
+        return {"signals": "–"}
+    told, heeded = signals["sent"] + signals["local"], signals["received"] + signals["local"]
+    return {"signals": f"{heeded} of {told} heeded"}
+
+
+def _page_cells(flow: dict[str, Any]) -> Row:
+    """The responses or the pages of a flow, if it has some."""
+    pages = flow.get("responses") or flow.get("pages")
+    if pages is None:
+        return {"responses": "–", "mean time": "–", "95 % time": "–"}
+    return {
+        "responses": str(pages["count"]),
+        "mean time": milliseconds(pages["mean_s"]),
+        "95 % time": milliseconds(pages["p95_s"]),
+    }
+
+
+def _dropped(link: dict[str, Any]) -> int:
+    """Packets that a link direction dropped, for whatever cause."""
+    causes = ("dropped_queue", "dropped_aqm", "dropped_error", "dropped_acks")
+    return sum(int(link.get(cause, 0)) for cause in causes)
+
+
+def link_rows(summary: dict[str, Any]) -> list[Row]:
+    """The link directions of a summary as text, for people: those that dropped most or were busiest, at most 8."""
+    links = summary["links"]
+    by_weight = sorted(
+        range(len(links)),
+        key=lambda at: (-_dropped(links[at]), -links[at]["utilisation"]),
+    )
+    shown = sorted(at for at in by_weight[:_SHOWN_LINKS] if links[at]["carried_bytes"])
+    # What plain links never have is shown where it is.
+    rare = [
+        (key, title)
+        for key, title in (
+            ("dropped_aqm", "dropped (AQM)"),
+            ("dropped_acks", "ACKs thinned out"),
+            ("marked", "marked"),
+            ("duplicated", "duplicated"),
+            ("reordered", "reordered"),
+        )
+        if any(links[at].get(key) for at in shown)
+    ]
+    return [
+        {
+            "link": link["name"],
+            "utilisation": f"{link['utilisation']:.1%}",
+            "carried": size(link["carried_bytes"]),
+            "dropped (queue)": str(link["dropped_queue"]),
+            "dropped (error)": str(link["dropped_error"]),
+            **{title: str(link[key]) for key, title in rare},
+            "mean queue": f"{link['mean_queue_packets']:.4g}",
+            "max queue": str(link["max_queue_packets"]),
+        }
+        for link in (links[at] for at in shown)
+    ]
+
+
+def proxy_rows(summary: dict[str, Any]) -> list[Row]:
+    """The flows at proxies as text, for people: at most the first 20."""
+    return [
+        {
+            "proxy": proxy["node"],
+            "flow": proxy["flow"],
+            "congestion": proxy["congestion"],
+            "passed on": size(proxy["acknowledged_bytes"]),
+            "lost": size(proxy["lost_bytes"]) if proxy["lost_bytes"] else "–",
+            "resent": share(proxy["retransmitted_segments"], proxy["sent_segments"]),
+            "timeouts": str(proxy["timeouts"]),
+            "min RTT": milliseconds(proxy["min_rtt_s"]),
+            "mean buffer": size(proxy["mean_buffer_bytes"]),
+            "max buffer": size(proxy["max_buffer_bytes"]),
+        }
+        for proxy in summary.get("proxies", [])[:_SHOWN]
+    ]
+
+
+def limited_by(limits: Mapping[str, float]) -> str:
+    """The two causes that held a sender back for longest, with their share of its time."""
+    total = sum(limits.values())
+    if total <= 0:
+        return "–"
+    first = sorted(limits.items(), key=lambda item: -item[1])[:2]
+    return ", ".join(f"{name} {value / total:.0%}" for name, value in first if value / total >= 0.005)

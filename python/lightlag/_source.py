@@ -1,0 +1,221 @@
+"""The places that a result comes from: the engine's memory, or a results folder."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+
+from lightlag import _engine
+from lightlag._text import printable
+from lightlag.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies", "legs"]
+
+_LIMITS = ("cwnd", "rwnd", "application", "pacing", "recovery", "timeout")
+_PAGE_KEYS = ("count", "mean_s", "p95_s", "request_bytes")
+_OPTIONAL = {
+    "messages": ("sent", "lost", "dropped", "delivered", "mean_delay_s", "p95_delay_s"),
+    "datagrams": ("received", "lost", "mean_delay_s", "p95_delay_s"),
+    "signals": ("sent", "received", "ignored", "lost", "local"),
+    "responses": _PAGE_KEYS,
+    "pages": _PAGE_KEYS,
+    "holes": ("count", "bytes", "given_up_bytes"),
+}
+"""What only some flows have. In tables these are columns of their own, null where there is no such thing."""
+
+
+class Source(Protocol):
+    """Everything that a result needs of its place."""
+
+    def summary(self) -> dict[str, Any]: ...
+    def head(self) -> dict[str, Any]: ...
+    def table(self, name: str) -> pl.DataFrame: ...
+    def captures(self) -> list[Path]: ...
+    def save(self, folder: Path, force: bool, jobs: int) -> None: ...
+
+
+class Live:
+    """A run that is still in the engine's memory."""
+
+    def __init__(self, run: _engine.Run, captures: Path | None = None) -> None:
+        """`captures` is the temporary folder to which the run wrote its captures; it goes with this object."""
+        self._run = run
+        self._captures = captures
+        if captures is not None:
+            weakref.finalize(self, shutil.rmtree, captures, ignore_errors=True)
+
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        return cast("dict[str, Any]", json.loads(self._run.summary()))
+
+    def summary(self) -> dict[str, Any]:
+        return self._summary
+
+    def head(self) -> dict[str, Any]:
+        return self._summary | {"interrupted": self._run.interrupted}
+
+    def table(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        try:
+            return pl.DataFrame(self._run.table(name))
+        except KeyError as error:
+            raise InputError(str(error.args[0])) from None
+
+    def captures(self) -> list[Path]:
+        return [] if self._captures is None else [self._captures / name for name in self._run.captures]
+
+    def save(self, folder: Path, force: bool, jobs: int) -> None:
+        from lightlag._writing import new_folder
+
+        with new_folder(folder, force=force) as partial:
+            self._run.write(partial, folder, jobs, self._captures)
+        if failure := self._run.capture_failure:
+            raise OSError(f"{folder}/captures/{failure}; captures hold what came before, everything else is complete")
+
+
+class Folder:
+    """A results folder on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        shown = printable(folder)
+        try:
+            head: Any = json.loads((folder / "run.json").read_text("utf-8"))
+        except FileNotFoundError:
+            raise InputError(f'{shown}: is not a results folder (no run.json); write one with "lightlag run"') from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"{printable(folder / 'run.json')}: cannot be read: {printable(error)}") from None
+        if not isinstance(head, dict) or "result_hash" not in head:
+            raise InputError(
+                f"{shown}: does not hold a single run; name a folder that lightlag run wrote, or load_comparison"
+            )
+        for key, fits in _HEAD.items():
+            if not fits(head.get(key)):
+                raise InputError(
+                    f"{printable(folder / 'run.json')}: {key}: {head.get(key)!r:.60} is not what a run writes there; "
+                    'repeat it with "lightlag run"'
+                )
+        self._head: dict[str, Any] = head
+
+    def head(self) -> dict[str, Any]:
+        return self._head
+
+    def summary(self) -> dict[str, Any]:
+        summary = {key: value for key, value in self._head.items() if key not in ("interrupted", "files")}
+        flows = self.table("flows").to_dicts()
+        for flow in flows:
+            _fold_limits(flow)
+            for group, (count, *others) in _OPTIONAL.items():
+                parts = {key: flow.pop(f"{group}_{key}", None) for key in (count, *others)}
+                if parts[count] is not None:
+                    flow[group] = parts
+            if flow["failure"] is None:
+                del flow["failure"]
+        summary |= {"flows": flows, "links": self.table("links").to_dicts()}
+        if (self._folder / "proxies.parquet").exists():
+            failures = ("client_failure", "server_failure")
+            summary["proxies"] = [
+                {key: value for key, value in proxy.items() if key not in failures or value is not None}
+                for proxy in self.table("proxies").to_dicts()
+            ]
+            summary["legs"] = self.table("legs").to_dicts()
+            for leg in summary["legs"]:
+                _fold_limits(leg)
+        return summary
+
+    def table(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        if name not in _columns():
+            raise InputError(f'no table "{printable(name)}"; there are {", ".join(_columns())}')
+        path = self._folder / f"{name}.parquet"
+        try:
+            table = pl.read_parquet(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{printable(path)}: cannot be read: {printable(error)}") from None
+        for column, kind in _columns()[name].items():
+            problem = None
+            if column not in table.columns:
+                problem = "is missing"
+            elif table[column].dtype != kind:
+                problem = f"has {table[column].dtype} instead of {kind}"
+            elif kind.is_float() and not (table[column].is_finite() | table[column].is_null()).all():
+                problem = "holds something that is not a finite number"
+            if problem:
+                raise InputError(
+                    f"{printable(path)}: is not what a run of this version writes: {column} {problem}; repeat it with "
+                    '"lightlag run"'
+                )
+        return table
+
+    def captures(self) -> list[Path]:
+        return sorted((self._folder / "captures").glob("*.pcapng"))
+
+    def save(self, folder: Path, force: bool, jobs: int) -> None:
+        from lightlag._writing import new_folder
+
+        with new_folder(folder, force=force) as partial:
+            shutil.copytree(self._folder, partial, dirs_exist_ok=True)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_HEAD: dict[str, Callable[[Any], bool]] = {
+    "scenario": lambda value: (
+        isinstance(value, dict)
+        and isinstance(value.get("name"), str)
+        and isinstance(value.get("duration"), str)
+        and isinstance(value.get("record"), dict)
+    ),
+    "seed": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+    "version": lambda value: isinstance(value, str),
+    "simulated_s": _is_number,
+    "wall_s": _is_number,
+    "packet_hops": _is_number,
+    "result_hash": lambda value: isinstance(value, str),
+    "interrupted": lambda value: isinstance(value, bool),
+}
+"""What `run.json` says of a run."""
+
+
+@cache
+def _columns() -> dict[str, dict[str, pl.DataType]]:
+    """The tables of a run with the columns that all of them have, as this version writes them."""
+    import polars as pl
+
+    line = {"rate": "1 Mbit/s", "delay": "1 ms"}
+    plain: dict[str, Any] = {
+        "duration": "1 s",
+        "links": [line | {"between": ["a", "b"]}, line | {"between": ["b", "c"]}],
+        "flows": [{"name": "one way", "from": "a", "to": "c", "transfer": "1 B"}],
+        "record": {"acks": True},
+    }
+    asks = {"from": "a", "to": "c", "traffic": {"kind": "requests", "request": "1 B", "response": "1 B"}}
+    proxy = {"node": "b", "buffer": "1 kB", "flows": ["one way"]}
+    rich = plain | {"flows": [*plain["flows"], asks], "proxies": [proxy]}
+    found: dict[str, dict[str, pl.DataType]] = {}
+    for scenario in (plain, rich):
+        run = _engine.run(json.dumps(scenario))
+        for name in get_args(TableName):
+            # Some tables are there only where they have something to say.
+            with suppress(KeyError):
+                found.setdefault(name, dict(pl.DataFrame(run.table(name)).schema))
+    return found
+
+
+def _fold_limits(row: dict[str, Any]) -> None:
+    """The columns of limits as one object."""
+    row["limited_s"] = {limit: row.pop(f"limited_{limit}_s") for limit in _LIMITS}
