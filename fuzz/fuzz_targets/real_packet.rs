@@ -1,9 +1,9 @@
 //! Any bytes from a device are a packet or a fault, never a panic; a mark changes nothing but the mark.
 
-use lightlag_core::Codepoint;
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use lightlag_core::Codepoint;
 use lightlag_live::packet::{Envelope, envelope, mark};
 
 fuzz_target!(|bytes: &[u8]| {
