@@ -2,14 +2,14 @@
 
 use crate::measure::{Sample, cpu_seconds, max_rss_kib};
 use lightlag_sim::results::Summary;
-use lightlag_sim::{Control, Simulation, scenario};
+use lightlag_sim::{Control, Simulation};
 use std::path::Path;
 
 /// Runs the scenario file `name` with some changes and measures its event loop.
 pub fn measure(name: &str, sets: &[(String, String)]) -> Sample {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(name).with_extension("toml");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let scenario = scenario::parse_toml(&text, sets).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
+    let scenario = lightlag_scenario::parse_toml(&text, sets).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     let network = scenario.expand().unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     let entities = (network.links.len() + 2 * network.flows.len() + 1) as u64;
     drop(network);

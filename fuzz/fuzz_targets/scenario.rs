@@ -5,7 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lightlag_sim::scenario::{Part, Scenario, ScenarioError, parse_json, parse_toml};
+use lightlag_scenario::{Part, Scenario, ScenarioError, parse_json, parse_toml};
+use lightlag_sim::estimate::{least_memory, results_size};
 
 /// Larger networks only take longer.
 const MOST: u64 = 100;
@@ -39,7 +40,7 @@ fn exercise(parsed: Result<Scenario, Vec<ScenarioError>>) {
         let whole = network.flows.iter().filter(|flow| flow.part == Part::Whole || flow.part == Part::Connection(0));
         assert!(whole.count() as u64 <= scenario.flow_count());
         scenario.warnings(&network);
-        let size = scenario.results_size().expect("what can be expanded has a size");
-        assert!(size.is_finite() && size >= 0.0 && scenario.least_memory() > 0, "{size} B");
+        let size = results_size(&scenario).expect("what can be expanded has a size");
+        assert!(size.is_finite() && size >= 0.0 && least_memory(&scenario) > 0, "{size} B");
     }
 }

@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use lightlag_core::{Codepoint, Duration, Instant, RandomStream, Rate};
 use lightlag_net::queue::DropTail;
 use lightlag_net::{Deliveries, Disturbance, LinkConfig, Loss, LossProcess, NodeId, Outage, Packet, PacketFlags, Phase, QueueLimit, QueuedLink, Timetable};
-use lightlag_sim::trace::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
+use lightlag_scenario::trace_file::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
 
 const PACKETS: u64 = 100;
 const FIRST: Phase =

@@ -5,7 +5,7 @@ use lightlag_core::{Duration, Instant};
 use lightlag_live::emulation::{Control, Devices};
 use lightlag_live::{Emulation as Forwarding, Priority, Tun, TunConfig, TunError, priority};
 use lightlag_net::NodeId;
-use lightlag_sim::scenario::{self, Network, Scenario};
+use lightlag_scenario::{Network, Scenario};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -29,7 +29,7 @@ pub(crate) fn emulate(
     duration_s: Option<f64>,
     priority: &str,
 ) -> PyResult<Emulation> {
-    let read = scenario::parse_json(scenario, &[]).and_then(|scenario| Ok((scenario.expand()?, scenario)));
+    let read = lightlag_scenario::parse_json(scenario, &[]).and_then(|scenario| Ok((scenario.expand()?, scenario)));
     let (network, scenario) = read.map_err(|errors| scenario_error(py, &errors))?;
     let ends = ends(&network, at)?;
     let wanted = match priority {

@@ -24,7 +24,8 @@ mod steps;
 
 use lightlag_control::congestion;
 use lightlag_core::{Duration, UnitError};
-use lightlag_sim::scenario::{self, Scenario, ScenarioError as Fault};
+use lightlag_scenario::{Scenario, ScenarioError as Fault};
+use lightlag_sim::estimate;
 use lightlag_tcp::Profile;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -41,8 +42,8 @@ type Sets = Vec<(String, String)>;
 
 fn read(text: &str, format: &str, sets: &Sets, folder: &str) -> Result<Scenario, Vec<Fault>> {
     match format {
-        "json" => scenario::parse_json_in(folder, text, sets),
-        _ => scenario::parse_toml_in(folder, text, sets),
+        "json" => lightlag_scenario::parse_json_in(folder, text, sets),
+        _ => lightlag_scenario::parse_toml_in(folder, text, sets),
     }
 }
 
@@ -87,21 +88,21 @@ fn check(text: &str, format: &str, sets: Sets, folder: &str) -> String {
 /// least.
 #[pyfunction]
 fn counts(py: Python<'_>, scenario: &str) -> PyResult<(u64, u64, u64)> {
-    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
-    Ok((scenario.link_count(), scenario.flow_count(), scenario.least_memory()))
+    let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    Ok((scenario.link_count(), scenario.flow_count(), estimate::least_memory(&scenario)))
 }
 
 /// How many bytes the results of a scenario, given as JSON, may take on the disk, captures included.
 #[pyfunction]
 fn results_size(py: Python<'_>, scenario: &str) -> PyResult<f64> {
-    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
-    scenario.results_size().map_err(|errors| scenario_error(py, &errors))
+    let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    estimate::results_size(&scenario).map_err(|errors| scenario_error(py, &errors))
 }
 
 /// Whether anything in a scenario, given as JSON, is drawn at random: where nothing is, every seed gives the same.
 #[pyfunction]
 fn is_random(py: Python<'_>, scenario: &str) -> PyResult<bool> {
-    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
     let network = scenario.expand().map_err(|errors| scenario_error(py, &errors))?;
     Ok(scenario.is_random(&network))
 }
@@ -110,7 +111,7 @@ fn is_random(py: Python<'_>, scenario: &str) -> PyResult<bool> {
 #[pyfunction]
 fn changes_for_rtt(py: Python<'_>, scenario: &str, rtt: &str) -> PyResult<Sets> {
     let rtt: Duration = rtt.parse().map_err(|error: UnitError| PyValueError::new_err(error.to_string()))?;
-    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
     scenario.changes_for_rtt(rtt).map_err(|errors| scenario_error(py, &errors))
 }
 
@@ -124,7 +125,7 @@ fn seconds(text: &str) -> PyResult<f64> {
 /// The JSON Schema of a scenario.
 #[pyfunction]
 fn schema() -> String {
-    scenario::schema().to_string()
+    lightlag_scenario::schema().to_string()
 }
 
 /// What can be chosen by name, as JSON: congestion-control algorithms with their equations and parameters, profiles.

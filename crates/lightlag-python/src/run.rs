@@ -7,7 +7,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use lightlag_core::Instant;
 use lightlag_sim::results::Summary;
-use lightlag_sim::{Control, Progress, RunResult, Simulation, scenario};
+use lightlag_sim::{Control, Progress, RunResult, Simulation};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -29,7 +29,7 @@ pub(crate) fn run(
     interval_s: f64,
     captures: Option<PathBuf>,
 ) -> PyResult<Run> {
-    let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
     let mut watch = Watch::new(progress, interval_s);
     let (result, wall_s) = py
         .detach(|| {
@@ -62,7 +62,7 @@ impl Run {
 
 /// Why there is no run.
 enum NoRun {
-    Refused(Vec<scenario::ScenarioError>),
+    Refused(Vec<lightlag_scenario::ScenarioError>),
     Unwritable(io::Error),
 }
 

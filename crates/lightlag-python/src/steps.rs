@@ -5,7 +5,7 @@ use crate::run::{Run, Table, wall_clock};
 use crate::scenario_error;
 use arrow_array::StringArray;
 use lightlag_core::{Duration, Instant};
-use lightlag_sim::{Simulation, scenario};
+use lightlag_sim::Simulation;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -33,7 +33,7 @@ impl Steps {
     /// Builds the world of a scenario, given as JSON. Captures that it asks for are not written.
     #[new]
     fn new(py: Python<'_>, scenario: &str) -> PyResult<Self> {
-        let scenario = scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+        let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
         let start = wall_clock();
         let simulation =
             py.detach(|| Simulation::new(&scenario, None)).map_err(|errors| scenario_error(py, &errors))?;

@@ -1,8 +1,8 @@
 //! What a run takes, before it begins: of memory at least, and of the disk if its flows send what they can.
 
-use crate::scenario::{CapturePlace, Flow, Network, Scenario, ScenarioError, TraceMode, Traffic, Transport};
 use lightlag_core::Duration;
 use lightlag_net::{LinkId, NodeId};
+use lightlag_scenario::{CapturePlace, Flow, Network, Scenario, ScenarioError, TraceMode, Traffic, Transport};
 
 /// Bytes of memory of a full-duplex link, of a flow of TCP and of a flow of UDP while a world is built, with nothing
 /// recorded and short names. `tests/estimate.rs` measures them.
@@ -30,37 +30,35 @@ const COMMENT: f64 = 160.0;
 const HEADER: f64 = 32.0;
 const ACK_HEADER: f64 = 44.0;
 
-impl Scenario {
-    /// Bytes of memory that its network and its flows take at least.
-    pub fn least_memory(&self) -> u64 {
-        let [tcp, udp] = [Transport::Tcp, Transport::Udp].map(|transport| self.flows_by(transport));
-        let parts = [(LINK, self.link_count()), (TCP, tcp), (UDP, udp)];
-        parts.into_iter().fold(0, |sum: u64, (bytes, count)| sum.saturating_add(bytes.saturating_mul(count)))
-    }
+/// Bytes of memory that the network and the flows of a scenario take at least.
+pub fn least_memory(scenario: &Scenario) -> u64 {
+    let [tcp, udp] = [Transport::Tcp, Transport::Udp].map(|transport| scenario.flows_by(transport));
+    let parts = [(LINK, scenario.link_count()), (TCP, tcp), (UDP, udp)];
+    parts.into_iter().fold(0, |sum: u64, (bytes, count)| sum.saturating_add(bytes.saturating_mul(count)))
+}
 
-    /// Bytes that the results of a run may take on the disk: what is recorded if every flow fills the slowest link on its
-    /// way, its window, or what its application offers, and no link carries more than it can.
-    ///
-    /// # Errors
-    /// Those of [`Scenario::expand`].
-    pub fn results_size(&self) -> Result<f64, Vec<ScenarioError>> {
-        let network = self.expand()?;
-        let loads = loads(&network, self.duration);
-        let packets: f64 = loads.iter().map(|load| load.data.packets).sum();
-        let (flows, links) = (network.flows.len() as f64, network.links.len() as f64);
-        let samples = (self.duration.as_nanos() / self.record.interval.as_nanos().max(1)) as f64;
-        let senders = (loads.iter().filter(|load| load.acks.packets > 0.0).count() + network.splits.len()) as f64;
-        let changes = match self.record.trace {
-            TraceMode::Off => 0.0,
-            TraceMode::Sampled => samples * senders,
-            TraceMode::Change => samples * senders + CHANGES * packets,
-        };
-        let queue = if self.record.queue.is_on() { samples * links } else { 0.0 };
-        let drops = if self.record.drops { DROPS * packets } else { 0.0 };
-        let acks = if self.record.acks { packets } else { 0.0 };
-        let tables = TRACE_ROW * changes + QUEUE_ROW * queue + DROP_ROW * drops + ACK_ROW * acks;
-        Ok(SUMMARY_ROW * (flows + links) + tables + captures(&network, &loads, self.duration))
-    }
+/// Bytes that the results of a run may take on the disk: what is recorded if every flow fills the slowest link on its
+/// way, its window, or what its application offers, and no link carries more than it can.
+///
+/// # Errors
+/// Those of [`Scenario::expand`].
+pub fn results_size(scenario: &Scenario) -> Result<f64, Vec<ScenarioError>> {
+    let network = scenario.expand()?;
+    let loads = loads(&network, scenario.duration);
+    let packets: f64 = loads.iter().map(|load| load.data.packets).sum();
+    let (flows, links) = (network.flows.len() as f64, network.links.len() as f64);
+    let samples = (scenario.duration.as_nanos() / scenario.record.interval.as_nanos().max(1)) as f64;
+    let senders = (loads.iter().filter(|load| load.acks.packets > 0.0).count() + network.splits.len()) as f64;
+    let changes = match scenario.record.trace {
+        TraceMode::Off => 0.0,
+        TraceMode::Sampled => samples * senders,
+        TraceMode::Change => samples * senders + CHANGES * packets,
+    };
+    let queue = if scenario.record.queue.is_on() { samples * links } else { 0.0 };
+    let drops = if scenario.record.drops { DROPS * packets } else { 0.0 };
+    let acks = if scenario.record.acks { packets } else { 0.0 };
+    let tables = TRACE_ROW * changes + QUEUE_ROW * queue + DROP_ROW * drops + ACK_ROW * acks;
+    Ok(SUMMARY_ROW * (flows + links) + tables + captures(&network, &loads, scenario.duration))
 }
 
 /// Packets and their bytes at the network layer.

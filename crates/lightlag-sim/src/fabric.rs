@@ -4,13 +4,13 @@
 //! packets that the link has dropped. The fabric knows neither clocks nor endpoints: whoever drives it keeps the times,
 //! takes what is due and offers it to the next link.
 
-use crate::scenario::{LinkDirection, Network, Weather};
 use lightlag_core::{Duration, Instant, Probability, RandomStream};
 use lightlag_net::queue::{DisciplineConfig, DropCause, Dropped};
 use lightlag_net::{
     ComputedLink, Disturbance, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet, QueueFull, QueuedLink,
     Routes, Timetable,
 };
+use lightlag_scenario::{LinkDirection, Network, Weather};
 
 /// Links and routes.
 pub(crate) struct Fabric<B> {

@@ -4,10 +4,10 @@
 //! streams: a program that has real packets (and a real clock) asks when the next one is due and takes it then.
 
 use crate::fabric::Fabric;
-use crate::scenario::Network;
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::queue::Backlog;
 use lightlag_net::{LinkId, NodeId, Packet};
+use lightlag_scenario::Network;
 
 pub use lightlag_net::link::LinkCounters;
 
@@ -16,7 +16,7 @@ pub use lightlag_net::link::LinkCounters;
 /// ```
 /// use lightlag_core::{Codepoint, Instant};
 /// use lightlag_net::{NodeId, Packet, PacketFlags};
-/// use lightlag_sim::{Path, scenario};
+/// use lightlag_sim::Path;
 /// let text = r#"
 ///     duration = "1 s"
 ///     [[links]]
@@ -27,7 +27,7 @@ pub use lightlag_net::link::LinkCounters;
 ///     from = "a"
 ///     to = "b"
 /// "#;
-/// let scenario = scenario::parse_toml(text, &[]).unwrap();
+/// let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap();
 /// let mut path = Path::new(&scenario.expand().unwrap(), 1);
 /// let (destination, flags) = (NodeId(1), PacketFlags::new(true));
 /// let packet = Packet { destination, flow: 0, size: 1500, flags, ecn: Codepoint::NotEct, body: "hello" };

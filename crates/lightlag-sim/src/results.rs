@@ -8,7 +8,6 @@ mod signals;
 mod traffic;
 
 use crate::hosts::Outcome;
-use crate::scenario::{Network, Scenario, Traffic, Transport};
 use crate::tap::Tap;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::world::World;
@@ -18,6 +17,7 @@ use legs::{LegIdentity, leg_summaries};
 use lightlag_core::{Duration, Instant};
 pub use lightlag_net::queue::DropCause;
 use lightlag_net::{NodeId, Waits};
+use lightlag_scenario::{Network, Scenario, Traffic, Transport};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
 pub use proxies::ProxySummary;

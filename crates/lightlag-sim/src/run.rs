@@ -3,12 +3,12 @@
 use crate::builder::build;
 use crate::hosts::Outcome;
 use crate::results::{Provenance, RunResult};
-use crate::scenario::{Scenario, ScenarioError};
 use crate::tap::capture::{Captures, Output, Setup};
 use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::tap::{Silent, Tap};
 use crate::world::World;
 use lightlag_core::Instant;
+use lightlag_scenario::{Scenario, ScenarioError};
 use std::io;
 
 /// How far a run is.

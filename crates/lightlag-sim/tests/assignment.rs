@@ -4,8 +4,8 @@ mod text;
 
 use lightlag_core::Duration;
 use lightlag_net::QueueLimit;
+use lightlag_scenario::{parse_json, parse_toml};
 use lightlag_sim::RunResult;
-use lightlag_sim::scenario::{parse_json, parse_toml};
 use text::run;
 
 /// A terminal behind a satellite, with these keys of its link, and one flow.

@@ -2,7 +2,7 @@
 
 mod text;
 
-use lightlag_sim::{Control, RunResult, Simulation, results::FlowSummary, scenario};
+use lightlag_sim::{Control, RunResult, Simulation, results::FlowSummary};
 use text::run;
 
 /// One flow over one link of 10 Mbit/s and 100 ms each way; a later key in `link` or `flow` is another line.
@@ -384,7 +384,7 @@ fn a_run_that_is_stopped_keeps_what_happened() {
         from = "a"
         to = "b"
     "#;
-    let scenario = scenario::parse_toml(text, &[]).unwrap();
+    let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap();
     let mut reports = Vec::new();
     let result = Simulation::new(&scenario, None).unwrap().run(&mut |progress| {
         reports.push(progress.now);
@@ -487,7 +487,7 @@ fn a_reader_is_one_of_two() {
             "name = \"reader\"\nduration = \"1 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\n\
              delay = \"1 ms\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\nreader = {reader}\n"
         );
-        let errors = scenario::parse_toml(&text, &[]).unwrap_err();
+        let errors = lightlag_scenario::parse_toml(&text, &[]).unwrap_err();
         assert!(errors.iter().any(|error| error.path == "flows[0].reader"), "{reader}: {errors:?}");
     }
 }

@@ -3,7 +3,7 @@
 #[path = "memory/mod.rs"]
 mod memory;
 
-use lightlag_sim::scenario::parse_toml;
+use lightlag_scenario::parse_toml;
 use lightlag_sim::{Control, RunResult, Simulation};
 use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::{Direction, Reader};

@@ -3,7 +3,7 @@
 mod text;
 
 use lightlag_core::{Duration, Instant};
-use lightlag_sim::scenario::{Scenario, parse_json, parse_toml};
+use lightlag_scenario::{Scenario, parse_json, parse_toml};
 use text::run;
 
 const LINK: &str =

@@ -4,7 +4,7 @@
 mod memory;
 mod text;
 
-use lightlag_sim::scenario::parse_toml;
+use lightlag_scenario::parse_toml;
 use lightlag_sim::{Control, RunResult, Simulation};
 use lightlag_wire::PacketError;
 use lightlag_wire::analysis::{Analysis, Limits, Report};

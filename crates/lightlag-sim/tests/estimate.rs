@@ -2,13 +2,15 @@
 
 mod heap;
 
-use lightlag_sim::{Scenario, Simulation, scenario};
+use lightlag_scenario::Scenario;
+use lightlag_sim::Simulation;
+use lightlag_sim::estimate::{least_memory, results_size};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn parse(text: &str) -> Scenario {
-    scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
+    lightlag_scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
 }
 
 /// A generated network that records nothing.
@@ -30,7 +32,7 @@ fn a_network_takes_at_least_what_is_said_and_little_more() {
         network("kind = \"dumbbell\"\npairs = 1000", "count = 2"),
     ];
     for scenario in networks {
-        let said = scenario.least_memory() as f64;
+        let said = least_memory(&scenario) as f64;
         let (measured, _) = heap::most(|| Simulation::new(&scenario, None).unwrap());
         let ratio = measured as f64 / said;
         assert!((1.0..1.15).contains(&ratio), "{measured} B, not {said}: {scenario:?}");
@@ -83,7 +85,7 @@ fn captures_are_as_long_as_is_said() {
     ];
     for (head, flows) in cases {
         let scenario = parse(&format!("{head}{link}{flows}"));
-        let (said, written) = (scenario.results_size().unwrap(), captured(&scenario));
+        let (said, written) = (results_size(&scenario).unwrap(), captured(&scenario));
         assert!(written <= said, "{written} B, more than {said}\n{head}{flows}");
         assert!(said <= 2.0 * written, "{written} B, much less than {said}\n{head}{flows}");
     }

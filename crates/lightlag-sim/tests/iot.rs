@@ -2,9 +2,9 @@
 
 mod text;
 
+use lightlag_scenario::parse_toml;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::MessageSummary;
-use lightlag_sim::scenario::parse_toml;
 use proptest::prelude::*;
 use text::run;
 

@@ -2,9 +2,9 @@
 
 mod text;
 
+use lightlag_scenario::{Flow, Scenario, Transport};
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
-use lightlag_sim::scenario::{Flow, Scenario, Transport};
 use proptest::prelude::*;
 use text::run;
 

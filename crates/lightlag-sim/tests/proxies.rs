@@ -3,8 +3,8 @@
 mod memory;
 mod text;
 
+use lightlag_scenario::parse_toml;
 use lightlag_sim::results::{FlowSummary, ProxySummary};
-use lightlag_sim::scenario::parse_toml;
 use lightlag_sim::{Control, RunResult, Simulation};
 use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::Reader;

@@ -1,7 +1,7 @@
 //! `record.queueing`: how long data packets wait at links.
 
 use lightlag_sim::results::{LinkSummary, RunResult};
-use lightlag_sim::{Control, Simulation, scenario};
+use lightlag_sim::{Control, Simulation};
 
 /// A bulk flow for a minute over 10 Mbit/s and 100 ms, with a queue of this kind.
 fn run(queue: &str, sets: &[(&str, &str)]) -> RunResult {
@@ -26,7 +26,7 @@ fn run(queue: &str, sets: &[(&str, &str)]) -> RunResult {
         "#
     );
     let sets: Vec<_> = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let scenario = scenario::parse_toml(&text, &sets).unwrap();
+    let scenario = lightlag_scenario::parse_toml(&text, &sets).unwrap();
     Simulation::new(&scenario, None).unwrap().run(&mut |_| Control::Continue)
 }
 

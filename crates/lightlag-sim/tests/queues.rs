@@ -8,8 +8,8 @@ use lightlag_net::queue::{
     StepConfig,
 };
 use lightlag_net::{QueueLimit, Reordering};
+use lightlag_scenario::{LinkDirection, Network, Warning, parse_json, parse_toml};
 use lightlag_sim::results::{DropCause, RunResult};
-use lightlag_sim::scenario::{LinkDirection, Network, Warning, parse_json, parse_toml};
 use text::run;
 
 /// Flows from a to b over 10 Mbit/s and 20 ms each way, with this queue and these further keys of the link.

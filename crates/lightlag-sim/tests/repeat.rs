@@ -3,7 +3,7 @@
 #[path = "memory/mod.rs"]
 mod memory;
 
-use lightlag_sim::scenario::parse_toml;
+use lightlag_scenario::parse_toml;
 use lightlag_sim::{Control, Simulation};
 use lightlag_wire::analysis::{Analysis, Limits, trace::Trace};
 use lightlag_wire::capture::Reader;

@@ -2,9 +2,9 @@
 
 mod text;
 
+use lightlag_scenario::parse_toml;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
-use lightlag_sim::scenario::parse_toml;
 
 /// A transfer of `bytes` over 1 Mbit/s and so many seconds one way, without errors; keys of TCP follow.
 fn far(one_way_s: f64, bytes: u64, tcp: &str) -> RunResult {

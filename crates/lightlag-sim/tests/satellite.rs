@@ -4,7 +4,7 @@ mod text;
 
 use lightlag_core::{Duration, Rate};
 use lightlag_net::{Loss, QueueLimit};
-use lightlag_sim::scenario::{LinkDirection, Network, Scenario, Topology, parse_json, parse_toml};
+use lightlag_scenario::{LinkDirection, Network, Scenario, Topology, parse_json, parse_toml};
 use text::run;
 
 fn scenario(text: &str) -> Scenario {
@@ -163,7 +163,7 @@ fn pairs_on_the_ground_may_have_flows_of_their_own() {
         let network = scenario.expand().unwrap();
         assert_eq!(scenario.flow_count(), network.flows.len() as u64);
         assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario));
-        let flow = |flow: &lightlag_sim::scenario::Flow| {
+        let flow = |flow: &lightlag_scenario::Flow| {
             (flow.name.clone(), flow.start.as_secs_f64(), flow.tcp.congestion.name().to_owned())
         };
         network.flows.iter().map(flow).collect()

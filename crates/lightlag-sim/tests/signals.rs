@@ -7,8 +7,8 @@
 mod memory;
 
 use lightlag_core::Instant;
+use lightlag_scenario::{ScenarioError, parse_toml};
 use lightlag_sim::results::{FlowSummary, SignalSummary};
-use lightlag_sim::scenario::{ScenarioError, parse_toml};
 use lightlag_sim::{Control, RunResult, Simulation};
 use lightlag_tcp::Segment;
 use lightlag_wire::PacketError;
@@ -538,7 +538,7 @@ fn the_complete_form_reads_back() {
         "signals = \"off\"",
     ] {
         let scenario = parse_toml(&path("", far, SCPS), &[]).unwrap();
-        let again = lightlag_sim::scenario::parse_json(&scenario.to_json().to_string(), &[]).unwrap();
+        let again = lightlag_scenario::parse_json(&scenario.to_json().to_string(), &[]).unwrap();
         assert_eq!(again, scenario, "{far}");
         assert_eq!(
             scenario.to_json().to_string().contains("signals"),

@@ -1,7 +1,7 @@
 //! A run in steps is the run at once, and what is recorded on the way is what its result holds.
 
 use lightlag_core::{Duration, Instant};
-use lightlag_sim::scenario::parse_toml;
+use lightlag_scenario::parse_toml;
 use lightlag_sim::{Control, Simulation};
 use proptest::prelude::*;
 

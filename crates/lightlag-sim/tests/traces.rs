@@ -4,7 +4,7 @@ mod text;
 
 use lightlag_core::{Duration, Instant, Rate};
 use lightlag_net::{Deliveries, Loss, Phase, Timetable};
-use lightlag_sim::scenario::{Network, ScenarioError, parse_json, parse_toml, parse_toml_in};
+use lightlag_scenario::{Network, ScenarioError, parse_json, parse_toml, parse_toml_in};
 use proptest::prelude::*;
 use std::fmt::Write;
 use text::run;

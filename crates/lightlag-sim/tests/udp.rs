@@ -4,7 +4,7 @@ mod heap;
 mod text;
 
 use lightlag_sim::results::{DatagramSummary, FlowSummary};
-use lightlag_sim::{RunResult, Simulation, scenario};
+use lightlag_sim::{RunResult, Simulation};
 use text::run;
 
 /// A link of 8 Mbit/s and 50 ms; a packet of 1000 B takes 1 ms.
@@ -163,7 +163,8 @@ fn bytes_a_flow(flow: &str) -> f64 {
             "name = \"many\"\nduration = \"10 s\"\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
              topology = {{ {topology}, flow = {{ count = {count}, {flow} }} }}\n"
         );
-        let scenario = scenario::parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
+        let scenario =
+            lightlag_scenario::parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
         heap::most(|| Simulation::new(&scenario, None).unwrap()).0
     };
     (bytes(3_000) - bytes(1_000)) as f64 / 2_000.0

@@ -1,6 +1,5 @@
 use super::*;
 use crate::packet::envelope;
-use lightlag_sim::scenario;
 use std::collections::VecDeque;
 
 /// Two devices and a clock that moves when the loop waits.
@@ -78,7 +77,7 @@ fn emulation(more: &str) -> Emulation {
         "duration = \"1 s\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n\
          [[links]]\nbetween = [\"a\", \"b\"]\nrate = \"12 Mbit/s\"\ndelay = \"10 ms\"\n{more}"
     );
-    let network = scenario::parse_toml(&text, &[]).unwrap().expand().unwrap();
+    let network = lightlag_scenario::parse_toml(&text, &[]).unwrap().expand().unwrap();
     Emulation::new(&network, [NodeId(0), NodeId(1)], 1)
 }
 

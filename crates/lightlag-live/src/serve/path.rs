@@ -3,7 +3,7 @@
 use crate::packet;
 use lightlag_core::{Codepoint, Duration, Instant};
 use lightlag_net::{NodeId, Packet, PacketFlags};
-use lightlag_sim::scenario::{self, Network};
+use lightlag_scenario::Network;
 use std::sync::Arc;
 
 /// The network, and where the two ends sit.
@@ -50,7 +50,8 @@ impl PathConfig {
     /// # Errors
     /// The scenario's errors, one a line.
     pub fn of_scenario(json: &str) -> Result<Self, String> {
-        let read = scenario::parse_json(json, &[]).and_then(|scenario| Ok((scenario.expand()?, scenario.seed)));
+        let read =
+            lightlag_scenario::parse_json(json, &[]).and_then(|scenario| Ok((scenario.expand()?, scenario.seed)));
         let (network, seed) =
             read.map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
         let flow = network.flows.first().ok_or("flows: the path leads from the first flow's begin to its end")?;

@@ -9,9 +9,9 @@
 
 use crate::body::Signal;
 use crate::fabric::Hop;
-use crate::scenario::{LinkDirection, SignalPlan};
 use lightlag_core::Instant;
 use lightlag_net::{Link, LinkId, NodeId};
+use lightlag_scenario::{LinkDirection, SignalPlan};
 use lightlag_tcp::segment::SeqNumber;
 use lightlag_wire::signal::News;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,8 +1,8 @@
 //! What applications do at the ends of flows, where that is more than to write everything and to read at once.
 
 use crate::hosts::source::Source;
-use crate::scenario::Reader;
 use lightlag_core::{Duration, Instant};
+use lightlag_scenario::Reader;
 use lightlag_tcp::{Connection, State};
 
 /// An application that has something to do by itself.

@@ -5,8 +5,8 @@
 //!
 //! Here it is decided who writes how much and when; the world does it.
 
-use crate::scenario::{Flow, Http, Requests, Traffic, Varied, Web};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
+use lightlag_scenario::{Flow, Http, Requests, Traffic, Varied, Web};
 use std::collections::VecDeque;
 
 /// What the world shall do to an endpoint.

@@ -5,8 +5,8 @@
 //! to its receiver alone, and only its sender wakes. Nobody else computes with these numbers: an endpoint knows its flow
 //! and its peer.
 
-use crate::scenario::{Network, Split, Transport};
 use lightlag_net::NodeId;
+use lightlag_scenario::{Network, Split, Transport};
 
 /// What an endpoint is of its flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

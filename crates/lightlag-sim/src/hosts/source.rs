@@ -1,7 +1,7 @@
 //! When an application has something to send, and how much: constant rate, on and off, messages.
 
-use crate::scenario::{Flow, LARGEST_MESSAGE, Traffic, Transport, Varied};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
+use lightlag_scenario::{Flow, LARGEST_MESSAGE, Traffic, Transport, Varied};
 use std::sync::Arc;
 
 /// What an application still offers to its transport.

@@ -1,12 +1,11 @@
 use super::*;
-use crate::scenario;
 use lightlag_core::{Codepoint, Duration};
 use lightlag_net::PacketFlags;
 use std::sync::Arc;
 
 fn network(links: &str) -> Network {
     let flow = "[[flows]]\nfrom = \"a\"\nto = \"b\"";
-    scenario::parse_toml(&format!("duration = \"1 s\"\n{links}\n{flow}"), &[]).unwrap().expand().unwrap()
+    lightlag_scenario::parse_toml(&format!("duration = \"1 s\"\n{links}\n{flow}"), &[]).unwrap().expand().unwrap()
 }
 
 fn packet<B>(destination: NodeId, size: u16, body: B) -> Packet<B> {

@@ -2,11 +2,11 @@
 
 use super::{ColumnHash, LimitedSeconds, optional};
 use crate::hosts::ends::Numbers;
-use crate::scenario::Network;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
+use lightlag_scenario::Network;
 use serde::Serialize;
 
 /// One connection on the way of a flow through proxies.

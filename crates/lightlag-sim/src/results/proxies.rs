@@ -1,10 +1,10 @@
 //! What became of each flow at each proxy.
 
 use super::{ColumnHash, optional};
-use crate::scenario::Network;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
+use lightlag_scenario::Network;
 use lightlag_tcp::Failure;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub(super) struct ProxyIdentity {
 
 impl ProxyIdentity {
     pub(super) fn all(network: &Network) -> Vec<Self> {
-        let identity = |split: &crate::scenario::Split| {
+        let identity = |split: &lightlag_scenario::Split| {
             let proxy = &network.proxies[split.proxy as usize];
             Self {
                 node: network.nodes[proxy.node.0 as usize].clone(),

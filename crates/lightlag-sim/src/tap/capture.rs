@@ -9,12 +9,12 @@
 
 use crate::body::{Body, Other, Packet, Signal};
 use crate::hosts::ends::{self, End, Numbers};
-use crate::scenario::{CapturePlace, CapturePlan, IpVersion, Network};
 use crate::tap::Tap;
 use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{LinkId, NodeId, Routes};
+use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Network};
 use lightlag_tcp::Snapshot;
 use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::{Direction, InterfaceId, Writer};

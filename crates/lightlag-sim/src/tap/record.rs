@@ -2,11 +2,11 @@
 
 use crate::body::{Body, Other};
 use crate::hosts::Addressees;
-use crate::scenario::{Record, TraceMode};
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::LinkId;
 use lightlag_net::queue::{Backlog, DropCause, Dropped};
+use lightlag_scenario::{Record, TraceMode};
 use lightlag_tcp::{Connection, Snapshot};
 
 /// The state of senders over time. All columns are equally long; a row is one flow at one time. What is not known

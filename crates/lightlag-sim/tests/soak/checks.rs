@@ -1,9 +1,9 @@
 //! What must hold.
 
 use lightlag_core::Duration;
+use lightlag_scenario::{Flow, Network, Periodic, Poisson, Reader, Scenario, Traffic, Transport};
+use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
-use lightlag_sim::scenario::{Flow, Network, Periodic, Poisson, Reader, Traffic, Transport};
-use lightlag_sim::{RunResult, Scenario};
 
 /// No scenario needs so many events.
 pub const MOST: u64 = 50_000_000;

@@ -7,7 +7,7 @@ mod checks;
 mod generator;
 mod tcp;
 
-use lightlag_sim::{Control, RunResult, Simulation, scenario};
+use lightlag_sim::{Control, RunResult, Simulation};
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -33,7 +33,7 @@ struct Total {
 }
 
 fn run(text: &str) -> RunResult {
-    let scenario = scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
+    let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
     let simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
     // A run that does not end by itself is stopped, and then it is too busy.
     simulation.run(&mut |progress| if progress.events > checks::MOST { Control::Stop } else { Control::Continue })

@@ -1,5 +1,5 @@
 use super::*;
-use crate::scenario::parse_toml;
+use lightlag_scenario::parse_toml;
 
 /// The dialogue of a flow with this traffic, over so many connections. Connection `n` has the client `2n` and the
 /// server `2n + 1`.

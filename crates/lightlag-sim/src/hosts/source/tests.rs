@@ -1,5 +1,5 @@
 use super::*;
-use crate::scenario::parse_toml;
+use lightlag_scenario::parse_toml;
 
 /// The flow with these keys.
 fn flow(keys: &str) -> Flow {

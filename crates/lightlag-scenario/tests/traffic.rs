@@ -1,7 +1,7 @@
 //! The keys `transport` and `traffic`: what they mean, and what is refused.
 
 use lightlag_core::{Bytes, Duration, Law};
-use lightlag_sim::scenario::{Network, Scenario, Traffic, Transport, parse_json, parse_toml};
+use lightlag_scenario::{Network, Scenario, Traffic, Transport, parse_json, parse_toml};
 
 /// One link and a flow with these keys.
 fn text(keys: &str) -> String {

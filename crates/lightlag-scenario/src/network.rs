@@ -208,7 +208,7 @@ impl LinkDirection {
 
 impl Network {
     /// Finds the slowest link direction on the way of a flow, by the rates at the start.
-    pub(crate) fn slowest_links(&self) -> impl FnMut(&Flow) -> Option<LinkId> + '_ {
+    pub fn slowest_links(&self) -> impl FnMut(&Flow) -> Option<LinkId> + '_ {
         let mut known: BTreeMap<(u32, u32), Option<LinkId>> = BTreeMap::new();
         move |flow| {
             let rate = |link: &LinkId| self.links[link.0 as usize].rate;

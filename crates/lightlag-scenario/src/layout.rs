@@ -374,7 +374,7 @@ impl Scenario {
     }
 
     /// How many of them a transport carries.
-    pub(crate) fn flows_by(&self, transport: Transport) -> u64 {
+    pub fn flows_by(&self, transport: Transport) -> u64 {
         let count = |template: &FlowTemplate| if template.transport == transport { template.count } else { 0 };
         let generated = match (&self.topology, self.template()) {
             (Some(Topology::Iot(iot)), _) => iot.flow_count(count),

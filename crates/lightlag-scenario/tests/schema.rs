@@ -1,6 +1,6 @@
 //! The JSON Schema agrees with the parser, and the scenarios that come with lightlag obey both.
 
-use lightlag_sim::scenario::{parse_toml, schema};
+use lightlag_scenario::{parse_toml, schema};
 use serde_json::{Value, json};
 
 /// What of JSON Schema 2020-12 our schema uses: the places where `value` breaks `schema`.
@@ -201,17 +201,17 @@ fn the_schema_refuses_what_the_parser_refuses() {
         let mut other = good.clone();
         other["links"][0][key] = value;
         assert_eq!(check(&other), Vec::<String>::new());
-        let read = lightlag_sim::scenario::parse_json(&other.to_string(), &[]).unwrap();
+        let read = lightlag_scenario::parse_json(&other.to_string(), &[]).unwrap();
         assert_eq!(check(&read.to_json()), Vec::<String>::new(), "in full");
     }
     for (transport, traffic) in kinds_of_traffic() {
         let mut other = good.clone();
         other["flows"] = json!([{ "from": "a", "to": "b", "transport": transport, "traffic": traffic }]);
         assert_eq!(check(&other), Vec::<String>::new(), "{traffic}");
-        let read = lightlag_sim::scenario::parse_json(&other.to_string(), &[]);
+        let read = lightlag_scenario::parse_json(&other.to_string(), &[]);
         let read = read.unwrap_or_else(|errors| panic!("{traffic}: {errors:#?}"));
         assert_eq!(check(&read.to_json()), Vec::<String>::new(), "in full");
-        let again = lightlag_sim::scenario::parse_json(&read.to_json().to_string(), &[]);
+        let again = lightlag_scenario::parse_json(&read.to_json().to_string(), &[]);
         assert_eq!(again.as_ref(), Ok(&read), "{traffic}");
     }
     for (pointer, value) in [
@@ -254,7 +254,7 @@ fn the_schema_refuses_what_the_parser_refuses() {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         bad.pointer_mut(parent).unwrap()[key] = value;
         assert!(!check(&bad).is_empty(), "the schema takes {bad}");
-        assert!(lightlag_sim::scenario::parse_json(&bad.to_string(), &[]).is_err(), "the parser takes {bad}");
+        assert!(lightlag_scenario::parse_json(&bad.to_string(), &[]).is_err(), "the parser takes {bad}");
     }
 }
 
@@ -267,7 +267,7 @@ fn every_key_of_the_parser_is_in_the_schema() {
     // A key that does not exist makes the parser name those that do.
     let keys = |mut tree: Value, pointer: &str| -> Vec<String> {
         tree.pointer_mut(pointer).unwrap()["zzz"] = json!(1);
-        let errors = lightlag_sim::scenario::parse_json(&tree.to_string(), &[]).unwrap_err();
+        let errors = lightlag_scenario::parse_json(&tree.to_string(), &[]).unwrap_err();
         let error = errors.iter().find(|error| error.path.ends_with("zzz")).expect("zzz is refused");
         let list = error.message.split("one of ").nth(1).unwrap();
         list.trim_end_matches(')').split(", ").map(str::to_owned).collect()

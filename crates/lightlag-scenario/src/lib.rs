@@ -1,7 +1,7 @@
-//! What was asked for: plain data that has been checked.
+//! Scenarios: a text is read and checked, and expands to a network. Nothing here runs.
 //!
 //! A text becomes a tree of plain values (`text`), the tree becomes typed values key by key, so that every mistake
-//! is reported with its place and its remedy (`reader`), and the typed values expand to a network (`network`).
+//! is reported with its place and its remedy (`reader`), and the typed values expand to a [`Network`].
 //! Units are texts, unknown keys are refused, and the serialised form reads back as the same value.
 
 mod application;
@@ -34,6 +34,7 @@ mod signals;
 mod text;
 mod topology;
 mod trace;
+pub mod trace_file;
 mod traffic;
 mod varied;
 mod warnings;
@@ -60,7 +61,7 @@ pub use satellite::{Hop, Payload, PlainLink, Satellite, Terrestrial};
 pub use signals::{CorruptionSignals, SignalSpec, Signals};
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
 pub use trace::{Trace, TraceFile, TraceFormat};
-pub(crate) use traffic::LARGEST_MESSAGE;
+pub use traffic::LARGEST_MESSAGE;
 pub use traffic::{
     Burst, Collect, Constant, Http, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Transport, Web,
 };

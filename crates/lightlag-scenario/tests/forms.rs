@@ -2,7 +2,7 @@
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::{Distribution, Dwell, GilbertElliott, Jitter, Loss, LossPlace, NodeId, Outage, Phase, QueueLimit};
-use lightlag_sim::scenario::{
+use lightlag_scenario::{
     Limit, LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml,
 };
 

@@ -1,9 +1,9 @@
 //! Outages without an end, and the flows that they stop.
 
 use super::{Found, Way, seconds};
-use crate::scenario::error::Warning;
-use crate::scenario::network::{Flow, LinkDirection, Network};
-use crate::scenario::{Scenario, Trace};
+use crate::error::Warning;
+use crate::network::{Flow, LinkDirection, Network};
+use crate::{Scenario, Trace};
 use lightlag_core::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -272,7 +272,7 @@ fn default_connections() -> u64 {
 }
 
 /// The largest message of UDP, which becomes datagrams in one moment.
-pub(crate) const LARGEST_MESSAGE: Bytes = Bytes(10_000_000);
+pub const LARGEST_MESSAGE: Bytes = Bytes(10_000_000);
 
 impl Traffic {
     /// Whether everything is sent at once.
@@ -281,7 +281,7 @@ impl Traffic {
     }
 
     /// Whether the application has an end of its own, beside a transfer.
-    pub(crate) fn ends(&self) -> bool {
+    pub fn ends(&self) -> bool {
         match self {
             Self::Bulk | Self::Transfers(_) | Self::Collect(_) => false,
             Self::Requests(Requests { count, stop, .. }) | Self::Web(Web { count, stop, .. }) => {
@@ -296,7 +296,7 @@ impl Traffic {
     }
 
     /// Whether its application writes messages in the course of time.
-    pub(crate) fn has_messages(&self) -> bool {
+    pub fn has_messages(&self) -> bool {
         match self {
             Self::Constant(_) | Self::OnOff(_) | Self::Periodic(_) | Self::Poisson(_) | Self::Burst(_) => true,
             Self::Bulk | Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) => false,
@@ -304,12 +304,12 @@ impl Traffic {
     }
 
     /// How much a sink keeps, if it is one.
-    pub(crate) fn collects(&self) -> Option<Bytes> {
+    pub fn collects(&self) -> Option<Bytes> {
         if let Self::Collect(Collect { buffer }) = self { Some(*buffer) } else { None }
     }
 
     /// Whether a client asks and a server answers. Then the client opens the connection.
-    pub(crate) fn is_dialogue(&self) -> bool {
+    pub fn is_dialogue(&self) -> bool {
         matches!(self, Self::Requests(_) | Self::Web(_))
     }
 

@@ -1,6 +1,6 @@
 //! Warnings: when they come, and the numbers in them.
 
-use lightlag_sim::scenario::{Warning, parse_toml};
+use lightlag_scenario::{Warning, parse_toml};
 
 /// The warnings of one flow over a GEO path, 10 Mbit/s and 600 ms, with these changes.
 fn warnings(sets: &[(&str, &str)]) -> Vec<Warning> {

@@ -4,7 +4,7 @@ use super::changes::Phases;
 use super::error::{Errors, Path, not_one_of};
 use super::link::{Omitted, Side};
 use super::reader::{FromValue, Table, shown};
-use crate::trace::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
+use crate::trace_file::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
 use lightlag_core::{Duration, Instant, Probability, Rate};
 use lightlag_net::{Deliveries, Loss, Phase, Timetable};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -1,8 +1,8 @@
 //! ACKs by the clock and rate control on a path that does not fit them.
 
 use super::{Found, Sizes, Way, flow_path, percent, seconds, three_digits};
-use crate::scenario::network::{Flow, Network};
-use crate::scenario::traffic::Transport;
+use crate::network::{Flow, Network};
+use crate::traffic::Transport;
 use lightlag_core::{Duration, Rate};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Any text gives a scenario or errors, never a panic; any scenario survives its own serialisation.
 
-use lightlag_sim::scenario::{Flow, Part, parse_json, parse_toml};
+use lightlag_scenario::{Flow, Part, parse_json, parse_toml};
 use proptest::prelude::*;
 
 const VALID: &str = include_str!("../../../scenarios/siot.toml");

@@ -1,6 +1,6 @@
 //! Bad scenarios: one message with place, value and remedy for each mistake, and all of a file at once.
 
-use lightlag_sim::scenario::{ScenarioError, parse_json, parse_toml};
+use lightlag_scenario::{ScenarioError, parse_json, parse_toml};
 
 /// Right in every point; each case breaks it in one.
 const GOOD: &str = r#"
