@@ -1,9 +1,10 @@
 //! Outages without an end, and the flows that they stop.
 
-use super::{Found, Way, seconds};
-use crate::error::Warning;
+use super::{Found, seconds};
+use crate::expand::Way;
 use crate::network::{Flow, LinkDirection, Network};
-use crate::{Scenario, Trace};
+use crate::read::Warning;
+use crate::spec::{Scenario, Trace};
 use lightlag_core::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 

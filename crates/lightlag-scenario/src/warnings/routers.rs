@@ -1,6 +1,8 @@
 //! What an algorithm asks of the routers, and these do not do.
 
-use super::{Flow, Found, Network, Way};
+use super::Found;
+use crate::expand::Way;
+use crate::network::{Flow, Network};
 use lightlag_net::queue::{CoDelConfig, DisciplineConfig, FqCoDelConfig, PieConfig, RedConfig};
 use lightlag_tcp::ecn::Mode;
 

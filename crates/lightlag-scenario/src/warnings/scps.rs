@@ -1,8 +1,9 @@
 //! ACKs by the clock and rate control on a path that does not fit them.
 
-use super::{Found, Sizes, Way, flow_path, percent, seconds, three_digits};
+use super::{Found, percent, seconds, three_digits};
+use crate::expand::{Sizes, Way, flow_path};
 use crate::network::{Flow, Network};
-use crate::traffic::Transport;
+use crate::spec::Transport;
 use lightlag_core::{Duration, Rate};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,10 @@
 //! Stations with nothing to tell, or nobody to tell it to.
 
-use super::super::error::Warning;
-use super::super::network::{LinkDirection, Network};
-use super::super::{Scenario, SignalPlan};
 use super::Found;
 use super::outage::crossed;
+use crate::network::{LinkDirection, Network, SignalPlan};
+use crate::read::Warning;
+use crate::spec::Scenario;
 use lightlag_net::{Loss, LossPlace};
 use std::collections::BTreeSet;
 

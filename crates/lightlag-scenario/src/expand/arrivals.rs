@@ -1,0 +1,116 @@
+//! Flows that are several: transfers that arrive at random times, and the connections of a browser.
+//!
+//! Arrivals are drawn here, from a stream of their flow's name, before a run begins: nothing is created while it goes on.
+
+use super::layout::{MOST_FLOWS, Stream};
+use crate::network::{CapturePlan, Part};
+use crate::read::{Errors, shortened};
+use crate::spec::{Traffic, Transfers};
+use lightlag_core::{Duration, RandomStream, Rate};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Who takes part in a run of this length with this seed.
+pub(crate) struct Arrivals<'a> {
+    pub(crate) seed: u64,
+    pub(crate) duration: Duration,
+    /// The rate of the slowest link on the way of a flow.
+    pub(crate) slowest: &'a dyn Fn(&Stream) -> Option<Rate>,
+}
+
+impl Arrivals<'_> {
+    /// Replaces flows that are several by what they are; each is captured as its flow is.
+    pub(crate) fn expand(
+        &self,
+        streams: Vec<Stream>,
+        captures: &mut Option<CapturePlan>,
+        place: impl Fn(&Stream) -> String,
+        errors: &mut Errors,
+    ) -> Vec<Stream> {
+        if streams.iter().all(|stream| !stream.is_several()) {
+            return streams;
+        }
+        let mut names: BTreeSet<String> = streams.iter().map(|stream| stream.name.clone()).collect();
+        let mut whole = Vec::with_capacity(streams.len());
+        let mut captured = Vec::new();
+        for (index, stream) in streams.into_iter().enumerate() {
+            let (at, name, before) = (place(&stream), stream.name.clone(), whole.len());
+            if let Traffic::Transfers(transfers) = &*stream.traffic.clone() {
+                names.remove(&name);
+                self.transfers(&stream, transfers, &mut whole);
+                if whole.len() == before {
+                    let message =
+                        "draws no transfer before the end of the run; let them come more often, or start earlier";
+                    errors.push(format_args!("{at}.traffic"), message);
+                }
+            } else {
+                connections(stream, &mut whole);
+            }
+            if whole.len() as u64 > MOST_FLOWS {
+                let message =
+                    format!("makes more than {MOST_FLOWS} flows; let fewer arrive, or take a shorter duration");
+                errors.push(format_args!("{at}.traffic"), message);
+                return Vec::new();
+            }
+            for new in &whole[before..] {
+                if new.part != Part::Whole && new.part != Part::Connection(0) && !names.insert(new.name.clone()) {
+                    let new = shortened(&new.name);
+                    let message = format!("{new:?} names another flow already, and one of {name:?} is called so");
+                    errors.push(format_args!("{at}.name"), message);
+                }
+            }
+            if let Some(plan) = captures {
+                captured.resize(whole.len(), plan.flows[index]);
+            }
+        }
+        if let Some(plan) = captures {
+            plan.flows = captured;
+        }
+        whole
+    }
+
+    /// The transfers of a flow, in the order of their arrival.
+    fn transfers(&self, stream: &Stream, transfers: &Transfers, whole: &mut Vec<Stream>) {
+        let Some(mean) = self.mean_gap(stream, transfers) else { return };
+        let mut random = RandomStream::new(self.seed, &format!("flow {} arrivals", stream.name));
+        let end = transfers.stop.map_or(self.duration, |stop| stop.min(self.duration));
+        let traffic = Arc::new(Traffic::Bulk);
+        let mut start = stream.start;
+        for number in 1..=transfers.count.unwrap_or(u64::MAX) {
+            start += random.exponential(mean);
+            if start >= end || whole.len() as u64 > MOST_FLOWS {
+                return;
+            }
+            let size = transfers.size.draw(&mut random);
+            whole.push(Stream {
+                name: format!("{}.{number}", stream.name),
+                part: Part::Arrival(number),
+                transfer: Some(size),
+                traffic: traffic.clone(),
+                start,
+                ..stream.clone()
+            });
+        }
+    }
+
+    /// From one transfer to the next. The load counts payload: mean size = load · rate · gap.
+    fn mean_gap(&self, stream: &Stream, transfers: &Transfers) -> Option<Duration> {
+        if transfers.every.is_some() {
+            return transfers.every;
+        }
+        let rate = (self.slowest)(stream)?.as_bps() as f64;
+        Some(Duration::from_secs_f64(transfers.size.law().mean() * 8.0 / (transfers.load? * rate)))
+    }
+}
+
+/// The connections of a flow: one, unless a browser opens several.
+fn connections(stream: Stream, whole: &mut Vec<Stream>) {
+    let count = stream.traffic.connections();
+    if count == 1 {
+        return whole.push(stream);
+    }
+    for number in 0..count {
+        let name = if number == 0 { stream.name.clone() } else { format!("{}.{}", stream.name, number + 1) };
+        whole.push(Stream { name, part: Part::Connection(number), ..stream.clone() });
+    }
+}

@@ -1,0 +1,68 @@
+//! Which packets a run writes into captures: names become numbers.
+
+use super::layout::{Nodes, Stream, Wire};
+use crate::network::{CapturePlace, CapturePlan};
+use crate::read::{Errors, nearest, shortened};
+use crate::spec::Pcap;
+use lightlag_net::LinkId;
+use std::collections::BTreeSet;
+
+/// The most places: each is a file that stays open.
+const MOST_PLACES: usize = 500;
+
+impl Pcap {
+    /// Finds what the names stand for.
+    pub(crate) fn plan(&self, nodes: &Nodes, wires: &[Wire], streams: &[Stream], errors: &mut Errors) -> CapturePlan {
+        let mut flows = vec![self.flows.is_empty(); streams.len()];
+        for (index, name) in self.flows.iter().enumerate() {
+            match streams.iter().position(|stream| stream.name == *name) {
+                Some(flow) => flows[flow] = true,
+                None => {
+                    let names: Vec<&str> = streams.iter().take(1_000).map(|stream| stream.name.as_str()).collect();
+                    let guess = nearest(name, &names).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+                    let message = format!("{:?} is not a flow{guess}", shortened(name));
+                    errors.push(format_args!("record.pcap.flows[{index}]"), message);
+                }
+            }
+        }
+        let mut places = BTreeSet::new();
+        for (index, name) in self.at.iter().enumerate() {
+            places.extend(place(name, format_args!("record.pcap.at[{index}]"), nodes, wires, errors));
+        }
+        if self.at.is_empty() {
+            let captured = streams.iter().zip(&flows).filter(|(_, is_captured)| **is_captured);
+            places.extend(captured.flat_map(|(stream, _)| [stream.from, stream.to].map(CapturePlace::Node)));
+        }
+        if places.len() > MOST_PLACES {
+            let message = format!(
+                "{} places are more files than {MOST_PLACES}; name some nodes with at, or some flows",
+                places.len()
+            );
+            errors.push("record.pcap", message);
+        }
+        CapturePlan { places: places.into_iter().collect(), flows, comments: self.comments }
+    }
+}
+
+/// The node or link direction of this name.
+fn place(
+    name: &str,
+    at: std::fmt::Arguments,
+    nodes: &Nodes,
+    wires: &[Wire],
+    errors: &mut Errors,
+) -> Option<CapturePlace> {
+    let Some((from, to)) = name.split_once("->") else {
+        return nodes.find(name, at, errors).map(CapturePlace::Node);
+    };
+    let (from, to) = (nodes.find(from.trim(), at, errors)?, nodes.find(to.trim(), at, errors)?);
+    let link = wires.iter().enumerate().find_map(|(index, wire)| match wire.ends {
+        ends if ends == [from, to] => Some(2 * index),
+        ends if ends == [to, from] => Some(2 * index + 1),
+        _ => None,
+    });
+    if link.is_none() {
+        errors.push(at, format!("{:?} is not a link: no link joins these nodes", shortened(name)));
+    }
+    link.map(|link| CapturePlace::Link(LinkId(link as u32)))
+}

@@ -1,0 +1,90 @@
+//! Whether chance has a part in a scenario: where it has none, runs with other seeds say nothing new.
+
+use crate::network::Network;
+use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Varied};
+use lightlag_control::congestion::Choice;
+use lightlag_core::{Duration, Probability, RandomStream};
+use lightlag_net::Loss;
+use lightlag_net::queue::DisciplineConfig;
+
+impl Scenario {
+    /// Whether anything is drawn at random that can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or
+    /// an algorithm that draws. `network` is what the scenario expands to. Initial sequence numbers do not count.
+    pub fn is_random(&self, network: &Network) -> bool {
+        let starts = self.flows.iter().any(|flow| flow.start.is_random());
+        starts || self.templates().any(|template| template.start.is_random()) || network.is_random()
+    }
+
+    /// Every template of flows.
+    fn templates(&self) -> impl Iterator<Item = &FlowTemplate> {
+        self.generated_flows().into_iter().map(|generated| generated.template)
+    }
+}
+
+impl Network {
+    fn is_random(&self) -> bool {
+        let several = self.flows.len() > 1;
+        let links = self.links.iter().any(|link| {
+            draws(&link.loss)
+                || link.reorder.is_some()
+                || link.duplicate != Probability::ZERO
+                || link.jitter.is_some()
+                || link.fade.is_some()
+                || match link.discipline {
+                    DisciplineConfig::Red(_) | DisciplineConfig::Pie(_) => true,
+                    // It draws which flows share a queue.
+                    DisciplineConfig::FqCoDel(_) => several,
+                    _ => false,
+                }
+        });
+        let algorithms = self.flows.iter().map(|flow| &flow.tcp.congestion);
+        let of_proxies = self.proxies.iter().map(|proxy| &proxy.server.congestion);
+        links
+            || self.flows.iter().any(|flow| flow.part.is_arrival() || flow.traffic.is_random())
+            || algorithms.chain(of_proxies).any(|choice| matches!(choice, Choice::Bbr(_) | Choice::Bbr3(_)))
+    }
+}
+
+fn draws(loss: &Loss) -> bool {
+    match loss {
+        Loss::None | Loss::At(_) | Loss::Numbered(_) => false,
+        Loss::Packet(_) | Loss::Bit(_) | Loss::Bursts(_) => true,
+        Loss::Changing(models) => models.iter().any(|(_, model)| draws(model)),
+    }
+}
+
+fn varies<Q: Quantity>(quantity: Option<&Varied<Q>>) -> bool {
+    quantity.is_some_and(Varied::is_random)
+}
+
+impl Traffic {
+    /// Whether its application draws sizes or times.
+    fn is_random(&self) -> bool {
+        match self {
+            Self::Bulk | Self::Constant(_) | Self::Collect(_) => false,
+            Self::Poisson(_) | Self::Transfers(_) => true,
+            Self::OnOff(traffic) => traffic.on.is_random() || traffic.off.is_random(),
+            Self::Periodic(traffic) => traffic.size.is_random() || varies(traffic.first.as_ref()),
+            Self::Burst(traffic) => {
+                traffic.size.is_random() || varies(traffic.every.as_ref()) || varies(traffic.first.as_ref())
+            }
+            Self::Requests(traffic) => {
+                traffic.response.is_random()
+                    || traffic.request.is_random()
+                    || varies(traffic.server_time.as_ref())
+                    || varies(traffic.think.as_ref())
+            }
+            Self::Web(traffic) => {
+                [&traffic.html, &traffic.object, &traffic.request].into_iter().any(Varied::is_random)
+                    || traffic.objects.is_random()
+                    || varies(traffic.server_time.as_ref())
+                    || varies(traffic.think.as_ref())
+            }
+        }
+    }
+}
+
+/// A start that is drawn from the flow's own stream, and `later` than that.
+pub(crate) fn start(law: &Varied<Duration>, name: &str, later: Duration, seed: u64) -> Duration {
+    law.draw(&mut RandomStream::new(seed, &format!("flow {name} start"))) + later
+}

@@ -1,0 +1,51 @@
+//! What cannot do without a byte, and so not with partial reliability (BETS): dialogues, messages, and proxies that split
+//! connections.
+
+use super::layout::{Layout, Stream};
+use crate::network::Split;
+use crate::read::Errors;
+use crate::spec::Transport;
+use lightlag_tcp::Config;
+use std::collections::BTreeSet;
+
+fn is_partial(tcp: &Config) -> bool {
+    tcp.scps.is_some_and(|scps| scps.bets.is_some())
+}
+
+/// Refuses partial reliability where it would lose what somebody counts on; once for each place.
+pub(crate) fn check(layout: &Layout, splits: &[Split], errors: &mut Errors) {
+    let mut refused = BTreeSet::new();
+    let partial = |stream: &&Stream| stream.transport == Transport::Tcp && is_partial(&stream.tcp);
+    let mut refuse = |stream: &Stream, reason: String| {
+        let place = stream.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
+        if refused.insert(place.clone()) {
+            let message = format!("{reason}; set tcp = {{ scps = {{ bets = false }} }} for this flow");
+            errors.push(format_args!("{place}.tcp.scps.bets"), message);
+        }
+    };
+    for stream in layout.streams.iter().filter(partial) {
+        if stream.traffic.is_dialogue() {
+            refuse(stream, "a dialogue needs every byte of its requests and responses".to_owned());
+        } else if stream.traffic.collects().is_some() {
+            refuse(stream, "messages that are collected have to arrive whole".to_owned());
+        }
+    }
+    let split = |split: &Split| &layout.streams[split.flow as usize];
+    for (stream, proxy) in splits.iter().map(|at| (split(at), at.proxy)).filter(|(stream, _)| partial(stream)) {
+        let node = layout.nodes.name(layout.proxies[proxy as usize].node);
+        refuse(stream, format!("the proxy at {node:?} passes on every byte"));
+    }
+    if !refused.is_empty() {
+        return;
+    }
+    let used: BTreeSet<u32> = splits.iter().map(|split| split.proxy).collect();
+    for index in used {
+        let proxy = &layout.proxies[index as usize];
+        for (end, tcp) in [("client", &proxy.client), ("server", &proxy.server)] {
+            if is_partial(tcp) {
+                let message = "a proxy passes on every byte; set scps = { bets = false } here";
+                errors.push(format_args!("proxies[{index}].{end}.scps.bets"), message);
+            }
+        }
+    }
+}

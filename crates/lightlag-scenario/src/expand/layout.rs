@@ -1,0 +1,450 @@
+//! Who is joined to whom: names become numbers, and references to what is not there become errors.
+
+use super::tcp::{Resolver, Turns};
+use crate::network::{CapturePlan, Part, Proxy};
+use crate::read::{Errors, nearest, shortened};
+use crate::spec::{FlowTemplate, Line, MOST_LINKS, Reader, Scenario, Topology, TraceMode, Traffic, Transport, Varied};
+use lightlag_core::{Bytes, Duration};
+use lightlag_net::NodeId;
+use lightlag_tcp::Config;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::sync::{Arc, LazyLock};
+
+/// The most flows of a scenario.
+pub(crate) const MOST_FLOWS: u64 = 2_000_000;
+/// The most entries of all routing tables together: 400 MB.
+const MOST_ROUTES: u64 = 100_000_000;
+/// The most samples that a run may write into one table.
+const MOST_SAMPLES: u64 = 200_000_000;
+
+/// One flow a pair, where a generator is not told otherwise.
+static ONE_FLOW: LazyLock<FlowTemplate> = LazyLock::new(FlowTemplate::default);
+
+/// Nodes by name and by number.
+#[derive(Default)]
+pub(crate) struct Nodes {
+    pub(crate) names: Vec<String>,
+    ids: BTreeMap<String, NodeId>,
+}
+
+impl Nodes {
+    pub(crate) fn add(&mut self, name: &str) -> NodeId {
+        if let Some(id) = self.ids.get(name) {
+            return *id;
+        }
+        let id = NodeId(self.names.len() as u32);
+        self.names.push(name.to_owned());
+        self.ids.insert(name.to_owned(), id);
+        id
+    }
+
+    pub(crate) fn name(&self, id: NodeId) -> &str {
+        &self.names[id.0 as usize]
+    }
+
+    /// The number of a node, or an error that names those there are.
+    pub(crate) fn find(&self, name: &str, at: impl Display, errors: &mut Errors) -> Option<NodeId> {
+        const SHOWN: usize = 8;
+        let id = self.ids.get(name).copied();
+        if id.is_none() {
+            let some: Vec<&str> = self.names.iter().take(1000).map(String::as_str).collect();
+            let guess = nearest(name, &some).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+            let listed = some[..some.len().min(SHOWN)].join(", ");
+            let more = if self.names.len() > SHOWN { ", …" } else { "" };
+            let name = shortened(name);
+            errors.push(at, format!("{name:?} is not a node of the network{guess} (its nodes: {listed}{more})"));
+        }
+        id
+    }
+}
+
+/// A full-duplex link between numbered nodes.
+pub(crate) struct Wire<'a> {
+    pub(crate) ends: [NodeId; 2],
+    pub(crate) line: &'a Line,
+}
+
+/// A flow between numbered nodes.
+#[derive(Clone)]
+pub(crate) struct Stream {
+    pub(crate) name: String,
+    /// Index in the list of the scenario, if it stands there.
+    pub(crate) listed: Option<u32>,
+    pub(crate) part: Part,
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    pub(crate) transport: Transport,
+    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) transfer: Option<Bytes>,
+    pub(crate) reader: Option<Reader>,
+    pub(crate) start: Duration,
+    /// The time that is drawn for each seed and added to it, if there is one.
+    pub(crate) drawn_start: Option<Arc<Varied<Duration>>>,
+    pub(crate) tcp: Arc<Config>,
+}
+
+impl Stream {
+    /// Whether it is the flow of this name, or one of those that a flow of this name stands for.
+    pub(crate) fn is_of(&self, name: &str) -> bool {
+        let number = match self.part {
+            Part::Whole | Part::Connection(0) => return self.name == name,
+            Part::Arrival(number) => number,
+            Part::Connection(number) => number + 1,
+        };
+        self.name == name || self.name.strip_prefix(name).is_some_and(|rest| rest == format!(".{number}"))
+    }
+
+    /// Whether it stands for more than one connection.
+    pub(crate) fn is_several(&self) -> bool {
+        matches!(*self.traffic, Traffic::Transfers(_)) || self.traffic.connections() > 1
+    }
+}
+
+/// Which nodes are joined, each pair at most once.
+#[derive(Default)]
+pub(crate) struct Joins {
+    pub(crate) nodes: Nodes,
+    /// The listed link of each pair, or `None` for a generated one.
+    pairs: BTreeMap<(NodeId, NodeId), Option<usize>>,
+}
+
+impl Joins {
+    /// Joins two nodes by the listed link of this index, or by a generated one.
+    pub(crate) fn join(&mut self, [a, b]: &[String; 2], listed: Option<usize>, errors: &mut Errors) -> [NodeId; 2] {
+        let ends = [self.nodes.add(a), self.nodes.add(b)];
+        let key = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+        match self.pairs.entry(key) {
+            Entry::Vacant(place) => {
+                place.insert(listed);
+            }
+            Entry::Occupied(first) => {
+                let first = first.get().map_or("the generated one".to_owned(), |index| format!("links[{index}]"));
+                let at = listed.map_or("topology".to_owned(), |index| format!("links[{index}].between"));
+                errors.push(
+                    at,
+                    format!(
+                        "{a:?} and {b:?} are joined already, by {first}: routes would use only one; give one link \
+                         {{ forward, backward }} values, or put a node on the second way"
+                    ),
+                );
+            }
+        }
+        ends
+    }
+
+    /// The nodes of the flow at `at`, if they are there and differ.
+    pub(crate) fn ends(&self, from: &str, to: &str, at: &str, errors: &mut Errors) -> Option<(NodeId, NodeId)> {
+        let ends = [("from", from), ("to", to)];
+        let [a, b] = ends.map(|(key, name)| self.nodes.find(name, format_args!("{at}.{key}"), errors));
+        let (a, b) = (a?, b?);
+        if a == b {
+            errors.push(format_args!("{at}.to"), format!("{to:?} is also where the flow starts; it needs two nodes"));
+            return None;
+        }
+        Some((a, b))
+    }
+
+    /// A number for each node, the same for nodes that reach each other.
+    fn islands(&self) -> Vec<u32> {
+        fn root(islands: &mut [u32], mut node: u32) -> u32 {
+            while islands[node as usize] != node {
+                islands[node as usize] = islands[islands[node as usize] as usize];
+                node = islands[node as usize];
+            }
+            node
+        }
+        let mut islands: Vec<u32> = (0..self.nodes.names.len() as u32).collect();
+        for (a, b) in self.pairs.keys() {
+            let (a, b) = (root(&mut islands, a.0), root(&mut islands, b.0));
+            islands[a.max(b) as usize] = a.min(b);
+        }
+        (0..islands.len() as u32).map(|node| root(&mut islands, node)).collect()
+    }
+
+    /// Refuses networks whose routing tables would not fit: a table for every node with more than one link.
+    fn check_tables(&self, errors: &mut Errors) {
+        let mut degree = vec![0_u32; self.nodes.names.len()];
+        for (a, b) in self.pairs.keys() {
+            degree[a.0 as usize] += 1;
+            degree[b.0 as usize] += 1;
+        }
+        let routers = degree.iter().filter(|links| **links > 1).count() as u64;
+        let entries = routers * degree.len() as u64;
+        if entries > MOST_ROUTES {
+            let nodes = degree.len();
+            let message = format!(
+                "{routers} nodes with several links in a network of {nodes} need {entries} routes, \
+                 more than {MOST_ROUTES}; use fewer hops"
+            );
+            errors.push("links", message);
+        }
+    }
+}
+
+/// Gives flows their names: their own, or `from->to`, numbered from the second on.
+#[derive(Default)]
+pub(crate) struct Names {
+    taken: BTreeMap<String, u64>,
+}
+
+impl Names {
+    /// Takes a name that the scenario gives.
+    pub(crate) fn take(&mut self, name: &str, at: &str, errors: &mut Errors) {
+        if self.taken.insert(name.to_owned(), 1).is_some() {
+            let name = shortened(name);
+            errors.push(format_args!("{at}.name"), format!("{name:?} names another flow already; names are unique"));
+        }
+    }
+
+    fn by_nodes(&mut self, from: &str, to: &str) -> String {
+        let plain = format!("{from}->{to}");
+        let Some(count) = self.taken.get(&plain).copied() else {
+            self.taken.insert(plain.clone(), 1);
+            return plain;
+        };
+        let free = (count + 1..).find(|number| !self.taken.contains_key(&format!("{plain} #{number}")));
+        let number = free.expect("numbers do not end");
+        let name = format!("{plain} #{number}");
+        self.taken.insert(plain, number);
+        self.taken.insert(name.clone(), 1);
+        name
+    }
+}
+
+/// A scenario with its names resolved and its generators carried out.
+pub(crate) struct Layout<'a> {
+    pub(crate) nodes: Nodes,
+    pub(crate) wires: Vec<Wire<'a>>,
+    pub(crate) streams: Vec<Stream>,
+    pub(crate) proxies: Vec<Proxy>,
+    pub(crate) captures: Option<CapturePlan>,
+}
+
+impl<'a> Layout<'a> {
+    /// The layout, and an error for everything that does not fit together. `None` if it would be too large.
+    pub(crate) fn new(scenario: &'a Scenario, errors: &mut Errors) -> Option<Self> {
+        if !scenario.sizes_are_sane(errors) {
+            return None;
+        }
+        let mut joins = Joins::default();
+        let mut wires = Vec::with_capacity(scenario.link_count() as usize);
+        for (index, link) in scenario.links.iter().enumerate() {
+            wires.push(Wire { ends: joins.join(&link.between, Some(index), errors), line: &link.line });
+        }
+        for (ends, line) in scenario.topology.iter().flat_map(Topology::links) {
+            wires.push(Wire { ends: joins.join(&ends, None, errors), line });
+        }
+        if wires.is_empty() {
+            errors.push("links", "there is no link; write [[links]] with between, rate and delay, or a [topology]");
+        }
+        joins.check_tables(errors);
+        let mut resolver = Resolver::new(&scenario.defaults.tcp, errors);
+        let streams = streams(scenario, &joins, &mut resolver, errors);
+        let nodes = joins.nodes;
+        let mut proxies = Vec::with_capacity(scenario.proxies.len());
+        for (index, proxy) in scenario.proxies.iter().enumerate() {
+            proxies.extend(proxy.resolve(&format!("proxies[{index}]"), &nodes, &mut resolver, errors));
+        }
+        let captures = scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &streams, errors));
+        Some(Self { nodes, wires, streams, proxies, captures })
+    }
+}
+
+/// Flows that a generator makes.
+pub(crate) struct Generated<'a> {
+    /// Where they stand in the file.
+    place: &'static str,
+    pub(crate) template: &'a FlowTemplate,
+    pairs: Box<dyn Iterator<Item = [String; 2]> + 'a>,
+}
+
+/// Refuses sinks to which nothing comes, and a second one at a node.
+fn check_collectors(streams: &[Stream], nodes: &Nodes, errors: &mut Errors) {
+    let is_sink = |stream: &&Stream| stream.traffic.collects().is_some();
+    if !streams.iter().any(|stream| is_sink(&stream)) {
+        return;
+    }
+    let ends = streams.iter().filter(|stream| stream.transport == Transport::Udp).map(|stream| stream.to);
+    let ends: BTreeSet<NodeId> = ends.collect();
+    let mut sinks = BTreeSet::new();
+    for sink in streams.iter().filter(is_sink) {
+        let at = sink.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
+        let node = nodes.name(sink.from);
+        if !ends.contains(&sink.from) {
+            let message =
+                format!("collects messages at {node:?}, where none arrives; add a flow to it with transport = \"udp\"");
+            errors.push(format_args!("{at}.traffic"), message);
+        } else if !sinks.insert(sink.from) {
+            let message = format!("collects at {node:?}, where another flow does already; one of a node can");
+            errors.push(format_args!("{at}.traffic"), message);
+        }
+    }
+}
+
+/// All flows, listed and generated.
+fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Stream> {
+    let mut streams = Vec::with_capacity(scenario.flow_count() as usize);
+    let mut names = Names::default();
+    let mut turns = Turns::new(&scenario.defaults.congestion);
+    let islands = joins.islands();
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        if let Some(name) = &flow.name {
+            names.take(name, &format!("flows[{index}]"), errors);
+        }
+    }
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let at = format!("flows[{index}]");
+        let tcp = resolver.resolve(&turns.next(&flow.tcp), &at, errors);
+        let Some((from, to)) = joins.ends(&flow.from, &flow.to, &at, errors) else { continue };
+        if islands[from.0 as usize] != islands[to.0 as usize] {
+            let message =
+                format!("{:?} is unreachable from {:?}; add a link that joins their parts", flow.to, flow.from);
+            errors.push(format_args!("{at}.to"), message);
+        }
+        let name = flow.name.clone().unwrap_or_else(|| names.by_nodes(&flow.from, &flow.to));
+        let Some(tcp) = tcp else { continue };
+        streams.push(Stream {
+            name,
+            listed: Some(index as u32),
+            part: Part::Whole,
+            from,
+            to,
+            transport: flow.transport,
+            traffic: Arc::new(flow.traffic.clone()),
+            transfer: flow.transfer,
+            reader: flow.reader,
+            start: flow.start.fixed(),
+            drawn_start: flow.start.is_random().then(|| Arc::new(flow.start.clone())),
+            tcp,
+        });
+    }
+    for Generated { place, template, pairs } in scenario.generated_flows() {
+        let traffic = Arc::new(template.traffic.clone());
+        let mut start = template.start.fixed();
+        let drawn_start = template.start.is_random().then(|| Arc::new(template.start.clone()));
+        for [from, to] in pairs {
+            for _ in 0..template.count {
+                let tcp = resolver.resolve(&turns.next(&template.tcp), place, errors);
+                let ends = joins.ends(&from, &to, place, errors);
+                let (Some((from_id, to_id)), Some(tcp)) = (ends, tcp) else { return streams };
+                let name = names.by_nodes(&from, &to);
+                streams.push(Stream {
+                    name,
+                    listed: None,
+                    part: Part::Whole,
+                    from: from_id,
+                    to: to_id,
+                    transport: template.transport,
+                    traffic: traffic.clone(),
+                    transfer: template.transfer,
+                    reader: template.reader,
+                    start,
+                    drawn_start: drawn_start.clone(),
+                    tcp,
+                });
+                start += template.stagger;
+            }
+        }
+    }
+    if streams.is_empty() && scenario.flows.is_empty() {
+        errors.push("flows", "there is no flow; write [[flows]] with from and to");
+    }
+    check_collectors(&streams, &joins.nodes, errors);
+    streams
+}
+
+impl Scenario {
+    /// How many links it describes.
+    pub fn link_count(&self) -> u64 {
+        self.links.len() as u64 + self.topology.as_ref().map_or(0, Topology::link_count)
+    }
+
+    /// How many flows it describes.
+    pub fn flow_count(&self) -> u64 {
+        self.flows_by(Transport::Tcp).saturating_add(self.flows_by(Transport::Udp))
+    }
+
+    /// How many of them a transport carries.
+    pub fn flows_by(&self, transport: Transport) -> u64 {
+        let count = |template: &FlowTemplate| if template.transport == transport { template.count } else { 0 };
+        let generated = match (&self.topology, self.template()) {
+            (Some(Topology::Iot(iot)), _) => iot.flow_count(count),
+            (Some(Topology::Satellite(satellite)), template) => {
+                let flows =
+                    |pairs: u64, template: Option<&FlowTemplate>| pairs.saturating_mul(template.map_or(0, count));
+                let ground = flows(satellite.ground_count(), satellite.ground_template().or(template));
+                flows(satellite.pairs, template).saturating_add(ground)
+            }
+            (Some(topology), Some(template)) => topology.pair_count().saturating_mul(count(template)),
+            _ => 0,
+        };
+        generated.saturating_add(self.flows.iter().filter(|flow| flow.transport == transport).count() as u64)
+    }
+
+    /// The flows of a generator: those it is told to make, or one a pair if nobody lists any flow.
+    pub(crate) fn template(&self) -> Option<&FlowTemplate> {
+        let topology = self.topology.as_ref()?;
+        topology.template().or_else(|| self.flows.is_empty().then_some(&*ONE_FLOW))
+    }
+
+    /// The flows that a generator makes.
+    pub(crate) fn generated_flows(&self) -> Vec<Generated<'_>> {
+        let mut generated = Vec::new();
+        let ground = match &self.topology {
+            Some(Topology::Satellite(satellite)) => {
+                let own = satellite.ground_template().map(|template| ("topology.terrestrial.flow", template));
+                let of_ground = own.or(self.template().map(|template| ("topology.flow", template)));
+                of_ground.map(|(place, template)| Generated {
+                    place,
+                    template,
+                    pairs: Box::new(satellite.ground_pairs()),
+                })
+            }
+            _ => None,
+        };
+        let Some((topology, template)) = self.topology.as_ref().zip(self.template()) else {
+            return ground.into_iter().collect();
+        };
+        if let Topology::Iot(iot) = topology {
+            let pairs = Box::new(iot.sensor_pairs());
+            generated.push(Generated { place: "topology.sensor", template: &iot.sensor, pairs });
+        }
+        generated.push(Generated { place: "topology.flow", template, pairs: topology.pairs() });
+        generated.extend(ground);
+        generated
+    }
+
+    /// Whether the network can be held in memory at all, and its samples too.
+    fn sizes_are_sane(&self, errors: &mut Errors) -> bool {
+        let before = errors.len();
+        let (links, flows) = (self.link_count(), self.flow_count());
+        if links > MOST_LINKS {
+            errors.push("links", format!("{links} links are more than {MOST_LINKS}; use fewer"));
+        }
+        if flows > MOST_FLOWS {
+            errors.push("flows", format!("{flows} flows are more than {MOST_FLOWS}; use fewer"));
+        }
+        if errors.len() > before {
+            return false;
+        }
+        if self.record.interval.is_zero() {
+            errors.push("record.interval", "0 s between samples never ends; write a time such as \"100 ms\"");
+        } else {
+            let samples = self.duration.as_nanos() / self.record.interval.as_nanos();
+            let traced = if self.record.trace == TraceMode::Off { 0 } else { flows };
+            let watched = if self.record.queue.is_on() { links.saturating_mul(2) } else { 0 };
+            let rows = samples.saturating_mul(traced.max(watched));
+            if rows > MOST_SAMPLES {
+                let message = format!(
+                    "{} for {} is up to {rows} samples, more than {MOST_SAMPLES}; take a longer interval, a shorter \
+                     duration, or switch trace or queue off",
+                    self.record.interval, self.duration
+                );
+                errors.push("record.interval", message);
+            }
+        }
+        errors.len() == before
+    }
+}

@@ -1,0 +1,124 @@
+//! The link directions of a network, and how long round trips across them take.
+
+use super::layout::{Layout, Wire};
+use super::side::Side;
+use super::timetable::{Traces, steady};
+use crate::network::{LinkDirection, SignalPlan, Weather};
+use crate::read::Errors;
+use crate::spec::{CorruptionSignals, SignalSpec, Signals};
+use lightlag_core::Duration;
+use lightlag_net::{Edge, LinkId, NodeId, Routes};
+use std::collections::BTreeSet;
+
+/// The most links that the ways of all flows may have together: beyond, preparing takes longer than running.
+const MOST_STEPS: usize = 200_000_000;
+
+/// How long after its last data a sender is told of an outage, at least, where a scenario does not say.
+const RECENT: Duration = Duration::from_secs(60);
+
+/// Both directions of every link, for routing.
+pub(crate) fn edges(layout: &Layout) -> Vec<Edge> {
+    let both = |wire: &Wire| {
+        let [a, b] = wire.ends;
+        let delay = &wire.line.delay;
+        [Edge { from: a, to: b, delay: delay.forward }, Edge { from: b, to: a, delay: delay.backward }]
+    };
+    layout.wires.iter().flat_map(both).collect()
+}
+
+/// For each link direction, how long a bit takes at least: propagation, and what a request takes to be granted.
+fn least_delays(layout: &Layout) -> Vec<Duration> {
+    let wait = |side: &Side| side.on_demand.demand(side.rate).map_or(Duration::ZERO, |demand| demand.least_wait());
+    let least = |side: Side<'_>| side.delay + wait(&side);
+    layout.wires.iter().flat_map(|wire| [least(wire.line.forward()), least(wire.line.backward())]).collect()
+}
+
+/// For each link direction, the longest round trip (propagation and requests) of the flows whose data or ACKs cross it;
+/// zero where no flow passes.
+pub(crate) fn round_trips(layout: &Layout, routes: &Routes, errors: &mut Errors) -> Vec<Duration> {
+    let least = least_delays(layout);
+    let mut longest = vec![Duration::ZERO; least.len()];
+    let mut steps = 0;
+    let pairs: BTreeSet<(u32, u32)> = layout.streams.iter().map(|stream| (stream.from.0, stream.to.0)).collect();
+    for (from, to) in pairs {
+        let mut way = routes.path(NodeId(from), NodeId(to)).unwrap_or_default();
+        way.extend(routes.path(NodeId(to), NodeId(from)).unwrap_or_default());
+        steps += way.len();
+        if steps > MOST_STEPS {
+            errors
+                .push("flows", format!("their ways have more than {MOST_STEPS} links in all; use fewer flows or hops"));
+            break;
+        }
+        let delay = |total: Duration, link: &LinkId| total + least[link.0 as usize];
+        let round_trip = way.iter().fold(Duration::ZERO, delay);
+        for link in way {
+            let longest = &mut longest[link.0 as usize];
+            *longest = round_trip.max(*longest);
+        }
+    }
+    longest
+}
+
+pub(crate) fn links(
+    layout: &Layout,
+    round_trips: &[Duration],
+    until: Duration,
+    table_of: impl Fn(usize) -> String,
+    errors: &mut Errors,
+) -> Vec<LinkDirection> {
+    let mut links = Vec::with_capacity(2 * layout.wires.len());
+    let mut traces = Traces::default();
+    for (index, (wire, crossing)) in layout.wires.iter().zip(round_trips.chunks_exact(2)).enumerate() {
+        let line = wire.line;
+        let [a, b] = wire.ends;
+        let directions = [(a, b, line.forward()), (b, a, line.backward())];
+        let signals = line.signals.plan(crossing[0].max(crossing[1]));
+        for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
+            let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
+            let on_demand = side.on_demand.demand(side.rate);
+            let served = on_demand.map_or(side.rate, |demand| demand.most);
+            side.fade.check_steps(until, || format!("{}.fade.step", table_of(index)), errors);
+            let (timetable, loss) = traces.direction(&side, side.loss.model(), until, || table_of(index), errors);
+            links.push(LinkDirection {
+                name: format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to)),
+                from,
+                to,
+                rate: side.rate,
+                delay: side.delay,
+                queue: side.queue.limit(served, round_trip),
+                discipline: side.queue.discipline(served, round_trip),
+                loss,
+                loss_place: side.loss.place,
+                reorder: side.reorder.reordering(),
+                duplicate: side.duplicate.0,
+                timetable: timetable.or_else(|| side.jitter.0.map(|_| steady(&side))),
+                jitter: side.jitter.0,
+                fade: side.fade.link(round_trip).map(|link| Weather {
+                    link,
+                    until,
+                    outage: side.outage.0,
+                    overtaking: side.reorder.overtakes,
+                }),
+                on_demand,
+                signals,
+                header: line.header,
+            });
+        }
+    }
+    links
+}
+
+impl Signals {
+    /// What the stations do on a link with this longest round trip.
+    pub(crate) fn plan(self, round_trip: Duration) -> Option<SignalPlan> {
+        use CorruptionSignals::{Both, Receiver, Sender};
+        let SignalSpec { outage, corruption, recent, interval } = self.0?;
+        Some(SignalPlan {
+            outage,
+            to_receiver: matches!(corruption, Receiver | Both),
+            to_sender: matches!(corruption, Sender | Both),
+            recent: recent.unwrap_or(round_trip.max(RECENT)),
+            interval,
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! From a scenario to its network: names become numbers, generators are carried out, arrivals are drawn.
+//!
+//! - `layout`: nodes, links and flows with numbers, listed and generated ones; `references` asks only whether they fit.
+//! - `links`, `side`, `timetable`: each direction of a link, and how it changes.
+//! - `arrivals`, `tcp`: flows that are several; the TCP of each.
+//! - `proxies`, `every_byte`: who passes through which proxy, and who cannot.
+//! - `captures`: where packets are captured.
+//! - `way`, `route`, `rtt`: what a connection meets on its way, is told of it, and how it is made longer.
+//! - `chance`: whether anything is drawn.
+//! - `place`: where the parts of a network stand in the file.
+
+mod arrivals;
+mod captures;
+mod chance;
+mod every_byte;
+mod layout;
+mod links;
+mod place;
+mod proxies;
+mod references;
+mod route;
+mod rtt;
+mod side;
+mod tcp;
+mod timetable;
+mod way;
+
+pub(crate) use place::flow_path;
+pub(crate) use way::{Sizes, Way};
+
+use crate::network::{Flow, Network};
+use crate::read::{Errors, ScenarioError};
+use crate::spec::Scenario;
+use arrivals::Arrivals;
+use chance::start;
+use layout::{Layout, Stream};
+use lightlag_core::Instant;
+use lightlag_net::{LinkId, Routes};
+use links::{edges, links, round_trips};
+use proxies::splits;
+
+impl Scenario {
+    /// The network that the scenario describes.
+    ///
+    /// # Errors
+    /// Every reference to something that is not there, every size out of bounds, and what is wrong with the files of traces.
+    pub fn expand(&self) -> Result<Network, Vec<ScenarioError>> {
+        self.expand_with(self.seed)
+    }
+
+    /// As [`Self::expand`], with what another seed draws.
+    ///
+    /// # Errors
+    /// Those of [`Self::expand`].
+    pub fn expand_with(&self, seed: u64) -> Result<Network, Vec<ScenarioError>> {
+        let mut errors = Errors::default();
+        let layout = Layout::new(self, &mut errors);
+        let mut layout = errors.or(layout)?;
+        let mut errors = Errors::default();
+        let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
+        self.arrive(seed, &mut layout, &routes, &mut errors);
+        let splits = splits(&self.proxies, &layout.proxies, &layout.streams, &routes, &edges(&layout), &mut errors);
+        every_byte::check(&layout, &splits, &mut errors);
+        let round_trips = round_trips(&layout, &routes, &mut errors);
+        let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
+        let Layout { nodes, streams, proxies, captures, .. } = layout;
+        let flows = streams.into_iter().map(Flow::from).collect();
+        let mut network = Network { nodes: nodes.names, links, flows, proxies, splits, routes, ip: self.ip, captures };
+        network.configure_routes(&mut errors);
+        network.check_buckets(&mut errors);
+        errors.or(Some(network))
+    }
+
+    /// Draws the flows of those that are several.
+    fn arrive(&self, seed: u64, layout: &mut Layout, routes: &Routes, errors: &mut Errors) {
+        let mut streams = std::mem::take(&mut layout.streams);
+        for stream in &mut streams {
+            if let Some(law) = stream.drawn_start.take() {
+                stream.start = start(&law, &stream.name, stream.start, seed);
+            }
+        }
+        let rate = |link: &LinkId| {
+            let rate = &layout.wires[link.0 as usize / 2].line.rate;
+            if link.0.is_multiple_of(2) { rate.forward } else { rate.backward }
+        };
+        let slowest = |stream: &Stream| routes.path(stream.from, stream.to)?.iter().map(rate).min();
+        let place = |stream: &Stream| match stream.listed {
+            Some(index) => format!("flows[{index}]"),
+            None => "topology.flow".to_owned(),
+        };
+        let arrivals = Arrivals { seed, duration: self.duration, slowest: &slowest };
+        let streams = arrivals.expand(streams, &mut layout.captures, place, errors);
+        layout.streams = streams;
+    }
+}
+
+impl From<Stream> for Flow {
+    fn from(stream: Stream) -> Self {
+        let Stream { name, listed, part, from, to, transport, traffic, transfer, reader, start, tcp, drawn_start: _ } =
+            stream;
+        Self { name, listed, part, from, to, transport, traffic, transfer, reader, start: Instant::ZERO + start, tcp }
+    }
+}

@@ -1,0 +1,64 @@
+//! Whether the parts of a scenario fit together. Where it is broken elsewhere, what can be said of its references is said in
+//! the same report.
+
+use super::layout::{Joins, Layout, Names};
+use super::tcp::Resolver;
+use crate::read::{Errors, FromValue, Path};
+use crate::spec::{MOST_LINKS, Scenario, Topology};
+use serde_json::Value;
+
+impl Scenario {
+    /// Adds an error for everything that does not fit together.
+    pub(crate) fn check(&self, errors: &mut Errors) {
+        let _ = Layout::new(self, errors);
+    }
+
+    /// Adds the errors of references. `self` holds the parts that could be read, `tree` everything.
+    pub(crate) fn check_references(&self, tree: &Value, errors: &mut Errors) {
+        let mut joins = Joins::default();
+        let mut nodes_are_known = true;
+        for (index, link) in items(tree, "links") {
+            match link.get("between").and_then(quietly::<[String; 2]>) {
+                Some(between) => {
+                    joins.join(&between, Some(index), errors);
+                }
+                None => nodes_are_known = false,
+            }
+        }
+        match &self.topology {
+            Some(topology) if topology.link_count() <= MOST_LINKS => {
+                for (ends, _) in Topology::links(topology) {
+                    joins.join(&ends, None, errors);
+                }
+            }
+            _ => nodes_are_known &= tree.get("topology").is_none_or(Value::is_null),
+        }
+        let mut names = Names::default();
+        for (index, flow) in items(tree, "flows") {
+            let at = format!("flows[{index}]");
+            if let Some(name) = flow.get("name").and_then(Value::as_str) {
+                names.take(name, &at, errors);
+            }
+            let end = |key| flow.get(key).and_then(Value::as_str).filter(|name| !name.is_empty());
+            if nodes_are_known && let (Some(from), Some(to)) = (end("from"), end("to")) {
+                joins.ends(from, to, &at, errors);
+            }
+        }
+        let mut resolver = Resolver::new(&self.defaults.tcp, errors);
+        for (index, flow) in items(tree, "flows") {
+            if let Some(options) = flow.get("tcp").and_then(quietly) {
+                resolver.resolve(&options, &format!("flows[{index}]"), errors);
+            }
+        }
+    }
+}
+
+/// The tables of a list, with their places in it.
+fn items<'a>(tree: &'a Value, key: &str) -> impl Iterator<Item = (usize, &'a Value)> {
+    tree.get(key).and_then(Value::as_array).into_iter().flatten().enumerate()
+}
+
+/// A value whose errors are known already.
+fn quietly<T: FromValue>(value: &Value) -> Option<T> {
+    T::read(value, &Path::Root, &mut Errors::default())
+}

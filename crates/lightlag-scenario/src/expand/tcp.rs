@@ -1,0 +1,85 @@
+//! The TCP of every flow: who uses which congestion control, and options completed.
+
+use crate::read::Errors;
+use lightlag_control::congestion::Choice;
+use lightlag_tcp::{Config, OptionError, Options};
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::iter::Cycle;
+use std::slice::Iter;
+use std::sync::Arc;
+
+/// Gives the congestion controls of `defaults.congestion` in turn to the flows that name none.
+pub(crate) struct Turns<'a> {
+    choices: Cycle<Iter<'a, Choice>>,
+}
+
+impl<'a> Turns<'a> {
+    pub(crate) fn new(choices: &'a [Choice]) -> Self {
+        Self { choices: choices.iter().cycle() }
+    }
+
+    /// What the next flow asks for, which by itself asks for `own`.
+    pub(crate) fn next<'b>(&mut self, own: &'b Options) -> Cow<'b, Options> {
+        match own.congestion {
+            None => match self.choices.next() {
+                Some(choice) => Cow::Owned(Options { congestion: Some(choice.clone()), ..own.clone() }),
+                None => Cow::Borrowed(own),
+            },
+            Some(_) => Cow::Borrowed(own),
+        }
+    }
+}
+
+/// Completes the TCP of flows; those that ask for the same share it.
+pub(crate) struct Resolver<'a> {
+    defaults: &'a Options,
+    /// What is wrong with the defaults themselves: said once, not once a flow.
+    refused: Option<OptionError>,
+    known: Vec<(Options, Result<Arc<Config>, OptionError>)>,
+}
+
+/// How many different TCPs are compared before one is completed afresh.
+const COMPARED: usize = 16;
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(defaults: &'a Options, errors: &mut Errors) -> Self {
+        let refused = defaults.resolve().err();
+        if let Some(error) = &refused {
+            errors.push(format_args!("defaults.tcp.{}", error.key), error.message.clone());
+        }
+        Self { defaults, refused, known: Vec::new() }
+    }
+
+    /// The complete TCP of the flow at `at`.
+    pub(crate) fn resolve(&mut self, options: &Options, at: &str, errors: &mut Errors) -> Option<Arc<Config>> {
+        self.resolve_at(options, format_args!("{at}.tcp"), errors)
+    }
+
+    /// The complete TCP that stands at `at`.
+    pub(crate) fn resolve_at(
+        &mut self,
+        options: &Options,
+        at: impl Display,
+        errors: &mut Errors,
+    ) -> Option<Arc<Config>> {
+        let known = self.known.iter().rev().take(COMPARED).find(|(known, _)| known == options);
+        let resolved = match known {
+            Some((_, resolved)) => resolved.clone(),
+            None => {
+                let resolved = self.defaults.merge(options).resolve().map(Arc::new);
+                self.known.push((options.clone(), resolved.clone()));
+                resolved
+            }
+        };
+        match resolved {
+            Ok(config) => Some(config),
+            Err(error) => {
+                if self.refused.as_ref() != Some(&error) {
+                    errors.push(format_args!("{at}.{}", error.key), error.message);
+                }
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Timetables of links that change: by a list of changes, or by a file.
+
+use super::side::Side;
+use crate::read::Errors;
+use crate::read::trace_file::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
+use crate::spec::{Change, Changes, TraceFile, TraceFormat};
+use lightlag_core::{Duration, Instant, Probability, Rate};
+use lightlag_net::{Deliveries, Loss, Phase, Timetable};
+use std::fs::File;
+use std::io::BufReader;
+use std::sync::Arc;
+
+/// The most rows of a trace that repeats, all rounds of a run together.
+const MOST_ROWS: u64 = 40_000_000;
+
+impl Changes {
+    /// When a direction is like what; `None` if its rate, its delay and its being up never change.
+    pub(crate) fn timetable(&self, side: &Side) -> Option<Timetable> {
+        let first = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true, loses: false };
+        let mut phases = Phases::new(first);
+        for Change { at, rate, delay, down, .. } in &self.0 {
+            phases.change(*at, *rate, *delay, *down);
+        }
+        let phases: Arc<[Phase]> = phases.into();
+        (*phases != [first]).then(|| Timetable::new(phases, side.outage.0, side.reorder.overtakes))
+    }
+
+    /// The losses of a direction that begins with `first`.
+    pub(crate) fn loss(&self, first: Loss) -> Loss {
+        let mut losses = vec![(Instant::ZERO, first)];
+        for change in &self.0 {
+            if let Some(loss) = &change.loss {
+                let from = Instant::ZERO + change.at;
+                losses.pop_if(|(last, _)| *last == from);
+                losses.push((from, loss.model()));
+            }
+        }
+        in_turn(losses)
+    }
+}
+
+/// The timetable of a direction that does not change.
+pub(crate) fn steady(side: &Side) -> Timetable {
+    let only = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true, loses: false };
+    Timetable::new([only], side.outage.0, side.reorder.overtakes)
+}
+
+/// Losses that follow each other, the first from the begin on; one alone never changes.
+pub(crate) fn in_turn(mut losses: Vec<(Instant, Loss)>) -> Loss {
+    match losses.pop() {
+        Some((_, only)) if losses.is_empty() => only,
+        last => {
+            losses.extend(last);
+            Loss::Changing(losses.into())
+        }
+    }
+}
+
+/// Phases while changes add up.
+pub(crate) struct Phases {
+    before: Vec<Phase>,
+    last: Phase,
+}
+
+impl Phases {
+    pub(crate) fn new(first: Phase) -> Self {
+        Self { before: Vec::new(), last: first }
+    }
+
+    /// Goes on with a change, not before the last one.
+    pub(crate) fn change(&mut self, at: Duration, rate: Option<Rate>, delay: Option<Duration>, down: Option<bool>) {
+        let last = self.last;
+        let next = Phase {
+            from: Instant::ZERO + at,
+            rate: rate.unwrap_or(last.rate),
+            delay: delay.unwrap_or(last.delay),
+            is_up: down.map_or(last.is_up, |down| !down),
+            loses: false,
+        };
+        if next.from == last.from {
+            self.last = next;
+        } else if next != (Phase { from: next.from, ..last }) {
+            self.before.push(last);
+            self.last = next;
+        }
+    }
+}
+
+impl From<Phases> for Arc<[Phase]> {
+    fn from(mut phases: Phases) -> Self {
+        phases.before.push(phases.last);
+        phases.before.into()
+    }
+}
+
+/// Traces that have been read, each file once.
+#[derive(Default)]
+pub(crate) struct Traces {
+    read: Vec<(Asked, Option<Traced>)>,
+}
+
+/// A file, and what a direction is like without it.
+#[derive(Clone, PartialEq)]
+struct Asked {
+    trace: TraceFile,
+    rate: Rate,
+    delay: Duration,
+    loss: Loss,
+    /// The end of the run.
+    until: Duration,
+}
+
+/// What a trace makes of a direction.
+#[derive(Clone)]
+struct Traced {
+    phases: Arc<[Phase]>,
+    loss: Loss,
+    deliveries: Option<Deliveries>,
+}
+
+impl Traces {
+    /// The timetable and the losses of a direction that begins with `loss`: of its trace, or of its changes. A file that
+    /// cannot be read is an error of `table`, once.
+    pub(crate) fn direction(
+        &mut self,
+        side: &Side,
+        loss: Loss,
+        until: Duration,
+        table: impl FnOnce() -> String,
+        errors: &mut Errors,
+    ) -> (Option<Timetable>, Loss) {
+        let Some(trace) = &side.trace.0 else {
+            return (side.changes.timetable(side), side.changes.loss(loss));
+        };
+        let asked = Asked { trace: trace.clone(), rate: side.rate, delay: side.delay, loss: loss.clone(), until };
+        let known = self.read.iter().find(|(other, _)| *other == asked).map(|(_, traced)| traced.clone());
+        let traced = known.unwrap_or_else(|| {
+            let traced = read(&asked);
+            if let Err(message) = &traced {
+                errors.push(format_args!("{}.trace", table()), format!("{}: {message}", asked.trace.file));
+            }
+            self.read.push((asked, traced.clone().ok()));
+            traced.ok()
+        });
+        let Some(Traced { phases, loss, deliveries }) = traced else { return (None, loss) };
+        let timetable = Timetable::new(phases, side.outage.0, side.reorder.overtakes);
+        (Some(timetable.delivering(deliveries)), loss)
+    }
+}
+
+fn read(asked: &Asked) -> Result<Traced, String> {
+    let Asked { trace, rate, delay, loss, until } = asked;
+    let first = Phase { from: Instant::ZERO, rate: *rate, delay: *delay, is_up: true, loses: false };
+    let metadata = std::fs::metadata(&trace.file).map_err(|error| format!("cannot be read: {error}"))?;
+    if !metadata.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    let file = File::open(&trace.file).map_err(|error| format!("cannot be read: {error}"))?;
+    let text = BufReader::new(file);
+    let at_line = |error: TraceError| error.to_string();
+    if trace.format == TraceFormat::Mahimahi {
+        let deliveries = Deliveries::new(read_mahimahi(text).map_err(at_line)?);
+        return Ok(Traced { phases: [first].into(), loss: loss.clone(), deliveries: Some(deliveries) });
+    }
+    let mut phases = Phases::new(first);
+    let mut losses = vec![(Instant::ZERO, loss.clone())];
+    let mut take = |row: Row| {
+        let (rate, down) = match row.rate {
+            Some(TracedRate::Down) => (None, Some(true)),
+            Some(TracedRate::Up(rate)) => (Some(rate), Some(false)),
+            None => (None, None),
+        };
+        phases.change(row.at, rate, row.delay, down);
+        if let Some(probability) = row.loss {
+            let loss = if probability == Probability::ZERO { Loss::None } else { Loss::Packet(probability) };
+            let from = Instant::ZERO + row.at;
+            losses.pop_if(|(last, _)| *last == from);
+            if losses.last().is_none_or(|(_, last)| *last != loss) {
+                losses.push((from, loss));
+            }
+        }
+    };
+    if trace.repeats {
+        let mut rows = Vec::new();
+        read_csv(text, |row| rows.push(row)).map_err(at_line)?;
+        repeated(&rows, *until)?.for_each(take);
+    } else {
+        read_csv(text, &mut take).map_err(at_line)?;
+    }
+    Ok(Traced { phases: phases.into(), loss: in_turn(losses), deliveries: None })
+}
+
+/// The rows of all rounds up to the end of a run.
+fn repeated(rows: &[Row], until: Duration) -> Result<impl Iterator<Item = Row>, String> {
+    let period = rows.last().map_or(Duration::ZERO, |last| last.at);
+    if period.is_zero() {
+        return Err("a trace that repeats has a last time above 0".to_owned());
+    }
+    let rounds = until.as_nanos().div_ceil(period.as_nanos());
+    let most = MOST_ROWS / rows.len() as u64;
+    if rounds > most {
+        return Err(format!("{rounds} rounds of {period} in {until} are more than {most}; make the trace longer"));
+    }
+    let round = move |number| rows.iter().map(move |row| Row { at: row.at + period * number, ..*row });
+    Ok((0..rounds).flat_map(round))
+}

@@ -1,0 +1,180 @@
+//! What is wrong with a scenario: where, what, and what to write instead.
+
+use serde::Serialize;
+use std::fmt;
+
+/// One mistake in a scenario.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, thiserror::Error)]
+#[error("{path}: {message}")]
+pub struct ScenarioError {
+    /// Where: `links[2].loss`, or line and column if the text cannot be read at all.
+    pub path: String,
+    /// The value and the remedy.
+    pub message: String,
+}
+
+/// Something legal that will surprise.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Warning {
+    /// Where: `links[2].queue`.
+    pub path: String,
+    /// The numbers, and what they will do to the result.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.message)
+    }
+}
+
+/// A place in the tree of values, kept on the stack until an error needs it as text.
+#[derive(Clone, Copy)]
+pub(crate) enum Path<'a> {
+    Root,
+    Key(&'a Path<'a>, &'a str),
+    Index(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Key(Path::Root, key) => f.write_str(key),
+            Self::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+/// The most mistakes that are listed.
+const LISTED: usize = 50;
+
+/// All mistakes found so far: the first ones, and how many more there are.
+#[derive(Default)]
+pub(crate) struct Errors {
+    listed: Vec<ScenarioError>,
+    more: usize,
+}
+
+impl Errors {
+    pub(crate) fn push(&mut self, at: impl fmt::Display, message: impl Into<String>) {
+        if self.listed.len() < LISTED {
+            self.listed.push(ScenarioError { path: at.to_string(), message: message.into() });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.listed.len() + self.more
+    }
+
+    /// Whether a mistake is known at exactly this place.
+    pub(crate) fn any_at(&self, at: &Path) -> bool {
+        !self.listed.is_empty() && {
+            let path = at.to_string();
+            self.listed.iter().any(|error| error.path == path)
+        }
+    }
+
+    /// What is wrong, without the places.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = &str> {
+        self.listed.iter().map(|error| error.message.as_str())
+    }
+
+    /// `value` if nothing is wrong.
+    pub(crate) fn or<T>(mut self, value: Option<T>) -> Result<T, Vec<ScenarioError>> {
+        match value {
+            Some(value) if self.listed.is_empty() => Ok(value),
+            _ => {
+                if self.more > 0 {
+                    let message = format!("{} mistakes; these are the first {LISTED}", self.len());
+                    self.listed.push(ScenarioError { path: "in all".to_owned(), message });
+                }
+                Err(self.listed)
+            }
+        }
+    }
+}
+
+/// The candidate that `word` was probably meant to be.
+pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '.'], "_");
+    let word = plain(word);
+    let allowed = 1 + word.chars().count() / 4;
+    let distances = candidates.iter().map(|candidate| (distance(&word, &plain(candidate)), *candidate));
+    let (best, candidate) = distances.min()?;
+    (best <= allowed && best < candidate.chars().count()).then_some(candidate)
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other
+/// (optimal string alignment). Words longer than any key differ by their length.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().max(b.len()) > 64 {
+        return usize::MAX;
+    }
+    let mut rows = vec![vec![0_usize; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let substituted = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                let swap = if swapped { rows[i - 2][j - 2] + 1 } else { usize::MAX };
+                substituted.min(swap).min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1)
+            };
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+/// `"raet" is not …; did you mean "rate"?`, with all candidates.
+pub(crate) fn not_one_of(word: &str, what: &str, candidates: &[&str]) -> String {
+    let shown = shortened(word);
+    let list = candidates.join(", ");
+    match nearest(word, candidates) {
+        Some(candidate) => format!("{shown:?} is not {what}; did you mean {candidate:?}? (one of {list})"),
+        None => format!("{shown:?} is not {what}; write one of {list}"),
+    }
+}
+
+/// A text that fits in a message.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_find_the_key_that_was_meant() {
+        let keys = ["between", "rate", "delay", "queue", "loss", "header"];
+        for (slip, meant) in [("raet", "rate"), ("Delay", "delay"), ("queu", "queue"), ("betwen", "between")] {
+            assert_eq!(nearest(slip, &keys), Some(meant), "{slip}");
+        }
+        assert_eq!(nearest("colour", &keys), None);
+        assert_eq!(nearest("", &keys), None);
+        assert_eq!(nearest("window-scaling", &["window_scaling"]), Some("window_scaling"));
+    }
+
+    #[test]
+    fn a_swap_of_neighbours_is_one_slip() {
+        assert_eq!(distance("dealy", "delay"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn paths_read_like_the_file() {
+        let (links, loss) = (Path::Key(&Path::Root, "links"), "loss");
+        let second = Path::Index(&links, 2);
+        assert_eq!(Path::Key(&second, loss).to_string(), "links[2].loss");
+    }
+}

@@ -1,0 +1,83 @@
+//! Texts, numbers, times, sizes and rates, and how large they may be.
+
+use super::{Errors, FromValue, Path, leaf, shown};
+use lightlag_core::{Bytes, Duration, Probability, Rate};
+use serde_json::Value;
+
+/// The longest time: exact when printed and read again, and longer than light takes through the solar system.
+pub(crate) const LONGEST: Duration = Duration::from_secs(20 * 24 * 3600);
+/// The largest size, 1000 TB: exact when printed and read again.
+pub(crate) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
+/// The highest rate, 1000 Tbit/s.
+pub(crate) const FASTEST: Rate = Rate::from_mbps(1_000_000_000);
+/// A text.
+impl FromValue for String {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(text.clone()),
+            other => {
+                errors.push(at, format!("{} is not a text; write it in quotes", shown(other)));
+                None
+            }
+        }
+    }
+}
+
+impl FromValue for bool {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        leaf(value, at, errors)
+    }
+}
+
+/// A whole number, zero or more.
+impl FromValue for u64 {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let whole = value.as_u64();
+        if whole.is_none() {
+            errors.push(at, format!("{} is not a whole number from 0 to {}", shown(value), u64::MAX));
+        }
+        whole
+    }
+}
+
+impl FromValue for Rate {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let rate: Rate = leaf(value, at, errors)?;
+        if rate > FASTEST {
+            errors.push(at, format!("{} is above {FASTEST}, the highest rate of a link", shown(value)));
+            return None;
+        }
+        Some(rate)
+    }
+}
+
+impl FromValue for Duration {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let time: Duration = leaf(value, at, errors)?;
+        if time > LONGEST {
+            errors.push(at, format!("{} is above 480 h, the longest time in a scenario", shown(value)));
+            return None;
+        }
+        Some(time)
+    }
+}
+
+pub(crate) fn probability(value: &Value, at: &Path, errors: &mut Errors) -> Option<Probability> {
+    let probability = value.as_f64().and_then(Probability::new);
+    if probability.is_none() {
+        errors.push(at, format!("{} is not a probability between 0 and 1, such as 1e-4", shown(value)));
+    }
+    probability
+}
+
+impl FromValue for Probability {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        probability(value, at, errors)
+    }
+}
+
+impl FromValue for Bytes {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        leaf(value, at, errors)
+    }
+}

@@ -1,0 +1,168 @@
+//! Reads typed values from a tree of plain values and collects every mistake instead of stopping at the first.
+//!
+//! Each key is read on its own. What cannot be read leaves an error at its path and no value.
+
+use super::error::{Errors, Path, not_one_of, shortened};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// What can be read from a tree of values.
+pub(crate) trait FromValue: Sized {
+    /// Whether a table is one of its forms.
+    const IS_TABLE: bool = false;
+
+    /// The value, or `None` and at least one error.
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self>;
+}
+
+/// One table while its keys are read.
+pub(crate) struct Table<'a> {
+    entries: &'a Map<String, Value>,
+    at: &'a Path<'a>,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Table<'a> {
+    /// Opens a table; `what` names it in the error for anything else.
+    pub(crate) fn open(value: &'a Value, at: &'a Path<'a>, what: &str, errors: &mut Errors) -> Option<Self> {
+        match value {
+            Value::Object(entries) => Some(Self { entries, at, known: Vec::new() }),
+            other => {
+                errors.push(at, format!("{} is not {what}", shown(other)));
+                None
+            }
+        }
+    }
+
+    /// The place of a key.
+    pub(crate) fn path(&self, key: &'static str) -> Path<'_> {
+        Path::Key(self.at, key)
+    }
+
+    /// The value of a key, if it is there. A null counts as absent.
+    pub(crate) fn value(&mut self, key: &'static str) -> Option<&'a Value> {
+        self.known.push(key);
+        self.entries.get(key).filter(|value| !value.is_null())
+    }
+
+    /// A key that may be left out; `None` too if it cannot be read.
+    pub(crate) fn optional<T: FromValue>(&mut self, key: &'static str, errors: &mut Errors) -> Option<T> {
+        let value = self.value(key)?;
+        T::read(value, &Path::Key(self.at, key), errors)
+    }
+
+    /// A key that must be there; `remedy` completes "is missing; ".
+    pub(crate) fn required<T: FromValue>(&mut self, key: &'static str, remedy: &str, errors: &mut Errors) -> Option<T> {
+        self.required_value(key, remedy, errors).and_then(|value| T::read(value, &Path::Key(self.at, key), errors))
+    }
+
+    /// The value of a key that must be there.
+    pub(crate) fn required_value(&mut self, key: &'static str, remedy: &str, errors: &mut Errors) -> Option<&'a Value> {
+        let value = self.value(key);
+        let at = Path::Key(self.at, key);
+        if value.is_none() && !errors.any_at(&at) {
+            errors.push(at, format!("is missing; {remedy}"));
+        }
+        value
+    }
+
+    /// An array of tables, each read on its own. An item that cannot be read is left out.
+    pub(crate) fn items<T: FromValue>(&mut self, key: &'static str, errors: &mut Errors) -> Vec<T> {
+        let at = Path::Key(self.at, key);
+        match self.value(key) {
+            None => Vec::new(),
+            Some(Value::Array(items)) => {
+                let read = |(index, item)| T::read(item, &Path::Index(&at, index), errors);
+                items.iter().enumerate().filter_map(read).collect()
+            }
+            Some(other) => {
+                errors.push(at, format!("{} is not a list; write one [[{at}]] for each", shown(other)));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Refuses every key that nobody asked for.
+    pub(crate) fn finish(self, errors: &mut Errors) {
+        for key in self.entries.keys().filter(|key| !self.known.contains(&key.as_str())) {
+            let name = shortened(key);
+            errors.push(Path::Key(self.at, &name), not_one_of(key, "a key here", &self.known));
+        }
+    }
+}
+
+/// Reads by way of serde.
+pub(crate) fn leaf<T: DeserializeOwned>(value: &Value, at: &Path, errors: &mut Errors) -> Option<T> {
+    match serde_path_to_error::deserialize::<_, T>(value) {
+        Ok(read) => Some(read),
+        Err(error) => {
+            let inner = error.path().to_string();
+            let message = in_our_words(&error.inner().to_string());
+            match inner.as_str() {
+                "." => errors.push(at, message),
+                deeper => {
+                    errors.push(format_args!("{at}{}{deeper}", if deeper.starts_with('[') { "" } else { "." }), message)
+                }
+            }
+            None
+        }
+    }
+}
+
+/// A value of JSON or TOML, as it appears in a message.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{:?}", shortened(text)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a table".to_owned(),
+        Value::Null => "nothing".to_owned(),
+        plain => plain.to_string(),
+    }
+}
+
+/// Serde's fixed phrases, with the value first and a suggestion for a misspelt word.
+fn in_our_words(message: &str) -> String {
+    let quoted = |list: &str| -> Vec<String> { list.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+    for (phrase, what) in [("unknown field ", "a key here"), ("unknown variant ", "known")] {
+        if let Some((word, expected)) = message.strip_prefix(phrase).and_then(|rest| rest.split_once(", expected ")) {
+            let candidates = quoted(expected);
+            let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            return not_one_of(word.trim_matches('`'), what, &candidates);
+        }
+    }
+    for phrase in ["invalid type: ", "invalid value: "] {
+        if let Some((found, expected)) = message.strip_prefix(phrase).and_then(|rest| rest.split_once(", expected ")) {
+            return format!("{} is not {}", plain(found), article(expected));
+        }
+    }
+    if let Some(key) = message.strip_prefix("missing field ") {
+        return format!("the key {} is missing", key.replace('`', "\""));
+    }
+    message.to_owned()
+}
+
+/// "integer `10`" is 10, "string \"x\"" is "x", a map is a table.
+fn plain(found: &str) -> String {
+    match found {
+        "map" => return "a table".to_owned(),
+        "sequence" => return "a list".to_owned(),
+        _ => {}
+    }
+    match found.split_once(' ') {
+        Some(("integer" | "boolean" | "float" | "string", value)) => value.trim_matches('`').to_owned(),
+        Some(("floating", value)) => value.trim_start_matches("point ").trim_matches('`').to_owned(),
+        _ => found.to_owned(),
+    }
+}
+
+/// The type names of Rust in the words of a scenario.
+fn article(expected: &str) -> String {
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, zero or more, without quotes".to_owned(),
+        "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a string" => "a text in quotes".to_owned(),
+        other if other.starts_with("struct ") => "a table of keys, { key = value, … }".to_owned(),
+        other => other.to_owned(),
+    }
+}

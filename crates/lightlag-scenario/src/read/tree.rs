@@ -1,0 +1,159 @@
+//! Changes to a tree of plain values before it is read: what `--set` replaces, shorthands, and where files stand.
+
+use super::text::plain;
+use super::{Errors, Path, shortened, shown};
+use serde_json::{Map, Value, json};
+
+/// Replaces the value at a dotted path such as `flows.0.tcp.mss`; tables on the way are made where they are missing.
+pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut Errors) {
+    let value = match text.parse::<toml::Value>() {
+        Ok(value) => {
+            let before = errors.len();
+            let value = plain(value, &Path::Key(&Path::Root, key), errors);
+            if errors.len() > before {
+                return;
+            }
+            value
+        }
+        // What is not a TOML value is a text without its quotes: --set duration="20 s".
+        Err(_) => Value::String(text.clone()),
+    };
+    let dotted = key.replace('[', ".").replace(']', "");
+    let mut steps: Vec<&str> = dotted.split('.').map(str::trim).collect();
+    if steps.iter().any(|step| step.is_empty()) {
+        errors.push(shortened(key), "is not a path of keys; write one such as flows.0.tcp.mss");
+        return;
+    }
+    // The shorthand goes where the value lives, so that it replaces what is there.
+    match steps.as_slice() {
+        ["flows", _, "congestion", ..] | ["topology", "flow", "congestion", ..] => steps.insert(2, "tcp"),
+        ["topology", "terrestrial", "flow", "congestion", ..] => steps.insert(3, "tcp"),
+        _ => {}
+    }
+    match place(tree, &steps) {
+        Ok(place) => *place = value,
+        Err(reason) => errors.push(shortened(key), reason),
+    }
+}
+
+/// The value at a path, made if it is missing.
+fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, String> {
+    let mut at = tree;
+    for (depth, step) in steps.iter().enumerate() {
+        let walked = || steps[..depth].join(".");
+        let parent = depth.checked_sub(1).map_or("", |parent| steps[parent]);
+        if matches!(*step, "forward" | "backward")
+            && matches!(parent, "rate" | "delay" | "queue" | "loss" | "reorder" | "duplicate" | "fade" | "on_demand")
+        {
+            split_directions(at);
+        } else if at.is_string() && is_queue_of_link(&steps[..depth]) {
+            // A queue that was only a limit gets a discipline.
+            *at = json!({ "limit": *at });
+        }
+        at = match at {
+            Value::Object(entries) => entries.entry((*step).to_owned()).or_insert(Value::Null),
+            Value::Array(items) => {
+                let count = items.len();
+                let index = step.parse::<usize>().ok();
+                index.and_then(|index| items.get_mut(index)).ok_or_else(|| match count {
+                    0 => format!("{step:?} is not there: {} is empty", walked()),
+                    _ => format!("{step:?} is not an entry of {}, which has 0 to {}", walked(), count - 1),
+                })?
+            }
+            absent @ Value::Null if !step.bytes().all(|byte| byte.is_ascii_digit()) => {
+                *absent = Value::Object(Map::new());
+                let Value::Object(entries) = absent else { unreachable!("it was made a table above") };
+                entries.entry((*step).to_owned()).or_insert(Value::Null)
+            }
+            Value::Null => return Err(format!("there is no {}, so it has no entry {step}", walked())),
+            other => {
+                return Err(format!("{} is {}, which has no key {step:?}; end the path there", walked(), shown(other)));
+            }
+        };
+    }
+    Ok(at)
+}
+
+/// Whether a path leads to the queue of a link, or to that of one of its directions.
+fn is_queue_of_link(path: &[&str]) -> bool {
+    let path = match path {
+        [link @ .., "forward" | "backward"] => link,
+        link => link,
+    };
+    path.last() == Some(&"queue") && path.first() != Some(&"record")
+}
+
+/// Turns one value for both directions of a link into one each.
+fn split_directions(at: &mut Value) {
+    let is_split = at.as_object().is_some_and(|sides| sides.contains_key("forward") || sides.contains_key("backward"));
+    if !is_split && !at.is_null() {
+        *at = json!({ "forward": *at, "backward": *at });
+    }
+}
+
+/// Moves `congestion` of flows into their `tcp` table, unless both say something.
+pub(crate) fn expand_shorthands(tree: &mut Value) {
+    let move_in = |flow: &mut Value| {
+        let Value::Object(entries) = flow else { return };
+        let tcp = entries.get("tcp");
+        let free = tcp.is_none_or(|tcp| tcp.as_object().is_some_and(|tcp| !tcp.contains_key("congestion")));
+        if free && let Some(choice) = entries.remove("congestion") {
+            let tcp = entries.entry("tcp").or_insert_with(|| Value::Object(Map::new()));
+            tcp["congestion"] = choice;
+        }
+    };
+    if let Some(Value::Array(flows)) = tree.get_mut("flows") {
+        flows.iter_mut().for_each(move_in);
+    }
+    for place in ["/topology/flow", "/topology/sensor", "/topology/terrestrial/flow"] {
+        if let Some(flow) = tree.pointer_mut(place) {
+            move_in(flow);
+        }
+    }
+}
+
+/// The keys under which a scenario has links.
+const LISTS: [&str; 2] = ["links", "topology"];
+
+/// The keys under which a generator has links beside its own.
+const PARTS: [&str; 6] = ["access", "uplink", "downlink", "isl", "bottleneck", "terrestrial"];
+
+/// Lets the paths of traces begin at `folder`, where the scenario stands.
+pub(crate) fn resolve(tree: &mut Value, folder: &str) {
+    if folder.is_empty() {
+        return;
+    }
+    for key in LISTS {
+        match tree.get_mut(key) {
+            Some(Value::Array(links)) => links.iter_mut().for_each(|link| resolve_link(link, folder)),
+            Some(link) => {
+                resolve_link(link, folder);
+                for part in PARTS {
+                    if let Some(line) = link.get_mut(part) {
+                        resolve_link(line, folder);
+                    }
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+fn resolve_link(link: &mut Value, folder: &str) {
+    fn file(trace: &mut Value, folder: &str) {
+        match trace {
+            Value::String(path) => *path = std::path::Path::new(folder).join(&*path).to_string_lossy().into_owned(),
+            Value::Object(table) => {
+                for key in ["file", "forward", "backward"] {
+                    if let Some(inner) = table.get_mut(key) {
+                        file(inner, folder);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(trace) = link.get_mut("trace") {
+        file(trace, folder);
+    }
+}

@@ -1,0 +1,157 @@
+//! Reordering and duplication on a link, as asked for.
+
+use crate::read::{Errors, FromValue, Omitted, Path, Table, probability, shown};
+use lightlag_core::{Duration, Probability};
+use lightlag_net::Reordering;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// Which packets are held back: each with a probability, by an extra delay from `least` to `most`. Or none, but later ones
+/// may overtake where the delay changes.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Reorder {
+    /// How likely a packet is held back.
+    pub probability: Probability,
+    /// The least extra delay.
+    pub least: Duration,
+    /// The largest extra delay.
+    pub most: Duration,
+    /// Whether packets overtake where the delay becomes shorter.
+    pub overtakes: bool,
+}
+
+/// How likely a packet arrives twice.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Duplication(pub Probability);
+
+impl Reorder {
+    /// What a link does, if anything.
+    pub(crate) fn reordering(self) -> Option<Reordering> {
+        let Self { probability, least, most, .. } = self;
+        (probability != Probability::ZERO && !most.is_zero()).then_some(Reordering { probability, least, most })
+    }
+}
+
+impl FromValue for Reorder {
+    const IS_TABLE: bool = true;
+
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        if let Value::Bool(overtakes) = *value {
+            return Some(Self { overtakes, ..Self::default() });
+        }
+        let what = "a table such as { probability = 0.01, delay = \"5 ms\" }, or true";
+        let mut table = Table::open(value, at, what, errors)?;
+        let probability = table.required("probability", "say how likely a packet is held back, such as 0.01", errors);
+        let remedy = "say for how long a packet is held back, such as \"5 ms\" or [\"1 ms\", \"10 ms\"]";
+        let delay = table.required("delay", remedy, errors);
+        let overtakes = table.optional("overtakes", errors).unwrap_or_default();
+        table.finish(errors);
+        let Extra { least, most } = delay?;
+        Some(Self { probability: probability?, least, most, overtakes })
+    }
+}
+
+/// An extra delay: one time, or the least and the largest.
+struct Extra {
+    least: Duration,
+    most: Duration,
+}
+
+impl FromValue for Extra {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let Value::Array(times) = value else {
+            let time = Duration::read(value, at, errors)?;
+            return Some(Self { least: time, most: time });
+        };
+        let [least, most] = times.as_slice() else {
+            errors.push(at, format!("{} times where there must be two, such as [\"1 ms\", \"10 ms\"]", times.len()));
+            return None;
+        };
+        let read = [(0, least), (1, most)].map(|(index, time)| Duration::read(time, &Path::Index(at, index), errors));
+        let [Some(first), Some(second)] = read else { return None };
+        if first > second {
+            errors.push(at, format!("{} is above {}; write the smaller time first", shown(least), shown(most)));
+            return None;
+        }
+        Some(Self { least: first, most: second })
+    }
+}
+
+impl FromValue for Duplication {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        probability(value, at, errors).map(Self)
+    }
+}
+
+impl Omitted for Reorder {
+    fn omitted() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+impl Omitted for Duplication {
+    fn omitted() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+impl Serialize for Reorder {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let delay = if self.least == self.most { json!(self.most) } else { json!([self.least, self.most]) };
+        if *self == (Self { overtakes: true, ..Self::default() }) {
+            return true.serialize(serializer);
+        }
+        let mut table = json!({ "probability": self.probability, "delay": delay });
+        if self.overtakes {
+            table["overtakes"] = json!(true);
+        }
+        table.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Reorder {
+    fn schema_name() -> Cow<'static, str> {
+        "Reorder".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let time = generator.subschema_for::<Duration>();
+        json_schema!({
+            "description": "packets held back by an extra delay, so that later ones pass",
+            "anyOf": [
+                {
+                    "type": "boolean",
+                    "description": "whether packets overtake where the delay of the link becomes shorter"
+                },
+                {
+                    "type": "object",
+                    "properties": {
+                        "probability": generator.subschema_for::<Probability>(),
+                        "delay": {
+                            "description": "the extra delay, or the least and the largest",
+                            "anyOf": [time, { "type": "array", "items": time, "minItems": 2, "maxItems": 2 }]
+                        },
+                        "overtakes": {
+                            "type": "boolean",
+                            "description": "whether packets overtake where the delay of the link becomes shorter, too"
+                        }
+                    },
+                    "required": ["probability", "delay"],
+                    "additionalProperties": false
+                }
+            ]
+        })
+    }
+}
+
+impl JsonSchema for Duplication {
+    fn schema_name() -> Cow<'static, str> {
+        "Duplication".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Probability::json_schema(generator);
+        schema.insert("description".to_owned(), json!("how likely a packet arrives twice"));
+        schema
+    }
+}

@@ -1,0 +1,278 @@
+//! Flows as asked for: who sends how much to whom, from when on, with which TCP.
+
+use super::{Beside, Reader, Traffic, Transport, Varied};
+use crate::read::{
+    Errors, FromValue, LARGEST, LONGEST, NodeName, Path, Table, leaf, not_one_of, refusal_of_name, shown,
+};
+use lightlag_control::congestion::{Choice, canonical, catalog};
+use lightlag_core::{Bytes, Duration};
+use lightlag_tcp::Options;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The most connections that one `count` may ask for.
+const MOST: u64 = 2_000_000;
+
+/// One connection that carries data from one node to another.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, transform = congestion_shorthand)]
+pub struct FlowSpec {
+    /// Name in results; by default `from->to`, numbered from the second on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Node that sends.
+    pub from: String,
+    /// Node that receives.
+    pub to: String,
+    /// How its bytes travel, `"tcp"` or `"udp"`.
+    #[serde(skip_serializing_if = "Transport::is_tcp")]
+    #[schemars(default)]
+    pub transport: Transport,
+    /// What its application sends, and when, such as `{ kind = "constant", rate = "1 Mbit/s" }`; without it,
+    /// everything at once.
+    #[serde(skip_serializing_if = "Traffic::is_bulk")]
+    #[schemars(default)]
+    pub traffic: Traffic,
+    /// Payload to send; without it the flow sends until the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Bytes>,
+    /// When the connection is opened; `{ uniform = ["0 s", "1 s"] }` draws it for each seed.
+    #[schemars(default)]
+    pub start: Varied<Duration>,
+    /// How the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
+    /// it, at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reader: Option<Reader>,
+    /// What this flow's TCP does differently from `defaults.tcp`, at both ends.
+    #[serde(skip_serializing_if = "is_empty")]
+    #[schemars(default)]
+    pub tcp: Options,
+}
+
+/// The flows that a generator makes.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default, transform = congestion_shorthand)]
+pub struct FlowTemplate {
+    /// Flows for each pair of nodes, at least 1.
+    pub count: u64,
+    /// How their bytes travel, `"tcp"` or `"udp"`.
+    #[serde(skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
+    /// What their applications send, and when, such as `{ kind = "constant", rate = "1 Mbit/s" }`; without it,
+    /// everything at once.
+    #[serde(skip_serializing_if = "Traffic::is_bulk")]
+    pub traffic: Traffic,
+    /// Payload that each sends; without it the flows send until the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Bytes>,
+    /// When the first flow starts; `{ uniform = ["0 s", "1 s"] }` draws for each flow and seed what is added to its turn.
+    pub start: Varied<Duration>,
+    /// Time from the start of each flow to the start of the next.
+    pub stagger: Duration,
+    /// How the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
+    /// it, at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reader: Option<Reader>,
+    /// What the TCP of these flows does differently from `defaults.tcp`, at both ends.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub tcp: Options,
+}
+
+impl Default for FlowTemplate {
+    fn default() -> Self {
+        Self {
+            count: 1,
+            transport: Transport::Tcp,
+            traffic: Traffic::Bulk,
+            transfer: None,
+            start: Varied::default(),
+            stagger: Duration::ZERO,
+            reader: None,
+            tcp: Options::default(),
+        }
+    }
+}
+
+pub(crate) fn is_empty(options: &Options) -> bool {
+    *options == Options::default()
+}
+
+/// `congestion` beside `tcp` is short for `tcp.congestion`.
+fn congestion_shorthand(schema: &mut Schema) {
+    let choice = json!({ "$ref": "#/$defs/Choice", "description": "Short for tcp.congestion." });
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("congestion".to_owned(), choice);
+    }
+}
+
+impl FromValue for FlowSpec {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let mut table = Table::open(value, at, "a table with from and to", errors)?;
+        let name = table.optional::<FlowName>("name", errors).map(|name| name.0);
+        let from = table.required::<NodeName>("from", "name the node that sends", errors);
+        let to = table.required::<NodeName>("to", "name the node that receives", errors);
+        let transfer = transfer(&mut table, errors);
+        let start = table.optional("start", errors).unwrap_or_default();
+        let reader = table.optional("reader", errors);
+        let tcp = options(&mut table, at, errors);
+        let (transport, traffic) = traffic(&mut table, at, &tcp, [transfer.is_some(), reader.is_some()], errors);
+        table.finish(errors);
+        let flow = Self { name, from: from?.0, to: to?.0, transport, traffic, transfer, start, reader, tcp };
+        (errors.len() == before).then_some(flow)
+    }
+}
+
+impl FromValue for FlowTemplate {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = Table::open(value, at, "a table with transfer, start, stagger, count and tcp", errors)?;
+        let count = table.optional("count", errors).unwrap_or(1);
+        if count == 0 || count > MOST {
+            errors.push(Path::Key(at, "count"), format!("{count} is not a number of flows from 1 to {MOST}"));
+        }
+        let transfer = transfer(&mut table, errors);
+        let reader: Option<Reader> = table.optional("reader", errors);
+        let tcp = options(&mut table, at, errors);
+        let (transport, traffic) = traffic(&mut table, at, &tcp, [transfer.is_some(), reader.is_some()], errors);
+        let template = Self {
+            count,
+            transport,
+            traffic,
+            transfer,
+            start: table.optional("start", errors).unwrap_or_default(),
+            stagger: table.optional("stagger", errors).unwrap_or_default(),
+            reader,
+            tcp,
+        };
+        table.finish(errors);
+        Some(template)
+    }
+}
+
+struct FlowName(String);
+
+impl FromValue for FlowName {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let name = String::read(value, at, errors)?;
+        // A flow may be called after its nodes, "a->b".
+        match refusal_of_name(&name.replace("->", "-")) {
+            Some(reason) => {
+                errors.push(at, format!("{} is no name for a flow: {reason}", shown(value)));
+                None
+            }
+            None => Some(Self(name)),
+        }
+    }
+}
+
+fn transfer(table: &mut Table, errors: &mut Errors) -> Option<Bytes> {
+    table.optional::<Transfer>("transfer", errors).map(|transfer| transfer.0)
+}
+
+struct Transfer(Bytes);
+
+impl FromValue for Transfer {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let bytes: Bytes = leaf(value, at, errors)?;
+        let reason = match bytes {
+            Bytes(0) => "sends nothing; write a size such as \"20 MB\", or leave it out to send until the run ends",
+            larger if larger > LARGEST => "is above 1000 TB; leave it out to send until the run ends",
+            _ => return Some(Self(bytes)),
+        };
+        errors.push(at, format!("{} {reason}", shown(value)));
+        None
+    }
+}
+
+/// What is sent, and by which transport; `has`: a transfer, and a reader.
+fn traffic(table: &mut Table, at: &Path, tcp: &Options, has: [bool; 2], errors: &mut Errors) -> (Transport, Traffic) {
+    let before = errors.len();
+    let transport = table.optional("transport", errors).unwrap_or_default();
+    let traffic: Traffic = table.optional("traffic", errors).unwrap_or_default();
+    if errors.len() == before {
+        let ([transfer, reader], congestion) = (has, tcp.congestion.is_some());
+        let tcp = !is_empty(&Options { congestion: None, ..tcp.clone() });
+        traffic.check(transport, at, Beside { transfer, congestion, reader, tcp }, errors);
+    }
+    (transport, traffic)
+}
+
+/// The `tcp` table of a table, and its shorthand `congestion`.
+fn options(table: &mut Table, at: &Path, errors: &mut Errors) -> Options {
+    let tcp: Options = table.optional("tcp", errors).unwrap_or_default();
+    let Some(congestion) = table.value("congestion") else { return tcp };
+    let place = Path::Key(at, "congestion");
+    if tcp.congestion.is_some() {
+        errors.push(place, "is given twice: here and in tcp; keep one");
+        return tcp;
+    }
+    Options { congestion: Choice::read(congestion, &place, errors), ..tcp }
+}
+
+impl FromValue for Choice {
+    /// A name, or a table of which each parameter is read on its own first, so that every mistake is found.
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let names: Vec<&str> = catalog().iter().map(|entry| entry.name).collect();
+        let (name, place) = (value.get("algorithm").unwrap_or(value), Path::Key(at, "algorithm"));
+        if let Value::String(name) = name
+            && canonical(name).is_none()
+        {
+            let place = if value.is_string() { at } else { &place };
+            errors.push(place, not_one_of(name, "a congestion control", &names));
+            return None;
+        }
+        let before = errors.len();
+        for (key, parameter) in value.as_object().into_iter().flatten().filter(|(key, _)| *key != "algorithm") {
+            let single = json!({ "algorithm": name, key: parameter });
+            let mut found = Errors::default();
+            if name.is_string() && leaf::<Self>(&single, at, &mut found).is_none() {
+                let place = Path::Key(at, key);
+                let prefix = format!("{key}: ");
+                found.messages().for_each(|message| errors.push(place, message.trim_start_matches(&prefix)));
+            }
+        }
+        if errors.len() > before { None } else { leaf(value, at, errors) }
+    }
+}
+
+impl FromValue for Options {
+    /// Each key on its own, so that every mistake is found.
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let Value::Object(entries) = value else {
+            errors.push(at, format!("{} is not a table, such as {{ congestion = \"cubic\" }}", shown(value)));
+            return None;
+        };
+        let read = |(key, value): (&String, &Value)| {
+            if key == "congestion" {
+                let congestion = Choice::read(value, &Path::Key(at, key), errors)?;
+                return Some(Self { congestion: Some(congestion), ..Self::default() });
+            }
+            let single = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
+            leaf::<Self>(&single, at, errors)
+        };
+        let given = entries.iter().filter(|(_, value)| !value.is_null());
+        let options = given.filter_map(read).fold(Self::default(), |options, one| options.merge(&one));
+        let floor = options.rto.and_then(|rto| rto.variance_floor);
+        if floor.is_some_and(|floor| floor > LONGEST) {
+            errors.push(format_args!("{at}.rto.variance_floor"), "is above 480 h, the longest time in a scenario");
+        }
+        Some(options)
+    }
+}
+
+impl FromValue for Vec<Choice> {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        match value.as_array() {
+            Some(items) if !items.is_empty() => {
+                let read = |(index, item)| Choice::read(item, &Path::Index(at, index), errors);
+                Some(items.iter().enumerate().filter_map(read).collect())
+            }
+            _ => {
+                let found = if value.is_array() { "an empty list".to_owned() } else { shown(value) };
+                errors.push(at, format!("{found} is not a list of congestion controls, such as [\"cubic\", \"bbr\"]"));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Delays as asked for: a time, a distance that light travels, or an orbit seen from the ground.
+
+use crate::read::{Errors, FromValue, LONGEST, Omitted, Path, Table, leaf, nearest, shown};
+use lightlag_core::{Angle, Distance, Duration};
+use lightlag_net::{Elevation, Orbit, light_time};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// A propagation delay, however it was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Propagation(pub(crate) Duration);
+
+/// An orbit by its name or by its height.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OrbitSpec(pub Orbit);
+
+/// The elevation of a satellite at both ends of a way through it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Elevations {
+    /// Where the way goes up.
+    pub up: Elevation,
+    /// Where it comes down.
+    pub down: Elevation,
+}
+
+/// Orbits that have a name.
+const ORBITS: [(&str, Orbit); 5] = [
+    ("geo", Orbit::GEO),
+    ("meo", Orbit::MEO),
+    ("leo-1200", Orbit::LEO_1200),
+    ("leo-780", Orbit::LEO_780),
+    ("leo-550", Orbit::LEO_550),
+];
+const NAMES: &str = "geo, meo, leo-1200, leo-780 or leo-550";
+/// The most satellites of a plane.
+const MOST_NEIGHBOURS: u64 = 10_000;
+
+impl FromValue for Propagation {
+    const IS_TABLE: bool = true;
+
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        if !value.is_object() {
+            return Duration::read(value, at, errors).map(Self);
+        }
+        let before = errors.len();
+        let mut table = Table::open(value, at, "a time or a table", errors)?;
+        let distance: Option<Distance> = table.value("distance").and_then(|value| {
+            let at = Path::Key(at, "distance");
+            leaf(value, &at, errors)
+        });
+        let way = Way::read_from(&mut table, at, errors);
+        let processing = table.optional("processing", errors).unwrap_or(Duration::ZERO);
+        table.finish(errors);
+        if errors.len() > before {
+            return None;
+        }
+        let time = match (distance, way) {
+            (Some(distance), None) => light_time(distance),
+            (None, Some(way)) => way.delay(at, errors)?,
+            (distance, _) => {
+                let given = if distance.is_some() { "both a distance and an orbit" } else { "neither" };
+                let message = format!(
+                    "{given}: give a distance, {{ distance = \"384400 km\" }}, or an orbit, {{ orbit = \"geo\", elevation = \
+                     \"40 deg\" }}"
+                );
+                errors.push(at, message);
+                return None;
+            }
+        };
+        let whole = time + processing;
+        if whole > LONGEST {
+            errors.push(at, format!("{whole} is above 480 h, the longest time in a scenario"));
+            return None;
+        }
+        Some(Self(whole))
+    }
+}
+
+/// A way that an orbit gives.
+struct Way {
+    orbit: Orbit,
+    /// One for a way from the ground to the satellite or back, two for a way through it.
+    elevations: Option<Vec<Elevation>>,
+    neighbours: Option<u64>,
+}
+
+impl Way {
+    /// The keys of an orbit beside others, if there are any.
+    fn read_from(table: &mut Table, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let orbit = orbit(table, at, errors);
+        let elevation = table.value("elevation");
+        let neighbours = table.value("satellites");
+        let Some(OrbitSpec(orbit)) = orbit else {
+            if errors.len() == before && (elevation.is_some() || neighbours.is_some()) {
+                errors
+                    .push(Path::Key(at, "orbit"), format!("is missing; write {NAMES}, or a height such as \"550 km\""));
+            }
+            return None;
+        };
+        let elevation_at = Path::Key(at, "elevation");
+        let elevations = elevation.map(|value| match value {
+            Value::Array(_) => Elevations::read(value, &elevation_at, errors).map(|both| vec![both.up, both.down]),
+            one => elevation_of(one, &elevation_at, errors).map(|one| vec![one]),
+        });
+        let neighbours = neighbours.map(|value| neighbours_of(value, &Path::Key(at, "satellites"), errors));
+        (errors.len() == before).then(|| Self {
+            orbit,
+            elevations: elevations.flatten(),
+            neighbours: neighbours.flatten(),
+        })
+    }
+
+    fn delay(self, at: &Path, errors: &mut Errors) -> Option<Duration> {
+        match (self.elevations, self.neighbours) {
+            (Some(elevations), None) => {
+                Some(elevations.into_iter().fold(Duration::ZERO, |sum, elevation| sum + self.orbit.delay(elevation)))
+            }
+            (None, Some(satellites)) => Some(light_time(self.orbit.spacing(satellites))),
+            (None, None) => {
+                let message = "is missing; say how high above the horizon the satellite stands, such as \"40 deg\"";
+                errors.push(Path::Key(at, "elevation"), message);
+                None
+            }
+            (Some(_), Some(_)) => {
+                let message = "an elevation is of a way to the ground, satellites of a way between two of them; leave one \
+                               out";
+                errors.push(Path::Key(at, "satellites"), message);
+                None
+            }
+        }
+    }
+}
+
+/// The orbit of a table, by its name or by its height.
+pub(crate) fn orbit(table: &mut Table, at: &Path, errors: &mut Errors) -> Option<OrbitSpec> {
+    let named = table.optional::<OrbitSpec>("orbit", errors);
+    let Some(height) = table.value("height") else { return named };
+    if named.is_some() {
+        errors.push(Path::Key(at, "height"), "the orbit says it already; leave one of the two out");
+        return None;
+    }
+    by_height(height, &Path::Key(at, "height"), errors)
+}
+
+fn by_height(value: &Value, at: &Path, errors: &mut Errors) -> Option<OrbitSpec> {
+    let height: Distance = leaf(value, at, errors)?;
+    let orbit = Orbit::new(height);
+    if orbit.is_none() {
+        errors.push(
+            at,
+            format!("{height} is no height of an orbit, which is from 100 km to 1000000 km above the ground"),
+        );
+    }
+    orbit.map(OrbitSpec)
+}
+
+/// One elevation.
+pub(crate) fn elevation_of(value: &Value, at: &Path, errors: &mut Errors) -> Option<Elevation> {
+    let angle: Angle = leaf(value, at, errors)?;
+    let elevation = Elevation::new(angle);
+    if elevation.is_none() {
+        let what = if angle.as_degrees() < 0.0 { "below the horizon" } else { "beyond overhead" };
+        errors.push(at, format!("{angle} is {what}; an elevation is from 0 deg (the horizon) to 90 deg (overhead)"));
+    }
+    elevation
+}
+
+fn neighbours_of(value: &Value, at: &Path, errors: &mut Errors) -> Option<u64> {
+    let number = value.as_u64().filter(|number| (2..=MOST_NEIGHBOURS).contains(number));
+    if number.is_none() {
+        errors.push(
+            at,
+            format!("{} is not a number of satellites in a plane, from 2 to {MOST_NEIGHBOURS}", shown(value)),
+        );
+    }
+    number
+}
+
+impl FromValue for OrbitSpec {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let Value::String(text) = value else {
+            errors.push(at, format!("{} is not an orbit; write {NAMES}, or a height such as \"550 km\"", shown(value)));
+            return None;
+        };
+        if let Some((_, orbit)) = ORBITS.iter().find(|(name, _)| name == text) {
+            return Some(Self(*orbit));
+        }
+        if text.parse::<Distance>().is_ok() {
+            return by_height(value, at, errors);
+        }
+        let names: Vec<&str> = ORBITS.iter().map(|(name, _)| *name).collect();
+        let guess = nearest(text, &names).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+        let message =
+            format!("{} is not an orbit{guess} (one of {NAMES}, or a height such as \"550 km\")", shown(value));
+        errors.push(at, message);
+        None
+    }
+}
+
+impl FromValue for Elevations {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let Value::Array(both) = value else {
+            return elevation_of(value, at, errors).map(|one| Self { up: one, down: one });
+        };
+        let [up, down] = both.as_slice() else {
+            let count = both.len();
+            errors.push(
+                at,
+                format!("{count} elevations where there must be one or two, such as [\"40 deg\", \"25 deg\"]"),
+            );
+            return None;
+        };
+        let read = [(0, up), (1, down)].map(|(index, one)| elevation_of(one, &Path::Index(at, index), errors));
+        let [Some(up), Some(down)] = read else { return None };
+        Some(Self { up, down })
+    }
+}
+
+impl Omitted for Propagation {
+    /// A delay has no default: both directions are given or none.
+    fn omitted() -> Option<Self> {
+        None
+    }
+}
+
+impl Serialize for OrbitSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match ORBITS.iter().find(|(_, orbit)| *orbit == self.0) {
+            Some((name, _)) => serializer.serialize_str(name),
+            None => self.0.height().serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Elevations {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        [self.up.angle(), self.down.angle()].serialize(serializer)
+    }
+}
+
+impl JsonSchema for OrbitSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "Orbit".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "an orbit: geo, meo, leo-1200, leo-780, leo-550, or its height above the ground",
+            "examples": ["geo", "550 km"]
+        })
+    }
+}
+
+impl JsonSchema for Elevations {
+    fn schema_name() -> Cow<'static, str> {
+        "Elevations".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let angle = generator.subschema_for::<Angle>();
+        json_schema!({
+            "description": "how high above the horizon the satellite stands, at both ends or at each, from 0 deg to 90 deg",
+            "anyOf": [angle, { "type": "array", "items": angle, "minItems": 2, "maxItems": 2 }]
+        })
+    }
+}
+
+impl JsonSchema for Propagation {
+    fn schema_name() -> Cow<'static, str> {
+        "Delay".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let time = generator.subschema_for::<Duration>();
+        let distance = generator.subschema_for::<Distance>();
+        let orbit = generator.subschema_for::<OrbitSpec>();
+        let one = |required: Value, properties: Value| {
+            json!({
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": false
+            })
+        };
+        let elevation = generator.subschema_for::<Elevations>();
+        let neighbours = json!({ "type": "integer", "minimum": 2, "maximum": MOST_NEIGHBOURS });
+        json_schema!({
+            "description": "a time, or a way that light travels: a distance; from the ground to an orbit, or by two elevations up \
+                            and down; or between neighbours in a plane of so many satellites",
+            "anyOf": [
+                time,
+                one(json!(["distance"]), json!({ "distance": distance, "processing": time })),
+                one(json!(["orbit", "elevation"]), json!({ "orbit": orbit, "elevation": elevation, "processing": time })),
+                one(json!(["height", "elevation"]), json!({ "height": distance, "elevation": elevation, "processing": time })),
+                one(json!(["orbit", "satellites"]), json!({ "orbit": orbit, "satellites": neighbours, "processing": time })),
+                one(json!(["height", "satellites"]), json!({ "height": distance, "satellites": neighbours, "processing": time }))
+            ]
+        })
+    }
+}

@@ -1,0 +1,404 @@
+//! Warnings that teach: what is legal, and will shape the result more than one may expect.
+//!
+//! Each rule compares a flow or a queue with the path it is on: its round trip without queueing, and its
+//! bandwidth-delay product at the slowest link. Flows that share a bottleneck are compared with their share.
+
+mod outage;
+mod routers;
+
+mod scps;
+mod signals;
+
+use crate::expand::{Sizes, Way, flow_path};
+use crate::network::{Flow, LinkDirection, Network, Part};
+use crate::read::Warning;
+use crate::spec::{Scenario, Transport};
+use lightlag_core::{Bytes, Duration, Rate};
+use lightlag_net::QueueLimit;
+use lightlag_net::queue::{CoDelConfig, DisciplineConfig, FqCoDelConfig, StepConfig};
+use lightlag_tcp::Scheme;
+use lightlag_tcp::ecn::Mode;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The largest window without scaling (RFC 9293 §3.1: 16 bits).
+const UNSCALED: u64 = 65_535;
+/// From so many segments in flight on, repairing one loss a round trip takes long.
+const MANY_SEGMENTS: u64 = 20;
+/// Bytes of a full packet.
+const FULL_PACKET: u64 = 1500;
+/// The least useful queue, as a share of the BDP.
+const SMALL_QUEUE: f64 = 0.1;
+
+/// Warnings so far: of each kind the first, and how many more flows it holds for.
+#[derive(Default)]
+struct Found {
+    warnings: Vec<(Warning, u64)>,
+    kinds: BTreeMap<&'static str, usize>,
+}
+
+impl Found {
+    fn flow(&mut self, kind: &'static str, path: &str, key: &str, message: impl FnOnce() -> String) {
+        match self.kinds.get(kind) {
+            Some(at) => self.warnings[*at].1 += 1,
+            None => {
+                self.kinds.insert(kind, self.warnings.len());
+                self.warnings.push((Warning { path: format!("{path}{key}"), message: message() }, 0));
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<Warning> {
+        let counted = |(mut warning, more): (Warning, u64)| {
+            match more {
+                0 => {}
+                1 => warning.message.push_str(" (and one more flow)"),
+                _ => warning.message.push_str(&format!(" (and {more} more flows)")),
+            }
+            warning
+        };
+        self.warnings.into_iter().map(counted).collect()
+    }
+}
+
+impl Scenario {
+    /// What is legal but will surprise, each with its numbers and its effect on the result.
+    pub fn warnings(&self, network: &Network) -> Vec<Warning> {
+        let mut found = Found::default();
+        let ways = ways(network);
+        let mut sharing = vec![0_u64; network.links.len()];
+        for way in ways.iter().flatten() {
+            sharing[way.bottleneck.0 as usize] += 1;
+        }
+        for (flow, way) in network.flows.iter().zip(&ways) {
+            let Some(way) = way else { continue };
+            let path = flow_path(flow);
+            let share = Bytes((way.rate * way.round_trip).0 / sharing[way.bottleneck.0 as usize].max(1));
+            self.time(network, flow, way, &path, &mut found);
+            if flow.transport == Transport::Udp || !flow.traffic.is_bulk() {
+                // Its application limits it, not its window.
+                continue;
+            }
+            window(flow, way, share, &path, &mut found);
+            timers(flow, way, &path, &mut found);
+            sack(flow, way, share, &path, &mut found);
+            acks(network, flow, way, &path, &mut found);
+            routers::warn(network, flow, way, &path, &mut found);
+            scps::warn(network, flow, way, &path, &mut found);
+        }
+        scps::warn_together(network, &ways, &mut found);
+        self.outages(network, &ways, &mut found);
+        self.stations(network, &mut found);
+        self.queues(network, &ways, &mut found);
+        found.finish()
+    }
+
+    /// A flow that begins too late, or that cannot finish.
+    fn time(&self, network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+        let left = (lightlag_core::Instant::ZERO + self.duration).since(flow.start);
+        if left.is_zero() {
+            found.flow("start", path, ".start", || {
+                format!("{} is not before the end of the run at {}: the flow sends nothing", flow.start, self.duration)
+            });
+            return;
+        }
+        // A rate that changes may rise.
+        let bottleneck = &network.links[way.bottleneck.0 as usize];
+        let is_steady = bottleneck.timetable.is_none() && bottleneck.fade.is_none();
+        let is_one = !matches!(flow.part, Part::Arrival(_));
+        let Some(transfer) = flow.transfer.filter(|_| is_steady && is_one) else { return };
+        let least = way.rate.time_to_send(transfer) + way.round_trip;
+        if least > left {
+            found.flow("transfer", path, ".transfer", || {
+                format!(
+                    "{transfer} take at least {} at the {} of the slowest link, and the run ends {} after the flow \
+                     starts: it stays unfinished",
+                    seconds(least),
+                    way.rate,
+                    seconds(left)
+                )
+            });
+        }
+    }
+
+    /// Queues that cannot absorb what a window-based sender does.
+    fn queues(&self, network: &Network, ways: &[Option<Way>], found: &mut Found) {
+        let mut crossing: BTreeMap<u32, (Duration, u64)> = BTreeMap::new();
+        let mut markable = BTreeSet::new();
+        for (flow, way) in network.flows.iter().zip(ways) {
+            if let Some(way) = way.as_ref().filter(|_| flow.transport == Transport::Tcp) {
+                let (round_trip, packet) = crossing.entry(way.bottleneck.0).or_default();
+                *round_trip = way.round_trip.max(*round_trip);
+                *packet = Sizes::of(&flow.tcp, network.ip).segment.0.max(*packet);
+                if flow.tcp.ecn != Mode::Off {
+                    markable.insert(way.bottleneck.0);
+                }
+            }
+        }
+        let mut places = BTreeSet::new();
+        for (direction, (round_trip, packet)) in crossing {
+            let link = &network.links[direction as usize];
+            let path = self.queue_path(direction as usize);
+            let unmarked = never_marks(link, markable.contains(&direction));
+            for (key, message) in disciplines(link, round_trip).into_iter().chain(unmarked) {
+                let path = format!("{path}.{key}");
+                if places.insert(path.clone()) {
+                    found.warnings.push((Warning { path, message }, 0));
+                }
+            }
+            let bdp = link.rate * round_trip;
+            let (held, text) = match link.queue {
+                QueueLimit::Packets(packets) => (packets.saturating_mul(packet), format!("{packets} packets")),
+                QueueLimit::Bytes(bytes) => (bytes, Bytes(bytes).to_string()),
+            };
+            let share = held as f64 / bdp.0.max(1) as f64;
+            if share >= SMALL_QUEUE || !places.insert(path.clone()) {
+                continue;
+            }
+            let message = format!(
+                "{text} on {} hold {} of the bandwidth-delay product of {} ({} × {}): a window that is cut on a \
+                 loss falls far below what the link carries, so one NewReno flow averages about 75 % of the rate \
+                 and one CUBIC flow about 92 %, less when slow start bursts overflow it; try \"1 bdp\"",
+                link.name,
+                percent(share),
+                bytes(bdp),
+                link.rate,
+                seconds(round_trip)
+            );
+            found.warnings.push((Warning { path, message }, 0));
+        }
+    }
+}
+
+/// Step marking where nobody understands marks.
+fn never_marks(link: &LinkDirection, markable: bool) -> Option<(&'static str, String)> {
+    let is_step = matches!(link.discipline, DisciplineConfig::Step(StepConfig { drop_not_ect: false, .. }));
+    (is_step && !markable).then(|| {
+        let message = format!(
+            "no flow whose slowest link is {} understands marks, so the step never acts and the queue is drop-tail; set \
+             congestion = \"dctcp\" or tcp = {{ ecn = \"classic\" }}",
+            link.name
+        );
+        ("discipline", message)
+    })
+}
+
+/// Parameters of a queue discipline that do not fit the round trip: key and message.
+fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str, String)> {
+    let time = seconds(round_trip);
+    let name = &link.name;
+    let codel = |config: &CoDelConfig| {
+        (config.interval < round_trip).then(|| {
+            let message = format!(
+                "{} on {name} is below the round trip of {time}: CoDel drops again before the sender can have answered \
+                 the last drop, and the link runs empty; RFC 8289 §4.3 has an interval of about the largest round trip",
+                config.interval
+            );
+            ("interval", message)
+        })
+    };
+    let found = match &link.discipline {
+        DisciplineConfig::CoDel(config) | DisciplineConfig::FqCoDel(FqCoDelConfig { codel: config, .. }) => {
+            codel(config)
+        }
+        DisciplineConfig::DualPi2(config) if config.max_rtt < round_trip => {
+            let message = format!(
+                "{} on {name} is below the round trip of {time}: the controller answers faster than the senders can, \
+                 and the queue oscillates; raise it to the largest round trip",
+                config.max_rtt
+            );
+            Some(("max_rtt", message))
+        }
+        DisciplineConfig::Red(config) => {
+            let most = match config.max_threshold {
+                QueueLimit::Packets(packets) => Bytes(packets.saturating_mul(FULL_PACKET)),
+                QueueLimit::Bytes(bytes) => Bytes(bytes),
+            };
+            let bdp = link.rate * round_trip;
+            let share = most.0 as f64 / bdp.0.max(1) as f64;
+            (share < SMALL_QUEUE).then(|| {
+                let message = format!(
+                    "{} on {name} are {} of the bandwidth-delay product of {} ({} × {time}): RED keeps the average \
+                     queue below that, so a window that is cut falls far below what the link carries; try \
+                     max_threshold = \"0.5 bdp\" and a third of it as min_threshold",
+                    bytes(most),
+                    percent(share),
+                    bytes(bdp),
+                    link.rate
+                );
+                ("max_threshold", message)
+            })
+        }
+        _ => None,
+    };
+    found.into_iter().collect()
+}
+
+/// The way of every flow, computed once for each pair of nodes.
+fn ways(network: &Network) -> Vec<Option<Way>> {
+    let mut known: BTreeMap<(u32, u32, u64), Option<Way>> = BTreeMap::new();
+    let way = |flow: &Flow| {
+        let sizes = Sizes::of(&flow.tcp, network.ip);
+        let key = (flow.from.0, flow.to.0, sizes.segment.0);
+        *known.entry(key).or_insert_with(|| Way::between(network, flow.from, flow.to, sizes))
+    };
+    network.flows.iter().map(way).collect()
+}
+
+/// A receive window that cannot cover the path, by its size or for want of scaling.
+fn window(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
+    let ceiling = |window: u64| {
+        let goodput = window as f64 * 8.0 / way.round_trip.as_secs_f64().max(1e-9);
+        let rate = Rate::from_bps(goodput as u64).map_or("0 bit/s".to_owned(), |rate| three_digits(rate.as_bps()));
+        format!("{rate}, {} of the {} of the slowest link", percent(goodput / way.rate.as_bps() as f64), way.rate)
+    };
+    let bdp = format!(
+        "the bandwidth-delay product{} of {} ({} × {})",
+        if share < way.rate * way.round_trip { " (the flow's share)" } else { "" },
+        bytes(share),
+        way.rate,
+        seconds(way.round_trip)
+    );
+    let buffer = flow.tcp.receive_buffer.0;
+    if buffer < share.0 {
+        found.flow("receive_buffer", path, ".tcp.receive_buffer", || {
+            let text = Bytes(buffer);
+            let reached = if flow.tcp.window_scaling { buffer } else { buffer.min(UNSCALED) };
+            let reached = ceiling(reached);
+            format!("{text} are below {bdp}: goodput cannot exceed window / RTT = {reached}; raise it to the product")
+        });
+    }
+    if !flow.tcp.window_scaling && share.0 > UNSCALED {
+        found.flow("window_scaling", path, ".tcp.window_scaling", || {
+            let reached = ceiling(UNSCALED.min(buffer));
+            format!(
+                "it is off, so the receiver can advertise at most 65535 B, below {bdp}: goodput cannot exceed window \
+                 / RTT = {reached}; set window_scaling = true"
+            )
+        });
+    }
+}
+
+/// Timers that fire before an answer can arrive.
+fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+    let (rto, round_trip) = (&flow.tcp.rto, way.round_trip);
+    if rto.max < round_trip {
+        found.flow("rto.max", path, ".tcp.rto.max", || {
+            format!(
+                "{} is below the round trip of {}: every segment times out before its ACK can arrive, so the flow \
+                 sends everything several times with a window of one segment; raise it well above the round trip",
+                rto.max,
+                seconds(round_trip)
+            )
+        });
+    } else if rto.syn < round_trip {
+        let of_route = flow.tcp.route.is_some_and(|route| route.rto == Some(rto.syn));
+        let key = match rto.syn == rto.initial {
+            true if of_route => ".tcp.route",
+            true => ".tcp.rto.initial",
+            false => ".tcp.rto.syn",
+        };
+        found.flow("rto.syn", path, key, || {
+            format!(
+                "{} is below the round trip of {}: the SYN times out before its answer can arrive and is sent again \
+                 for nothing; after two such repeats the flow begins with a window of one segment (RFC 6928 §2); \
+                 raise it above the round trip",
+                rto.syn,
+                seconds(round_trip)
+            )
+        });
+    } else if rto.initial < round_trip {
+        found.flow("rto.initial", path, ".tcp.rto.initial", || {
+            format!(
+                "{} is below the round trip of {}: data sent before the first sample times out before its ACK can \
+                 arrive and is sent again for nothing; raise it above the round trip",
+                rto.initial,
+                seconds(round_trip)
+            )
+        });
+    }
+}
+
+/// No SACK where many segments are in flight.
+fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
+    let uses_sack = match flow.tcp.recovery {
+        Scheme::Sack | Scheme::Rack | Scheme::Fack => flow.tcp.sack,
+        Scheme::Snack => true,
+        Scheme::Reno | Scheme::NewReno => false,
+    };
+    let window =
+        if flow.tcp.window_scaling { flow.tcp.receive_buffer.0 } else { UNSCALED.min(flow.tcp.receive_buffer.0) };
+    let segments = share.0.min(window) / u64::from(flow.tcp.usual_payload());
+    if uses_sack || segments < MANY_SEGMENTS {
+        return;
+    }
+    let key = if flow.tcp.sack { ".tcp.recovery" } else { ".tcp.sack" };
+    found.flow("sack", path, key, || {
+        let repair = way.round_trip * (segments / 2);
+        format!(
+            "without SACK one lost segment is repaired each round trip of {}, and up to {segments} segments are in \
+             flight: when slow start overflows the queue and loses half of them, the repair takes {}; set sack = \
+             true and recovery = \"sack\"",
+            seconds(way.round_trip),
+            seconds(repair)
+        )
+    });
+}
+
+/// A return path that carries fewer ACKs than the data asks for.
+fn acks(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
+    if flow.tcp.ack_interval.is_some() {
+        return;
+    }
+    let sizes = Sizes::of(&flow.tcp, network.ip);
+    let header = network.links[way.return_bottleneck.0 as usize].header.0;
+    let per_ack = flow.tcp.delayed_ack.map_or(1, |delayed| u64::from(delayed.segments));
+    let acks_per_second = way.return_rate.as_bps() as f64 / ((sizes.ack.0 + header) * 8) as f64;
+    let ceiling = acks_per_second * (per_ack * sizes.payload * 8) as f64;
+    let useful = way.rate.as_bps() as f64 * sizes.payload as f64 / sizes.segment.0 as f64;
+    if ceiling < 0.95 * useful {
+        let counted = if per_ack == 1 { "each segment".to_owned() } else { format!("every {per_ack} segments") };
+        found.flow("acks", path, "", || {
+            format!(
+                "{} carries {:.0} ACKs a second; with one ACK for {counted} they clock out at most {} \
+                 of data, {} of the {} of the slowest link, and a queue of ACKs adds its delay to the RTT",
+                network.links[way.return_bottleneck.0 as usize].name,
+                acks_per_second,
+                three_digits(ceiling as u64),
+                percent(ceiling / way.rate.as_bps() as f64),
+                way.rate
+            )
+        });
+    }
+}
+
+/// A time with three digits at most.
+fn seconds(time: Duration) -> String {
+    let nanos = time.as_nanos();
+    Duration::from_nanos(rounded(nanos)).to_string()
+}
+
+/// A size with three digits at most.
+fn bytes(size: Bytes) -> String {
+    Bytes(rounded(size.0)).to_string()
+}
+
+/// A rate with three digits at most.
+fn three_digits(bps: u64) -> String {
+    Rate::from_bps(rounded(bps)).map_or("0 bit/s".to_owned(), |rate| rate.to_string())
+}
+
+/// The three leading digits of a number.
+fn rounded(number: u64) -> u64 {
+    let mut scale = 1;
+    while number / scale >= 1000 {
+        scale *= 10;
+    }
+    number.saturating_add(scale / 2) / scale * scale
+}
+
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        few if few < 1.0 => format!("{few:.2} %"),
+        many => format!("{many:.0} %"),
+    }
+}
