@@ -7,6 +7,7 @@
 //! - [`routing`]: the next link towards a destination.
 //! - [`geometry`]: how far satellites are.
 //! - [`fade`]: rain, and the rates that it leaves.
+//! - [`setting`]: parameters of models, declared once.
 
 pub mod fade;
 pub mod geometry;
@@ -15,6 +16,7 @@ pub mod loss;
 pub mod packet;
 pub mod queue;
 pub mod routing;
+pub mod setting;
 
 pub use fade::{AdaptiveLink, DVB_S2, Modcod, RainFade};
 pub use geometry::{Elevation, Orbit, light_time};

@@ -1,10 +1,9 @@
 //! Good scenarios: every form of the text, what generators make, and what `--set` changes.
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
+use lightlag_net::queue::Limit;
 use lightlag_net::{Distribution, Dwell, GilbertElliott, Jitter, Loss, LossPlace, NodeId, Outage, Phase, QueueLimit};
-use lightlag_scenario::{
-    Limit, LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml,
-};
+use lightlag_scenario::{LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

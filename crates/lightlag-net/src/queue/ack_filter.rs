@@ -10,10 +10,15 @@
 //!   and their order mean something.
 //! - Decimation (§5.2.2): of each flow only every `every`-th such packet joins the queue.
 
+use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
-use crate::Packet;
-use lightlag_core::Instant;
+use crate::setting::Setting;
+use crate::{LinkConfig, Packet};
+use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::{BTreeMap, VecDeque};
+
+/// The most ACKs of which one is kept.
+const MOST_THINNED: u32 = 1_000;
 
 /// What becomes of ACKs that say nothing but how far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +32,41 @@ pub struct AckFilterConfig {
 impl Default for AckFilterConfig {
     fn default() -> Self {
         Self { filter: true, every: 1 }
+    }
+}
+
+impl Kind for AckFilterConfig {
+    type Config = Self;
+
+    const ABOUT: &'static str = "Drop-tail with fewer ACKs, for the slow direction of an asymmetric path. A cumulative ACK takes the place \
+         of the one of its flow that waits, unless filter is false; of every so many such ACKs only one joins the \
+         queue. Duplicate and selective ACKs stay (RFC 3449 §5.2).";
+
+    fn settings() -> Vec<Setting<Self>> {
+        let keeps_all = |config: &Self| {
+            let message = "false keeps every ACK; write every = 4 with it, or use drop_tail";
+            (!config.filter && config.every == 1).then_some(message)
+        };
+        vec![
+            Setting::count(
+                "every",
+                |config| &mut config.every,
+                MOST_THINNED,
+                "a number of ACKs",
+                ", of which one is kept",
+            ),
+            Setting::flag("filter", |config: &mut Self| &mut config.filter).checked(keeps_all),
+        ]
+    }
+
+    fn on_link(self, _: Rate, _: Duration) -> Self {
+        self
+    }
+}
+
+impl Config for AckFilterConfig {
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, _: RandomStream) -> Box<dyn Discipline<B>> {
+        Box::new(AckFilter::new(self, link.queue))
     }
 }
 

@@ -6,9 +6,11 @@
 //! after the last one goes on from the rate of that one: `count − lastcount` (RFC 8289 §5.6; older texts have
 //! `count − 2`).
 
+use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
-use crate::Packet;
-use lightlag_core::{Duration, Instant};
+use crate::setting::Setting;
+use crate::{LinkConfig, Packet};
+use lightlag_core::{Duration, Instant, RandomStream, Rate};
 
 /// Parameters of CoDel.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,6 +27,35 @@ impl Default for CoDelConfig {
     /// RFC 8289 §4.2 and §4.3: a target of 5 ms and an interval of 100 ms.
     fn default() -> Self {
         Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false }
+    }
+}
+
+impl Kind for CoDelConfig {
+    type Config = Self;
+
+    const ABOUT: &'static str = "Drops when packets wait too long. Once the wait exceeds target for a whole interval, at times that come \
+         closer and closer; with ecn it marks instead (RFC 8289).";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting::time("target", |config| &mut config.target),
+            Setting::time("interval", |config| &mut config.interval),
+            Setting::flag("ecn", |config| &mut config.ecn),
+        ]
+    }
+
+    fn on_link(self, _: Rate, _: Duration) -> Self {
+        self
+    }
+}
+
+impl Config for CoDelConfig {
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, _: RandomStream) -> Box<dyn Discipline<B>> {
+        Box::new(CoDel::new(self, link.queue))
+    }
+
+    fn marks(self) -> bool {
+        self.ecn
     }
 }
 

@@ -1,8 +1,52 @@
 //! First in, first out, up to a limit; what comes to a full queue is dropped.
 
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
-use crate::Packet;
-use lightlag_core::Instant;
+use super::registry::{Config, Kind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use crate::setting::Setting;
+use crate::{LinkConfig, Packet};
+use lightlag_core::{Duration, Instant, RandomStream, Rate};
+
+/// Drop-tail as asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DropTailChoice {
+    /// Whether the packet in transmission counts towards a limit in packets.
+    pub count_in_service: bool,
+}
+
+impl Kind for DropTailChoice {
+    type Config = Self;
+
+    const ABOUT: &'static str = "Drops what does not fit.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![Setting::flag("count_in_service", |choice: &mut Self| &mut choice.count_in_service).quiet()]
+    }
+
+    fn on_link(self, _: Rate, _: Duration) -> Self {
+        self
+    }
+
+    fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
+        match asked {
+            // The packet in transmission takes one of the places.
+            Some(Limit::Packets(packets)) if self.count_in_service => QueueLimit::Packets(packets - 1),
+            Some(limit) => limit.on_link(rate, round_trip),
+            None => QueueLimit::Packets(1000),
+        }
+    }
+
+    fn refuses(self, limit: Option<Limit>) -> Option<(&'static str, &'static str)> {
+        let in_packets = !matches!(limit, Some(Limit::Bytes(_) | Limit::Bdp(_)));
+        (self.count_in_service && !in_packets)
+            .then_some(("count_in_service", "needs a limit in packets, such as \"100 packets\""))
+    }
+}
+
+impl Config for DropTailChoice {
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, _: RandomStream) -> Box<dyn Discipline<B>> {
+        Box::new(DropTail::new(link.queue))
+    }
+}
 
 /// A drop-tail queue. Where nothing overtakes on the link, [`ComputedLink`](crate::link::ComputedLink) does the same
 /// in less time.

@@ -15,9 +15,17 @@
 //! The RFC leaves the scheduler open: here the low-latency queue goes first, and the classic one gets at least its share
 //! of the bytes while both wait.
 
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
-use crate::Packet;
-use lightlag_core::{Duration, Instant, Probability};
+use super::limit::{FULL_PACKET, LARGEST};
+use super::registry::{Config, Kind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use crate::setting::Setting;
+use crate::{LinkConfig, Packet};
+use lightlag_core::{Duration, Instant, Probability, RandomStream, Rate};
+
+/// The largest coupling factor.
+const LARGEST_COUPLING: f64 = 1_000.0;
+/// The buffer in time at the rate of the link (RFC 9332 appendix A.1).
+const BUFFER: Duration = Duration::from_millis(250);
 
 /// Parameters of DualPI2.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,6 +55,44 @@ impl Default for DualPi2Config {
             range: Duration::from_micros(400),
             classic_share: Probability::new(0.1).unwrap_or(Probability::ZERO),
         }
+    }
+}
+
+impl Kind for DualPi2Config {
+    type Config = Self;
+
+    const ABOUT: &'static str = "A short queue for senders that answer marks in proportion, coupled to a classic one. A PI controller \
+         drops or marks from the classic one; its probability, times coupling, marks the short one, which takes \
+         ECT(1) (RFC 9332).";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting::number("coupling", |config| &mut config.coupling, 1, LARGEST_COUPLING),
+            Setting::time("target", |config| &mut config.target),
+            Setting::time("max_rtt", |config| &mut config.max_rtt),
+            Setting::time_or_zero("min_threshold", |config| &mut config.min_threshold),
+            Setting::time_or_zero("range", |config| &mut config.range),
+            Setting::probability("classic_share", |config| &mut config.classic_share),
+        ]
+    }
+
+    fn on_link(self, _: Rate, _: Duration) -> Self {
+        self
+    }
+
+    fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
+        let usual = || QueueLimit::Bytes((rate * BUFFER).0.clamp(FULL_PACKET.0, LARGEST.0));
+        asked.map_or_else(usual, |limit| limit.on_link(rate, round_trip))
+    }
+}
+
+impl Config for DualPi2Config {
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, _: RandomStream) -> Box<dyn Discipline<B>> {
+        Box::new(DualPi2::new(self, link.queue))
+    }
+
+    fn marks(self) -> bool {
+        true
     }
 }
 

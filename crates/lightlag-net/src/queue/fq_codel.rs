@@ -6,10 +6,15 @@
 //! queue with most bytes loses half its packets from its head, at most 64.
 
 use super::codel::{CoDelConfig, Control};
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
-use crate::Packet;
-use lightlag_core::{Bytes, Instant, RandomStream};
+use super::registry::{Config, Kind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use crate::setting::Setting;
+use crate::{LinkConfig, Packet};
+use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
+
+/// The most queues.
+const MOST_QUEUES: u32 = 65_536;
 
 /// The most packets dropped at once for want of room (RFC 8290 §4.1).
 const DROP_BATCH: u64 = 64;
@@ -29,6 +34,47 @@ impl Default for FqCoDelConfig {
     /// RFC 8290 §5.2: 1024 queues and a quantum of 1514 B; marks are on.
     fn default() -> Self {
         Self { codel: CoDelConfig { ecn: true, ..CoDelConfig::default() }, flows: 1024, quantum: Bytes(1514) }
+    }
+}
+
+impl Kind for FqCoDelConfig {
+    type Config = Self;
+
+    const ABOUT: &'static str = "A queue for each flow, with CoDel on each. They are served in turns of a quantum, new flows first (RFC \
+         8290).";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting::time("target", |config| &mut config.codel.target),
+            Setting::time("interval", |config| &mut config.codel.interval),
+            Setting::flag("ecn", |config| &mut config.codel.ecn),
+            Setting::count("flows", |config| &mut config.flows, MOST_QUEUES, "a number of queues", ""),
+            Setting::size("quantum", |config| &mut config.quantum),
+        ]
+    }
+
+    fn on_link(self, _: Rate, _: Duration) -> Self {
+        self
+    }
+
+    // RFC 8290 §5.2.2.
+    fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
+        asked.map_or(QueueLimit::Packets(10_240), |limit| limit.on_link(rate, round_trip))
+    }
+}
+
+impl Config for FqCoDelConfig {
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
+        Box::new(FqCoDel::new(self, link.queue, random))
+    }
+
+    // It draws which flows share a queue.
+    fn draws(self, several: bool) -> bool {
+        several
+    }
+
+    fn marks(self) -> bool {
+        self.codel.ecn
     }
 }
 

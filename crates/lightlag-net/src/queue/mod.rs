@@ -11,15 +11,19 @@
 //! - [`step`]: marks beyond a threshold.
 //! - [`priority`]: packets of low priority make room for the others.
 //! - [`ack_filter`]: fewer ACKs.
+//!
+//! A file declares what can be set, too ([`Kind`]); a line below makes it known by its name.
 
 pub mod ack_filter;
 pub mod codel;
 pub mod drop_tail;
 pub mod dualpi2;
 pub mod fq_codel;
+mod limit;
 pub mod pie;
 pub mod priority;
 pub mod red;
+mod registry;
 pub mod step;
 
 pub use ack_filter::{AckFilter, AckFilterConfig};
@@ -27,13 +31,16 @@ pub use codel::{CoDel, CoDelConfig};
 pub use drop_tail::DropTail;
 pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
+pub use limit::Limit;
 pub use pie::{Pie, PieConfig};
 pub use priority::{Priority, PriorityMode};
 pub use red::{Red, RedConfig};
+pub use registry::{Kind, Parameter};
 pub use step::{Step, StepConfig};
 
+use crate::setting::Value;
 use crate::{LinkConfig, Packet};
-use lightlag_core::{Codepoint, Instant, RandomStream, Rate};
+use lightlag_core::{Codepoint, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
 /// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
@@ -69,46 +76,16 @@ pub trait Discipline<B>: Send {
     fn rate_changes(&mut self, _at: Instant, _rate: Rate) {}
 }
 
-/// A queue discipline and its parameters. How much may wait at most is the link's.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub enum DisciplineConfig {
-    /// Drop-tail.
-    #[default]
-    DropTail,
-    /// RED.
-    Red(RedConfig),
-    /// CoDel.
-    CoDel(CoDelConfig),
-    /// FQ-CoDel.
-    FqCoDel(FqCoDelConfig),
-    /// PIE.
-    Pie(PieConfig),
-    /// DualPI2.
-    DualPi2(DualPi2Config),
-    /// Step marking.
-    Step(StepConfig),
-    /// Two priorities.
-    Priority(PriorityMode),
-    /// Drop-tail with fewer ACKs.
-    AckFilter(AckFilterConfig),
-}
-
-impl DisciplineConfig {
-    /// An empty queue with this discipline on a link, drawing from `random`.
-    pub fn build<B: Clone + Send + 'static>(&self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
-        let limit = link.queue;
-        match *self {
-            Self::DropTail => Box::new(DropTail::new(limit)),
-            Self::Red(config) => Box::new(Red::new(config, limit, link.rate, random)),
-            Self::CoDel(config) => Box::new(CoDel::new(config, limit)),
-            Self::FqCoDel(config) => Box::new(FqCoDel::new(config, limit, random)),
-            Self::Pie(config) => Box::new(Pie::new(config, limit, link.rate, random)),
-            Self::DualPi2(config) => Box::new(DualPi2::new(config, limit)),
-            Self::Step(config) => Box::new(Step::new(config, limit, link.rate)),
-            Self::Priority(mode) => Box::new(Priority::new(mode, limit)),
-            Self::AckFilter(config) => Box::new(AckFilter::new(config, limit)),
-        }
-    }
+// One line a discipline: its variant, its name in a scenario, its parameters as asked for and on a link.
+registry::disciplines! {
+    Red, "red", RedConfig<Limit> => RedConfig;
+    CoDel, "codel", CoDelConfig => CoDelConfig;
+    FqCoDel, "fq_codel", FqCoDelConfig => FqCoDelConfig;
+    Pie, "pie", PieConfig => PieConfig;
+    DualPi2, "dualpi2", DualPi2Config => DualPi2Config;
+    Step, "step", StepConfig<Limit> => StepConfig;
+    Priority, "priority", PriorityMode => PriorityMode;
+    AckFilter, "ack_filter", AckFilterConfig => AckFilterConfig;
 }
 
 /// Why a packet was dropped.

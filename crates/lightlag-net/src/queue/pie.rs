@@ -9,8 +9,10 @@
 //! The rate of the link is known, so d is the backlog over the rate, by Little's law (§4.3 a). Of the enhancements in §5
 //! only ECN is here: marks replace drops while p is below 10 % (§5.1).
 
+use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
-use crate::Packet;
+use crate::setting::Setting;
+use crate::{LinkConfig, Packet};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 
 /// MEAN_PKTSIZE: twice this is never dropped from.
@@ -45,6 +47,40 @@ impl Default for PieConfig {
             burst: Duration::from_millis(150),
             ecn: false,
         }
+    }
+}
+
+impl Kind for PieConfig {
+    type Config = Self;
+
+    const ABOUT: &'static str = "Drops at random, steered by the time that packets wait. Every update the probability changes by how far \
+         that is from target and where it goes; the first burst passes; with ecn it marks instead (RFC 8033).";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting::time("target", |config| &mut config.target),
+            Setting::time("update", |config| &mut config.update),
+            Setting::time_or_zero("burst", |config| &mut config.burst),
+            Setting::flag("ecn", |config| &mut config.ecn),
+        ]
+    }
+
+    fn on_link(self, _: Rate, _: Duration) -> Self {
+        self
+    }
+}
+
+impl Config for PieConfig {
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
+        Box::new(Pie::new(self, link.queue, link.rate, random))
+    }
+
+    fn draws(self, _several: bool) -> bool {
+        true
+    }
+
+    fn marks(self) -> bool {
+        self.ecn
     }
 }
 

@@ -12,9 +12,11 @@
 //! Low priority never costs high priority a place in the buffer. With push-out it costs time: a packet of high priority
 //! waits for those of low priority that came before it. With strict service it waits for the one in transmission at most.
 
+use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
-use crate::Packet;
-use lightlag_core::Instant;
+use crate::setting::Setting;
+use crate::{LinkConfig, Packet};
+use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
 /// Whether low priority costs only the place in the buffer, or the turn as well.
@@ -25,6 +27,33 @@ pub enum PriorityMode {
     PushOut,
     /// Both.
     Strict,
+}
+
+impl PriorityMode {
+    const ALL: [Self; 2] = [Self::PushOut, Self::Strict];
+}
+
+impl Kind for PriorityMode {
+    type Config = Self;
+
+    const ABOUT: &'static str = "Packets of low priority make room for the others. With push_out a packet that finds the buffer full takes \
+         the place of the youngest of low priority; with strict those also leave only when no other waits. TCP \
+         Peach probes with such packets (Akyildiz, Morabito, Palazzo 2001).";
+
+    fn settings() -> Vec<Setting<Self>> {
+        let words = &["push_out", "strict"];
+        vec![Setting::word("mode", "a mode", words, |mode| *mode as usize, |mode, index| *mode = Self::ALL[index])]
+    }
+
+    fn on_link(self, _: Rate, _: Duration) -> Self {
+        self
+    }
+}
+
+impl Config for PriorityMode {
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, _: RandomStream) -> Box<dyn Discipline<B>> {
+        Box::new(Priority::new(self, link.queue))
+    }
 }
 
 /// Packets of one priority, each with the number of its arrival.

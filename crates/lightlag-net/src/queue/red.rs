@@ -13,20 +13,22 @@
 //! max_p to 1; without, every packet is hit from max on. Where every packet is hit it is dropped, although its transport
 //! understands marks: they have not helped.
 
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
-use crate::Packet;
+use super::registry::{Config, Kind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use crate::setting::Setting;
+use crate::{LinkConfig, Packet};
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 
 /// The MaximumPacketSize of the paper.
 const MAXIMUM_PACKET: f64 = 1500.0;
 
-/// Parameters of RED.
+/// Parameters of RED, with thresholds as asked for or on a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RedConfig {
+pub struct RedConfig<L = QueueLimit> {
     /// Average queue from which on packets are hit. In the unit of `max_threshold`.
-    pub min_threshold: QueueLimit,
+    pub min_threshold: L,
     /// Average queue at which the probability reaches `max_probability`; above `min_threshold`.
-    pub max_threshold: QueueLimit,
+    pub max_threshold: L,
     /// max_p.
     pub max_probability: Probability,
     /// w, the weight of a new sample in the average.
@@ -37,6 +39,74 @@ pub struct RedConfig {
     pub ecn: bool,
     /// The usual size of a packet, for the average after idle times.
     pub mean_packet: Bytes,
+}
+
+impl Default for RedConfig<Limit> {
+    /// Floyd, *RED: Discussions of Setting Parameters*, 1997: 5 and 15 packets, 0.1, 0.002.
+    fn default() -> Self {
+        let chance = |value| Probability::new(value).unwrap_or_default();
+        Self {
+            min_threshold: Limit::Packets(5),
+            max_threshold: Limit::Packets(15),
+            max_probability: chance(0.1),
+            weight: chance(0.002),
+            gentle: true,
+            ecn: false,
+            mean_packet: Bytes(500),
+        }
+    }
+}
+
+impl Kind for RedConfig<Limit> {
+    type Config = RedConfig;
+
+    const ABOUT: &'static str = "Drops at random by the average length of the queue. Nothing below min_threshold, a part of \
+         max_probability up to max_threshold, everything beyond it, or beyond twice of it where gentle; with ecn \
+         it marks instead (Floyd, Jacobson 1993).";
+
+    fn settings() -> Vec<Setting<Self>> {
+        let order = |config: &Self| match config.min_threshold.is_below(config.max_threshold) {
+            Some(true) => None,
+            Some(false) => Some("it is not above min_threshold; three times as much is usual"),
+            None => Some("it is not in the unit of min_threshold; give both in packets, bytes or bdp"),
+        };
+        vec![
+            Setting::limit("min_threshold", |config| &mut config.min_threshold),
+            Setting::limit("max_threshold", |config: &mut Self| &mut config.max_threshold).checked(order),
+            Setting::chance("max_probability", |config| &mut config.max_probability),
+            Setting::chance("weight", |config| &mut config.weight),
+            Setting::flag("gentle", |config| &mut config.gentle),
+            Setting::flag("ecn", |config| &mut config.ecn),
+            Setting::size("mean_packet", |config| &mut config.mean_packet),
+        ]
+    }
+
+    fn on_link(self, rate: Rate, round_trip: Duration) -> RedConfig {
+        let Self { min_threshold, max_threshold, max_probability, weight, gentle, ecn, mean_packet } = self;
+        RedConfig {
+            min_threshold: min_threshold.on_link(rate, round_trip),
+            max_threshold: max_threshold.on_link(rate, round_trip),
+            max_probability,
+            weight,
+            gentle,
+            ecn,
+            mean_packet,
+        }
+    }
+}
+
+impl Config for RedConfig {
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
+        Box::new(Red::new(self, link.queue, link.rate, random))
+    }
+
+    fn draws(self, _several: bool) -> bool {
+        true
+    }
+
+    fn marks(self) -> bool {
+        self.ecn
+    }
 }
 
 /// A RED queue.

@@ -7,23 +7,63 @@
 //! `avg ← (1 − w)^(t/s) avg`, s the time to transmit 500 B (as in [`red`](super::red)): all packets are marked while the
 //! average is long, none otherwise, as the routers of TCP-Jersey do (Xu, Tian, Ansari, IEEE JSAC 22(4), 2004).
 
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
-use crate::Packet;
-use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
+use super::registry::{Config, Kind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use crate::setting::Setting;
+use crate::{LinkConfig, Packet};
+use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 
 /// A packet of usual size, for the average after idle times.
 const USUAL_PACKET: Bytes = Bytes(500);
 
-/// Parameters of step marking.
+/// Parameters of step marking, with a threshold as asked for or on a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct StepConfig {
+pub struct StepConfig<L = QueueLimit> {
     /// K: a packet with which more than this waits is marked.
-    pub threshold: QueueLimit,
+    pub threshold: L,
     /// Whether packets that cannot be marked are dropped beyond the threshold. So do switches that make the step of a
     /// RED with equal thresholds.
     pub drop_not_ect: bool,
     /// w, the weight of a new sample in the average; with 1 the queue of the moment decides.
     pub weight: Probability,
+}
+
+impl Default for StepConfig<Limit> {
+    fn default() -> Self {
+        Self { threshold: Limit::Packets(1), drop_not_ect: false, weight: Probability::ONE }
+    }
+}
+
+impl Kind for StepConfig<Limit> {
+    type Config = StepConfig;
+
+    const ABOUT: &'static str = "Marks every packet beyond a threshold. This is what DCTCP wants (Alizadeh et al. 2010, RFC 8257); packets \
+         that cannot be marked are dropped there or let through. With a weight below 1 the average queue decides, \
+         as in the routers of TCP-Jersey.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        let remedy = "say from which queue on packets are marked, such as \"65 packets\"";
+        vec![
+            Setting::limit("threshold", |config: &mut Self| &mut config.threshold).required(remedy),
+            Setting::flag("drop_not_ect", |config| &mut config.drop_not_ect),
+            Setting::chance("weight", |config: &mut Self| &mut config.weight).quiet(),
+        ]
+    }
+
+    fn on_link(self, rate: Rate, round_trip: Duration) -> StepConfig {
+        let Self { threshold, drop_not_ect, weight } = self;
+        StepConfig { threshold: threshold.on_link(rate, round_trip), drop_not_ect, weight }
+    }
+}
+
+impl Config for StepConfig {
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, _: RandomStream) -> Box<dyn Discipline<B>> {
+        Box::new(Step::new(self, link.queue, link.rate))
+    }
+
+    fn marks(self) -> bool {
+        true
+    }
 }
 
 /// A queue with step marking.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::link::{Disturbance, QueuedLink, Reordering};
+use crate::setting::Range;
 use crate::{Loss, LossProcess};
 use crate::{NodeId, PacketFlags};
 use lightlag_core::{Bytes, Duration, Probability};
@@ -16,6 +17,33 @@ fn a_limit_never_refuses_what_finds_the_queue_empty() {
     let one = Backlog { packets: 1, bytes: 1000 };
     assert!(!QueueLimit::Packets(1).admits(one, 40) && QueueLimit::Packets(2).admits(one, 40));
     assert!(!QueueLimit::Bytes(1999).admits(one, 1000) && QueueLimit::Bytes(2000).admits(one, 1000));
+}
+
+#[test]
+fn a_parameter_gives_back_what_it_is_given() {
+    for name in Choice::NAMES {
+        let mut choice = Choice::named(name).unwrap();
+        assert_eq!(choice.name(), *name);
+        for (index, parameter) in choice.parameters().iter().enumerate() {
+            assert_eq!(choice.get(index), parameter.default, "{name}.{}", parameter.key);
+            let other = match parameter.range {
+                Range::Flag => Value::Flag(parameter.default == Value::Flag(false)),
+                Range::Count { most, .. } => Value::Count(most),
+                Range::Number { most, .. } => Value::Number(most),
+                Range::Time { .. } => Value::Time(Duration::from_secs(1)),
+                Range::Probability { .. } => Value::Probability(Probability::new(0.75).unwrap()),
+                Range::Size => Value::Size(Bytes(77)),
+                Range::Limit => Value::Limit(Limit::Bdp(0.5)),
+                Range::Word { words, .. } => Value::Word(words.len() - 1),
+            };
+            let before: Vec<Value> = (0..choice.parameters().len()).map(|index| choice.get(index)).collect();
+            choice.set(index, other);
+            assert!(
+                (0..before.len()).all(|at| choice.get(at) == if at == index { other } else { before[at] }),
+                "{name}"
+            );
+        }
+    }
 }
 
 /// Every discipline, with thresholds that random traffic on a link of 8 Mbit/s reaches.

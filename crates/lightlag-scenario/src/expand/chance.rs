@@ -5,7 +5,6 @@ use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Varied};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Probability, RandomStream};
 use lightlag_net::Loss;
-use lightlag_net::queue::DisciplineConfig;
 
 impl Scenario {
     /// Whether anything is drawn at random that can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or
@@ -30,12 +29,7 @@ impl Network {
                 || link.duplicate != Probability::ZERO
                 || link.jitter.is_some()
                 || link.fade.is_some()
-                || match link.discipline {
-                    DisciplineConfig::Red(_) | DisciplineConfig::Pie(_) => true,
-                    // It draws which flows share a queue.
-                    DisciplineConfig::FqCoDel(_) => several,
-                    _ => false,
-                }
+                || link.discipline.draws(several)
         });
         let algorithms = self.flows.iter().map(|flow| &flow.tcp.congestion);
         let of_proxies = self.proxies.iter().map(|proxy| &proxy.server.congestion);

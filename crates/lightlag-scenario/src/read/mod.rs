@@ -5,14 +5,17 @@
 //! - `tree`: changes to a tree before it is read.
 //! - `reader`: typed values from a tree.
 //! - `quantity`, `name`, `direction`: the values that many keys have.
+//! - `limit`, `setting`: parts of queues; the keys that a model declares.
 //! - `error`: what is wrong, where, and what to write instead.
 //! - [`trace_file`]: files that say how a link changes.
 
 mod direction;
 mod error;
+mod limit;
 mod name;
 mod quantity;
 mod reader;
+mod setting;
 pub(crate) mod text;
 pub mod trace_file;
 pub(crate) mod tree;
@@ -21,6 +24,8 @@ pub(crate) use direction::Omitted;
 pub use direction::PerDirection;
 pub(crate) use error::{Errors, Path, nearest, not_one_of, shortened};
 pub use error::{ScenarioError, Warning};
+pub(crate) use limit::{LimitForm, written};
 pub(crate) use name::{NodeName, refusal_of_name};
 pub(crate) use quantity::{FASTEST, LARGEST, LONGEST, probability};
 pub(crate) use reader::{FromValue, Table, leaf, shown};
+pub(crate) use setting::Key;

@@ -38,7 +38,7 @@ pub use loss::{Bursts, ChannelState, LossLaw, LossModel};
 pub use propagation::{Elevations, OrbitSpec};
 pub(crate) use propagation::{Propagation, orbit};
 pub use proxy::{Crash, ProxyKind, ProxySpec};
-pub use queue::{Discipline, Limit, Queue};
+pub use queue::Queue;
 pub use record::{QueueMode, Record, TraceMode};
 pub use satellite::{Hop, Payload, PlainLink, Satellite, Terrestrial};
 pub use signals::{CorruptionSignals, SignalSpec, Signals};

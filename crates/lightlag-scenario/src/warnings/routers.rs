@@ -3,7 +3,6 @@
 use super::Found;
 use crate::expand::Way;
 use crate::network::{Flow, Network};
-use lightlag_net::queue::{CoDelConfig, DisciplineConfig, FqCoDelConfig, PieConfig, RedConfig};
 use lightlag_tcp::ecn::Mode;
 
 /// What makes routers warn.
@@ -22,21 +21,9 @@ pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found:
                 "without ecn nobody can warn jersey of congestion, and it takes each loss as westwood does; {REMEDY}"
             )
         });
-    } else if !marks(&link.discipline) {
+    } else if !link.discipline.marks() {
         found.flow("jersey", path, ".tcp.congestion", || {
             format!("the queue of {slowest} marks nothing, so jersey takes each loss for an error and keeps it full; {REMEDY}")
         });
-    }
-}
-
-/// Whether a queue marks before it is full.
-fn marks(discipline: &DisciplineConfig) -> bool {
-    match discipline {
-        DisciplineConfig::DropTail | DisciplineConfig::Priority(_) | DisciplineConfig::AckFilter(_) => false,
-        DisciplineConfig::Red(RedConfig { ecn, .. })
-        | DisciplineConfig::CoDel(CoDelConfig { ecn, .. })
-        | DisciplineConfig::FqCoDel(FqCoDelConfig { codel: CoDelConfig { ecn, .. }, .. })
-        | DisciplineConfig::Pie(PieConfig { ecn, .. }) => *ecn,
-        DisciplineConfig::DualPi2(_) | DisciplineConfig::Step(_) => true,
     }
 }

@@ -1,0 +1,44 @@
+//! How much may wait, as asked for: a part of it may be left to the link.
+
+use super::QueueLimit;
+use lightlag_core::{Bytes, Duration, Rate};
+
+/// A full packet, the least that a queue given in BDP holds.
+pub(super) const FULL_PACKET: Bytes = Bytes(1500);
+/// The largest queue, 1000 TB: exact when printed and read again.
+pub(super) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
+
+/// How much may wait, or waits. The packet in transmission does not count.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Limit {
+    /// Packets, at least 1.
+    Packets(u64),
+    /// Bytes at the network layer.
+    Bytes(Bytes),
+    /// Multiples of the link's rate × the longest round trip of the flows that cross it, above 0.
+    Bdp(f64),
+}
+
+impl Limit {
+    /// In packets or bytes, on a link of this rate, with the longest round trip of the flows that cross it.
+    pub fn on_link(self, rate: Rate, round_trip: Duration) -> QueueLimit {
+        match self {
+            Self::Packets(packets) => QueueLimit::Packets(packets),
+            Self::Bytes(bytes) => QueueLimit::Bytes(bytes.0),
+            Self::Bdp(factor) => {
+                let bytes = (rate * round_trip).0 as f64 * factor;
+                QueueLimit::Bytes((bytes as u64).clamp(FULL_PACKET.0, LARGEST.0))
+            }
+        }
+    }
+
+    /// Whether both are in the same unit and this one is smaller; `None` if they cannot be compared.
+    pub fn is_below(self, other: Self) -> Option<bool> {
+        match (self, other) {
+            (Self::Packets(a), Self::Packets(b)) => Some(a < b),
+            (Self::Bytes(a), Self::Bytes(b)) => Some(a < b),
+            (Self::Bdp(a), Self::Bdp(b)) => Some(a < b),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The disciplines by name: what a scenario may say of each, and what is built from it.
+
+use super::drop_tail::DropTailChoice;
+use super::{Discipline, Limit, QueueLimit};
+use crate::LinkConfig;
+use crate::setting::{Range, Setting, Value};
+use lightlag_core::{Duration, RandomStream, Rate};
+
+/// A queue discipline as asked for: its parameters by name, and what they are on a link.
+pub trait Kind: Copy + Default {
+    /// Its parameters where rate and round trip are known.
+    type Config: Config;
+
+    /// What it does, in a paragraph whose first sentence stands alone, and where it was published.
+    const ABOUT: &'static str;
+
+    /// What can be set.
+    fn settings() -> Vec<Setting<Self>>;
+
+    /// Its parameters on a link of this rate, with the longest round trip of the flows that cross it.
+    fn on_link(self, rate: Rate, round_trip: Duration) -> Self::Config;
+
+    /// How much may wait on such a link, where a limit is asked for or none.
+    fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
+        asked.map_or(QueueLimit::Packets(1000), |limit| limit.on_link(rate, round_trip))
+    }
+
+    /// The key that does not go with a limit, and the reason, if there is one.
+    fn refuses(self, _limit: Option<Limit>) -> Option<(&'static str, &'static str)> {
+        None
+    }
+}
+
+/// The parameters of a discipline on a link: they build it.
+pub trait Config: Copy {
+    /// An empty queue on a link, drawing from `random`.
+    fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>>;
+
+    /// Whether it draws at random what becomes of packets; `several` flows cross the link.
+    fn draws(self, _several: bool) -> bool {
+        false
+    }
+
+    /// Whether it marks packets before it is full.
+    fn marks(self) -> bool {
+        false
+    }
+}
+
+/// A parameter of a discipline, whichever that is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Parameter {
+    /// Its key in a scenario.
+    pub key: &'static str,
+    /// The values that it may have.
+    pub range: Range,
+    /// Its value where nothing is said.
+    pub default: Value,
+    /// Completes "is missing; " where it must be given.
+    pub required: Option<&'static str>,
+    /// Whether it is left out of what is written while it has its default.
+    pub is_quiet: bool,
+}
+
+pub(super) fn parameters<K: Kind>() -> Vec<Parameter> {
+    let describe = |setting: Setting<K>| {
+        let default = setting.get(&K::default());
+        let Setting { key, range, required, is_quiet, .. } = setting;
+        Parameter { key, range, default, required, is_quiet }
+    };
+    K::settings().into_iter().map(describe).collect()
+}
+
+pub(super) fn get<K: Kind>(kind: &K, index: usize) -> Value {
+    K::settings()[index].get(kind)
+}
+
+pub(super) fn set<K: Kind>(kind: &mut K, index: usize, value: Value) {
+    K::settings()[index].set(kind, value);
+}
+
+pub(super) fn check<K: Kind>(kind: &K, index: usize) -> Option<&'static str> {
+    (K::settings()[index].check)(kind)
+}
+
+impl super::Choice {
+    /// Drop-tail, where only what waits counts.
+    pub const PLAIN: Self = Self::DropTail(DropTailChoice { count_in_service: false });
+
+    /// Whether it is drop-tail.
+    pub fn is_drop_tail(self) -> bool {
+        matches!(self, Self::DropTail(_))
+    }
+}
+
+/// Makes the two enums of disciplines, as asked for and on a link, from a line for each.
+macro_rules! disciplines {
+    ($($variant:ident, $name:literal, $asked:ty => $config:ty;)*) => {
+        /// A queue discipline and its parameters. How much may wait at most is the link's.
+        #[derive(Clone, Copy, PartialEq, Debug, Default)]
+        pub enum DisciplineConfig {
+            /// `drop_tail`
+            #[default]
+            DropTail,
+            $(#[doc = concat!("`", $name, "`")] $variant($config),)*
+        }
+
+        impl DisciplineConfig {
+            /// An empty queue with this discipline on a link, drawing from `random`.
+            pub fn build<B: Clone + Send + 'static>(&self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
+                match *self {
+                    Self::DropTail => registry::Config::build(drop_tail::DropTailChoice::default(), link, random),
+                    $(Self::$variant(config) => registry::Config::build(config, link, random),)*
+                }
+            }
+
+            /// Whether it draws at random what becomes of packets; `several` flows cross the link.
+            pub fn draws(&self, several: bool) -> bool {
+                match *self {
+                    Self::DropTail => false,
+                    $(Self::$variant(config) => registry::Config::draws(config, several),)*
+                }
+            }
+
+            /// Whether it marks packets before it is full.
+            pub fn marks(&self) -> bool {
+                match *self {
+                    Self::DropTail => false,
+                    $(Self::$variant(config) => registry::Config::marks(config),)*
+                }
+            }
+        }
+
+        /// A queue discipline as asked for.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub enum Choice {
+            /// `drop_tail`
+            DropTail(drop_tail::DropTailChoice),
+            $(#[doc = concat!("`", $name, "`")] $variant($asked),)*
+        }
+
+        impl Choice {
+            /// The names of the disciplines.
+            pub const NAMES: &[&str] = &["drop_tail", $($name),*];
+
+            /// The discipline with this name and its defaults.
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    "drop_tail" => Some(Self::PLAIN),
+                    $($name => Some(Self::$variant(Default::default())),)*
+                    _ => None,
+                }
+            }
+
+            /// Its name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    Self::DropTail(_) => "drop_tail",
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+
+            /// What it does.
+            pub fn about(&self) -> &'static str {
+                match self {
+                    Self::DropTail(_) => <drop_tail::DropTailChoice as Kind>::ABOUT,
+                    $(Self::$variant(_) => <$asked as Kind>::ABOUT,)*
+                }
+            }
+
+            /// What can be set, in the order in which it is read.
+            pub fn parameters(&self) -> Vec<Parameter> {
+                match self {
+                    Self::DropTail(_) => registry::parameters::<drop_tail::DropTailChoice>(),
+                    $(Self::$variant(_) => registry::parameters::<$asked>(),)*
+                }
+            }
+
+            /// The value of the parameter with this index.
+            pub fn get(&self, index: usize) -> Value {
+                match self {
+                    Self::DropTail(kind) => registry::get(kind, index),
+                    $(Self::$variant(kind) => registry::get(kind, index),)*
+                }
+            }
+
+            /// Gives a value of its range to the parameter with this index.
+            pub fn set(&mut self, index: usize, value: Value) {
+                match self {
+                    Self::DropTail(kind) => registry::set(kind, index, value),
+                    $(Self::$variant(kind) => registry::set(kind, index, value),)*
+                }
+            }
+
+            /// The reason for which the parameter with this index does not go with those before it, if there is one.
+            pub fn check(&self, index: usize) -> Option<&'static str> {
+                match self {
+                    Self::DropTail(kind) => registry::check(kind, index),
+                    $(Self::$variant(kind) => registry::check(kind, index),)*
+                }
+            }
+
+            /// The key that does not go with a limit, and the reason, if there is one.
+            pub fn refuses(&self, limit: Option<Limit>) -> Option<(&'static str, &'static str)> {
+                match *self {
+                    Self::DropTail(kind) => kind.refuses(limit),
+                    $(Self::$variant(kind) => kind.refuses(limit),)*
+                }
+            }
+
+            /// How much may wait on a link of this rate, with the longest round trip of the flows that cross it, where a limit
+            /// is asked for or none.
+            pub fn limit(&self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
+                match *self {
+                    Self::DropTail(kind) => kind.limit(asked, rate, round_trip),
+                    $(Self::$variant(kind) => kind.limit(asked, rate, round_trip),)*
+                }
+            }
+
+            /// The discipline on such a link.
+            pub fn on_link(&self, rate: Rate, round_trip: Duration) -> DisciplineConfig {
+                match *self {
+                    Self::DropTail(_) => DisciplineConfig::DropTail,
+                    $(Self::$variant(kind) => DisciplineConfig::$variant(kind.on_link(rate, round_trip)),)*
+                }
+            }
+        }
+    };
+}
+
+pub(super) use disciplines;

@@ -1,0 +1,220 @@
+//! Parameters of models, declared once: from a declaration follow how a parameter is read, checked, written and described.
+//!
+//! A model lists its [`Setting`]s beside its code. Who reads scenarios asks what each may be ([`Range`]) and puts a
+//! [`Value`] in its place; nothing here knows a format.
+
+use crate::queue::Limit;
+use lightlag_core::{Bytes, Duration, Probability};
+
+/// The value of a parameter.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value {
+    /// True or false.
+    Flag(bool),
+    /// A whole number.
+    Count(u32),
+    /// A number.
+    Number(f64),
+    /// A time.
+    Time(Duration),
+    /// A probability.
+    Probability(Probability),
+    /// A size.
+    Size(Bytes),
+    /// A part of a queue.
+    Limit(Limit),
+    /// A word, by its index.
+    Word(usize),
+}
+
+/// The values that a parameter may have.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Range {
+    /// True or false.
+    Flag,
+    /// A whole number from 1 on.
+    Count {
+        /// The largest.
+        most: u32,
+        /// The thing that is counted, after an article: "a number of queues".
+        what: &'static str,
+        /// An explanation for a message, after the range.
+        note: &'static str,
+    },
+    /// A number.
+    Number {
+        /// The smallest.
+        least: u32,
+        /// The largest.
+        most: f64,
+    },
+    /// A time.
+    Time {
+        /// The shortest.
+        least: Duration,
+    },
+    /// A probability.
+    Probability {
+        /// Whether 0 is refused.
+        above_zero: bool,
+    },
+    /// A size above zero.
+    Size,
+    /// A part of a queue.
+    Limit,
+    /// One of some words.
+    Word {
+        /// The thing that they name, after an article: "a mode".
+        what: &'static str,
+        /// The words.
+        words: &'static [&'static str],
+    },
+}
+
+/// The place of a value in the parameters `C` of a model.
+type At<C, T> = fn(&mut C) -> &mut T;
+
+enum Place<C> {
+    Flag(At<C, bool>),
+    Count(At<C, u32>),
+    Number(At<C, f64>),
+    Time(At<C, Duration>),
+    Probability(At<C, Probability>),
+    Size(At<C, Bytes>),
+    Limit(At<C, Limit>),
+    Word { read: fn(&C) -> usize, write: fn(&mut C, usize) },
+}
+
+/// A parameter among the parameters `C` of a model.
+pub struct Setting<C> {
+    /// Its key in a scenario.
+    pub key: &'static str,
+    /// The values that it may have.
+    pub range: Range,
+    /// Completes "is missing; " where it must be given.
+    pub required: Option<&'static str>,
+    /// Whether it is left out of what is written while it has its default.
+    pub is_quiet: bool,
+    /// The reason for which it does not go with the settings before it, if there is one.
+    pub check: fn(&C) -> Option<&'static str>,
+    place: Place<C>,
+}
+
+/// Shorter targets, intervals and updates are slips, and take long to simulate.
+const SHORTEST: Duration = Duration::from_micros(1);
+
+impl<C> Setting<C> {
+    fn new(key: &'static str, range: Range, place: Place<C>) -> Self {
+        Self { key, range, required: None, is_quiet: false, check: |_| None, place }
+    }
+
+    /// True or false.
+    pub fn flag(key: &'static str, at: At<C, bool>) -> Self {
+        Self::new(key, Range::Flag, Place::Flag(at))
+    }
+
+    /// A whole number from 1 to `most` of `what`; `note` explains it in a message.
+    pub fn count(key: &'static str, at: At<C, u32>, most: u32, what: &'static str, note: &'static str) -> Self {
+        Self::new(key, Range::Count { most, what, note }, Place::Count(at))
+    }
+
+    /// A number from `least` to `most`.
+    pub fn number(key: &'static str, at: At<C, f64>, least: u32, most: f64) -> Self {
+        Self::new(key, Range::Number { least, most }, Place::Number(at))
+    }
+
+    /// A time of at least a microsecond.
+    pub fn time(key: &'static str, at: At<C, Duration>) -> Self {
+        Self::new(key, Range::Time { least: SHORTEST }, Place::Time(at))
+    }
+
+    /// A time that may be zero.
+    pub fn time_or_zero(key: &'static str, at: At<C, Duration>) -> Self {
+        Self::new(key, Range::Time { least: Duration::ZERO }, Place::Time(at))
+    }
+
+    /// A probability.
+    pub fn probability(key: &'static str, at: At<C, Probability>) -> Self {
+        Self::new(key, Range::Probability { above_zero: false }, Place::Probability(at))
+    }
+
+    /// A probability above zero.
+    pub fn chance(key: &'static str, at: At<C, Probability>) -> Self {
+        Self::new(key, Range::Probability { above_zero: true }, Place::Probability(at))
+    }
+
+    /// A size above zero.
+    pub fn size(key: &'static str, at: At<C, Bytes>) -> Self {
+        Self::new(key, Range::Size, Place::Size(at))
+    }
+
+    /// A part of a queue, in packets, bytes or bandwidth-delay products.
+    pub fn limit(key: &'static str, at: At<C, Limit>) -> Self {
+        Self::new(key, Range::Limit, Place::Limit(at))
+    }
+
+    /// One of `words`, by its index; `what` they name.
+    pub fn word(
+        key: &'static str,
+        what: &'static str,
+        words: &'static [&'static str],
+        read: fn(&C) -> usize,
+        write: fn(&mut C, usize),
+    ) -> Self {
+        Self::new(key, Range::Word { what, words }, Place::Word { read, write })
+    }
+
+    /// It must be given; `remedy` completes "is missing; ".
+    #[must_use]
+    pub fn required(self, remedy: &'static str) -> Self {
+        Self { required: Some(remedy), ..self }
+    }
+
+    /// It is left out of what is written while it has its default.
+    #[must_use]
+    pub fn quiet(self) -> Self {
+        Self { is_quiet: true, ..self }
+    }
+
+    /// It has to go with the settings before it: `check` says why it does not.
+    #[must_use]
+    pub fn checked(self, check: fn(&C) -> Option<&'static str>) -> Self {
+        Self { check, ..self }
+    }
+
+    /// Its value.
+    pub fn get(&self, config: &C) -> Value
+    where
+        C: Clone,
+    {
+        let mut config = config.clone();
+        match self.place {
+            Place::Flag(at) => Value::Flag(*at(&mut config)),
+            Place::Count(at) => Value::Count(*at(&mut config)),
+            Place::Number(at) => Value::Number(*at(&mut config)),
+            Place::Time(at) => Value::Time(*at(&mut config)),
+            Place::Probability(at) => Value::Probability(*at(&mut config)),
+            Place::Size(at) => Value::Size(*at(&mut config)),
+            Place::Limit(at) => Value::Limit(*at(&mut config)),
+            Place::Word { read, .. } => Value::Word(read(&config)),
+        }
+    }
+
+    /// Puts a value of its range in its place.
+    ///
+    /// # Panics
+    /// If the value is of another kind than the setting.
+    pub fn set(&self, config: &mut C, value: Value) {
+        match (&self.place, value) {
+            (Place::Flag(at), Value::Flag(value)) => *at(config) = value,
+            (Place::Count(at), Value::Count(value)) => *at(config) = value,
+            (Place::Number(at), Value::Number(value)) => *at(config) = value,
+            (Place::Time(at), Value::Time(value)) => *at(config) = value,
+            (Place::Probability(at), Value::Probability(value)) => *at(config) = value,
+            (Place::Size(at), Value::Size(value)) => *at(config) = value,
+            (Place::Limit(at), Value::Limit(value)) => *at(config) = value,
+            (Place::Word { write, .. }, Value::Word(value)) => write(config, value),
+            (_, value) => panic!("{value:?} is no value of {}", self.key),
+        }
+    }
+}
