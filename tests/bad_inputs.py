@@ -400,7 +400,7 @@ def varied() -> Iterator[Case]:
     for text in ("links.0.loss=", "links.0.loss=,", "links.0.rate= , "):
         yield case(f"--vary {text!r}", "-c", "cubic", "--vary", text, parts=("has no value",))
     for text in ("links.0.loss=0,0", "links.0.delay=1 ms,2 ms,1 ms"):
-        yield case(text, "-c", "cubic", "--vary", text, parts=("is there twice",))
+        yield case(text, "-c", "cubic", "--vary", text, parts=("appears twice",))
     for text in ("seed=1,2", "defaults.tcp.congestion=cubic,bbr", "defaults.congestion=cubic", "links.0.loss+seed=1"):
         yield case(text, "-c", "cubic", "--vary", text, parts=())
     for text in ("links.0.loss=[0", "links.0.loss={0", "links.0.loss='0", 'links.0.loss="0', "links.0.queue=(1"):

@@ -241,7 +241,7 @@ def test_presets_run_by_name(call: CliRunner, tmp_path: Path) -> None:
 
 def test_check_reports_what_is_wrong_and_what_surprises(call: CliRunner) -> None:
     done = call.invoke(app, ["check", "pair.toml"])
-    assert (done.exit_code, done.stdout) == (0, "pair.toml: can be run\n")
+    assert (done.exit_code, done.stdout) == (0, "pair.toml: is valid\n")
     done = call.invoke(app, ["check", "pair.toml", "--set", "defaults.tcp.receive_buffer=5 kB"])
     assert done.exit_code == 0
     assert done.stdout.startswith("warning: pair.toml: ")

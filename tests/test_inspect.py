@@ -307,7 +307,7 @@ def test_a_capture_without_tcp_says_so(lightlag: Lightlag, tmp_path: Path) -> No
     done = lightlag("inspect", path)
     assert done.stdout.strip() == "3 packets in 0 s, 0 of TCP in 0 connections, 3 UDP"
     refused = lightlag("inspect", path, "-o", "figure.pdf")
-    assert (refused.returncode, refused.stderr.strip()) == (2, f"error: {path}: there is no TCP connection in it")
+    assert (refused.returncode, refused.stderr.strip()) == (2, f"error: {path}: it holds no TCP connection")
 
 
 def test_progress_goes_to_the_end(tmp_path: Path) -> None:

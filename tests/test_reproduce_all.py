@@ -112,7 +112,7 @@ def test_the_command_writes_and_prints(tmp_path: Path, two: dict[str, Paper], mo
 def test_a_wrong_name_is_told_of_all(two: dict[str, Paper]) -> None:
     done = CliRunner().invoke(cli.app, ["reproduce", "three"])
     assert done.exit_code == 2
-    assert 'no paper "three"; there are one, two, and all' in done.output
+    assert 'no paper "three"; name one of one, two, or all' in done.output
 
 
 def test_all_is_no_papers_name() -> None:

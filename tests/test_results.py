@@ -289,7 +289,7 @@ def test_what_is_not_a_results_folder_is_said_to_be_none(result: ll.Result, tmp_
     with pytest.raises(ll.InputError, match="does not hold a single run"):
         ll.load(tmp_path)
     (tmp_path / "run.json").write_text('{"result_hash": ""}')
-    with pytest.raises(ll.InputError, match=r"run\.json: scenario: None is not what a run writes there"):
+    with pytest.raises(ll.InputError, match=r"run\.json: scenario: None is not a value that a run writes"):
         ll.load(tmp_path)
     folder = result.save(tmp_path / "pair")
     (folder / "flows.parquet").unlink()

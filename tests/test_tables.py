@@ -213,7 +213,7 @@ def test_names_and_mixtures_have_no_numbers() -> None:
     (kinds, mixed) = variables(["flows.0.tcp.recovery=sack,rack", "links.0.queue=1 bdp,20 packets"])
     assert kinds.numeric is None
     assert mixed.numeric is None
-    with pytest.raises(ll.InputError, match="would give a column completion_s, which is there already"):
+    with pytest.raises(ll.InputError, match="would give a column completion_s, which exists already"):
         variables(["completion: links.0.delay=1 ms,2 ms"])
 
 

@@ -73,7 +73,7 @@ def test_responses_are_a_table(result: ll.Result) -> None:
     plain = ll.Network()
     plain.link("a", "b", rate="1 Mbit/s", delay="1 ms")
     plain.flow("a", "b", transfer="1 kB")
-    with pytest.raises(InputError, match="nobody asks"):
+    with pytest.raises(InputError, match="no flow has requests"):
         _ = ll.run(plain).responses
 
 

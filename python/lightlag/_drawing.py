@@ -27,7 +27,7 @@ _MOST = 7
 
 @contextmanager
 def painters(count: int) -> Iterator[list[Painter]]:
-    """So many painters, which end with the context."""
+    """Painter processes, which end with the context."""
     started = [Painter() for _ in range(min(count, _MOST))]
     try:
         yield started
@@ -49,7 +49,7 @@ def draw(
         Processes that draw, too.
     """
     kinds = comparison.figures
-    # The largest first, so that nobody waits for it at the end.
+    # The largest first, so that it is not the last to finish.
     left = deque(sorted(kinds, key=lambda kind: kind not in ("cwnd", "bars")))
     drawn: dict[str, dict[str, bytes]] = {}
 
@@ -107,7 +107,7 @@ def _described(comparison: Comparison) -> bytes:
 
 
 class Painter:
-    """A process that draws figures. Ctrl-C does not reach it: whoever started it ends it."""
+    """A process that draws figures. Ctrl-C does not reach it; the process that started it ends it."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "lightlag._drawing"]
@@ -152,7 +152,7 @@ class Painter:
 
 
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
-    """Reads a comparison, then draws what is asked for until nothing more is."""
+    """Reads a comparison, then draws the figures that it is asked for until its input ends."""
     from lightlag import comparison_plot
     from lightlag.comparison import Comparison, Design
     from lightlag.outcome import Outcome

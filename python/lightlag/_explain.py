@@ -1,4 +1,4 @@
-"""What a name means, as text for the terminal."""
+"""Explanations of names, as text for the terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def explain(name: str) -> str:
     known = [known for names, _ in kinds for known in names]
     near = difflib.get_close_matches(name.lower(), known, n=1)
     guess = f'did you mean "{near[0]}"? There' if near else "there"
-    raise InputError(f'nothing is called "{name}"; {guess} are {", ".join(known)}')
+    raise InputError(f'unknown name "{name}"; {guess} are {", ".join(known)}')
 
 
 def algorithms() -> dict[str, str]:
@@ -135,7 +135,7 @@ def _shown(value: object) -> str:
 
 
 def _preset(name: str) -> str:
-    """A scenario file, with what the preset is as a comment."""
+    """A scenario file with the description of the preset as a comment."""
     from lightlag.presets import PRESETS
 
     head = f"# {presets()[name]}\n# Run it with: lightlag run {name}"

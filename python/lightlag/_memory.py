@@ -1,4 +1,4 @@
-"""How much memory there is, and what is about to be asked for: a message before, in the place of an end without one."""
+"""Checks of memory: a message before the run, instead of a process that is killed without one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def available() -> float:
 
 
 def check(needed: float, what: str, remedy: str) -> None:
-    """Refuses what takes more memory than there is.
+    """Refuses work that takes more memory than there is.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ def check_network(scenario: str, at_once: int = 1) -> None:
 
 
 _RESERVE = 64e6
-"""What is left for others when a run ends for want of memory, in bytes; less where there was little from the start."""
+"""Bytes left for other processes when a run ends for lack of memory; less if there were few from the start."""
 
 
 def watch() -> Callable[[], None]:
-    """A function to call now and then while something grows: MemoryError comes before the last memory is taken."""
+    """A function to call now and then while data grows. It raises MemoryError before memory runs out."""
     reserve = min(_RESERVE, available() / 4)
 
     def look() -> None:

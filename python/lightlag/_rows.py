@@ -30,7 +30,7 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
 
 
 def _flow_row(flow: dict[str, Any]) -> Row:
-    """A flow as text. Datagrams are not sent again, and nothing comes back."""
+    """A flow as text. Flows of datagrams have no retransmissions and no acknowledgements."""
     connection = "datagrams" not in flow
     return {
         "flow": f"  {leg_name(flow)}" if "leg" in flow else flow["name"],
@@ -46,14 +46,14 @@ def _flow_row(flow: dict[str, Any]) -> Row:
 
 
 def _split_flow_row(flow: dict[str, Any]) -> Row:
-    """A flow that proxies split as text: what its senders did stands in the rows of its legs."""
+    """A flow that proxies split, as text: the rows of its legs describe its senders."""
     return dict.fromkeys(_flow_row(flow), "–") | {
         key: value for key, value in _flow_row(flow).items() if key in ("flow", "goodput", "finished")
     }
 
 
 def _datagram_cells(flow: dict[str, Any]) -> Row:
-    """What became of the datagrams of a flow, or of the messages of a sink, if it has some."""
+    """Losses and delays of a flow's datagrams, or of a sink's messages, if it has some."""
     if messages := flow.get("messages"):
         return {
             "lost": share(messages["lost"] + messages["dropped"], messages["sent"]),
@@ -71,7 +71,7 @@ def _datagram_cells(flow: dict[str, Any]) -> Row:
 
 
 def _signal_cells(flow: dict[str, Any]) -> Row:
-    """What stations told the ends of a flow, of those that were told through the network or at their own node."""
+    """Signals to the ends of a flow, through the network or at their own node, and how many were heeded."""
     signals = flow.get("signals")
     if signals is None:
         return {"signals": "–"}
@@ -92,7 +92,7 @@ def _page_cells(flow: dict[str, Any]) -> Row:
 
 
 def _dropped(link: dict[str, Any]) -> int:
-    """Packets that a link direction dropped, for whatever cause."""
+    """Packets that a link direction dropped, for any cause."""
     causes = ("dropped_queue", "dropped_aqm", "dropped_error", "dropped_acks")
     return sum(int(link.get(cause, 0)) for cause in causes)
 

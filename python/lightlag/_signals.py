@@ -2,7 +2,7 @@
 
 The command has one handler. By default it says that nothing was written and ends the process: at that time there is
 nothing to keep, and nothing needs to be put in order. Within :class:`held` it takes note only: loops look at
-:func:`asked`, and what was recorded is kept. Within :class:`raising` it raises KeyboardInterrupt, for those who have a
+:func:`asked`, and its records are kept. Within :class:`raising` it raises KeyboardInterrupt, for those who have a
 device to remove. The third signal ends the process in any case; files are still whole or not there, because they take
 their names at the end.
 
@@ -45,12 +45,12 @@ def install() -> None:
 
 
 def asked() -> bool:
-    """Whether a signal asked to end: the loop that looks keeps what it has, and ends."""
+    """Whether a signal asked for the end. A loop that reads this keeps its results and ends."""
     return bool(_received)
 
 
 def code() -> int:
-    """The exit status that says so: 128 and the number of the first signal, 130 for Ctrl-C."""
+    """The exit status after a signal: 128 plus the number of the first one, 130 for Ctrl-C."""
     return 128 + int(_received[0] if _received else _signal.SIGINT)
 
 
@@ -62,7 +62,7 @@ def finish() -> None:
 
 
 class held:  # noqa: N801
-    """Within it signals wait. One that nobody acted upon ends the process when the outermost is left."""
+    """A block in which signals wait. One that was not handled ends the process after the outermost block."""
 
     def __enter__(self) -> None:
         _holders.append(self)
@@ -78,7 +78,7 @@ class held:  # noqa: N801
 
 
 class raising:  # noqa: N801
-    """Within it the first signal raises KeyboardInterrupt."""
+    """A block in which the first signal raises KeyboardInterrupt."""
 
     def __enter__(self) -> None:
         _raisers.append(self)
@@ -98,7 +98,7 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 class telling:  # noqa: N801
-    """Within it `kept` puts in order what has to be when the process ends here, and says what there is."""
+    """A block in which `kept` tidies up when the process ends, and describes the results that it keeps."""
 
     def __init__(self, kept: Callable[[], str]) -> None:
         self._kept = kept
@@ -113,10 +113,10 @@ class telling:  # noqa: N801
 
 
 def kept() -> str:
-    """What there is of a command that ends now."""
+    """The results that a command leaves if it ends now."""
     if _tellers:
         return _tellers[-1]()
-    return "what it had written before is complete" if _written else "nothing was written"
+    return "results written before are complete" if _written else "nothing was written"
 
 
 def _end() -> None:
@@ -126,7 +126,7 @@ def _end() -> None:
 
 
 def _exit(kept: str) -> None:
-    """Ends the process here and now: modules that are half loaded are asked nothing."""
+    """Ends the process at once, without running code of half-loaded modules."""
     text = f"error: interrupted; {kept}\n"
     if os.isatty(2):
         # A bar may have hidden the cursor.

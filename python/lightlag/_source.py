@@ -1,4 +1,4 @@
-"""The places that a result comes from: the engine's memory, or a results folder."""
+"""Sources of a result: the engine's memory, or a results folder."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _OPTIONAL = {
     "pages": _PAGE_KEYS,
     "holes": ("count", "bytes", "given_up_bytes"),
 }
-"""What only some flows have. In tables these are columns of their own, null where there is no such thing."""
+"""Groups of values that only some flows have. In tables each value has a column, which is null for other flows."""
 
 
 class Source(Protocol):
-    """Everything that a result needs of its place."""
+    """The data behind a result."""
 
     def summary(self) -> dict[str, Any]: ...
     def head(self) -> dict[str, Any]: ...
@@ -81,7 +81,7 @@ class Live:
         with new_folder(folder, force=force) as partial:
             self._run.write(partial, folder, jobs, self._captures)
         if failure := self._run.capture_failure:
-            raise OSError(f"{folder}/captures/{failure}; captures hold what came before, everything else is complete")
+            raise OSError(f"{folder}/captures/{failure}; captures end there, everything else is complete")
 
 
 class Folder:
@@ -103,7 +103,7 @@ class Folder:
         for key, fits in _HEAD.items():
             if not fits(head.get(key)):
                 raise InputError(
-                    f"{printable(folder / 'run.json')}: {key}: {head.get(key)!r:.60} is not what a run writes there; "
+                    f"{printable(folder / 'run.json')}: {key}: {head.get(key)!r:.60} is not a value that a run writes; "
                     'repeat it with "lightlag run"'
                 )
         self._head: dict[str, Any] = head
@@ -154,7 +154,7 @@ class Folder:
                 problem = "holds something that is not a finite number"
             if problem:
                 raise InputError(
-                    f"{printable(path)}: is not what a run of this version writes: {column} {problem}; repeat it with "
+                    f"{printable(path)}: was not written by a run of this version: {column} {problem}; repeat it with "
                     '"lightlag run"'
                 )
         return table
@@ -188,7 +188,7 @@ _HEAD: dict[str, Callable[[Any], bool]] = {
     "result_hash": lambda value: isinstance(value, str),
     "interrupted": lambda value: isinstance(value, bool),
 }
-"""What `run.json` says of a run."""
+"""The keys of a run's `run.json`, each with a check."""
 
 
 @cache
@@ -217,5 +217,5 @@ def _columns() -> dict[str, dict[str, pl.DataType]]:
 
 
 def _fold_limits(row: dict[str, Any]) -> None:
-    """The columns of limits as one object."""
+    """Gathers the columns of limits in one object."""
     row["limited_s"] = {limit: row.pop(f"limited_{limit}_s") for limit in _LIMITS}

@@ -1,4 +1,4 @@
-"""Files and folders that stand under their name complete or not at all.
+"""Files and folders that appear under their names complete or not at all.
 
 A folder is written under a name beside its own, ``.NAME.PROCESS-NUMBER.partial``, and takes its name at the end. While
 somebody writes there is ``.NAME.lock``: a second command is refused, and whoever has the lock knows that partial
@@ -32,14 +32,14 @@ __all__ = ["MARK", "check_folder", "check_room", "new_file", "new_folder", "rese
 MARK = "run.json"
 """The file that makes a folder a results folder."""
 SPARE_BYTES = 1_000_000
-"""What the smallest results take, with room for the file system."""
+"""Disk space of the smallest results, with room for the file system."""
 _DECORATION = len("..0000000-000.partial")
-"""How much longer than the name of a folder that of its partial one is."""
+"""Characters that the name of a partial folder has beyond that of the folder."""
 
 _numbers = itertools.count()
 _guard = threading.Lock()
 _locked: dict[Path, tuple[int, int]] = {}
-"""How often this process has locked a folder, and with which file."""
+"""Locks of this process: their number for each folder, and the file."""
 
 
 def check_folder(folder: str | os.PathLike[str], force: bool = False, *, space: float = 0.0) -> None:
@@ -105,7 +105,7 @@ def check_room(parent: str | os.PathLike[str], space: float, shown: str | None =
 
 
 def _nearest(folder: Path) -> tuple[Path, str]:
-    """The nearest parent that exists, and whether it is a folder."""
+    """The nearest existing parent, and whether it is a folder."""
     for parent in folder.parents:
         try:
             return parent, "folder" if parent.stat() and parent.is_dir() else "file"
@@ -147,7 +147,7 @@ def _check_existing(folder: Path, force: bool) -> None:
 
 @contextmanager
 def reserved(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """A folder for the files of a command that works for `folder`; nobody else writes there meanwhile.
+    """A folder for the files of a command that works for `folder`; no other process writes there meanwhile.
 
     What a killed process left there is removed first; results that it had moved aside return to their name.
 
@@ -204,7 +204,7 @@ def new_folder(folder: str | os.PathLike[str], *, force: bool) -> Iterator[Path]
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """A sibling file to write to, which takes the name `path` at the end; replaces what stands there."""
+    """A sibling file to write to, which takes the name `path` at the end and replaces the file there."""
     with _signals.held():
         _sweep_files(path)
         partial = _partial(path)
@@ -222,7 +222,7 @@ def _partial(path: Path) -> Path:
 
 
 def _make_parents(folder: Path) -> list[Path]:
-    """Makes the parents that are not there; from the first to the last."""
+    """Makes the missing parents, from the first to the last."""
     missing = [parent for parent in folder.parents if not parent.exists()][::-1]
     made: list[Path] = []
     for parent in missing:
@@ -233,7 +233,7 @@ def _make_parents(folder: Path) -> list[Path]:
 
 @contextmanager
 def _lock(folder: Path, shown: str) -> Iterator[None]:
-    """Nobody else writes to the folder; this process may lock it several times."""
+    """Keeps other processes from writing to the folder; this one may lock it several times."""
     with _guard:
         held, handle = _locked.get(folder, (0, -1))
         _locked[folder] = (held + 1, handle if held else _open_lock(folder, shown))
@@ -290,7 +290,7 @@ def _open_lock(folder: Path, shown: str) -> int:
 
 
 def _sweep(folder: Path) -> None:
-    """Removes what a killed process left beside a folder that is locked."""
+    """Removes partial results of killed processes beside a locked folder."""
     left = re.compile(rf"\.{re.escape(folder.name)}\.\d+(-\d+)?\.(partial|old)")
     own = f".{folder.name}.{os.getpid()}-"
     found = [path for path in folder.parent.iterdir() if left.fullmatch(path.name) and not path.name.startswith(own)]
@@ -304,7 +304,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _sweep_files(path: Path) -> None:
-    """Removes what processes that are no more left of a file."""
+    """Removes partial files of processes that have ended."""
     left = re.compile(rf"\.{re.escape(path.name)}\.(\d+)-\d+\.partial")
     with suppress(OSError):
         for sibling in path.parent.iterdir():
@@ -323,7 +323,7 @@ def _lives(process: int) -> bool:
 
 
 def _list_files(partial: Path) -> None:
-    """Notes in `run.json` which files are results: whatever else stands beside them later is not replaced."""
+    """Lists in `run.json` the files of the results, so that other files beside them are never replaced."""
     mark = partial / MARK
     if not mark.exists():
         return
@@ -336,7 +336,7 @@ def _list_files(partial: Path) -> None:
 
 
 def _swap(partial: Path, folder: Path) -> None:
-    """Gives a folder its name; what had it steps aside before, and goes afterwards."""
+    """Gives a folder its name. A folder that had it moves aside first and is removed afterwards."""
     old = partial.with_suffix(".old")
     replaces = folder.exists()
     if replaces:
@@ -385,7 +385,7 @@ def _size(count: float) -> str:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Errors of the file system say what could not be written, whoever raised them."""
+    """Makes errors of the file system name the path that could not be written."""
     try:
         yield
     except FileExistsError:

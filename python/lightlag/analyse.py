@@ -1,4 +1,4 @@
-"""What the numbers mean: pure functions from values and frames to values and frames."""
+"""Statistics of results: pure functions of values and data frames."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Side:
     in_flight: Curve
     """Bytes under way."""
     resent: Curve | None
-    """Bytes at which a retransmission begins, where single packets are known."""
+    """First bytes of retransmissions, where single packets are known."""
     cwnd: Curve | None = field(default=None)
     """The congestion window in bytes, where it is known."""
 
@@ -159,7 +159,7 @@ class CaptureComparison:
         return rows
 
     def rows(self) -> list[Row]:
-        """The statistics as text, for people; without those that neither knows or that are zero in both."""
+        """The statistics as text, for people, without those that both lack or that are zero in both."""
         rows = []
         for key, title, unit in _MEASURES:
             found = self.summary[key]

@@ -22,7 +22,7 @@ __all__ = ["comparison", "connection"]
 
 
 def connection(of: Connection) -> Chart:
-    """Sequence over time with what was sent again, and bytes in flight, of the side that sent more data."""
+    """Sequence over time with retransmissions, and bytes in flight, of the side that sent more data."""
     with matplotlib.rc_context(style.RC):
         side = Side.of_capture(of)
         figure, (upper, lower) = style.chart(2, 1, size=(6.4, 5.2), sharex=True, height_ratios=(1.5, 1))

@@ -1,4 +1,4 @@
-"""What a capture says: connections, their statistics, and the packets of one of them.
+"""Captures: connections, their statistics, and the packets of one of them.
 
 Captures of any origin are read: pcapng and pcap, of real hosts and of simulated runs. What the numbers mean, and what a
 capture cannot tell, is in docs/real-packets.md.
@@ -45,7 +45,7 @@ def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int],
         If the file is no capture, or nothing of it can be read. What follows a damaged place is left out, and
         ``Capture.note`` says so.
     Interrupted
-        If Ctrl-C came; ``result`` holds what was read until then.
+        If Ctrl-C came; ``result`` holds everything read up to then.
     """
     capture = Capture(Path(path), _read(path, progress=progress))
     if capture.summary["interrupted"]:
@@ -61,7 +61,7 @@ def _read(path: str | os.PathLike[str], **options: Any) -> _engine.Capture:
 
 
 class Capture:
-    """What was found in a capture. Made by :func:`lightlag.inspect`.
+    """The connections of a capture. Made by :func:`lightlag.inspect`.
 
     ``summary`` has the keys of ``lightlag inspect --json``; ``connections`` is a list, ``table`` a polars data frame
     with one row for each direction of each connection.
@@ -78,7 +78,7 @@ class Capture:
 
     @property
     def note(self) -> str | None:
-        """Why the end of the file was not reached, if it was not."""
+        """Reason why the end of the file was not reached, if so."""
         note = self.summary["note"]
         return None if note is None else str(note)
 
@@ -123,7 +123,7 @@ class Capture:
         """The connection with the most payload, of those that ``flow`` selects."""
         found = self.select(flow)
         if not found:
-            raise InputError(f"{self.path}: there is no TCP connection in it")
+            raise InputError(f"{self.path}: it holds no TCP connection")
         return max(found, key=lambda each: (each.payload_bytes, -each.number))
 
     def __repr__(self) -> str:
@@ -143,12 +143,12 @@ class Connection:
 
     @property
     def payload_bytes(self) -> int:
-        """Data in both directions, with what came more than once."""
+        """Data in both directions, with duplicates."""
         return int(self.summary["forward"]["payload_bytes"] + self.summary["backward"]["payload_bytes"])
 
     @property
     def sender(self) -> str:
-        """Who sent more data: client or server."""
+        """The side that sent more data: client or server."""
         forward, backward = self.summary["forward"], self.summary["backward"]
         return "client" if forward["payload_bytes"] >= backward["payload_bytes"] else "server"
 
@@ -180,7 +180,7 @@ class Connection:
     def packets(self, rows: int = 200_000) -> pl.DataFrame:
         """The packets of the connection, read from the file again; thinned out evenly beyond ``rows``.
 
-        ``start`` and ``ack`` are offsets in bytes: data begins with 1, behind the SYN. ``in_flight_bytes`` is what the
+        ``start`` and ``ack`` are offsets in bytes: data starts at 1, after the SYN. ``in_flight_bytes`` is what the
         sender of the packet has under way after it, ``other_in_flight_bytes`` what its peer has.
         """
         import polars as pl
@@ -188,7 +188,7 @@ class Connection:
         return pl.DataFrame(_read(self.capture.path, trace=self.number, rows=rows).trace())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Chart:
-        """A figure: sequence over time with what was sent again, and bytes in flight.
+        """A figure: sequence over time with retransmissions, and bytes in flight.
 
         Parameters
         ----------

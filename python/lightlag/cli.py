@@ -32,7 +32,7 @@ WRONG_INPUT, FAILED = 2, 1
 
 
 class Commands(TyperGroup):
-    """The commands; what is wrong with a command line is printed with control characters escaped."""
+    """The commands. Errors on the command line are printed with control characters escaped."""
 
     def make_context(self, *args: Any, **options: Any) -> Any:
         with _escaped():
@@ -68,7 +68,7 @@ Examples:
                                                two that compete, at every point
   lightlag plot results/geo -m cwnd -o cwnd.pdf
   lightlag explain cubic                       equations, parameters, source
-  lightlag explain geo > mine.toml             a scenario file to begin with
+  lightlag explain geo > mine.toml             a scenario file to start from
 """,
     no_args_is_help=True,
     add_completion=False,
@@ -92,7 +92,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warn
 
 
 class CommandError(Exception):
-    """What ends a command, and how."""
+    """The end of a command by an error: exit code and message."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -176,7 +176,7 @@ def run(
     """Run a scenario: print its flows and links, write a results folder.
 
     Without --out the results go to results/NAME, where NAME is the scenario's. Ctrl-C ends the run and keeps
-    what was recorded until then.
+    the records up to then.
     """
     from lightlag import _progress
     from lightlag.run import run as run_scenario
@@ -218,7 +218,7 @@ def run(
             if not quiet:
                 say(f"ACKs in {acks}", file=sys.stderr if as_json else sys.stdout)
         if stopped:
-            kept = "" if folder is None else f"; what was recorded is in {folder}"
+            kept = "" if folder is None else f"; its records are in {folder}"
             again = "the same command" + (" with --force" if folder is not None and not force else "")
             raise CommandError(
                 _signals.code(),
@@ -238,7 +238,7 @@ def _results_size(file: str, text: str) -> float:
 
 
 def _watched(progress: Callable[[float, float, int], None] | None) -> Callable[[float, float, int], bool]:
-    """A progress that ends the run when a signal asks for it."""
+    """A progress callback that ends the run after a signal."""
 
     def watch(*now: Any) -> bool:
         if progress is not None:
@@ -297,7 +297,7 @@ def compare(
             if not comparison.outcomes:
                 raise CommandError(
                     _signals.code(),
-                    "interrupted before a run had finished; nothing to keep, the same command begins again",
+                    "interrupted before a run had finished; nothing was kept, and the same command starts again",
                 )
             if not quiet:
                 for note in compared.notes(comparison):
@@ -312,8 +312,8 @@ def compare(
             again = "the same command without --force" if force else "the same command"
             raise CommandError(
                 _signals.code(),
-                f"interrupted; the {len(comparison.outcomes)} of {plan.design.run_count} runs that had finished are in "
-                f"{folder}, {again} goes on from there",
+                f"interrupted; {len(comparison.outcomes)} of {plan.design.run_count} runs had finished and are in "
+                f"{folder}; {again} continues from there",
             )
         if _signals.asked():
             raise CommandError(
@@ -366,7 +366,7 @@ def reproduce(
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs for each item with a spread; default: what its check asks for.")
+        int | None, typer.Option(min=1, help="Runs for each item with a spread; default: set by its check.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object; write a folder only if --out names it.")
@@ -375,15 +375,15 @@ def reproduce(
 ) -> None:
     """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item.
 
-    all: every paper, one table of verdicts, and one page index.html with the figures. If it is interrupted, papers that
-    had finished are kept, and the same command goes on with the others.
+    all: every paper, one table of verdicts, and one page index.html with the figures. If it is interrupted, finished
+    papers are kept, and the same command continues with the others.
     """
     from lightlag.reproduce import reproduce_all
     from lightlag.run import processors
 
     papers = _papers()
     if paper != "all" and paper not in papers:
-        raise InputError(f'no paper "{paper}"; there are {", ".join(papers)}, and all')
+        raise InputError(f'no paper "{paper}"; name one of {", ".join(papers)}, or all')
     folder = out
     if folder is None and not as_json:
         folder = Path("results") / ("papers" if paper == "all" else paper)
@@ -407,7 +407,7 @@ def validate(
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs for each item of a paper with a spread; default: what it asks for.")
+        int | None, typer.Option(min=1, help="Runs for each item of a paper with a spread; default: set by its check.")
     ] = None,
     only: Annotated[
         str, typer.Option(metavar="TEXT", help="kernel: only cells whose description contains this; no page.")
@@ -417,7 +417,7 @@ def validate(
         "results/kernel.jsonl"
     ),
     again: Annotated[
-        bool, typer.Option("--again", help="kernel: measure it again, in place of what was kept.")
+        bool, typer.Option("--again", help="kernel: measure it again, and replace the runs that were kept.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -425,7 +425,7 @@ def validate(
 
     kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation:
     exact patterns of losses, completion times, bulk flows. As root, on a machine that does nothing else; some
-    minutes. Runs of the kernel are kept, so that it goes on where it was interrupted.
+    minutes. Runs of the kernel are kept, so that an interrupted command continues.
 
     Prints the tables of the algorithms and writes a page for each subject. The command fails if something does not
     hold.
@@ -444,7 +444,7 @@ def validate(
             raise CommandError(FAILED, "\n".join(outside))
         return
     if what != "tcp":
-        raise InputError(f'nothing to validate under "{what}"; there are tcp and kernel')
+        raise InputError(f'cannot validate "{what}"; name tcp or kernel')
     found = validation.validate(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if failures := found.failures():
         raise CommandError(FAILED, f"{len(failures)} judgements do not hold; the pages in {out} name them")
@@ -455,7 +455,7 @@ def validate(
 def list_(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="congestion, queues, profiles, scenarios or papers.")],
 ) -> None:
-    """List what can be named: congestion, queues, profiles, scenarios or papers."""
+    """List the names of congestion controls, queues, profiles, scenarios or papers."""
     from lightlag import _explain
 
     lists: dict[str, Callable[[], dict[str, str]]] = {
@@ -466,34 +466,34 @@ def list_(
         "papers": lambda: {name: paper.title for name, paper in _papers().items()},
     }
     if what not in lists:
-        raise InputError(f'nothing to list under "{what}"; there are {", ".join(lists)}')
+        raise InputError(f'cannot list "{what}"; name one of {", ".join(lists)}')
     entries = lists[what]()
     width = max(map(len, entries), default=0)
     for name, about in entries.items():
         print(f"{name:{width}}  {about}")
 
 
-@app.command(short_help="Say what a name means.")
+@app.command(short_help="Explain a name.")
 @_guarded
 def explain(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile or a preset.")],
 ) -> None:
-    """Say what an algorithm, a queue, a profile or a preset is: equations, parameters, source."""
+    """Explain an algorithm, a queue, a profile or a preset: equations, parameters, source."""
     from lightlag import _explain
 
     print(_explain.explain(name))
 
 
-@app.command(short_help="Report what is wrong with a scenario.")
+@app.command(short_help="Check a scenario for errors.")
 @_guarded
 def check(file: File, sets: Set = None) -> None:
-    """Check a scenario: report every error and warning at once, run nothing."""
+    """Check a scenario: report all errors and warnings without running it."""
     from lightlag.scenario import check as check_scenario
 
     _, warnings = check_scenario(file, _changes(sets, None))
     for place, message in warnings:
         say(f"warning: {file}: {place}: {message}")
-    say(f"{file}: can be run" + (f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""))
+    say(f"{file}: is valid" + (f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""))
 
 
 @app.command(short_help="Print the JSON Schema of a scenario.")

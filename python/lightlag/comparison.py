@@ -34,7 +34,7 @@ Point = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Something that a comparison compares."""
+    """A measure that a comparison compares."""
 
     column: str
     title: str
@@ -91,7 +91,7 @@ MEASURES = (
         "queueing_mean_s",
         "Queueing",
         "ms",
-        "how long the data packets of a run waited at the bottleneck for their transmission to begin, on average; the "
+        "the mean wait of a run's data packets at the bottleneck until their transmission starts; the "
         "bottleneck is the link direction at which they waited longest in all",
     ),
     Measure("queueing_p95_s", "Queueing p95", "ms", "what 95 % of these waits did not exceed, at most 1.6 % off"),
@@ -100,7 +100,7 @@ MEASURES = (
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What a comparison compares."""
+    """The design of a comparison."""
 
     scenario: dict[str, Any]
     """The scenario, or the first of several, with every default."""
@@ -109,7 +109,7 @@ class Design:
     seed: int = 1
     """The first seed."""
     replications: int = 1
-    """How many."""
+    """Number of them."""
 
     def points(self) -> Iterable[Point]:
         """Every combination of values."""
@@ -117,7 +117,7 @@ class Design:
 
     @property
     def run_count(self) -> int:
-        """How many runs there are in all."""
+        """Number of runs in all."""
         return self.replications * len(self.competitors) * math.prod(len(one.values) for one in self.variables)
 
     def to_json(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class Comparison:
         return [value for value in values if value is not None and not math.isnan(value)]
 
     def is_identical(self, algorithm: str, point: Point | None = None) -> bool:
-        """Whether several runs of an algorithm gave the same: then nothing in them was random, and they are one run."""
+        """Whether several runs of an algorithm are identical. Nothing in them is then random, and they count as one."""
         runs = self.of(algorithm, point)
         return len(runs) > 1 and all(one.is_same(runs[0]) for one in runs[1:])
 
@@ -310,7 +310,7 @@ class Comparison:
         return row | {"runs": f"{runs} seeds, identical" if self.is_identical(name, point) else str(runs)}
 
     def shares(self) -> list[tuple[str, Point, str, Interval]]:
-        """What each algorithm gets where several compete: competitors, point, algorithm, mean goodput of its flows."""
+        """Shares of the algorithms where several compete: competitors, point, algorithm, mean goodput of its flows."""
         found = []
         for name, point in self.cells():
             runs = [outcome.flows for outcome in self.of(name, point)]
@@ -406,7 +406,7 @@ class Comparison:
         comparison_report.save(self, Path(folder), helpers=helpers, **about)
 
     def about(self) -> dict[str, Any]:
-        """What ``run.json`` says."""
+        """The contents of ``run.json``."""
         return {
             "comparison": self.algorithms,
             "version": _engine.__version__,
@@ -473,6 +473,6 @@ def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         reason = error
     raise InputError(
-        f"{printable(folder)}: does not hold a comparison that this version wrote: {printable(reason)}; repeat it with "
+        f"{printable(folder)}: does not hold a comparison of this version: {printable(reason)}; repeat it with "
         '"lightlag compare"'
     )

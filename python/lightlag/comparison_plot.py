@@ -54,7 +54,7 @@ CAPTIONS = {
 
 
 def caption(kind: str) -> str:
-    """What a figure shows."""
+    """The contents of a figure."""
     return CAPTIONS.get(kind, "Means with 95 % intervals (Student t), as bands or, beside names, as bars.")
 
 
@@ -139,7 +139,7 @@ def _head(figure: Chart, title: str, note: str, axes: Axes) -> None:
 
 
 def _chosen(points: Sequence[Point], most: int) -> list[Point]:
-    """At most so many, evenly spaced, with the first and the last."""
+    """At most this many items, evenly spaced, with the first and the last."""
     if len(points) <= most:
         return list(points)
     return [points[round(at * (len(points) - 1) / (most - 1))] for at in range(most)]

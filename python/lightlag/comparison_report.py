@@ -1,4 +1,4 @@
-"""What a comparison leaves on disk: tables, figures, and one HTML file that needs nothing else.
+"""The results of a comparison on disk: tables, figures, and one self-contained HTML file.
 
 The report holds its figures as SVG, its style and its few lines of script; it asks no network for anything. Colours
 follow the reader's choice of a light or a dark screen.
@@ -38,7 +38,7 @@ def save(
 
     for kind in formats:
         if kind not in FORMATS:
-            raise InputError(f'"{kind}" is not a format of figures; there are {", ".join(FORMATS)}')
+            raise InputError(f'"{kind}" is not a format of figures; name one of {", ".join(FORMATS)}')
     with new_folder(folder, force=force) as partial:
         (partial / "run.json").write_text(json.dumps(comparison.about(), indent=2) + "\n", "utf-8")
         (partial / "curves.jsonl").write_text("".join(journal.lines(comparison.keyed())), "utf-8")
@@ -104,7 +104,7 @@ def _text(value: object) -> str:
 
 
 def _in_short(comparison: Comparison) -> str:
-    """What was compared, in a sentence."""
+    """The subject of the comparison, in a sentence."""
     design = comparison.design
 
     def many(count: int, what: str) -> str:

@@ -16,10 +16,10 @@ from lightlag.scenario import ScenarioLike, Sets, load_scenario
 __all__ = ["Device", "Emulation", "device", "emulate"]
 
 DEVICE = "lightlag0"
-"""What a device in a namespace is called if it is given no name."""
+"""Default name of a device in a namespace."""
 
 ADDRESSES = (("10.77.0.1/24", "fd77::1/64"), ("10.77.0.2/24", "fd77::2/64"))
-"""What the devices in two namespaces are given if nothing else is asked for."""
+"""Default addresses of the devices in two namespaces."""
 
 Statistics = Mapping[str, Any]
 
@@ -64,11 +64,11 @@ class Emulation:
 
     @property
     def is_running(self) -> bool:
-        """Whether it still forwards: nobody stopped it, its time is not over, its devices are there."""
+        """Whether it still forwards: not stopped, with time left, and with both devices present."""
         return self._engine.is_running
 
     def statistics(self) -> dict[str, Any]:
-        """What it has done: packets and lateness by direction, drops and queues by link."""
+        """Counts so far: packets and lateness by direction, drops and queues by link."""
         statistics: dict[str, Any] = json.loads(self._engine.statistics())
         return statistics
 
@@ -151,5 +151,5 @@ def _split(address: str) -> tuple[str, int]:
     """``10.0.0.1/24`` as address and prefix."""
     ip, slash, prefix = address.partition("/")
     if not slash or not prefix.isdigit() or int(prefix) > 128:
-        raise InputError(f'"{address}" is no address with a prefix; write for example 10.0.0.1/24')
+        raise InputError(f'"{address}" is not an address with a prefix; write for example 10.0.0.1/24')
     return ip, int(prefix)

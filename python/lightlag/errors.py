@@ -1,4 +1,4 @@
-"""What can go wrong, for those who catch it."""
+"""The exceptions of lightlag."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["FolderError", "InputError", "Interrupted", "ScenarioError"]
 
 
 class InputError(ValueError):
-    """Something asked for that cannot be: one message with place, value and remedy."""
+    """Invalid input. The message names place, value and remedy."""
 
 
 class FolderError(InputError, OSError):
-    """A place where results cannot be written, found before anything is run."""
+    """A folder to which results cannot be written, found before the run."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run, a comparison or the reading of a capture; ``result`` holds what there was until then."""
+    """Ctrl-C ended a run, a comparison or the reading of a capture; ``result`` holds everything up to then."""
 
     def __init__(self, result: Result | Comparison | Capture) -> None:
-        super().__init__("interrupted; what was recorded is in .result")
+        super().__init__("interrupted; the records are in .result")
         self.result = result
 
 
 def scenario_error(errors: list[tuple[str, str]], source: str) -> ScenarioError:
-    """A :class:`ScenarioError` whose lines say which file they are about."""
+    """A :class:`ScenarioError` whose lines name the file."""
     lines = (f"{source}: {path}: {message}" if path else f"{source}: {message}" for path, message in errors)
     error = ScenarioError("\n".join(lines))
     error.errors = errors

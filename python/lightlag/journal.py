@@ -19,7 +19,7 @@ __all__ = ["Journal", "key_of", "lines", "read", "read_all"]
 
 
 def key_of(scenario: str, files: Iterable[Path] = ()) -> str:
-    """What identifies a run: the scenario as JSON, the files that it reads, and this very engine."""
+    """The identity of a run: the scenario as JSON, the files that it reads, and this build of the engine."""
     described = hashlib.blake2b(scenario.encode(), digest_size=12)
     for path in (Path(_engine.__file__), *files):
         status = path.stat()
@@ -46,7 +46,7 @@ def read_all(path: Path) -> list[tuple[str, Outcome]]:
 
 
 def read(path: Path) -> dict[str, Outcome]:
-    """The outcomes of a journal by key. Lines that broke off or are no runs are left out."""
+    """The outcomes of a journal by key. Truncated lines, and lines that are not runs, are left out."""
     found: dict[str, Outcome] = {}
     try:
         content = path.read_bytes()
@@ -70,7 +70,7 @@ class Journal:
         """With `fresh` the first run that is added replaces what the file holds."""
         self.path = Path(path)
         self.finished = {} if fresh else read(self.path)
-        """What an earlier comparison left, by key."""
+        """The outcomes of an earlier comparison, by key."""
         self._fresh = fresh
         self._file: FileIO | None = None
 
@@ -115,5 +115,5 @@ class Journal:
             self._file.close()
 
     def remove(self) -> None:
-        """Removes the file: its runs stand elsewhere."""
+        """Removes the file once its runs are kept elsewhere."""
         self.path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a comparison keeps of one run: numbers, and curves that are fine enough for any figure.
+"""The outcome of one run in a comparison: numbers, and curves that are fine enough for any figure.
 
 Flows of UDP are the traffic that the others meet: they have no part in the measures of a run, unless there is nothing
 else.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["UDP", "Flows", "Outcome"]
 
 UDP = "udp"
-"""What stands in the place of a congestion control where there is none."""
+"""The congestion control of flows without one."""
 _STEPS = 1200
 _WINDOW_POINTS = 1600
 _WINDOWS = 12
@@ -32,7 +32,7 @@ _WINDOWS = 12
 
 @dataclass(frozen=True, slots=True)
 class Flows:
-    """What each flow of a run achieved, as columns."""
+    """Results of the flows of a run, as columns."""
 
     name: list[str]
     congestion: list[str]
@@ -90,7 +90,7 @@ class Flows:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a comparison keeps of one run."""
+    """The values that a comparison keeps of one run."""
 
     congestion: str
     """The label of the algorithm, or of those that the flows took in turn."""
@@ -106,9 +106,9 @@ class Outcome:
     retransmitted_share: float
     """Segments sent again, of all that were sent."""
     queueing_mean_s: float | None
-    """How long data packets waited at the bottleneck, the link direction at which they waited longest in all."""
+    """Mean wait of data packets at the bottleneck, the link direction with the largest total wait."""
     queueing_p95_s: float | None
-    """What 95 % of them did not exceed."""
+    """The 95th percentile of these waits."""
     bottleneck: str | None
     """Its name."""
     timeouts: int

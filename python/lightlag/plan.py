@@ -30,7 +30,7 @@ class Run:
     text: str
     """The scenario as JSON."""
     key: str
-    """What tells it from every other run."""
+    """The values that distinguish it from every other run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def make(
     several: list[ScenarioLike] = list(scenario) if isinstance(scenario, (list, tuple)) else [scenario]  # type: ignore[list-item]
     bases = _named([json.loads(load_scenario(one, sets)) for one in several])
     if not bases:
-        raise InputError("there is no scenario to compare; name at least 1")
+        raise InputError("no scenario to compare; name at least 1")
     varied = variables(vary)
     if len(bases) > 1:
         varied.insert(0, Variable("scenario", (), tuple(bases)))
@@ -88,7 +88,7 @@ def make(
 
 
 _BYTES_A_RUN = 13_000
-"""What a run keeps beside its scenario: its outcome, with a curve of 1,200 steps; 13.7 kB of a run of `geo`."""
+"""Bytes that a run keeps beside its scenario: its outcome, with a curve of 1,200 steps; 13.7 kB of a run of `geo`."""
 _BYTES_ON_DISK = 12_000
 """A line of `curves.jsonl`: `geo` has 10 kB, the first seed of each algorithm 19 kB."""
 _FIGURES = 2e6
@@ -98,7 +98,7 @@ _LAST_SEED = 2**63 - 1
 
 
 def _check_size(design: Design, bases: Mapping[str, dict[str, Any]]) -> None:
-    """Refuses what cannot be held, before it is spread out."""
+    """Refuses a plan that is too large, before it is expanded."""
     counts = [(len(one.values), f" of {one.label}", "value") for one in design.variables]
     counts += [(len(design.competitors), "", "algorithm"), (design.replications, "", "seed")]
     factors = (f"{count:,} {what}{'s' * (count != 1)}{of}" for count, of, what in counts)
@@ -110,8 +110,8 @@ def _check_size(design: Design, bases: Mapping[str, dict[str, Any]]) -> None:
         raise InputError(f"{what} are more than {_MOST_RUNS:,}; {remedy}")
     if design.seed + design.replications - 1 > _LAST_SEED:
         raise InputError(
-            f"the seeds from {design.seed} on, {design.replications:,} of them, go beyond {_LAST_SEED}, the last there "
-            "is; begin with a smaller one"
+            f"the seeds from {design.seed} on, {design.replications:,} of them, exceed {_LAST_SEED}, the "
+            "largest seed; start with a smaller one"
         )
 
 
@@ -138,12 +138,12 @@ def _competitors(
         )
     found = competitors(congestion_names() if given is None else given)
     if not found:
-        raise InputError("0 algorithms compare nothing; ask for at least 1")
+        raise InputError("no algorithm to compare; name at least 1")
     return found
 
 
 def _own_algorithms(bases: Mapping[str, dict[str, Any]]) -> Iterator[str]:
-    """What the flows of scenarios name themselves, each once."""
+    """The algorithms that flows of scenarios name themselves, each once."""
     seen = set()
     for base in bases.values():
         for flow in [*base.get("flows", []), (base.get("topology") or {}).get("flow", {})]:

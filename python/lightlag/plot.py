@@ -39,7 +39,7 @@ _POINTS = 4000
 
 @style.styled
 def cwnd(result: Result, *, flow: str | None = None) -> Chart:
-    """Congestion window over time; for one flow with ssthresh, Wmax and what it had to repair.
+    """Congestion window over time; for one flow with ssthresh, Wmax and its recoveries.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _by_flow(result: Result, metric: Any, flow: str | None) -> Iterator[tuple[st
 
 
 def _lines(axes: Axes, series: dict[str, tuple[Any, Any]], *, steps: bool) -> None:
-    """A line each; where that would be a tangle, thin grey ones and their median."""
+    """A line for each flow, or thin grey lines with their median if there are many."""
     drawn: dict[str, Any] = {"drawstyle": "steps-post"} if steps else {}
     tangle = len(series) > _MOST_LINES
     for at, (name, (times, values)) in enumerate(series.items()):
@@ -255,7 +255,7 @@ def _numbers(values: Any) -> Numbers:
 
 
 def _from_zero(rows: pl.DataFrame) -> tuple[Numbers, Numbers]:
-    """Times and means of intervals as a step curve that begins with the first interval."""
+    """Times and means of intervals as a step curve that starts with the first interval."""
     times, values = _numbers(rows["time_s"]), _numbers(rows["goodput_bps"])
     return np.concatenate(([0.0], times)), np.concatenate((values, values[-1:]))
 

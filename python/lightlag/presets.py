@@ -138,7 +138,7 @@ def moon(
     """To the Moon: a round trip of 2.6 s, longer than the first timeout of TCP.
 
     Initial timeouts of 6 s let the connection start: with 1 s the SYN would leave three times before its first answer,
-    and the flow begin with a window of one segment.
+    and the flow start with a window of one segment.
     """
     tcp = _tcp(congestion, receive_buffer, Rto(initial="6 s", syn="6 s"))
     return _path("moon", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
@@ -157,7 +157,7 @@ def mars(
 ) -> Scenario:
     """To Mars when it is near: light takes 4 minutes, and TCP starts only with timeouts made for that.
 
-    Initial timeouts of 15 min and a bound of 1 h stand in the place of 1 s and 120 s, with which every segment would
+    Initial timeouts of 15 min and a bound of 1 h replace 1 s and 120 s, with which every segment would
     time out before its ACK can arrive. A round of slow start takes 8 minutes all the same.
     """
     tcp = _tcp(congestion, receive_buffer, Rto(initial="15 min", syn="15 min", max="1 h"))
@@ -330,7 +330,7 @@ def _passes(duration: float) -> list[Delay]:
 
 
 def _elevation(angle: float) -> float:
-    """The elevation of a satellite that is so far away, seen from the centre of the Earth."""
+    """The elevation of a satellite at this angle from the ground station, seen from the centre of the Earth."""
     return math.atan2(math.cos(angle) - _RADIUS / (_RADIUS + _HEIGHT), abs(math.sin(angle)))
 
 
@@ -359,7 +359,7 @@ def _path(
 
 
 def _delay(rtt: str) -> str:
-    """What the link through space adds to the access link."""
+    """Keys of the link through space beyond those of the access link."""
     return f"{_engine.seconds(rtt) / 2 * 1e3 - 1:.12g} ms"
 
 

@@ -1,4 +1,4 @@
-"""Repeats a real run: what a capture shows of a sender becomes a scenario, which our sender then meets.
+"""Repeats a real run: a capture of a sender becomes a scenario for our sender.
 
 The engine infers what the sender did (:class:`Sending`); :func:`scenario_of` turns that into a scenario with one link
 and the same losses by packet number; :func:`repeat` runs it, captures it at the same end and lays both side by side.
@@ -39,7 +39,7 @@ _EPISODES = 20
 
 
 class Sending:
-    """What a sender did, as a capture shows it.
+    """The actions of a sender, as a capture shows them.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Sending:
 
     @cached_property
     def acks(self) -> pl.DataFrame:
-        """When an ACK went further (time_s from the first data packet), and how far."""
+        """The ACKs that moved forward: time_s from the first data packet, and the number."""
         import polars as pl
 
         return pl.DataFrame(self._acks)
@@ -87,11 +87,11 @@ class Sending:
         return cast("list[dict[str, Any]]", self.summary["episodes"])
 
     def timeouts(self) -> int:
-        """Episodes that a timeout began."""
+        """Episodes started by a timeout."""
         return sum(episode["cause"] == "timeout" for episode in self.episodes)
 
     def recoveries(self) -> int:
-        """Episodes that ACKs began."""
+        """Episodes started by ACKs."""
         return sum(episode["cause"] in ("fast", "unknown") for episode in self.episodes)
 
 
@@ -209,15 +209,15 @@ class Repetition:
     capture: Path
     """The capture of the real one."""
     scenario: dict[str, Any]
-    """What was run."""
+    """The scenario of our run."""
     real: Sending
     ours: Sending
     result: Result
     folder: Path
-    """Where our run stands."""
+    """The folder of our run."""
 
     def same_packets(self) -> int:
-        """How many data packets from the first on are the same in both, in the same order: number, start and bytes."""
+        """Number of data packets from the first on that are the same in both, in number, start and bytes."""
         columns = ["start", "bytes"]
         pairs = zip(
             self.real.packets.select(columns).iter_rows(), self.ours.packets.select(columns).iter_rows(), strict=False
@@ -231,7 +231,7 @@ class Repetition:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Both, and how they differ, as plain data."""
+        """Both runs and their differences, as plain data."""
 
         def of(sending: Sending) -> dict[str, Any]:
             return sending.summary | {
@@ -292,7 +292,7 @@ class Repetition:
         return rows
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Chart:
-        """Sequence over time of both, with what was sent again and what was lost."""
+        """Sequence over time of both, with retransmissions and losses."""
         import matplotlib
 
         from lightlag import style

@@ -96,12 +96,12 @@ class Result:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the run was ended early; it then depends on the moment."""
+        """Whether the run was ended early; its results then depend on that moment."""
         return bool(self._head["interrupted"])
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row a flow: goodput, finish, segments, timeouts, round-trip times and what limited it."""
+        """One row a flow: goodput, finish, segments, timeouts, round-trip times and limits."""
         return self.table("flows")
 
     @property
@@ -111,19 +111,19 @@ class Result:
 
     @property
     def queue(self) -> pl.DataFrame:
-        """What waited at each link direction over time."""
+        """The queue of each link direction over time."""
         return self.table("queue")
 
     @property
     def drops(self) -> pl.DataFrame:
-        """Every dropped packet: when, where, whose and why."""
+        """Every dropped packet: time, link, flow and cause."""
         return self.table("drops")
 
     @property
     def captures(self) -> dict[str, Path]:
-        """The captures that the scenario asked for (``record.pcap``), by the name of their place.
+        """The captures of the run (``record.pcap``), by the name of their place.
 
-        Before :meth:`save` they are temporary files, which go when this result does.
+        Before :meth:`save` they are temporary files, which disappear with this result.
         """
         return {path.stem: path for path in self._source.captures()}
 
@@ -140,19 +140,19 @@ class Result:
 
     @property
     def responses(self) -> pl.DataFrame:
-        """Each response to a request, and each page: ``time_s`` when it was asked for, ``flow``, ``duration_s`` until
-        its last byte was there, and ``bytes``; for scenarios with requests or web traffic.
+        """Each response to a request, and each page: ``time_s`` of the request, ``flow``, ``duration_s`` until
+        its last byte arrived, and ``bytes``; for scenarios with requests or web traffic.
         """
         if not any("responses" in flow or "pages" in flow for flow in self.summary["flows"]):
-            raise InputError('nobody asks for anything; write traffic = { kind = "requests", response = "10 kB" }')
+            raise InputError('no flow has requests; write traffic = { kind = "requests", response = "10 kB" }')
         return self.table("responses")
 
     @property
     def proxies(self) -> pl.DataFrame:
         """One row for each flow at each proxy, in the order of the flows and of the hops; for scenarios with proxies.
 
-        The payload that was confirmed to the side of the sender, acknowledged by the next hop, and lost in a crash;
-        what was in the buffer; and the counters of the connection toward the receiver.
+        The payload confirmed to the sender's side, acknowledged by the next hop, and lost in a crash; the occupancy of
+        the buffer; and the counters of the connection toward the receiver.
         """
         if not self.scenario.get("proxies"):
             raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
@@ -160,9 +160,9 @@ class Result:
 
     @property
     def legs(self) -> pl.DataFrame:
-        """One row for each connection on the way of a flow through proxies, in the order of the flows and of the hops.
+        """One row for each connection on the path of a flow through proxies, in the order of the flows and of the hops.
 
-        What :attr:`flows` says of a sender, of the sender of each leg; a flow's own row says it of its first leg.
+        The columns of a sender in :attr:`flows`, for the sender of each leg; the row of a flow has those of the first.
         """
         if not self.scenario.get("proxies"):
             raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")

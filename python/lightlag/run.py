@@ -64,7 +64,7 @@ def run(
     ScenarioError
         If the scenario cannot be run; ``errors`` lists every place and reason.
     Interrupted
-        On Ctrl-C; ``result`` holds what was recorded.
+        On Ctrl-C; ``result`` holds the records up to then.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def carry_out(
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -222,13 +222,13 @@ def _pairs(sets: Any) -> list[tuple[str, Any]]:
     """
     remedy = 'write {"links.0.loss": 1e-4} or [("links.0.loss", 1e-4)]'
     if isinstance(sets, (str, bytes)) or not isinstance(sets, Iterable):
-        raise InputError(f"sets: {printable(repr(sets)):.60} is no mapping and no list of pairs; {remedy}")
+        raise InputError(f"sets: {printable(repr(sets)):.60} is neither a mapping nor a list of pairs; {remedy}")
     pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not isinstance(pair[0], str):
-            raise InputError(f"sets: {printable(repr(pair)):.60} is no pair of a key and a value; {remedy}")
+            raise InputError(f"sets: {printable(repr(pair)):.60} is not a pair of a key and a value; {remedy}")
         if pair[1] is None:
-            raise InputError(f"sets: {printable(pair[0])}: None is no value; {remedy}")
+            raise InputError(f"sets: {printable(pair[0])}: None is not a value; {remedy}")
     return pairs
 
 
@@ -245,7 +245,7 @@ def _count(value: Any, what: str) -> int:
     except TypeError:
         count = 0
     if count < 1 or isinstance(value, bool):
-        raise InputError(f"{what}: {printable(repr(value)):.60} is not a whole number; ask for at least 1")
+        raise InputError(f"{what}: {printable(repr(value)):.60} is not a whole number; give at least 1")
     return count
 
 
@@ -256,7 +256,7 @@ def _run_all(
     progress: Callable[[int, int], object] | None,
     journal: Journal | None,
 ) -> bool:
-    """Runs what is left and files the outcomes; whether it came to its end. Threads do: the engine holds no lock."""
+    """Runs the rest and files the outcomes; returns whether all finished. Threads suffice: the engine holds no lock."""
     stop = threading.Event()
 
     look = _memory.watch()

@@ -1,7 +1,7 @@
-"""What to simulate: plain values that mirror the engine's schema, and a builder for scripts.
+"""Scenarios: plain values that mirror the engine's schema, and a builder for scripts.
 
 Quantities are texts with a unit, as in a scenario file: ``"10 Mbit/s"``, ``"300 ms"``, ``"1 bdp"``, ``"15 MiB"``.
-A field that is None is left to the engine's default. The engine checks everything: see :func:`Scenario.check`.
+None leaves a field to the engine's default. The engine checks everything: see :func:`Scenario.check`.
 """
 
 from __future__ import annotations
@@ -67,15 +67,15 @@ Rate: TypeAlias = str
 Start: TypeAlias = Time | Mapping[str, Any]
 """A time, or how it is drawn for each seed: {"uniform": ["0 s", "1 s"]} or {"exponential": "1 s"}."""
 Delay: TypeAlias = Time | Mapping[str, Any]
-"""A time, or a way that light travels: ``{"distance": "384400 km"}``; ``{"orbit": "geo", "elevation": "40 deg"}`` from
+"""A time, or a path of light: ``{"distance": "384400 km"}``; ``{"orbit": "geo", "elevation": "40 deg"}`` from
 the ground to a satellite, and with two elevations up to it and down; ``{"height": "550 km", "satellites": 22}`` between
 neighbours in a plane. ``"processing": "5 ms"`` adds to either."""
 Loss: TypeAlias = float | Mapping[str, Any]
 """A packet error rate, ``{"bit_error_rate": 1e-6}``, ``{"at": ["2.9 s"]}``, or packets by number,
-``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them as they come. In bursts:
+``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them on arrival. In bursts:
 ``{"mean": 0.01, "burst": 5}``, or ``{"good": {"mean_time": "10 s"}, "bad": {"mean_time": "200 ms", "loss": 0.5}}``."""
 Queue: TypeAlias = str | Mapping[str, Any]
-"""How much may wait, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
+"""A limit, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
 Reorder: TypeAlias = bool | Mapping[str, Any]
 """``{"probability": 0.01, "delay": "5 ms"}``; ``["1 ms", "10 ms"]`` draws the delay between the two. True lets packets
 overtake where the delay of the link becomes shorter."""
@@ -88,13 +88,14 @@ Traffic: TypeAlias = Mapping[str, Any]
 with their keys. Sizes and times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``."""
 Trace: TypeAlias = str | Mapping[str, Any]
 """The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
-``{"file": "cell.down", "format": "mahimahi"}``. It begins at the folder of the scenario file. ``"repeat": True`` begins
-a CSV file again after its last row."""
+``{"file": "cell.down", "format": "mahimahi"}``. The path is relative to the folder of the
+scenario file. ``"repeat": True`` starts a CSV file again after its last row."""
 Fade: TypeAlias = Mapping[str, Any]
-"""``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of ln A, A
-the attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
+"""``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of ln A,
+where A is the attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
 OnDemand: TypeAlias = Mapping[str, Any]
-"""``{"frame": "26.5 ms", "latency": "560 ms"}``; also constant and free, which need no request, and most."""
+"""``{"frame": "26.5 ms", "latency": "560 ms"}``; also constant and free, which need no request, and
+most."""
 Signals: TypeAlias = Literal["off", "outage", "corruption", "all"] | Mapping[str, Any]
 """``"all"``, or ``{"outage": True, "corruption": "receiver"}`` (off, receiver, sender, both); also recent and
 interval."""
@@ -104,16 +105,16 @@ Congestion: TypeAlias = str | Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class DelayedAck:
-    """Values of delayed ACKs."""
+    """Settings of delayed ACKs."""
 
     segments: int | None = None
-    """Acknowledge every so many segments."""
+    """Number of segments that one ACK acknowledges."""
     timeout: Time | None = None
-    """Acknowledge at the latest after this time."""
+    """Longest delay of an ACK."""
     quick: int | None = None
-    """So many segments at the begin of the connection are acknowledged at once."""
+    """Number of segments at the start of the connection that are acknowledged at once."""
     adaptive: bool | None = None
-    """Linux's rules: quick ACKs return, and the time adapts to the peer's pace."""
+    """Linux's rules: quick ACKs come back, and the delay adapts to the peer's pace."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +122,9 @@ class Rto:
     """Parameters of the retransmission timeout (RFC 6298)."""
 
     initial: Time | None = None
-    """Before the first sample."""
+    """The timeout before the first sample."""
     syn: Time | None = None
-    """Of the SYN."""
+    """The timeout of the SYN."""
     min: Time | None = None
     """Lower bound."""
     max: Time | None = None
@@ -133,21 +134,21 @@ class Rto:
     variance_gain: Literal["1/4", "1/8"] | None = None
     """Gain of RTTVAR."""
     variance: Literal["mean", "peak"] | None = None
-    """How RTTVAR follows the samples: mean (RFC 6298), or peak of a round trip as Linux."""
+    """Rule for RTTVAR: mean (RFC 6298), or the peak of a round trip as in Linux."""
     scaled_gains: bool | None = None
-    """Divide the gains by the samples that a round trip should give (RFC 7323 appendix G)."""
+    """Divide the gains by the expected number of samples in a round trip (RFC 7323 appendix G)."""
     every_ack: bool | None = None
-    """Any ACK restarts the timer, a duplicate, too (ns-2)."""
+    """Restart the timer with any ACK, even a duplicate (ns-2)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChallengeAcks:
-    """How many challenge ACKs may leave, for each connection (RFC 5961 §7)."""
+    """The limit of challenge ACKs, for each connection (RFC 5961 §7)."""
 
     count: int
-    """So many,"""
+    """Challenge ACKs in each interval."""
     every: Time
-    """in so much time."""
+    """The interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,41 +156,41 @@ class KeepAlive:
     """Probes of an idle connection (RFC 9293 §3.8.4)."""
 
     idle: Time | None = None
-    """The first leaves after so much silence of the peer."""
+    """Silence of the peer before the first probe."""
     interval: Time | None = None
-    """Time from one to the next."""
+    """Time from one probe to the next."""
     probes: int | None = None
-    """After so many without an answer the connection is given up."""
+    """Number of probes without an answer after which the connection is given up."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bets:
-    """What a connection may do without (BETS of SCPS-TP), where both ends offer it."""
+    """Partial reliability (BETS of SCPS-TP), where both ends offer it."""
 
     transmissions: int | None = None
-    """How often a segment leaves at most, 1 to 20; 1 repairs nothing. Default: 20."""
+    """Most transmissions of a segment, 1 to 20; with 1 nothing is repaired. Default: 20."""
     patience: Time | None = None
-    """How long the receiver waits for a hole to be filled before it goes on behind it. Default: 1.048577 s."""
+    """Time for which the receiver waits for a hole to be filled, before it skips it. Default: 1.048577 s."""
     hold: Size | None = None
-    """What the receiver holds above a hole at most before it goes on. Default: half the receive buffer."""
+    """Most data that the receiver holds above a hole, before it skips it. Default: half the receive buffer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scps:
-    """What is offered of SCPS-TP."""
+    """Capabilities of SCPS-TP that a connection offers."""
 
     snack: Literal["off", "short", "long"] | None = None
     """Negative acknowledgements: one option for each hole, up to six (short), or a bit vector (long)."""
     snack_delay: Time | None = None
-    """No hole is repaired again within this time or a round trip, whichever is longer."""
+    """Least time between two repairs of a hole; a round trip, if that is longer."""
     record_size: Size | None = None
-    """The application writes records of this size; each ends its segment and is marked."""
+    """Size of the application's records; each ends its segment and is marked."""
     report_corruption: bool | None = None
-    """ACKs tell of packets that arrived damaged at the receiver's interface."""
+    """ACKs report packets that arrived damaged at the receiver's interface."""
     compression: bool | None = None
     """Headers of 8 to 24 bytes instead of 20 to 60, from the end of the handshake on."""
     bets: Bets | Mapping[str, Any] | bool | None = None
-    """Partial reliability: what could not be repaired is a hole in the stream. Default: false."""
+    """Partial reliability: data that could not be repaired is a hole in the stream. Default: false."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,155 +198,156 @@ class RateControl:
     """A token bucket in bytes of IP packets, shared by all connections that leave a node on the same link."""
 
     rate: Rate | None = None
-    """What flows into it; by default that of the route."""
+    """Rate of its tokens; by default that of the route."""
     ack_rate: Rate | None = None
-    """What the end that is connected to may send instead: its ACKs."""
+    """The rate at the passive end, which sends ACKs."""
     bucket: Size | None = None
-    """What it holds; by default five packets of full size."""
+    """Its size; by default five packets of full size."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """What is known of a route before anything was measured on it."""
+    """Knowledge about a route before the first measurement."""
 
     path: bool | None = None
-    """Take what is not said here from the scenario's path."""
+    """Take the other values from the scenario's path."""
     rtt: Time | None = None
     """The round trip before the first sample."""
     rto: Time | None = None
-    """The timeout before the first sample, of the SYN, too; by default three times ``rtt``."""
+    """The timeout before the first sample, also that of the SYN; by default three times ``rtt``."""
     bdp: Size | None = None
-    """Slow start ends where the window is so large; by default the payload of ``rate`` times ``rtt``."""
+    """Window at which slow start ends; by default the payload of ``rate`` times ``rtt``."""
     rate: Rate | None = None
-    """What flows into the token bucket, where ``rate_control`` names no rate."""
+    """Rate of the token bucket, where ``rate_control`` names none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tcp:
-    """What TCP does differently from its profile. Everywhere a mapping of the same keys serves as well."""
+    """Deviations of a TCP from its profile. A mapping of the same keys works everywhere, too."""
 
     profile: Literal["linux", "rfc", "inet", "ns3", "ns2-linux", "scps"] | None = None
-    """A complete set of behaviours, of which every other key changes one."""
+    """A complete set of behaviours; every other key changes one of them."""
     congestion: Congestion | None = None
     """The congestion control."""
     mss: Size | None = None
-    """Value of the MSS option; a segment's payload is that minus its options."""
+    """Value of the MSS option; the payload of a segment is this minus its options."""
     sack: bool | None = None
     """Selective acknowledgements (RFC 2018)."""
     dsack: bool | None = None
-    """Reports of data that arrived twice (D-SACK, RFC 2883), where SACK is used."""
+    """Reports of duplicate data (D-SACK, RFC 2883), where SACK is used."""
     timestamps: bool | None = None
     """Timestamps (RFC 7323)."""
     ecn: Literal["off", "classic", "accecn"] | None = None
     """Explicit congestion notification: classic (RFC 3168) or accecn (RFC 9768)."""
     ect: Literal["ect0", "ect1"] | None = None
-    """What packets that can be marked carry: ect0, or ect1 (L4S, RFC 9331)."""
+    """Codepoint of packets that can be marked: ect0, or ect1 (L4S, RFC 9331)."""
     ect_control: bool | None = None
-    """With AccECN every segment behind the handshake can be marked, as Linux does; otherwise new data alone."""
+    """With AccECN, make every segment after the handshake markable, as Linux does; otherwise only new data."""
     accecn_option: Literal["off", "sparse", "always"] | None = None
-    """When the AccECN option leaves (RFC 9768 §3.2.3.3): at changes and 3 times a round trip, or always, as Linux."""
+    """Use of the AccECN option (RFC 9768 §3.2.3.3): at changes and 3 times a round trip, or always, as in Linux."""
     abe: bool | None = None
     """A congestion mark costs less than a loss (ABE, RFC 8511)."""
     window_scaling: bool | None = None
-    """Window scaling (RFC 7323). Without it at most 65,535 bytes are in flight."""
+    """Window scaling (RFC 7323). Without it, at most 65,535 bytes are in flight."""
     initial_window: int | Literal["rfc3390"] | None = None
     """Initial window in segments (RFC 6928), or min(4 MSS, max(2 MSS, 4380 B)) (RFC 3390)."""
     initial_ssthresh: int | None = None
-    """First slow-start threshold in segments; without it slow start ends with the first congestion."""
+    """First slow-start threshold in segments; by default slow start ends with the first congestion."""
     receive_buffer: Size | Mapping[str, Any] | None = None
-    """Receive buffer, the largest window that is advertised: a size, "auto", or its bounds
+    """Receive buffer, which bounds the advertised window: a size, "auto", or its bounds
     {"auto": {"initial": "64 kB", "max": "16 MB"}}."""
     receive_window: Literal["stevens", "linux"] | None = None
-    """Which windows are offered: what the buffer has room for, or 64 kB at first as Linux."""
+    """Rule for offered windows: the free buffer (stevens), or 64 kB at first (linux)."""
     probe: Literal["empty", "byte"] | None = None
-    """How a closed window is probed: empty as Linux, or with the next byte as BSD and INET."""
+    """Probe of a closed window: empty as in Linux, or with the next byte as in BSD and INET."""
     syn_data: bool | None = None
-    """Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise drop it."""
+    """Keep data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise drop it."""
     fast_open: bool | Literal["cookie known"] | None = None
-    """TCP Fast Open (RFC 7413): data with the SYN of every connection but the first between two hosts, or with each."""
+    """TCP Fast Open (RFC 7413): data with every SYN between two hosts except the first, or with each."""
     partial_segments: bool | None = None
-    """Take of a segment what fits into the buffer; otherwise all of it or nothing, as INET."""
+    """Take the part of a segment that fits into the buffer; otherwise all of it or nothing, as in INET."""
     window_edge: Literal["trim", "whole"] | None = None
-    """A segment that ends beyond the offered window: trim cuts it, whole takes or refuses all of it, as Linux."""
+    """Treatment of a segment that ends beyond the offered window: trim cuts it, whole takes or refuses all of it, as
+    in Linux."""
     delayed_ack: DelayedAck | Mapping[str, Any] | bool | None = None
-    """Delayed ACKs: False, or their values."""
+    """Delayed ACKs: False, or their settings."""
     sack_compression: bool | None = None
-    """Delay duplicate ACKs by up to 1 ms, for up to 44 segments together, as Linux. Works with SACK."""
+    """Delay duplicate ACKs by up to 1 ms, for up to 44 segments together, as in Linux. Works with SACK."""
     push: bool | None = None
     """Set PSH on the last segment of each write and burst."""
     tso: bool | None = None
-    """Segments leave in bursts as large as 1 ms of the rate, at least two segments, at most 64 KB, as Linux."""
+    """Send bursts of 1 ms at the current rate, at least two segments and at most 64 KB, as in Linux."""
     rto: Rto | Mapping[str, Any] | None = None
     """The retransmission timeout."""
     timer_granularity: Literal["exact", "linux"] | None = None
-    """How exactly timers fire: exact, or with the ticks of a Linux kernel (4, 32, 256 ms)."""
+    """Resolution of timers: exact, or the ticks of a Linux kernel (4, 32, 256 ms)."""
     rtt_samples: Literal["send_time", "timestamp", "one_per_round", "timed"] | None = None
-    """Which ACKs give a round-trip sample."""
+    """The ACKs that give a round-trip sample."""
     recovery: Literal["reno", "newreno", "sack", "rack", "fack", "snack"] | None = None
-    """How losses are repaired."""
+    """Loss detection and repair."""
     partial_acks: Literal["impatient", "slow_but_steady"] | None = None
-    """With which partial ACKs newreno restarts the retransmission timer (RFC 6582 §4)."""
+    """Partial ACKs that restart newreno's retransmission timer (RFC 6582 §4): the first, or each."""
     prr: bool | None = None
     """Proportional rate reduction in fast recovery with SACK (RFC 9937)."""
     rate_halving: bool | None = None
-    """A segment for every two ACKs of fast recovery with SACK, as ns-2's TCP-Linux; in the place of prr."""
+    """Send a segment for every two ACKs of fast recovery with SACK, as ns-2's TCP-Linux does, instead of prr."""
     prr_marks: bool | None = None
-    """The same after a congestion mark, as Linux; otherwise the window is reduced at once."""
+    """Use prr after a congestion mark, too, as Linux does; otherwise the window shrinks at once."""
     reductions: Literal["rfc", "linux", "each", "ns3"] | None = None
-    """How a loss reduces the window: from FlightSize (RFC 5681 §3.1), from cwnd in whole segments as Linux, from cwnd
-    and with each timeout as ns-2, or from FlightSize less duplicate ACKs as ns-3 without SACK."""
+    """Base of a reduction: FlightSize (RFC 5681 §3.1), cwnd in whole segments as in Linux, cwnd and again with each
+    timeout as in ns-2, or FlightSize less duplicate ACKs as in ns-3 without SACK."""
     tlp: bool | None = None
     """Tail loss probes (RFC 8985 §7), with SACK."""
     frto: bool | None = None
-    """Test a timeout with new data before everything leaves again (RFC 5682)."""
+    """Test a timeout with new data before everything is sent again (RFC 5682)."""
     eifel: bool | None = None
-    """Take back a reaction when timestamps show that it was spurious (RFC 3522)."""
+    """Undo a reaction when timestamps show that it was spurious (RFC 3522)."""
     dsack_undo: bool | None = None
-    """Take back a reaction when D-SACK reports every retransmission as a duplicate (RFC 3708)."""
+    """Undo a reaction when D-SACK reports every retransmission as a duplicate (RFC 3708)."""
     pacing: bool | None = None
     """Pacing of any algorithm: twice cwnd/SRTT in slow start, 1.2 times afterwards."""
     idle_restart: Literal["off", "rfc5681", "rfc2861", "rfc7661"] | None = None
     """The window after an idle time."""
     burst_limit: int | None = None
-    """The most segments that leave at once; 0 sets no limit."""
+    """Most segments that leave at once; 0 means no limit."""
     growth: Literal["per_ack", "per_segment"] | Mapping[str, int] | None = None
-    """What an ACK counts for the growth of the window; ``{"abc": 2}`` for RFC 3465."""
+    """Increase of the window per ACK, per segment, or by bytes (``{"abc": 2}``, RFC 3465)."""
     limited_transmit: bool | None = None
-    """New data on the first two duplicate ACKs (RFC 3042)."""
+    """Send new data on the first two duplicate ACKs (RFC 3042)."""
     nagle: bool | None = None
     """Hold back a small segment while data is in flight (RFC 9293 §3.7.4)."""
     minshall: bool | None = None
-    """With ``nagle``, hold it back only while another small one is in flight (Minshall's variant, as Linux)."""
+    """With ``nagle``, hold it back only while another small one is in flight (Minshall's variant, as in Linux)."""
     syn_retries: int | None = None
     """Retransmissions of a SYN before the connection is given up."""
     syn_linear_timeouts: int | None = None
-    """Retransmissions of a SYN, on top of those, whose timeout does not double (Linux: 4)."""
+    """Additional retransmissions of a SYN before the timeout doubles (Linux: 4)."""
     retries: int | None = None
     """Timeouts in a row before the connection is given up (RFC 9293 §3.8.3 R2)."""
     time_wait: Time | None = None
-    """How long TIME-WAIT lasts (2 MSL)."""
+    """Length of TIME-WAIT (2 MSL)."""
     fin_wait: Time | None = None
-    """How long FIN-WAIT-2 lasts once the application is gone."""
+    """Length of FIN-WAIT-2 once the application is gone."""
     challenge_acks: ChallengeAcks | Mapping[str, Any] | None = None
-    """How many challenge ACKs may leave, for each connection (RFC 5961 §7)."""
+    """The limit of challenge ACKs, for each connection (RFC 5961 §7)."""
     answer_unsent: bool | None = None
     """Answer an ACK of data that was never sent with a challenge ACK (RFC 5961 §5); otherwise drop it."""
     keep_alive: KeepAlive | Mapping[str, Any] | None = None
     """Probes of an idle connection (RFC 9293 §3.8.4)."""
     careful_resume: Mapping[str, Size | Time] | None = None
-    """What an earlier connection learned of the path (RFC 9959): ``{"saved_cwnd": "2 MB", "saved_rtt": "600 ms"}``."""
+    """Window and RTT of an earlier connection (RFC 9959): ``{"saved_cwnd": "2 MB", "saved_rtt": "600 ms"}``."""
     scps: Scps | Mapping[str, Any] | bool | None = None
     """Offer SCPS-TP to the peer."""
     loss_assumption: Literal["congestion", "corruption"] | None = None
-    """What a loss is blamed on where nothing tells the cause; corruption costs neither window nor back-off."""
+    """Assumed cause of a loss without other evidence; corruption costs neither window nor back-off."""
     ack_interval: Time | None = None
-    """One ACK in this time instead of delayed ACKs, whatever arrives; 0 s is off."""
+    """Send one ACK in this time instead of delayed ACKs, whatever arrives; 0 s is off."""
     rate_control: RateControl | Mapping[str, Any] | None = None
-    """A token bucket for all that leaves."""
+    """A token bucket for everything that leaves."""
     route: Route | Mapping[str, Any] | Literal["path"] | bool | None = None
-    """What is known of the route before anything was measured; "path" takes all from the scenario's path."""
+    """Knowledge about the route before the first measurement; "path" takes all of it from the scenario's path."""
     outage_after: int | None = None
-    """So many timeouts in a row mean that a link is out: only probes leave then, and nothing is given up; 0 is off."""
+    """Timeouts in a row that mean a link outage: then only probes leave, and nothing is given up; 0 is off."""
 
 
 TcpLike: TypeAlias = Tcp | Mapping[str, Any]
@@ -353,42 +355,42 @@ TcpLike: TypeAlias = Tcp | Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """What a link is like, in both directions."""
+    """The properties of a link, in both directions."""
 
     rate: Rate | Directions[Rate]
-    """How fast bits leave."""
+    """Bit rate."""
     delay: Delay | Directions[Delay]
-    """Propagation delay: a time, or the way that light travels."""
+    """Propagation delay: a time, or the path of light."""
     jitter: Jitter | Directions[Jitter | None] | None = None
-    """How the delay differs from packet to packet: "5 ms" to either side, or a distribution."""
+    """Variation of the delay: "5 ms" to either side, or a distribution."""
     queue: Queue | Directions[Queue] | None = None
-    """How much may wait: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``; or ``{"discipline": "codel"}``
-    and the keys of the discipline."""
+    """Limit of waiting packets: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``; or
+    ``{"discipline": "codel"}`` with the keys of the discipline."""
     loss: Loss | Directions[Loss] | None = None
-    """Which packets are lost, other than for want of room."""
+    """Packets that are lost, other than those dropped by the queue."""
     reorder: Reorder | Directions[Reorder] | None = None
-    """Which packets are held back: ``{"probability": 0.01, "delay": "5 ms"}``."""
+    """Packets that are held back: ``{"probability": 0.01, "delay": "5 ms"}``."""
     duplicate: float | Directions[float] | None = None
-    """How likely a packet arrives twice."""
+    """Probability that a packet arrives twice."""
     changes: Changes | Directions[Changes] | None = None
-    """What the link is like from some times on: rate, delay, down, loss."""
+    """New values of the link from given times on: rate, delay, down, loss."""
     trace: Trace | Directions[Trace | None] | None = None
-    """A file that says how the link changes, in the place of changes."""
+    """A file with the changes of the link, instead of ``changes``."""
     outage: Literal["hold", "lose"] | Directions[Literal["hold", "lose"]] | None = None
-    """What an outage does: packets wait (hold), or the transmitter does not notice and they are lost (lose)."""
+    """Effect of an outage: packets wait (hold), or the transmitter does not notice and they are lost (lose)."""
     fade: Fade | Directions[Fade | None] | None = None
-    """Rain that drives the rate of the link, by the MODCODs of DVB-S2."""
+    """Rain, which sets the rate of the link by the MODCODs of DVB-S2."""
     on_demand: OnDemand | Directions[OnDemand | None] | None = None
     """A transmitter that must ask for bandwidth: ``{"frame": "26.5 ms", "latency": "560 ms"}``."""
     signals: Signals | None = None
-    """What the stations at both ends tell flows with SCPS-TP: outages, corruption or both."""
+    """Events that the stations at both ends report to flows with SCPS-TP: outages, corruption or both."""
     header: Size | None = None
     """Link-layer header and trailer of every packet."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link(Line):
-    """A full-duplex link between two nodes, which exist by being named."""
+    """A full-duplex link between two nodes. Naming a node creates it."""
 
     between: tuple[str, str]
 
@@ -398,25 +400,25 @@ class Flow:
     """A connection that carries data from one node to another."""
 
     from_: str
-    """Node that sends."""
+    """The sending node."""
     to: str
-    """Node that receives."""
+    """The receiving node."""
     name: str | None = None
     """By default ``from->to``, numbered from the second on."""
     transport: Literal["tcp", "udp"] | None = None
-    """How its bytes travel; TCP by default."""
+    """The transport; TCP by default."""
     traffic: Traffic | None = None
-    """What its application sends, and when; by default everything at once."""
+    """The model of the application; by default it sends everything at once."""
     transfer: Size | None = None
-    """Payload to send; without it the flow sends until the run ends."""
+    """Payload to send; by default the flow sends until the run ends."""
     start: Start | None = None
-    """When the connection is opened; a mapping draws it for each seed."""
+    """Time at which the connection opens; a mapping draws it for each seed."""
     reader: Mapping[str, Any] | None = None
-    """How the receiving application reads, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
+    """Pace of the receiving application, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
     congestion: Congestion | None = None
-    """Short for the key of the same name in `tcp`."""
+    """Short form of the same key in `tcp`."""
     tcp: TcpLike | None = None
-    """What this flow does differently from the scenario's defaults, at both ends."""
+    """Deviations of this flow from the scenario's defaults, at both ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -426,21 +428,21 @@ class FlowTemplate:
     count: int | None = None
     """Flows for each pair of nodes, at least 1."""
     transport: Literal["tcp", "udp"] | None = None
-    """How their bytes travel; TCP by default."""
+    """The transport; TCP by default."""
     traffic: Traffic | None = None
-    """What their applications send, and when; by default everything at once."""
+    """The model of the applications; by default they send everything at once."""
     transfer: Size | None = None
-    """Payload that each sends; without it they send until the run ends."""
+    """Payload of each flow; by default they send until the run ends."""
     start: Start | None = None
-    """When the first flow starts; a mapping draws for each flow and seed what is added to its turn."""
+    """Time at which the first flow starts; a mapping draws an addition to the turn of each flow, for each seed."""
     stagger: Time | None = None
     """Time from the start of each flow to the start of the next."""
     reader: Mapping[str, Any] | None = None
-    """How the receiving application reads, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
+    """Pace of the receiving application, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
     congestion: Congestion | None = None
-    """Short for the key of the same name in `tcp`."""
+    """Short form of the same key in `tcp`."""
     tcp: TcpLike | None = None
-    """What these flows do differently from the scenario's defaults, at both ends."""
+    """Deviations of these flows from the scenario's defaults, at both ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -457,7 +459,7 @@ class Chain(Line):
 
     kind: Literal["chain"] = "chain"
     hops: int
-    """Links in the row."""
+    """Number of links in the row."""
     flow: FlowTemplate | None = None
 
 
@@ -467,9 +469,9 @@ class Dumbbell(Line):
 
     kind: Literal["dumbbell"] = "dumbbell"
     pairs: int
-    """Clients, and servers."""
+    """Number of clients, and of servers."""
     access: Line | Mapping[str, Any] | None = None
-    """The links at the edge; by default ten times the rate of the bottleneck and 1 ms."""
+    """The links at the edge; by default they have ten times the rate of the bottleneck and 1 ms."""
     flow: FlowTemplate | None = None
 
 
@@ -479,7 +481,7 @@ class Star(Line):
 
     kind: Literal["star"] = "star"
     leaves: int
-    """Nodes around the hub."""
+    """Number of nodes around the hub."""
     flow: FlowTemplate | None = None
 
 
@@ -488,34 +490,34 @@ class Terrestrial(Line):
     """Pairs on the ground that share the bottleneck with a satellite; this line joins each client to its gateway."""
 
     pairs: int
-    """Clients, and servers."""
+    """Number of clients, and of servers."""
     last_delay: Time | None = None
-    """The delay of the last client: from the first to the last it rises evenly."""
+    """The delay of the last client; delays rise evenly from the first client to the last."""
     flow: FlowTemplate | None = None
     """Flows from each client to its server; by default those of the satellite's `flow`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Satellite:
-    """Clients, a gateway, a satellite or several, a gateway, servers."""
+    """Clients, a gateway, one or more satellites, a gateway, servers."""
 
     kind: Literal["satellite"] = "satellite"
     pairs: int
-    """Clients, and servers."""
+    """Number of clients, and of servers."""
     orbit: str | None = None
     """``"geo"``, ``"meo"``, ``"leo-550"`` or a height; the delays of both hops follow from it where they give none."""
     height: str | None = None
-    """The same by its height, ``"550 km"``."""
+    """The height of the orbit instead, ``"550 km"``."""
     elevation: str | Sequence[str] | None = None
-    """How high the satellite stands above the horizon, at both gateways or at each: ``["40 deg", "25 deg"]``."""
+    """Elevation of the satellite above the horizon, at both gateways or at each: ``["40 deg", "25 deg"]``."""
     payload: Literal["transparent", "regenerative"] | None = None
-    """Whether the satellite is a bent pipe without a queue (transparent, the default), or a node with queues."""
+    """A bent pipe without a queue (transparent, the default), or a node with queues (regenerative)."""
     processing: Time | None = None
-    """What each satellite adds to the delay of the link on which it sends."""
+    """Delay that each satellite adds to the link on which it sends."""
     satellites: int | None = None
-    """Satellites in a row, joined by `isl`."""
+    """Number of satellites in a row, joined by `isl`."""
     uplink: Line | Mapping[str, Any]
-    """The link from the left gateway to the satellite; its delay may be left to the orbit."""
+    """The link from the left gateway to the satellite; its delay may follow from the orbit."""
     downlink: Line | Mapping[str, Any]
     """The link from the satellite to the right gateway."""
     isl: Line | Mapping[str, Any] | None = None
@@ -535,15 +537,15 @@ class Iot(Line):
 
     kind: Literal["iot"] = "iot"
     sinks: int
-    """Sinks."""
+    """Number of sinks."""
     sensors: int
-    """Sensors of each sink."""
+    """Number of sensors of each sink."""
     access: Line | Mapping[str, Any] | None = None
     """The link of every sink to the gateway; by default ten times the rate of the satellite and 1 ms."""
     radio: Line | Mapping[str, Any] | None = None
     """The link of every sensor to its sink; by default 250 kbit/s and 5 ms."""
     sensor: FlowTemplate | Mapping[str, Any] | None = None
-    """What each sensor sends; by default 100 B by UDP at random times, once a minute."""
+    """Flow of each sensor; by default 100 B by UDP at random times, once a minute."""
     flow: FlowTemplate | None = None
     """The connection of each sink; by default its traffic is ``{"kind": "collect"}``."""
 
@@ -553,11 +555,11 @@ Topology: TypeAlias = PointToPoint | Chain | Dumbbell | Star | Satellite | Iot |
 
 @dataclass(frozen=True, kw_only=True)
 class Defaults:
-    """What holds where a flow says nothing."""
+    """Settings of flows that have none of their own."""
 
     tcp: TcpLike | None = None
     congestion: Sequence[Congestion] | None = None
-    """Congestion controls of the flows that name none, in turn, in the place of ``tcp.congestion``."""
+    """Congestion controls of the flows that name none, in turn, instead of ``tcp.congestion``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -565,7 +567,7 @@ class Crash:
     """A proxy loses its buffers and its connections, and is up again at once."""
 
     at: Time
-    """When."""
+    """Time of the crash."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -573,11 +575,11 @@ class Proxy:
     """A node that splits the connections which cross it."""
 
     node: str
-    """Where. Flows that cross it in both directions pass through the proxy."""
+    """The node. Flows that cross it in both directions pass through the proxy."""
     kind: Literal["split"] | None = None
-    """What it does with them: it ends each connection and opens another one, under the addresses of the ends."""
+    """Its kind: it ends each connection and opens another one, under the addresses of the ends."""
     buffer: Size
-    """How much of each flow it keeps at most: what it read and the next hop has not acknowledged."""
+    """Bound for each flow on the data that it has read and the next hop has not acknowledged."""
     flows: tuple[str, ...] | None = None
     """Names of the flows; by default all."""
     client: TcpLike | None = None
@@ -592,7 +594,7 @@ class Proxy:
 class Pcap:
     """Packets as pcapng files, one for each place.
 
-    A node sees what it sends, receives and forwards, a link direction what is given to its queue.
+    A node sees the packets that it sends, receives and forwards; a link direction sees those given to its queue.
     """
 
     at: tuple[str, ...] = ()
@@ -600,32 +602,32 @@ class Pcap:
     flows: tuple[str, ...] = ()
     """Names of the flows to capture; by default all."""
     comments: bool | None = None
-    """Comments at packets: the state of the sender, and why a packet was dropped."""
+    """Comments on packets: the state of the sender, and the cause of a drop."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a run writes down beside its summary."""
+    """Records of a run beside its summary."""
 
     trace: Literal["change", "sampled", "off"] | None = None
     """The state of senders: at each change (the default), at intervals, or never."""
     queue: Literal["sampled", "off"] | None = None
-    """What waits at links: at intervals (the default), or never."""
+    """Queues of links: at intervals (the default), or never."""
     drops: bool | None = None
     """Every dropped packet."""
     interval: Time | None = None
     """Time between samples."""
     acks: bool | None = None
-    """Each ACK that a sender takes; off by default."""
+    """Each ACK that a sender receives; off by default."""
     queueing: bool | None = None
-    """How long data packets wait at each link direction; off by default."""
+    """Waiting times of data packets at each link direction; off by default."""
     pcap: Pcap | None = None
     """Packets as files that other tools read; by default none are written."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """An experiment: a network, its flows, and how long to watch them.
+    """An experiment: a network, its flows, and the time for which to watch them.
 
     Examples
     --------
@@ -641,13 +643,13 @@ class Scenario:
 
     name: str
     duration: Time
-    """Upper bound; the run ends earlier when every finite flow has finished."""
+    """Upper bound of the run, which ends earlier when every finite flow has finished."""
     seed: int | None = None
-    """Start of every random stream."""
+    """The seed of all random streams."""
     ip: Literal["v4", "v6"] | None = None
     """The version of IP: headers of 20 or 40 bytes, and addresses in captures. By default v4."""
     defaults: Defaults | None = None
-    """What holds where a flow says nothing."""
+    """Settings of flows that have none of their own."""
     topology: Topology | None = None
     """A generated network, beside or instead of listed links."""
     links: tuple[Link, ...] = ()
@@ -655,7 +657,7 @@ class Scenario:
     proxies: tuple[Proxy, ...] = ()
     """Nodes that split the connections which cross them."""
     record: Record | None = None
-    """What the run writes down."""
+    """The records of the run."""
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain values, in the shape of a scenario file."""
@@ -677,7 +679,7 @@ class Scenario:
         return _toml.document(self.to_dict())
 
     def check(self) -> list[tuple[str, str]]:
-        """Warnings, each a place and what it will do to the result.
+        """Warnings, each a place and its effect on the result.
 
         Raises
         ------
@@ -688,7 +690,7 @@ class Scenario:
 
 
 ScenarioLike: TypeAlias = "Scenario | Network | Mapping[str, Any] | str | os.PathLike[str]"
-"""Whatever describes a scenario; a text is the path of a TOML or JSON file, or the name of a preset."""
+"""Any description of a scenario; a text is the path of a TOML or JSON file, or the name of a preset."""
 Sets: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 """Changes to a scenario: dotted paths and new values."""
 
@@ -702,9 +704,9 @@ class Network:
     name
         Name of the scenario, also of its results folder.
     tcp
-        What TCP does at both ends of every flow, where the flow says nothing.
+        Settings of TCP at both ends of every flow that has none of its own.
     record
-        What the run writes down.
+        Records of the run.
     links, flows, proxies
         The parts so far; the methods :meth:`link`, :meth:`flow` and :meth:`proxy` add to them.
     topology
@@ -876,7 +878,7 @@ def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple
 
 
 def congestion_names() -> list[str]:
-    """The congestion-control algorithms there are."""
+    """The names of all congestion-control algorithms."""
     return [entry["name"] for entry in json.loads(_engine.catalog())["congestion"]]
 
 
@@ -901,7 +903,7 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
         return json.dumps(_plain(scenario)), "json", None
     if not isinstance(scenario, (str, os.PathLike)):
         raise InputError(
-            f"{printable(repr(scenario)):.60} is no scenario; give a Network, a Scenario, a mapping, the path of a "
+            f"{printable(repr(scenario)):.60} is not a scenario; give a Network, a Scenario, a mapping, the path of a "
             "file or the name of a preset"
         )
     path = Path(scenario)
@@ -922,7 +924,7 @@ def _exists(path: Path) -> bool:
 
 
 def _folder(source: str | None) -> str:
-    """Where the paths of traces begin: beside the file, or where the program runs."""
+    """The folder to which paths of traces are relative: that of the file, or the current one."""
     return "" if source is None else str(Path(source).resolve().parent)
 
 
@@ -943,7 +945,7 @@ def _read(path: Path) -> str:
 
 
 def _plain(value: Any, at: str = "") -> Any:
-    """Plain values, without what was left to the engine. Scalars and arrays of numpy are numbers and lists.
+    """Plain values, without None. Scalars and arrays of numpy become numbers and lists.
 
     Raises
     ------
@@ -964,7 +966,7 @@ def _plain(value: Any, at: str = "") -> Any:
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     raise InputError(
-        f"{_place(at)}{printable(repr(value)):.60} is of type {type(value).__name__}, which a scenario has no use for; "
+        f"{_place(at)}{printable(repr(value)):.60} is of type {type(value).__name__}, which a scenario cannot hold; "
         "write a text, a number, true or false, a list or a mapping"
     )
 

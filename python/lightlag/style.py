@@ -94,7 +94,7 @@ LIMIT: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1
 
 
 class Chart(Figure):
-    """A figure that notebooks show without any set-up."""
+    """A figure that notebooks show without set-up."""
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the figure; the suffix decides the format (.pdf, .svg, .png)."""
@@ -131,7 +131,7 @@ def line_style(at: int) -> dict[str, Any]:
 
 
 def unit_of(largest: float, unit: str) -> tuple[float, str]:
-    """What to divide by, and the unit then: with a prefix for bit/s and B."""
+    """A divisor and the resulting unit, with a prefix for bit/s and B."""
     if unit in ("%", "ms"):
         return {"%": 0.01, "ms": 1e-3}[unit], unit
     if unit not in ("bit/s", "B"):
@@ -141,7 +141,7 @@ def unit_of(largest: float, unit: str) -> tuple[float, str]:
 
 
 def leave_out_peak(axes: Axes, curves: Sequence[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]) -> None:
-    """Cuts off a peak that lies far above where curves are nine tenths of the time, and says how high it is."""
+    """Cuts off a peak far above the 90th percentile of the curves, and notes its height."""
     usual, peak = 0.0, (0.0, 0.0)
     for times, window in curves:
         order = np.argsort(window[:-1])
@@ -184,12 +184,12 @@ def _columns(axes: Axes, labels: list[str]) -> int:
 
 
 def in_rows(count: int, columns: int) -> list[int]:
-    """The order of a legend's entries: it fills its columns one by one, people read rows."""
+    """The order of a legend's entries, so that they read by rows: a legend fills column by column."""
     return [at for column in range(columns) for at in range(column, count, columns)]
 
 
 def legend_columns(room: float, labels: Sequence[str], line: float = 0.6) -> int:
-    """The most columns of a legend in so many inches: a character takes about 0.07, its line `line`."""
+    """The most columns of a legend in a width in inches: a character takes about 0.07, its line `line`."""
     for columns in range(len(labels), 1, -1):
         longest = [max(map(len, labels[column::columns])) for column in range(columns)]
         if sum(line + 0.07 * width for width in longest) <= room:
@@ -198,7 +198,7 @@ def legend_columns(room: float, labels: Sequence[str], line: float = 0.6) -> int
 
 
 def settle(figure: Figure) -> None:
-    """Lays a figure out for good: each time that it is written then takes a third of the time."""
+    """Fixes the layout of a figure, so that each later writing takes a third of the time."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)

@@ -1,4 +1,4 @@
-"""What a comparison varies: algorithms, keys of the scenario, whole scenarios; as text and in Python.
+"""Variables of a comparison: algorithms, keys of the scenario, whole scenarios; as text and in Python.
 
 A variable is written ``KEY=V1,V2,...``, as ``links.1.loss=0,1e-4,1e-3``. Several keys take the same value with ``+``
 between them, and a label of its own stands in front: ``PER: links.1.loss+links.2.loss=0,1e-3``. A competitor is the
@@ -21,7 +21,7 @@ from lightlag.scenario import Congestion, toml_value
 __all__ = ["Axis", "Competitor", "Competitors", "Variable", "Vary", "competitors", "split", "text_of", "variables"]
 
 Vary: TypeAlias = Mapping[str, Iterable[Any]] | Iterable[str]
-"""What varies: ``{"links.1.loss": [0, 1e-3]}``, or texts as ``"links.1.loss=0,1e-3"``."""
+"""Variables: ``{"links.1.loss": [0, 1e-3]}``, or texts as ``"links.1.loss=0,1e-3"``."""
 Competitors: TypeAlias = Sequence[Congestion] | Mapping[str, Congestion | Sequence[Congestion]]
 """Algorithms by name or table; a mapping gives them labels. A sequence below a label is taken by the flows in turn."""
 
@@ -50,7 +50,7 @@ def text_of(value: object) -> str:
 
 
 def split(text: str, at: str, what: str) -> list[str]:
-    """Parts of a text between separators that stand in no quotes and no brackets.
+    """Parts of a text between separators outside of quotes and brackets.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Variable:
     """As text; of scenarios their names."""
 
     def changes(self, value: str) -> list[tuple[str, str]]:
-        """What a value changes in the scenario, unless it is the round trip, which depends on the other values."""
+        """The changes of a value to the scenario, except for the round trip, which depends on the other values."""
         return [] if self.is_rtt else [(key, value) for key in self.keys]
 
     @property
@@ -135,7 +135,7 @@ class Variable:
 
     @property
     def axis(self) -> Axis:
-        """Where the values stand: a line for numbers, a logarithmic one if they span more than a decade."""
+        """The axis of the values: a line for numbers, logarithmic if they span more than a decade."""
         numbers = [_quantity(value) for value in self.values]
         units = {unit for _, unit in numbers}
         if not units <= _FACTORS.keys() or len({_FACTORS[unit][0] for unit in units}) != 1:
@@ -166,7 +166,7 @@ _FACTORS: dict[str, tuple[str, float]] = {
     "deg": ("angle", 1.0),
     "dB": ("level", 1.0),
 }
-"""What a unit measures, and how much of it it is."""
+"""The quantity that a unit measures, and its size."""
 
 _UNITS = {
     "time": "s",
@@ -216,7 +216,7 @@ def variables(vary: Vary) -> list[Variable]:
         column = variable.numeric and variable.numeric[0]
         if column in taken:
             raise InputError(
-                f'"{variable.label}" would give a column {column}, which is there already; write another label, as '
+                f'"{variable.label}" would give a column {column}, which exists already; write another label, as '
                 f"NAME: {'+'.join(variable.keys)}=..."
             )
         taken |= {column} if column else set()
@@ -226,14 +226,14 @@ def variables(vary: Vary) -> list[Variable]:
 def _listed(key: Any, values: Any) -> tuple[str, list[str]]:
     """A key and its values, given in Python."""
     if not isinstance(key, str):
-        raise InputError(f"vary: {printable(repr(key)):.60} is no key of a scenario; write one such as links.1.loss")
+        raise InputError(f"vary: {printable(repr(key)):.60} is not a key of a scenario; write one such as links.1.loss")
     is_array = hasattr(values, "dtype") and getattr(values, "ndim", 0) > 0
     if isinstance(values, (str, bytes, Mapping)) or not (is_array or isinstance(values, Iterable)):
         shown = printable(repr(values))
         raise InputError(f"vary: {printable(key)}: {shown:.60} is not a list of values; write [{shown:.60}]")
     listed = list(values)
     if None in listed:
-        raise InputError(f"vary: {printable(key)}: None is no value; leave it out")
+        raise InputError(f"vary: {printable(key)}: None is not a value; leave it out")
     return key, [text_of(value) for value in listed]
 
 
@@ -241,7 +241,8 @@ def _texts(vary: Any) -> list[tuple[str, list[str]]]:
     texts: list[Any] = [vary] if isinstance(vary, str) else list(vary) if isinstance(vary, Iterable) else [None]
     if not all(isinstance(text, str) for text in texts):
         raise InputError(
-            f'vary: {printable(repr(vary)):.60} is no mapping and no list of texts; write {{"links.1.loss": [0, 1e-3]}}'
+            f"vary: {printable(repr(vary)):.60} is neither a mapping nor a list of texts; "
+            'write {"links.1.loss": [0, 1e-3]}'
         )
     return [_parsed(text) for text in texts]
 
@@ -264,18 +265,20 @@ def _check(text: str, keys: tuple[str, ...], values: list[str]) -> None:
     if not values:
         raise InputError(f"{text}: has no value; give at least one, as {text}=1,2")
     if repeated := [value for at, value in enumerate(values) if value in values[:at]]:
-        raise InputError(f"{text}: {repeated[0]} is there twice; give each value once")
+        raise InputError(f"{text}: {repeated[0]} appears twice; give each value once")
     if RTT in keys and len(keys) > 1:
-        raise InputError(f"{text}: rtt stands for delays of the path; vary it by itself, as rtt=50 ms,250 ms")
+        raise InputError(f"{text}: rtt replaces delays of the path; vary it alone, as rtt=50 ms,250 ms")
     for key in keys:
         if key == "seed":
-            raise InputError("the seed varies by itself: say how often with replications (-n), and the first with seed")
+            raise InputError(
+                "the seed varies anyway: set the number of seeds with replications (-n), and the first one with seed"
+            )
         if key in ("defaults.tcp.congestion", "defaults.congestion"):
             raise InputError(f"{key}: name the algorithms to compare with congestion (-c), not as a variable")
 
 
 def _labels(given: list[tuple[str | None, tuple[str, ...]]]) -> list[str]:
-    """The label given, or as many of a key's last words as tell it from the others."""
+    """The given label, or the shortest end of a key that differs from those of the others."""
 
     def short(label: str | None, keys: tuple[str, ...], words: int) -> str:
         if label is not None:
@@ -307,7 +310,7 @@ class Competitor:
     """Their names."""
 
     def changes(self, *, in_turn: bool) -> list[tuple[str, str]]:
-        """What sets the scenario's defaults to it.
+        """The changes that set the scenario's defaults to it.
 
         Parameters
         ----------
@@ -352,7 +355,7 @@ def _iterable(given: Any) -> list[Any]:
     for choice in choices:
         if not isinstance(choice, (str, Mapping)):
             raise InputError(
-                f"congestion: {printable(repr(choice)):.60} is no algorithm; name one, or write its table, "
+                f"congestion: {printable(repr(choice)):.60} is not an algorithm; name one, or write its table, "
                 '{"algorithm": "cubic", "beta": 0.8}'
             )
     return choices
@@ -395,7 +398,7 @@ def _table(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _registered(name: str) -> str:
-    """A name of the literature as scenarios write it; what is unknown stays, for the scenario's own message."""
+    """A name of the literature as scenarios write it. Unknown names stay, and the scenario's check reports them."""
     return _engine.congestion_name(name) or name
 
 

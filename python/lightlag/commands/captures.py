@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 EVERY_END = ""
-"""What ``--pcap`` says without a value."""
+"""The value of ``--pcap`` without one."""
 
 Pcap = Annotated[
     list[str] | None,
@@ -88,7 +88,7 @@ def with_value(args: list[str]) -> list[str]:
 
 
 def changes(places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool) -> list[tuple[str, str]]:
-    """What the options change in a scenario."""
+    """The changes of the options to a scenario."""
     changed = [("ip", "v6")] if ipv6 else []
     if places is None:
         if flows or comments:
@@ -99,13 +99,13 @@ def changes(places: list[str] | None, flows: list[str] | None, comments: bool, i
 
 
 def check(scenario: Mapping[str, Any], folder: Path | None) -> None:
-    """Fails if captures have nowhere to stand."""
+    """Fails if there is no folder for captures."""
     if "pcap" in scenario["record"] and folder is None:
         raise InputError("captures are written to a results folder; name one with --out")
 
 
 def spool(scenario: Mapping[str, Any], work: Path | None) -> Path | None:
-    """Where captures stand until they move to the results: on the same disk, so that nothing is copied.
+    """The folder of captures until they move to the results, on the same disk, so that nothing is copied.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The parts of ``lightlag compare``: its options, what it runs, and where a comparison goes on that was interrupted."""
+"""The parts of ``lightlag compare``: its options, what it runs, and the continuation of an interrupted comparison."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def formats(text: str) -> tuple[str, ...]:
 def plan(
     files: list[str], congestion: str | None, vary: list[str], replications: int, changes: list[tuple[str, str]]
 ) -> Plan:
-    """What is to be run."""
+    """The runs to be made."""
     from lightlag.plan import make
     from lightlag.variables import split
 
@@ -88,7 +88,7 @@ def plan(
 
 
 def folder(of: Plan) -> Path:
-    """Where the results go unless somebody says where."""
+    """The default folder of the results."""
     scenarios = [one.values for one in of.design.variables if not one.keys]
     names = scenarios[0] if scenarios else (str(of.design.scenario["name"]),)
     return Path("results") / f"{'-'.join(names[:3])}-compare"
@@ -100,7 +100,7 @@ def goes_on(of: Plan, folder: Path, force: bool) -> bool:
     Raises
     ------
     FileExistsError
-        If other results stand in the folder and may not be replaced.
+        If the folder holds other results that may not be replaced.
     FolderError
         If it cannot be written.
     """
@@ -176,7 +176,7 @@ def _ends(scenario: dict[str, Any]) -> str:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Lines to read with the table: what somebody may have meant otherwise, and which leg is counted."""
+    """Notes for the table: possible misunderstandings, and the leg that counts."""
     said = []
     for one in comparison.design.competitors:
         runs = {len(outcome.flows.name) for outcome in comparison.of(one.label)}
@@ -205,7 +205,7 @@ def shown(comparison: Comparison) -> list[Row]:
 
 
 def helpers(jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManager[list[Painter]]:
-    """Processes that draw the figures, one less than runs go on at the same time."""
+    """Processes that draw the figures, one fewer than there are runs at the same time."""
     from lightlag._drawing import painters
     from lightlag.run import processors
 
@@ -213,7 +213,7 @@ def helpers(jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManage
 
 
 def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool, fresh: bool) -> Comparison:
-    """Runs what is left of a plan, with a bar; after Ctrl-C what has finished.
+    """Runs the rest of a plan, with a bar; returns the finished runs after Ctrl-C.
 
     Parameters
     ----------

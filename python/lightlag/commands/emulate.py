@@ -121,7 +121,7 @@ def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
 
 @contextmanager
 def _terminated() -> Iterator[Callable[[], bool]]:
-    """Whether somebody asked us to end, by Ctrl-C or a signal: the way to end an emulation that has no duration."""
+    """Whether Ctrl-C or a signal asked for the end, which is how an emulation without a duration ends."""
     asked = False
 
     def note(*_: object) -> None:

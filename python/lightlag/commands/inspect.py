@@ -1,4 +1,4 @@
-"""``lightlag inspect``: what a capture says about its connections."""
+"""``lightlag inspect``: the connections of a capture."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def inspect(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
 ) -> None:
-    r"""Say what a capture holds: connections, retransmissions, round-trip times, windows, ECN, gaps.
+    r"""Describe a capture: connections, retransmissions, round-trip times, windows, ECN, gaps.
 
     \b
     lightlag inspect real.pcapng                       a row for each direction with data
@@ -43,7 +43,7 @@ def inspect(
     lightlag inspect real.pcapng --json | jq '.connections[0].forward.rtt'
     lightlag inspect real.pcapng --flow 3 -o flow.pdf
 
-    A capture that is cut or damaged is read up to there. Ctrl-C prints what was read until then.
+    A truncated or damaged capture is read as far as possible. Ctrl-C prints the part read so far.
     """
     capture, stopped = read(file, quiet=quiet)
     selected = capture.select(flow)
@@ -52,7 +52,7 @@ def inspect(
     else:
         _print(capture, selected, flow)
     if capture.note and not quiet:
-        say(f"note: {file}: {capture.note}; what was read before that is shown", file=sys.stderr)
+        say(f"note: {file}: {capture.note}; the part before that is shown", file=sys.stderr)
     if out is not None:
         capture.largest(flow).plot(out)
         if not quiet:

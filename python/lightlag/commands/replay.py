@@ -82,7 +82,7 @@ def replay(
 
 
 def _notes(real: dict[str, object]) -> list[str]:
-    """What a reader should know about the capture."""
+    """Notes on the capture for the reader."""
     notes = []
     if real["cut"]:
         notes.append(f"{real['cut']}; what came before is repeated")

@@ -33,9 +33,9 @@ Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Largest IP packet.")]
 Seed = Annotated[
     int | None, typer.Option(min=0, max=2**63 - 1, help="Draws sequence numbers and ports. Default: another each time.")
 ]
-PauseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Stop reading after so many bytes ...")]
-PauseFor = Annotated[str, typer.Option(metavar="TIME", help="... for so long: the window closes.")]
-Send = Annotated[str | None, typer.Option(metavar="SIZE", help="Send so many bytes, such as 64MB, then close.")]
+PauseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Stop reading after this many bytes ...")]
+PauseFor = Annotated[str, typer.Option(metavar="TIME", help="... for this time: the window closes.")]
+Send = Annotated[str | None, typer.Option(metavar="SIZE", help="Send this many bytes, such as 64MB, then close.")]
 File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Send a file, then close.")]
 PathFile = Annotated[
     str | None,
@@ -70,7 +70,7 @@ def serve_tcp(
     congestion: Congestion = None,
     profile: ProfileName = None,
     sets: Set = None,
-    connections: Annotated[int | None, typer.Option(min=1, help="End after so many connections.")] = None,
+    connections: Annotated[int | None, typer.Option(min=1, help="End after this number of connections.")] = None,
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
     path: PathFile = None,
@@ -117,7 +117,7 @@ def connect(
     send: Send = None,
     file: File = None,
     receive: Annotated[bool, typer.Option("--receive", help="Read until the peer closes (the default).")] = False,
-    connections: Annotated[int, typer.Option(min=1, help="Call so many times, one after the other.")] = 1,
+    connections: Annotated[int, typer.Option(min=1, help="Open this number of connections, one after the other.")] = 1,
     congestion: Congestion = None,
     profile: ProfileName = None,
     sets: Set = None,

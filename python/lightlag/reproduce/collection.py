@@ -43,7 +43,7 @@ class Collection:
 
     @property
     def tally(self) -> Tally:
-        """How many rows of all papers have which verdict."""
+        """The verdicts of all papers together, counted."""
         return reduce(add, (one.tally for one in self.found), Tally(0, 0, 0, 0, 0, 0))
 
     def record(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How figures of papers are drawn: the house style around a function, step curves, points with intervals."""
+"""Figures of papers: the house style around a function, step curves, points with intervals."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def intervals(
 
 
 def labels(axes: Axes, y: str = "window (segments)", x: str = "time (s)") -> None:
-    """What the axes show."""
+    """The labels of the axes."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)

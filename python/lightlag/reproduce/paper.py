@@ -1,4 +1,4 @@
-"""A paper that can be reproduced, and what its reproduction leaves."""
+"""A paper that can be reproduced, and its reproduction."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 Progress = Callable[[str], object]
-"""Called with what is done next."""
+"""Called with the next step."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much a reproduction may do.
+    """The effort of a reproduction.
 
     Attributes
     ----------
     seeds
-        Runs for each item that has a spread; None takes the number that the item's check asks for.
+        Runs for each item that has a spread; None takes the number set by the check of the item.
     jobs
         Runs at a time.
     progress
-        Called with what is done next.
+        Called with the next step.
     """
 
     seeds: int | None = None
@@ -62,7 +62,7 @@ class Picture:
     Attributes
     ----------
     figure
-        None: it is drawn already, and stands where its reproduction is kept.
+        None if it is drawn already and kept with its reproduction.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Reproduction:
     notes
         Paragraphs about choices that the paper left open and about what was found.
     kept
-        The folder where it stands already.
+        The folder that holds it already.
     """
 
     paper: Paper
@@ -133,7 +133,7 @@ class Reproduction:
 
     @property
     def tally(self) -> Tally:
-        """How many rows have which verdict."""
+        """The number of rows with each verdict."""
         return Tally.of(self.rows)
 
     def report(self) -> str:
@@ -266,9 +266,9 @@ class Paper:
         jobs
             Runs at a time.
         seeds
-            Runs for each item that has a spread; by default what its check asks for.
+            Runs for each item that has a spread; by default set by its check.
         quiet
-            Print nothing; otherwise the table to stdout, and to stderr what is done next.
+            Print nothing; otherwise the table to stdout, and the next step to stderr.
         """
         from lightlag._writing import check_folder
 
@@ -291,7 +291,7 @@ class Paper:
 
 @contextmanager
 def status(*, shown: bool) -> Iterator[Progress]:
-    """A line on stderr that says what is done next; nothing where stderr is no terminal."""
+    """A line on stderr with the next step; nothing if stderr is not a terminal."""
     from rich.console import Console
 
     console = Console(stderr=True)

@@ -25,7 +25,7 @@ __all__ = ["Shelf"]
 
 
 class Shelf:
-    """Where finished papers stand until all are."""
+    """The folder of finished papers until all are finished."""
 
     def __init__(self, folder: str | os.PathLike[str], papers: Sequence[Paper], seeds: int | None) -> None:
         self.folder = Path(folder).with_name(f".{Path(folder).name}.unfinished")
@@ -63,7 +63,7 @@ class Shelf:
                 target.__exit__(None, None, None)
 
     def told(self) -> str:
-        """What there is if the process ends now, and how to go on."""
+        """The papers kept if the process ends now, and the way to continue."""
         if not self.finished:
             return "no paper had finished, nothing was written"
         names = ", ".join(paper.name for paper in self.finished)
@@ -75,7 +75,7 @@ class Shelf:
         )
 
     def take(self, paper: Paper) -> Reproduction | None:
-        """What was kept of a paper."""
+        """The kept reproduction of a paper."""
         if (record := self._read(paper)) is None:
             return None
         return Reproduction.restored(paper, record, self.folder / paper.name)
@@ -100,7 +100,7 @@ class Shelf:
         return self.folder / f"{paper.name}.json"
 
     def _read(self, paper: Paper) -> dict[str, Any] | None:
-        """What was kept of a paper with the same engine, the same program and as many seeds."""
+        """The kept reproduction of a paper with the same engine, program and number of seeds."""
         try:
             record: dict[str, Any] = json.loads(self._about(paper).read_text("utf-8"))
             Reproduction.restored(paper, record, self.folder / paper.name)

@@ -56,7 +56,7 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True)
 class Band:
-    """Where a value has to lie, on both sides.
+    """The limits of a value on both sides.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ def to_rich(rows: Iterable[Row], title: str) -> RichTable:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many rows of a table have which verdict.
+    """The number of rows of a table with each verdict.
 
     Examples
     --------

@@ -72,4 +72,4 @@ def reno(p: float, *, segments_per_ack: int = 1) -> float:
 
 
 PLATEAU_S = 2 * math.cbrt(1 / C)
-"""How long C|t - K|³ stays below one segment: the published code's target does not move for that time."""
+"""The time for which C|t - K|³ stays below one segment: the published code's target does not move for that time."""

@@ -120,7 +120,7 @@ def rows(growth: Growth) -> list[Row]:
 
 
 def inflection_s(growth: Growth) -> float:
-    """Where the curvature of the simulated window changes its sign: of a cubic fitted from 0 to 2 K."""
+    """The inflection of the simulated window: that of a cubic fitted from 0 to 2 K."""
     inside = growth.t_s <= 2 * growth.epoch.k_s
     cubic = np.polynomial.Polynomial.fit(growth.t_s[inside], growth.window[inside], 3).convert()
     _, _, second, third = (float(value) for value in np.real(cubic.coef))

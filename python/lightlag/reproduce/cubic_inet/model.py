@@ -145,7 +145,7 @@ class ModelEpoch:
 
 @dataclass
 class ModelRun:
-    """What the model computes."""
+    """The results of the model."""
 
     epochs: list[ModelEpoch]
     losses: int
@@ -207,7 +207,7 @@ def simulate(
 
 
 _Handler = Callable[[int], None]
-"""What happens: to a segment, or with so many segments acknowledged."""
+"""Handles an event, which has the number of a segment or a count of acknowledged segments."""
 
 _FORCED = -1
 """The number of the segment whose loss is forced: none of the transfer is missing."""

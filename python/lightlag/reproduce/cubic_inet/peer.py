@@ -1,4 +1,4 @@
-"""What ns-3 itself measures over the satellite: version 3.37, `benchmarks/peers/ns3/siot.cc`.
+"""Measurements of ns-3 over the satellite: version 3.37, `benchmarks/peers/ns3/siot.cc`.
 
     make target/peers/ns3-siot
     for rtt in 60 240 600; do for seed in $(seq 20); do
@@ -25,7 +25,7 @@ from lightlag.reproduce.table import BEFOREHAND, Row, Verdict
 
 SEEDS = 20
 ERRORS = 2.0
-"""How many joint standard errors may lie between two means."""
+"""The joint standard errors that may lie between two means."""
 SETS = {
     "defaults.tcp.congestion": '{ algorithm = "cubic", variant = "rfc9438", beta = 0.8, reno_friendly = false, '
     'slow_start = "standard" }',

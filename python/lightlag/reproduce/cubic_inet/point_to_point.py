@@ -182,7 +182,7 @@ def _yes(holds: bool) -> str:
 
 
 def _text_rows(run: Forced) -> list[Row]:
-    """What the text says about Figs. 4 and 5."""
+    """The claims of the text about Figs. 4 and 5."""
     trace = run.trace
     first, second, third = run.epochs[:3]
     in_recovery = trace.phase == "recovery"
@@ -298,7 +298,7 @@ def random_rows(effort: Effort) -> list[Row]:
 
 
 def sample(result: ll.Result) -> Sample:
-    """What the random check needs of a run."""
+    """The values of a run that the random check needs."""
     flow: dict[str, Any] = result.summary["flows"][0]
     forward: dict[str, Any] = result.summary["links"][0]
     finish = flow["finish_s"]

@@ -78,7 +78,7 @@ class Sweep:
 
     @property
     def seeds(self) -> int:
-        """How many seeds."""
+        """The number of seeds."""
         return len(self.samples["CUBIC"][RTTS_S[0]])
 
     def mean(self, name: str, rtt_s: float) -> Interval:

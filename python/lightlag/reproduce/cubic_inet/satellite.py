@@ -25,7 +25,7 @@ SEGMENTS = BYTES // 1024
 START_S = 1.2
 HOP_LOSS = 5e-4
 LOSS_RATE = 1 - (1 - HOP_LOSS) ** 2
-"""What two satellite links lose of the data."""
+"""The share of the data that two satellite links lose."""
 SETTLED_S = 15.0
 """From here on the text speaks of an equilibrium."""
 SHARE_OF_SEEDS = 0.8
@@ -186,7 +186,7 @@ class Comparison:
 
     @property
     def seeds(self) -> int:
-        """How many seeds."""
+        """The number of seeds."""
         return len(self.samples["CUBIC"])
 
     def enough(self, good: int) -> bool:

@@ -36,7 +36,7 @@ VARIANTS: dict[str, dict[str, str]] = {
         ("RFC 9438", _cubic("rfc9438"), SAMPLED),
     )
 }
-"""What is changed for each; those of the RFCs and of Linux have HyStart by default."""
+"""The change for each variant; those of the RFCs and of Linux have HyStart by default."""
 PUBLISHED, STARTED = "inet2023", "inet2023, HyStart"
 
 
@@ -93,7 +93,7 @@ class Variants:
 
     @property
     def seeds(self) -> int:
-        """How many seeds."""
+        """The number of seeds."""
         return len(next(iter(self.samples.values())))
 
     def aggregate(self, label: str, rtt_s: float) -> Interval:
@@ -106,7 +106,7 @@ class Variants:
 
 
 def rows(found: Variants) -> list[Row]:
-    """What HyStart changes, and how far the variants are apart."""
+    """The effect of HyStart, and the spread of the variants."""
     return [_hystart_row(found), _spread_row(found)]
 
 

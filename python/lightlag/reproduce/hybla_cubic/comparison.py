@@ -47,7 +47,7 @@ BLIND = {
 
 @dataclass(frozen=True)
 class Setting:
-    """What a run differs in.
+    """The differences of a run.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class Comparison:
 
     @property
     def seeds(self) -> int:
-        """How many seeds."""
+        """The number of seeds."""
         return len(self.cubic)
 
     def holds(self, good: int, share: float = ENOUGH) -> bool:

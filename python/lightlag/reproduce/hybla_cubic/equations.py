@@ -64,7 +64,7 @@ class Bic:
         return self.w_max + self._probed(t - self.arrives)
 
     def _probed(self, t: float) -> float:
-        """What max probing adds in `t` round trips: 1, 2, 4, ... segments, and then Smax, each in one."""
+        """The increase of max probing in `t` round trips: 1, 2, 4, ... segments, and then Smax, each in one."""
         step, gained = 1.0, 0.0
         while t > 1 and step < self.largest:
             gained, step, t = gained + step, 2 * step, t - 1

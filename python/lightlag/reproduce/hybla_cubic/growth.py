@@ -62,7 +62,7 @@ class BicGrowth:
         return Bic(float(self.window[0]), self.w_max)
 
     def steps(self, low: float, high: float) -> NDArray[np.float64]:
-        """What each round trip adds that begins and ends between two windows."""
+        """The increase in each round trip that starts and ends between two windows."""
         inside = self.window[(self.window >= low) & (self.window <= high)]
         return np.diff(inside)
 

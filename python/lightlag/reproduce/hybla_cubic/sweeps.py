@@ -115,7 +115,7 @@ def blind_settings() -> list[Setting]:
 
 
 def blind_rows(found: Goodputs) -> list[Row]:
-    """What the agent decides."""
+    """The effect of the agent."""
     hybla, cubic = (found[setting] for setting in blind_settings())
     return [
         Row(
@@ -293,7 +293,7 @@ def _shared(setting: Setting, effort: Effort, seeds: Sequence[int]) -> Shared:
 
 
 def shared_rows(found: dict[tuple[str, bool], Shared]) -> list[Row]:
-    """What is left beside wired flows."""
+    """The share beside wired flows."""
     return [
         Row(
             "Fig. 3",

@@ -17,7 +17,7 @@ from lightlag.reproduce.table import AS_PRINTED, BEFOREHAND, Band, Layout, Row, 
 
 SEEDS = 10
 TAIL_SEEDS = 50
-"""Where so little arrives that ten runs tell nothing of a ratio."""
+"""Seeds at error rates at which too little arrives for a ratio of ten runs."""
 MODEL_SEEDS = 6
 DURATION_S, START_S = 60.0, 1.2
 FRAME_BYTES, PAYLOAD_BYTES = 1500, 1452
@@ -37,7 +37,7 @@ SMALL, LARGE, TAIL = 6e-7, 2e-6, 4e-6
 
 @dataclass(frozen=True)
 class Variant:
-    """How the sender repairs losses.
+    """The sender's repair of losses.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class BitErrors:
         return cls(curves, ideal, _ideal(LARGE, count, up_to_threshold=True))
 
     def gain(self, ber: float) -> Interval:
-        """What SACK adds to the throughput, as a share, with a 95 % interval by propagation of the two."""
+        """The gain of throughput by SACK, as a share, with a 95 % interval by propagation of the two."""
         plain, sack = (self.curves[variant.name][ber].throughput for variant in (PLAIN, SACK))
         ratio = sack.mean / plain.mean
         half = ratio * math.hypot(sack.half_width / sack.mean, plain.half_width / plain.mean)
@@ -344,7 +344,7 @@ def _tail_rows(run: BitErrors) -> list[Row]:
 
 
 def _slow_start_row(run: BitErrors) -> Row:
-    """What INET's end of slow start changes, by the model."""
+    """The effect of INET's end of slow start, by the model."""
     plain, sack = run.ideal_up_to_threshold
     return Row(
         f"Fig. 3, {_rate(LARGE)}",

@@ -39,7 +39,7 @@ class Link:
 
 @dataclass
 class Receiver:
-    """What arrived: everything below `expected`, and the segments `above` it."""
+    """Data that arrived: everything below `expected`, and the segments `above` it."""
 
     expected: int = 0
     above: set[int] = field(default_factory=set)
@@ -151,7 +151,7 @@ class Sender:
         return list(range(first, self.nxt))
 
     def _scored(self, received: set[int]) -> list[int]:
-        """What leaves with a scoreboard: lost segments first, then new ones, then holes (RFC 3517 §4)."""
+        """Segments that leave with a scoreboard: lost segments first, then new ones, then holes (RFC 3517 §4)."""
         if not received and not self.recovering and not self.after_timeout:
             return self._plain()
         newest = sorted(received)[-DUPLICATES:]
@@ -202,7 +202,7 @@ class Sender:
 
 @dataclass(frozen=True)
 class ModelRun:
-    """What arrived in order, and how often the timer fired."""
+    """Data that arrived in order, and the number of timeouts."""
 
     delivered: int
     timeouts: int

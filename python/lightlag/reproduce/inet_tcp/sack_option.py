@@ -1,4 +1,4 @@
-"""What a receiver reports above a hole: Fig. 1 (§2.1)."""
+"""Reports of a receiver above a hole: Fig. 1 (§2.1)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ TCP = {"profile": "inet", "mss": f"{MSS} B", "receive_buffer": f"{BUFFER} B"}
 
 @dataclass(frozen=True)
 class Windows:
-    """What a receiver with a slow application advertises to a sender that fills every window.
+    """Windows of a receiver with a slow application, to a sender that fills every window.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Windows:
 
     @property
     def shrunk(self) -> int:
-        """How often the right edge moved back."""
+        """The number of times that the right edge moved back."""
         return sum(later < earlier for earlier, later in itertools.pairwise(self.edges))
 
 

@@ -45,7 +45,7 @@ class Algorithm:
     probes: bool = False
 
     def changes(self, window: int, place: str = "defaults.tcp") -> dict[str, str]:
-        """What a scenario sets for it; `window` is what path and queue hold, in segments."""
+        """Its settings in a scenario; `window` is the capacity of path and queue in segments."""
         table = f'{{ algorithm = "{self.name}", sudden_window = {window} }}' if self.probes else f'"{self.name}"'
         return {f"{place}.congestion": table} | {f"{place}.{key}": value for key, value in self.sets.items()}
 

@@ -1,4 +1,4 @@
-"""Who gets what at a bottleneck: two algorithms, and one algorithm with three round-trip times."""
+"""Shares of a bottleneck: two algorithms, and one algorithm with three round-trip times."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _trips(limit: str, one: Algorithm, seed: int) -> list[float]:
 
 
 def trip_rows(found: RoundTrips) -> list[Row]:
-    """What the growth of a window says of rates with different round-trip times, and what comes of it."""
+    """Rates with different round-trip times, by the growth of the window and as measured."""
     forms = {
         "newreno": "between 1/RTT and 1/RTT² (losses at the same time)",
         "cubic": "nearer to each other than NewReno's",

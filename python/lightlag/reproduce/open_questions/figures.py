@@ -22,7 +22,7 @@ MARKERS = ("o", "s", "D", "v")
 SHARES = LinearSegmentedColormap.from_list("shares", [style.COLOURS[1], "white", style.COLOURS[0]])
 """From less than half over an even share to more."""
 CHOSEN = ("newreno", "cubic", "hybla", "bbr", "peach", "star", "wave")
-"""Where lines of all would be a tangle."""
+"""The algorithms in figures in which lines of all would be too many."""
 
 
 def _by_name(axes: Axes, names: list[str]) -> None:
@@ -149,7 +149,7 @@ def pairs(found: Pairs) -> Figure:
 
 @styled
 def round_trips(found: RoundTrips) -> Figure:
-    """How three flows with different round-trip times share a bottleneck."""
+    """Shares of three flows with different round-trip times."""
     names = [one.label for one in algorithms()]
     figure, panels = style.chart(1, 2, size=(6.4, 1.15 + 0.25 * len(names)), sharey=True)
     for axes, queue in zip(panels, QUEUES, strict=True):

@@ -20,7 +20,7 @@ ORDER = ("bbr", "hybla, paced", "cubic", "newreno")
 JUDGED_PER = 1e-3
 SHARE_OF_SEEDS = 0.8
 PROBE_S = 10.0
-"""How long BBR goes without emptying the path."""
+"""The time for which BBR does not empty the path."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Grid:
 
     @property
     def seeds(self) -> int:
-        """How many seeds where packets are lost."""
+        """The number of seeds where packets are lost."""
         return max(map(len, self.found.values()))
 
 
@@ -93,7 +93,7 @@ def _order_row(grid: Grid) -> Row:
 
 
 def _bbr_row(grid: Grid) -> Row:
-    """What it costs to empty the path every ten seconds: a round trip to fall to 4 segments, and one to stay."""
+    """The cost of emptying the path every ten seconds: a round trip to fall to 4 segments, and one to stay."""
     idle = 2 * GEO.rtt_s
     ideal = GEO.most_bps * PROBE_S / (PROBE_S + idle) / 1e6
     ours = grid.mean(GEO, 0.0, "bbr")

@@ -1,4 +1,4 @@
-"""How a flow starts: time until the link is full, and what that costs; CUBIC with three kinds of slow start."""
+"""Start of a flow: time until the link is full, and its cost; CUBIC with three kinds of slow start."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def starts(effort: Effort) -> dict[str, Start]:
 
 
 def rows(found: dict[str, Start], effort: Effort) -> list[Row]:
-    """How many round trips a start takes, against the closed form."""
+    """The round trips of a start, against the closed form."""
     one_segment = effort.map(lambda name: start(named(name), GEO, defaults__tcp__initial_window="1"), ("newreno",))[0]
     expected = GEO.fills_after(1)
     lines = [
@@ -156,7 +156,7 @@ def _cubic(orbit: Orbit, jitter: bool, kind: str) -> Start:
 
 
 def slow_start_layout(found: SlowStarts) -> Layout:
-    """What the kinds of slow start cost."""
+    """The cost of the kinds of slow start."""
     header = (
         *("path", "jitter", "slow start", "round trips to 90 %", "dropped packets"),
         *("5 MB arrived, s", "goodput of 60 s, Mbit/s"),
@@ -172,7 +172,7 @@ def slow_start_layout(found: SlowStarts) -> Layout:
 
 
 def slow_start_rows(found: SlowStarts) -> list[Row]:
-    """What CUBIC-INET's authors plan to look at: HyStart over a satellite."""
+    """HyStart over a satellite, which the authors of CUBIC-INET plan to study."""
     standard, hystart, plus = (found["GEO", False, kind] for kind in SLOW_STARTS)
     early = [found["GEO", True, kind] for kind in SLOW_STARTS]
     return [

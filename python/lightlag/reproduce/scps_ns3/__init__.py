@@ -95,7 +95,7 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
 
 
 def _beyond(reproduction: Reproduction, effort: Effort) -> None:
-    """What the paper leaves open."""
+    """Questions that the paper leaves open."""
     effort.progress("beyond the paper: NewReno after an overshoot")
     reproduction.add(overshoot.rows(overshoot.Overshoot.run(effort)))
     reproduction.notes += overshoot.NOTES

@@ -52,7 +52,7 @@ ITEM = "beyond: ACK interval"
 
 
 def rows(run: Intervals) -> list[Row]:
-    """How much the interval decides."""
+    """The influence of the interval."""
     return [*(_best_row(run, one) for one in KINDS), _insensitive_row(run)]
 
 

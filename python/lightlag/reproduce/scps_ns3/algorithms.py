@@ -50,7 +50,7 @@ def unrated(name: str) -> Transport:
 
 
 def rows(run: Algorithms) -> list[Row]:
-    """Who gains from a fixed ACK frequency."""
+    """The algorithms that gain from a fixed ACK frequency."""
     return [*(_gain_row(run, name) for name in ALGORITHMS), _queues_row(run)]
 
 

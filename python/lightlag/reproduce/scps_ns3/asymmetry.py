@@ -36,7 +36,7 @@ SEGMENTS = PAPERS_VEGAS.but("SCPS-TP, Vegas of 1995, segments counted", growth="
 NOT_RATED = SCPS.but("SCPS-TP without rate control", rate_control='{ rate = "1 Gbit/s" }')
 BELOW = NOT_RATED.but("SCPS-TP, rate control below it", **{"links.0.queue": "1000 packets"})
 READINGS = (SCPS, BELOW, LINUX_VEGAS, PAPERS_VEGAS, SEGMENTS, NOT_RATED)
-"""How the paper's SCPS-TP can be read; the first is the one that is judged."""
+"""Readings of the paper's SCPS-TP; the first one is judged."""
 MODELS = {
     SCPS: model.Ends(vegas=True, ack_interval_s=INTERVAL_S, rate_bps=1.5e6),
     NEWRENO: model.Ends(),
@@ -87,7 +87,7 @@ PLAIN = dataclasses.replace(MODELS[SCPS], smoothed=False)
 
 
 def ideal_bps(setting: Setting, ends: model.Ends | None = None) -> float:
-    """What the model of ns-3's rules says of a setting."""
+    """The result of the model of ns-3's rules for a setting."""
     path = model.Path(
         setting.return_bps, setting.delay_s, setting.mss, setting.mtu + 2, setting.forward_queue, setting.ber
     )
@@ -306,7 +306,7 @@ def queue_layout(run: Asymmetry) -> Layout:
 
 @dataclass(frozen=True)
 class Sequence:
-    """What one flow has sent over time.
+    """Data sent by one flow over time.
 
     Attributes
     ----------

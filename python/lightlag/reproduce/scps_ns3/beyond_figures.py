@@ -65,7 +65,7 @@ def intervals_of_acks(run: ack_intervals.Intervals) -> Figure:
 
 @styled
 def outage(run: outages.Outages) -> Figure:
-    """How late a file is after an outage."""
+    """The delay of a file after an outage."""
     figure, axes = style.chart(size=(6.4, 3.8))
     for at, one in enumerate(outages.KINDS):
         samples = [each for length in outages.OUTAGES_S for each in run.found[one.label, length]]

@@ -61,7 +61,7 @@ class Compression:
 
 
 def data_gain(mtu: int) -> float:
-    """What smaller headers give where bytes of IP are the limit: packets stay as large, and carry 12 B more.
+    """The gain of smaller headers where bytes of IP are the limit: packets keep their size and carry 12 B more.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def data_gain(mtu: int) -> float:
 
 
 def ack_gain() -> float:
-    """What they give where ACKs are.
+    """The gain where ACKs are the limit.
 
     Examples
     --------
@@ -86,7 +86,7 @@ ITEM = "beyond: compression"
 
 
 def rows(run: Compression) -> list[Row]:
-    """What is gained."""
+    """The gains."""
     return [_rated_row(run), *(_by_return_row(run, one) for one in KINDS), _narrow_row(run)]
 
 

@@ -41,10 +41,10 @@ FROZEN = RATE_ONLY.but("SCPS-TP, window from 1", congestion='"newreno"')
 STEERED = RATE_ONLY.but("SCPS-TP, Vegas steers", congestion=CONGESTION["Vegas"])
 """Corruption overrides the reaction to losses (§3.1), and nothing else: ns-3's Vegas goes on to steer the window."""
 READINGS = (STEERED, RATE_ONLY, FROZEN)
-"""What "congestion control off" and corruption can mean for SCPS-TP. Each is judged by the same numbers."""
+"""Readings of "congestion control off" and corruption for SCPS-TP, judged by the same numbers."""
 CURVES = (*READINGS, NEWRENO)
 PAPER = {NEWRENO: (110, 58)} | dict.fromkeys(READINGS, (300, 300))
-"""What the text says at both delays, in kbit/s."""
+"""The numbers of the text at both delays, in kbit/s."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def setting(transport: Transport, delay_s: float) -> Setting:
 
 
 def closed(transport: Transport, delay_s: float) -> str:
-    """What a closed form says of a point, in kbit/s."""
+    """The closed form of a point, in kbit/s."""
     p = equations.packet_error_rate(BER, 514)
     if transport is NEWRENO:
         pair = [equations.padhye_bps(p, 2 * delay_s, 472, delayed=b) / 1e3 for b in (2, 1)]

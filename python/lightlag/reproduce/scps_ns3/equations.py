@@ -20,7 +20,7 @@ def ack_clock_bps(return_bps: float, mss: int) -> float:
 
 
 def ack_share(return_bps: float, interval_s: float) -> float:
-    """Which share of the return link one ACK in each interval takes.
+    """The share of the return link that one ACK in each interval takes.
 
     Examples
     --------

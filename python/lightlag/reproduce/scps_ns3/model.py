@@ -33,7 +33,7 @@ MOST_HOLES = 6
 
 @dataclass(frozen=True)
 class Path:
-    """Where the model sends.
+    """The path of the model.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Ends:
-    """How the ends behave.
+    """The behaviour of the ends.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Ends:
 
 @dataclass
 class Receiver:
-    """What has arrived."""
+    """Data that has arrived."""
 
     expected: int = 0
     above: set[int] = field(default_factory=set)
@@ -165,7 +165,7 @@ class Window:
         self.ssthresh = max(self.ssthresh, 0.75 * self.cwnd)
 
     def threshold(self, flight: int) -> float:
-        """What a loss leaves."""
+        """The window after a loss."""
         return max(min(self.ssthresh, self.cwnd - 1), 2.0) if self.vegas else max(flight / 2, 2.0)
 
 
@@ -189,7 +189,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a transfer took.
+    """The course of a transfer.
 
     Attributes
     ----------
@@ -272,7 +272,7 @@ class _Run:
             self.at(arrival, lambda: self.arrives(segment))
 
     def flight(self) -> int:
-        """What is outstanding, less what duplicates tell of, plus what was sent again."""
+        """Outstanding segments, less those that duplicates report, plus retransmissions."""
         return max(self.following - self.una + self.repairs - self.duplicates, 0)
 
     def repair(self, segment: int) -> None:

@@ -78,11 +78,11 @@ class Outages:
         return cls({(one.label, d): runs[at * count : (at + 1) * count] for at, (one, d) in enumerate(points)})
 
     def late(self, one: Transport, length_s: float) -> list[float]:
-        """How late the runs were that came to an end."""
+        """The delays of the runs that finished."""
         return [each.late_s for each in self.found[one.label, length_s] if each.late_s is not None]
 
     def given_up(self, one: Transport, length_s: float) -> int:
-        """How many connections were given up."""
+        """The number of connections that were given up."""
         return sum(each.late_s is None for each in self.found[one.label, length_s])
 
 
@@ -103,7 +103,7 @@ ITEM = "beyond: outage"
 
 
 def rows(run: Outages) -> list[Row]:
-    """Who survives, and who is late."""
+    """Survival and delay of the transports."""
     return [*(_survival_row(run, one) for one in KINDS), _tcp_row(run), _probe_row(run), _told_row(run)]
 
 

@@ -1,4 +1,4 @@
-"""What ns-3 itself measures on this path: version 3.37, `benchmarks/peers/ns3/asymmetric.cc`.
+"""Measurements of ns-3 on this path: version 3.37, `benchmarks/peers/ns3/asymmetric.cc`.
 
     make target/peers/ns3-asymmetric
     target/peers/ns3-asymmetric --algorithm=TcpVegas --return=5 --interval=100 --access-queue=100000

@@ -103,13 +103,13 @@ class Repairs:
 
 
 def most_bps(ber: float, delay_s: float) -> float:
-    """What rate and losses allow: the handshake, the way of the last segment, and each lost segment once more."""
+    """The bound by rate and losses: handshake, delay of the last segment, and each lost segment once more."""
     full = equations.rated_bps(RATED_BPS, 472, equations.packet_error_rate(ber, 514))
     return 8 * FILE_BYTES / (3 * delay_s + 8 * FILE_BYTES / full)
 
 
 def rows(run: Repairs) -> list[Row]:
-    """What is expected of each."""
+    """The expectation for each."""
     return [
         _full_row(run),
         _once_row(run),

@@ -20,7 +20,7 @@ INTERVAL_S = 0.1
 BERS = (0.0, 1e-8, 1e-7, 1e-6, 3e-6, 1e-5)
 SEEDS = 10
 HOLES, UNITS = 6, 160
-"""What an ACK reports without and with bit vector."""
+"""Reports of an ACK without and with bit vector."""
 _SCPS = {"profile": "scps", "mss": f"{MSS} B", "rate_control": '{ rate = "9.5 Mbit/s" }'}
 _RATED = _SCPS | {"congestion": '"none"', "loss_assumption": "corruption"}
 _VEGAS = _SCPS | {"loss_assumption": '"congestion"'}
@@ -95,7 +95,7 @@ ITEM = "beyond: GEO"
 
 
 def rows(run: Satellite) -> list[Row]:
-    """Who is ahead where."""
+    """The order of the transports at each point."""
     return [
         *(_ahead_row(run, ber) for ber in BERS[2:]),
         _told_row(run),

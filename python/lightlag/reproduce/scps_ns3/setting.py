@@ -24,7 +24,7 @@ SPREAD = 0.01
 
 @dataclass(frozen=True)
 class Transport:
-    """How the ends behave.
+    """The behaviour of the ends.
 
     Attributes
     ----------

@@ -104,7 +104,7 @@ def _algorithms(found: Findings) -> Page:
 
 
 def _held(judgements: Sequence[Judgement]) -> str:
-    """How many of those that were judged hold.
+    """The number of judgements that hold, of those with a verdict.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What lightlag measures, beside closed forms."""
+"""Measurements of lightlag beside closed forms."""
 
 from __future__ import annotations
 

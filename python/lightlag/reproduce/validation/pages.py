@@ -16,7 +16,7 @@ from lightlag.errors import InputError
 from lightlag.reproduce.table import markdown_table
 
 FOLDER = Path("docs/validation")
-"""Where the pages of the repository are."""
+"""The folder of the pages in the repository."""
 
 NAMES = ("closed-forms", "algorithms", "kernel", "interoperability", "packet-scripts")
 """The pages in the order of the index; the papers follow in theirs."""

@@ -26,7 +26,7 @@ STEPS = 8
 
 
 class Law(abc.ABC):
-    """How a window grows and is reduced. It may keep a state for each flow: a new one for each use."""
+    """Growth and reduction of a window. It may keep a state for each flow, and is made anew for each use."""
 
     @abc.abstractmethod
     def slope(self, window: Windows, elapsed_s: Windows, rtt_s: float) -> Windows:

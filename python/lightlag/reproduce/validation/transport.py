@@ -1,4 +1,4 @@
-"""What algorithms do as a whole: how rates scale with the round trip, what they leave in queues, what they fill."""
+"""Algorithms as a whole: scaling of rates with the round trip, standing queues, and utilisation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def all_judgements(effort: Effort) -> list[Judgement]:
 
 @dataclass(frozen=True)
 class Scaling:
-    """How the rate of an algorithm changes from 50 to 500 ms under random losses.
+    """The change of an algorithm's rate from 50 to 500 ms under random losses.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def scaling(one: Scaling) -> list[Judgement]:
 
 @dataclass(frozen=True)
 class Standing:
-    """What flows alone leave in a deep queue.
+    """Standing queues of single flows at a deep buffer.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ LEAST_WINDOW = 4.5
 
 
 def utilisation(name: str) -> list[Judgement]:
-    """How much of a bottleneck BBR alone fills, apart from the time in which it probes for the round-trip time."""
+    """The share of a bottleneck that a single BBR flow uses, apart from the time in PROBE_RTT."""
     run = Run("bottleneck", {"defaults.tcp.congestion": name, "record.queue": "off"})
     trace = run.result().trace()
     time_s, cwnd = trace["time_s"].to_numpy(), trace["cwnd_segments"].to_numpy()

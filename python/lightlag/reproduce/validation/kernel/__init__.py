@@ -21,7 +21,7 @@ from lightlag.reproduce.validation.kernel.runs import Kept, measure, simulate
 __all__ = ["validate"]
 
 KEPT = Path("results/kernel.jsonl")
-"""Where the kernel's runs are kept."""
+"""The file that keeps the kernel's runs."""
 
 JOBS = 12
 REPEATS = 3
@@ -53,14 +53,14 @@ def validate(
     jobs
         Runs at a time, 12 by default: they take little time, and each has namespaces of its own.
     only
-        Run nothing but cells whose description contains this text, and print each of them.
+        Run only cells whose description contains this text, and print each of them.
     short
         Run a few cells that take seconds.
     again
         Measure the kernel anew even where it was measured before.
     kept
-        A file with the kernel's runs, of this kernel and these paths: what stands in it is not measured again, and an
-        interrupted measurement goes on where it ended.
+        A file with the runs of this kernel on these paths. They are not measured again, so an interrupted measurement
+        continues where it stopped.
     quiet
         Print nothing.
 

@@ -15,13 +15,13 @@ SAME = 0.95
 """The least share of transfers with a pattern of losses in which both numbers are the kernel's."""
 
 MEDIAN, WORST = 0.005, 0.05
-"""How far the median of the bulk cells, and each of them, may be from the kernel's goodput."""
+"""Largest deviations from the kernel's goodput, of the median of the bulk cells and of each cell."""
 
 ERRORS = 2
-"""Standard errors that a mean over seeds may miss `WORST` by: so much of a few flows that scatter is chance."""
+"""Standard errors by which a mean over seeds may exceed `WORST`: that much is chance in a few flows that scatter."""
 
 COMPLETION, COMPLETION_S = 0.01, 0.010
-"""How far a completion time may be from the kernel's: the larger of a share and of seconds."""
+"""Largest deviation of a completion time from the kernel's: the larger of a share and of seconds."""
 
 
 @dataclass(frozen=True)

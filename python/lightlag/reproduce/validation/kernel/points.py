@@ -84,7 +84,7 @@ class Point:
 
     @property
     def key(self) -> str:
-        """What tells it from all others."""
+        """The values that distinguish it from all others."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @property
@@ -143,7 +143,7 @@ PATTERNS: dict[str, tuple[int, ...]] = {
     "repair lost": (50, 101),
     **{f"scattered {number}": scattered(number) for number in range(1, 9)},
 }
-"""Which packets are lost of a transfer of `TRANSFER` segments."""
+"""The packets lost of a transfer of `TRANSFER` segments."""
 
 
 def patterns(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], names: tuple[str, ...]) -> Iterator[Point]:

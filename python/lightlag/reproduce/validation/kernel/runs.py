@@ -138,7 +138,7 @@ def _best(point: Point, stopped: threading.Event) -> Observed:
 
 
 def _waited(process: subprocess.Popen[str], stopped: threading.Event) -> tuple[str, str]:
-    """What the process printed, unless it takes too long or nobody waits for it any more."""
+    """The output of the process, unless it takes too long or is no longer needed."""
     until = time.monotonic() + MOST_S
     while True:
         try:
