@@ -1,4 +1,4 @@
-"""A run that is watched while it goes on: batches of what was recorded since the last."""
+"""A run that is watched while it goes on, in batches of new records."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine, _memory, _signals
+from lightlag._source import Live
 from lightlag._text import printable
 from lightlag.errors import InputError, Interrupted
-from lightlag.results import Result, _Live
+from lightlag.results import Result
 from lightlag.run import changes_of
 from lightlag.scenario import ScenarioLike, Sets, load_scenario
 
@@ -23,7 +24,7 @@ __all__ = ["Batch", "Stream", "stream"]
 
 @dataclass(frozen=True)
 class Batch:
-    """What was recorded in a part of a run.
+    """The records of a part of a run.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class Stream:
     def stop(self) -> Result:
         """Ends the run where it is. The result of a run that had not come to its end is ``interrupted``."""
         if self._result is None:
-            self._result = Result(_Live(self._steps.finish()))
+            self._result = Result(Live(self._steps.finish()))
         return self._result
 
     def _batch(self) -> Batch:
