@@ -232,6 +232,15 @@ impl Recovery {
         self.phase == Phase::Loss && self.episode.wants_new_data()
     }
 
+    /// Pacing holds what would leave next. Linux tries to send new data once in the test of a timeout
+    /// (`tcp_xmit_recovery`), and repairs when pacing ends (`tcp_tsq_write`): the test goes on beside them, if any left.
+    #[inline]
+    pub fn held_in_test(&mut self, board: &Scoreboard) {
+        if self.wants_new_data() && self.is_kernel() && !self.uses_sack() {
+            self.episode.repair_in_test(board.nxt() > self.point);
+        }
+    }
+
     /// There is no new data to test a timeout with.
     pub fn give_up_test(&mut self) {
         self.episode.give_up_test();

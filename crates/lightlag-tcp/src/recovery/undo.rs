@@ -29,6 +29,8 @@ enum Test {
     Head,
     /// Step 2: new data leaves instead of more retransmissions.
     New,
+    /// New data left, and repairs follow: only what left once proves anything (Linux, FLAG_ORIG_SACK_ACKED).
+    Beside,
 }
 
 /// What an episode did that may have to be taken back.
@@ -81,6 +83,11 @@ impl Episode {
     /// Whether F-RTO wants new data instead of retransmissions now.
     pub(super) fn wants_new_data(&self) -> bool {
         self.test == Test::New
+    }
+
+    /// Repairs go on; so does the test, if new data left.
+    pub(super) fn repair_in_test(&mut self, left: bool) {
+        self.test = if left { Test::Beside } else { Test::Off };
     }
 
     /// There is no new data to send: the repair goes on (RFC 5682 §2.1 step 2).
@@ -141,8 +148,10 @@ impl Episode {
             Test::Head if advanced && board.una() < point => Test::New,
             Test::Head if !advanced && sack => Test::Head,
             Test::New if !advanced && !news.duplicate => Test::New,
+            Test::Beside if !news.duplicate => Test::Beside,
             _ => Test::Off,
         };
-        step == Test::New && advanced && !sack
+        let proves = step == Test::New || step == Test::Beside && !news.delivery.retransmitted;
+        proves && advanced && !sack
     }
 }

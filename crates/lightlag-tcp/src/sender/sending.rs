@@ -61,6 +61,7 @@ impl Sender {
             }
             Ok(_) if self.pacer.holds(now) && !self.in_burst() => {
                 self.pacer.wait();
+                self.recovery.held_in_test(&self.board);
                 self.arm_tail_if_stale(now, config);
                 self.note_limit(now, Limit::Pacing, account);
                 None
