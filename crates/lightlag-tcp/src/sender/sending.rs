@@ -13,6 +13,10 @@ const OVERRIDE: Duration = Duration::from_secs(1);
 /// Repairs of a head that have a timeout of their own (how often the SCPS-TP reference implementation reports a hole).
 const RESNACK: u8 = 3;
 
+/// A kernel takes about so long over an ACK before it looks for new data. Of 18600 repairs of a 6.18 kernel's BBR after
+/// timeouts 50 were overtaken, with an ACK every 1.2 ms.
+const ACK_TAKES: Duration = Duration::from_micros(4);
+
 /// What leaves next.
 pub(super) enum Choice {
     New(Chunk),
@@ -51,7 +55,17 @@ impl Sender {
             self.note_limit(now, Limit::Pacing, account);
             return None;
         };
-        match self.choose(now, room, config) {
+        let choice = self.choose(now, room, config);
+        if matches!(choice, Ok(Choice::Again(_)))
+            && self.is_overtaken(now, config)
+            && let Ok(chunk) = self.next_new(room)
+        {
+            if !self.in_burst() {
+                self.begin_burst(now, room);
+            }
+            return Some(self.send_new(now, chunk, config));
+        }
+        match choice {
             Ok(Choice::Wait) => {
                 // As if the window were full that leaves less room.
                 let of_peer = self.peer_edge.saturating_sub(self.board.nxt());
@@ -84,6 +98,15 @@ impl Sender {
                 None
             }
         }
+    }
+
+    /// Whether new data leaves before a repair that pacing holds. Linux compares a repair with the clock as the ACK came, and
+    /// new data with the clock after it has taken the ACK in (`tcp_pacing_check`; `tcp_write_xmit` calls
+    /// `tcp_mstamp_refresh`): what pacing frees between the two is new data.
+    fn is_overtaken(&self, now: Instant, config: &Config) -> bool {
+        let begun = self.in_burst() && self.last_sent == now;
+        let freed = self.pacer.holds(now) && self.pacer.next_departure() <= now + ACK_TAKES;
+        config.tso && !self.resend_head && (begun || freed)
     }
 
     /// Bytes that may leave now; `None` if something waits for the next burst.
