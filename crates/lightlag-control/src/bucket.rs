@@ -2,18 +2,17 @@
 //!
 //! Tokens are bytes of IP packets. They flow in at the rate R and fill at most B, so that any time t carries at most
 //! B + R t. A packet of L bytes leaves once there are L. All connections of a route take from one bucket, and where it is
-//! empty, in the order in which they came.
+//! empty, in the order in which they came. The bucket belongs to the host whose route it is, which lends it to each.
 
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A byte in the units of the credit: bits times the nanoseconds of a second.
 const BYTE: u128 = 8_000_000_000;
 
-/// The state of a bucket.
+/// The bucket of a route.
 #[derive(Debug)]
-struct Bucket {
+pub struct Bucket {
     rate: Rate,
     /// What it holds, and what is in it at `at`, in parts of a byte.
     size: u128,
@@ -24,6 +23,37 @@ struct Bucket {
 }
 
 impl Bucket {
+    /// A full bucket of so many bytes.
+    pub fn new(rate: Rate, size: Bytes) -> Self {
+        let size = u128::from(size.0) * BYTE;
+        Self { rate, size, credit: size, at: Instant::ZERO, waiting: VecDeque::new(), members: 0 }
+    }
+
+    /// One more connection takes from it, whose packets have an IP header of so many bytes.
+    pub fn join(&mut self, network_header: u32) -> Member {
+        self.members += 1;
+        Member { number: self.members, network_header }
+    }
+
+    /// Takes the tokens of a TCP segment of so many bytes, headers included, or says when they will be there. A member that
+    /// has to wait keeps its place.
+    pub fn ask(&mut self, now: Instant, member: Member, segment: u32) -> Result<(), Instant> {
+        let parts = member.parts(segment).min(self.size);
+        self.take(now, member.number, parts)
+    }
+
+    /// A segment of `left` bytes left, or none, where tokens for `asked` bytes were taken.
+    pub fn settle(&mut self, member: Member, asked: Option<u32>, left: Option<u32>) {
+        let of = |segment: Option<u32>| segment.map_or(0, |segment| member.parts(segment));
+        let back = self.credit + of(asked).min(self.size);
+        self.credit = back.saturating_sub(of(left)).min(self.size);
+    }
+
+    /// The member has nothing to send any more.
+    pub fn leave(&mut self, member: Member) {
+        self.waiting.retain(|waiting| waiting.member != member.number);
+    }
+
     fn refill(&mut self, now: Instant) {
         let earned = u128::from(now.since(self.at).as_nanos()) * u128::from(self.rate.as_bps());
         self.credit = (self.credit + earned).min(self.size);
@@ -42,7 +72,7 @@ impl Bucket {
     }
 
     /// Takes these parts if they are there, and says when they will be otherwise.
-    fn ask(&mut self, now: Instant, member: u64, parts: u128) -> Result<(), Instant> {
+    fn take(&mut self, now: Instant, member: u64, parts: u128) -> Result<(), Instant> {
         self.refill(now);
         if self.members > 1 {
             return self.queue(now, member, parts);
@@ -89,68 +119,17 @@ struct Waiting {
     ready: Instant,
 }
 
-/// A bucket that several connections share.
-#[derive(Clone, Debug)]
-pub struct Route(Arc<Mutex<Bucket>>);
-
-impl Route {
-    /// A full bucket of so many bytes.
-    pub fn new(rate: Rate, size: Bytes) -> Self {
-        let size = u128::from(size.0) * BYTE;
-        let bucket = Bucket { rate, size, credit: size, at: Instant::ZERO, waiting: VecDeque::new(), members: 0 };
-        Self(Arc::new(Mutex::new(bucket)))
-    }
-
-    fn bucket(&self) -> MutexGuard<'_, Bucket> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A connection's way to its route.
-#[derive(Debug)]
-pub struct Limiter {
-    route: Route,
-    member: u64,
+/// A connection that takes from a bucket.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    number: u64,
     /// Bytes of an IP header.
     network_header: u32,
 }
 
-impl Limiter {
-    /// One more connection on this route, whose packets have an IP header of so many bytes.
-    pub fn new(route: Route, network_header: u32) -> Self {
-        let member = {
-            let mut bucket = route.bucket();
-            bucket.members += 1;
-            bucket.members
-        };
-        Self { route, member, network_header }
-    }
-
-    /// Takes the tokens of a TCP segment of so many bytes, headers included, or says when they will be there. Who has to wait
-    /// keeps its place.
-    pub fn ask(&self, now: Instant, segment: u32) -> Result<(), Instant> {
-        let parts = self.parts(segment);
-        let mut bucket = self.route.bucket();
-        let parts = parts.min(bucket.size);
-        bucket.ask(now, self.member, parts)
-    }
-
-    /// A segment of `left` bytes left, or none, where tokens for `asked` bytes were taken.
-    pub fn settle(&self, asked: Option<u32>, left: Option<u32>) {
-        let of = |segment: Option<u32>| segment.map_or(0, |segment| self.parts(segment));
-        let mut bucket = self.route.bucket();
-        let back = bucket.credit + of(asked).min(bucket.size);
-        bucket.credit = back.saturating_sub(of(left)).min(bucket.size);
-    }
-
-    fn parts(&self, segment: u32) -> u128 {
+impl Member {
+    fn parts(self, segment: u32) -> u128 {
         u128::from(self.network_header + segment) * BYTE
-    }
-
-    /// It has nothing to send any more.
-    pub fn leave(&self) {
-        let member = self.member;
-        self.route.bucket().waiting.retain(|waiting| waiting.member != member);
     }
 }
 

@@ -12,11 +12,11 @@ use crate::hosts::dialogue::Dialogue;
 use crate::hosts::ends::{self, End, Numbers, Role};
 use crate::hosts::relay::Relay;
 use crate::hosts::source::Source;
-use crate::hosts::{Endpoint, Hosts, Outcome, Task};
+use crate::hosts::{Buckets, Endpoint, Hosts, Outcome, Task};
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
-use lightlag_control::bucket::Route;
+use lightlag_control::bucket::Bucket;
 use lightlag_core::{Instant, RandomStream};
 use lightlag_net::NodeId;
 use lightlag_scenario::{Flow, Network, Part, Record, Split, Transport};
@@ -37,7 +37,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     // As many as there are, not the next power of two: an endpoint is large.
     let mut endpoints = Vec::with_capacity(numbers.of_connections());
     endpoints.extend(ends.map(|(at, end)| endpoint(at, end, &network, &numbers, seed)));
-    share_buckets(&mut endpoints, network.ip.header());
+    let buckets = share_buckets(&mut endpoints, network.ip.header());
     give_ids(&mut endpoints);
     share_cookies(&mut endpoints, &network, seed);
     let mut datagrams = datagrams(&network, &numbers, seed);
@@ -64,6 +64,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
         endings: BTreeMap::new(),
         open_transfers: flows.iter().filter(|flow| flow.is_finite()).count(),
         endpoints,
+        buckets,
         datagrams,
         numbers,
         relays,
@@ -167,15 +168,20 @@ fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
 }
 
 /// Connections that leave a node on the same link at the same rate share one bucket.
-fn share_buckets(endpoints: &mut [Endpoint], ip_header: u32) {
+fn share_buckets(endpoints: &mut [Endpoint], ip_header: u32) -> Buckets {
+    let mut buckets = Buckets::default();
     let mut routes = BTreeMap::new();
-    for endpoint in endpoints {
+    for (at, endpoint) in endpoints.iter_mut().enumerate() {
         if let Some((rate, size)) = endpoint.connection.bucket() {
-            let key = (endpoint.out.0, rate, size);
-            let route = routes.entry(key).or_insert_with(|| Route::new(rate, size)).clone();
-            endpoint.connection.share(route, ip_header);
+            let number = *routes.entry((endpoint.out.0, rate, size)).or_insert_with(|| {
+                buckets.all.push(Bucket::new(rate, size));
+                buckets.all.len() - 1
+            });
+            buckets.of.insert(at, number);
+            endpoint.connection.share(&mut buckets.all[number], ip_header);
         }
     }
+    buckets
 }
 
 /// Connections whose headers are to be compressed get ids, at each node those from 1 on for every other node. Those for

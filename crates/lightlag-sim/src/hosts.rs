@@ -1,9 +1,10 @@
 //! Hosts: the ends of flows, and what their applications do.
 
 use crate::body::Packet;
+use lightlag_control::bucket::Bucket;
 use lightlag_core::Instant;
 use lightlag_net::{LinkId, NodeId};
-use lightlag_tcp::{Connection, Failure};
+use lightlag_tcp::{Connection, Failure, Segment};
 use std::collections::BTreeMap;
 
 pub(crate) mod application;
@@ -27,6 +28,7 @@ use relay::Relay;
 /// All ends of flows.
 pub(crate) struct Hosts {
     pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) buckets: Buckets,
     /// Ends of flows of UDP: their numbers come behind those of `endpoints`.
     pub(crate) datagrams: Datagrams,
     pub(crate) numbers: Numbers,
@@ -47,6 +49,40 @@ impl Hosts {
     pub(crate) fn addressees(&self) -> Addressees<'_> {
         Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams }
     }
+
+    /// The next segment of this endpoint, until there is none.
+    #[inline]
+    pub(crate) fn next_segment(&mut self, now: Instant, at: usize) -> Option<Segment> {
+        if self.buckets.all.is_empty() {
+            self.endpoints[at].connection.poll_segment(now)
+        } else {
+            self.next_limited(now, at)
+        }
+    }
+
+    /// This endpoint's connection is no more, and sends nothing that would show it to those that wait with it.
+    pub(crate) fn vacate(&mut self, at: usize) {
+        if let Some(number) = self.buckets.of.get(&at) {
+            self.endpoints[at].connection.vacate(&mut self.buckets.all[*number]);
+        }
+    }
+
+    #[cold]
+    fn next_limited(&mut self, now: Instant, at: usize) -> Option<Segment> {
+        let connection = &mut self.endpoints[at].connection;
+        match self.buckets.of.get(&at) {
+            Some(number) => connection.poll_limited(now, &mut self.buckets.all[*number]),
+            None => connection.poll_segment(now),
+        }
+    }
+}
+
+/// The token buckets of the nodes, each for the connections that leave on one link at one rate.
+#[derive(Debug, Default)]
+pub(crate) struct Buckets {
+    pub(crate) all: Vec<Bucket>,
+    /// The bucket of an endpoint that has one.
+    pub(crate) of: BTreeMap<usize, usize>,
 }
 
 /// One end of a connection.

@@ -249,6 +249,7 @@ impl<T: Tap> World<T> {
             let flow = entry.flow as usize;
             if relay.proxy == proxy && relay.crash(now, &mut entry.connection, &mut exit.connection) {
                 self.hosts.flow_fails(now, flow, Failure::Crashed);
+                ends.into_iter().for_each(|end| self.hosts.vacate(end));
             }
         }
         self.agenda.settle(Due::Crash, self.clerks.crashes.last().map(|(at, _)| *at));
@@ -258,9 +259,9 @@ impl<T: Tap> World<T> {
     #[inline]
     fn flush(&mut self, now: Instant, at: usize, received: bool) {
         loop {
+            let Some(segment) = self.hosts.next_segment(now, at) else { break };
             // Read after the segment is made, not before the loop: what would have to be kept over the call is not.
-            let Endpoint { connection, peer_node, peer, out, role, .. } = &mut self.hosts.endpoints[at];
-            let Some(segment) = connection.poll_segment(now) else { break };
+            let Endpoint { connection, peer_node, peer, out, role, .. } = &self.hosts.endpoints[at];
             let supersedes = segment.len == 0 && connection.supersedes();
             let size = self.ip_header + segment.header_len() + u32::from(segment.len);
             let (out, role) = (*out, *role);

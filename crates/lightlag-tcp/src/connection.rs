@@ -293,7 +293,7 @@ impl Connection {
     #[cold]
     fn poll_seldom(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
-            _ if self.gate.is_some() => self.poll_gate(now),
+            _ if self.gate.is_some() => self.poll_gate(now, None),
             State::Closed | State::Listen => self.poll_answer(now),
             _ => self.poll_syn(now),
         }

@@ -2,7 +2,7 @@
 
 mod path;
 
-use lightlag_control::bucket::Route;
+use lightlag_control::bucket::Bucket;
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use lightlag_tcp::config::{LossAssumption, RateControl, Scps, SnackForm};
@@ -252,21 +252,27 @@ fn acks_wait_for_tokens_and_tell_the_newest_state_then() {
 #[test]
 fn a_route_is_shared() {
     let config = Arc::new(rated(1_500_000));
-    let route = Route::new(Rate::from_bps(1_500_000).unwrap(), Bytes(2_760));
+    let mut bucket = Bucket::new(Rate::from_bps(1_500_000).unwrap(), Bytes(2_760));
     let mut paths: Vec<Path> = (0..2)
         .map(|_| {
             let mut path = Path::new((*config).clone(), 250);
-            path.ends[CLIENT].share(route.clone(), 20);
+            path.ends[CLIENT].share(&mut bucket, 20);
             path
         })
         .collect();
+    let mut bucket = Some(bucket);
+    let mut lend = |path: &mut Path, what: &dyn Fn(&mut Path)| {
+        path.bucket = bucket.take();
+        what(path);
+        bucket = path.bucket.take();
+    };
     for path in &mut paths {
-        path.transfer(2_000 * 512);
+        lend(path, &|path| path.transfer(2_000 * 512));
     }
     // Both in one time.
     for now in 1..5_000 {
         for path in &mut paths {
-            path.run_until(at(now));
+            lend(path, &|path| path.run_until(at(now)));
         }
     }
     let counts = [0, 1].map(|n: usize| paths[n].data(CLIENT).len() as f64);

@@ -78,9 +78,7 @@ impl Connection {
         self.account.statistics.failure = failure;
         self.sender.stop();
         self.receiver.stop();
-        if let Some(limiter) = self.limiter() {
-            limiter.leave();
-        }
+        self.leave_bucket();
         self.linger = Instant::MAX;
         self.handshake_due = false;
         self.keep_alive = None;

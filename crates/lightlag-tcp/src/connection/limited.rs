@@ -8,7 +8,7 @@ use super::marks::ECN_BYTES_LEN;
 use super::{Connection, State};
 use crate::config::Config;
 use crate::segment::{HEADER, Segment};
-use lightlag_control::bucket::{Limiter, Route};
+use lightlag_control::bucket::{Bucket, Member};
 use lightlag_core::{Bytes, Instant, Rate};
 
 /// Bytes of an IPv4 header.
@@ -35,12 +35,33 @@ pub(super) struct Gate {
     pub(super) compression: Option<Compression>,
 }
 
+/// The place of a connection at a bucket.
+#[derive(Debug)]
+pub(super) struct Limiter {
+    member: Member,
+    /// The bucket, if it shares it with nobody. A shared one is lent for each segment.
+    own: Option<Box<Bucket>>,
+    /// It gives up its place where it waits.
+    leaves: bool,
+}
+
+impl Limiter {
+    /// Gives up its place in the queue, if the connection is no more.
+    fn vacate(&mut self, bucket: &mut Bucket) -> Member {
+        if std::mem::take(&mut self.leaves) {
+            bucket.leave(self.member);
+        }
+        self.member
+    }
+}
+
 impl Connection {
     /// The bucket of an end with this configuration, which it shares with nobody.
     pub(super) fn gate_of(config: &Config, passive: bool) -> Option<Box<Gate>> {
         let (rate, size) = Self::bucket_of(config, passive)?;
-        let limiter = Some(Limiter::new(Route::new(rate, size), IPV4));
-        Some(Box::new(Gate { limiter, compression: None }))
+        let mut bucket = Box::new(Bucket::new(rate, size));
+        let limiter = Limiter { member: bucket.join(IPV4), own: Some(bucket), leaves: false };
+        Some(Box::new(Gate { limiter: Some(limiter), compression: None }))
     }
 
     fn bucket_of(config: &Config, passive: bool) -> Option<(Rate, Bytes)> {
@@ -54,38 +75,71 @@ impl Connection {
         Self::bucket_of(&self.config, self.passive)
     }
 
-    /// Takes its tokens from this route, together with others. An IP header has so many bytes.
-    pub fn share(&mut self, route: Route, network_header: u32) {
-        self.gate.get_or_insert_default().limiter = Some(Limiter::new(route, network_header));
+    /// Takes its tokens from this bucket, together with others: from now on it sends by [`Self::poll_limited`]. An IP header
+    /// has so many bytes.
+    pub fn share(&mut self, bucket: &mut Bucket, network_header: u32) {
+        let limiter = Limiter { member: bucket.join(network_header), own: None, leaves: false };
+        self.gate.get_or_insert_default().limiter = Some(limiter);
+    }
+
+    /// The next segment to send, until there is none, of a connection that [shares](Self::share) this bucket.
+    pub fn poll_limited(&mut self, now: Instant, bucket: &mut Bucket) -> Option<Segment> {
+        self.poll_gate(now, Some(bucket))
+    }
+
+    /// If it is no more, others need not wait for it: for an owner that does not poll it again.
+    pub fn vacate(&mut self, bucket: &mut Bucket) {
+        if let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) {
+            limiter.vacate(bucket);
+        }
+    }
+
+    /// The connection is no more: the next poll gives up its place.
+    pub(super) fn leave_bucket(&mut self) {
+        if let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) {
+            limiter.leaves = true;
+        }
     }
 
     /// The next segment, if there are tokens for it, with a compressed header where both ends agreed on that.
     #[cold]
     #[inline(never)]
-    pub(super) fn poll_gate(&mut self, now: Instant) -> Option<Segment> {
-        if self.has_nothing() {
-            return None;
+    pub(super) fn poll_gate(&mut self, now: Instant, shared: Option<&mut Bucket>) -> Option<Segment> {
+        let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) else {
+            return if self.has_nothing() { None } else { self.poll_through(now) };
+        };
+        let mut own = limiter.own.take();
+        let bucket = own.as_deref_mut().or(shared).expect("a connection that shares its bucket is polled with it");
+        let member = limiter.vacate(bucket);
+        let segment = if self.has_nothing() { None } else { self.poll_with_tokens(now, bucket, member) };
+        if let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) {
+            limiter.own = own;
         }
-        let asked = self.limiter().is_some().then(|| self.next_len(now)).flatten();
-        if let (Some(bytes), Some(limiter)) = (asked, self.limiter())
-            && let Err(ready) = limiter.ask(now, bytes)
-        {
+        segment
+    }
+
+    /// The next segment, if this bucket has the tokens for it.
+    fn poll_with_tokens(&mut self, now: Instant, bucket: &mut Bucket, member: Member) -> Option<Segment> {
+        let asked = self.next_len(now);
+        if let Some(Err(ready)) = asked.map(|bytes| bucket.ask(now, member, bytes)) {
             self.sender.wait_for_tokens(now, ready, &self.config, &mut self.account);
             return None;
         }
-        let segment = match self.state {
+        let segment = self.poll_through(now);
+        let left = segment.as_ref().map(|segment| segment.header_len() + u32::from(segment.len));
+        debug_assert!(left <= asked, "{left:?} B leave, asked for were {asked:?}");
+        if left != asked {
+            bucket.settle(member, asked, left);
+        }
+        segment
+    }
+
+    fn poll_through(&mut self, now: Instant) -> Option<Segment> {
+        match self.state {
             State::Closed | State::Listen => self.poll_answer(now),
             State::SynSent | State::SynReceived => self.poll_syn(now),
             _ => self.poll_open_gate(now),
-        };
-        if let Some(limiter) = self.limiter() {
-            let left = segment.as_ref().map(|segment| segment.header_len() + u32::from(segment.len));
-            debug_assert!(left <= asked, "{left:?} B leave, asked for were {asked:?}");
-            if left != asked {
-                limiter.settle(asked, left);
-            }
         }
-        segment
     }
 
     /// Whether nothing can want to leave: the usual case of an end that only receives, between two ACKs.
@@ -106,10 +160,6 @@ impl Connection {
         };
         self.gate = gate;
         segment
-    }
-
-    pub(super) fn limiter(&self) -> Option<&Limiter> {
-        self.gate.as_ref()?.limiter.as_ref()
     }
 
     /// Bytes of the segment that wants to leave next, or a few more; `None` if none does. In the order in which they leave.

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use lightlag_control::bucket::Bucket;
 use lightlag_control::congestion::{Ack, Allowance, Cause, Congestion, CongestionControl};
 use lightlag_core::{Codepoint, Duration, Instant};
 use lightlag_tcp::segment::{Flags, SeqNumber};
@@ -43,6 +44,8 @@ pub struct Path {
     count: u64,
     fate: Bend,
     mark: Box<dyn FnMut(&Sent) -> bool>,
+    /// The bucket of the client's route, where it shares one.
+    pub bucket: Option<Bucket>,
 }
 
 /// Segments of 1000 bytes, no options, no delayed ACKs, ten segments to begin with.
@@ -88,6 +91,7 @@ impl Path {
             count: 0,
             fate: Box::new(|_, delay| vec![delay]),
             mark: Box::new(|_| false),
+            bucket: None,
         }
     }
 
@@ -121,7 +125,12 @@ impl Path {
 
     /// Sends what an end has to send.
     pub fn flush(&mut self, from: usize) {
-        while let Some(segment) = self.ends[from].poll_segment(self.now) {
+        loop {
+            let segment = match &mut self.bucket {
+                Some(bucket) if from == CLIENT => self.ends[from].poll_limited(self.now, bucket),
+                _ => self.ends[from].poll_segment(self.now),
+            };
+            let Some(segment) = segment else { break };
             let sent = Sent { at: self.now, from, data_index: self.data_sent[from], segment };
             self.data_sent[from] += usize::from(segment.len > 0);
             self.log.push(sent);
