@@ -19,26 +19,31 @@ impl Pacer {
     }
 
     /// When the next segment may leave.
+    #[inline]
     pub fn next_departure(&self) -> Instant {
         self.next
     }
 
     /// Whether a segment has to wait.
+    #[inline]
     pub fn holds(&self, now: Instant) -> bool {
         self.next > now
     }
 
     /// Something waits for its departure.
+    #[inline]
     pub fn wait(&mut self) {
         self.timer = self.next;
     }
 
     /// Wakes the sender at this time: something waits until then.
+    #[inline]
     pub fn wait_until(&mut self, time: Instant) {
         self.timer = time;
     }
 
     /// The time has come, if it has.
+    #[inline]
     pub fn wake(&mut self, now: Instant) {
         if self.timer <= now {
             self.timer = Instant::MAX;
@@ -46,11 +51,13 @@ impl Pacer {
     }
 
     /// A segment left that takes so much time at the pacing rate.
+    #[inline]
     pub fn sent(&mut self, now: Instant, time: Duration) {
         self.next = self.next.max(now) + time;
     }
 
     /// A burst left that takes so much time; what it left later than it might have, it makes good by half at most.
+    #[inline]
     pub fn sent_burst(&mut self, now: Instant, time: Duration) {
         let late = now.since(self.next);
         self.next = self.next.max(now) + time.saturating_sub(late.min(time / 2));

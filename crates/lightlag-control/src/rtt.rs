@@ -64,6 +64,7 @@ pub enum VarianceGain {
 impl VarianceGain {
     /// `old` moved towards `sample` by the gain.
     // A division by a number that is not a constant takes as long as the rest of a round-trip sample.
+    #[inline]
     pub fn smooth(self, old: Duration, sample: Duration) -> Duration {
         match self {
             Self::Quarter => (old * 3 + sample) / 4,
@@ -72,6 +73,7 @@ impl VarianceGain {
     }
 
     /// One over the gain.
+    #[inline]
     pub fn divisor(self) -> u64 {
         match self {
             Self::Quarter => 4,
@@ -204,6 +206,7 @@ impl RttEstimator {
     }
 
     /// Notes a round-trip time for the minimum and for the last value, without touching the RTO.
+    #[inline]
     pub fn observe(&mut self, rtt: Duration) {
         self.latest = rtt;
         self.min = self.min.min(rtt);
@@ -216,41 +219,49 @@ impl RttEstimator {
     }
 
     /// Doubles the RTO (RFC 6298 §5.5).
+    #[inline]
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(32);
     }
 
     /// Ends a back-off without a sample: what was backed off were probes, not data.
+    #[inline]
     pub fn end_back_off(&mut self) {
         self.backoff = 0;
     }
 
     /// The timeout now, with its back-off, at most `config.max`.
+    #[inline]
     pub fn rto(&self, config: &Rto) -> Duration {
         (self.base * (1 << self.backoff)).min(config.max)
     }
 
     /// The timeout without its back-off.
+    #[inline]
     pub fn plain_rto(&self, config: &Rto) -> Duration {
         self.base.min(config.max)
     }
 
     /// SRTT; zero before the first sample.
+    #[inline]
     pub fn srtt(&self) -> Duration {
         self.srtt
     }
 
     /// RTTVAR; four times that with [`Variance::Peak`].
+    #[inline]
     pub fn variance(&self) -> Duration {
         self.variance
     }
 
     /// The last round-trip time seen; zero before the first.
+    #[inline]
     pub fn latest(&self) -> Duration {
         self.latest
     }
 
     /// The smallest round-trip time seen; [`Duration::MAX`] before the first.
+    #[inline]
     pub fn min(&self) -> Duration {
         self.min
     }
