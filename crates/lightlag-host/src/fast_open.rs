@@ -123,7 +123,7 @@ impl Memory {
         if self.servers.len() >= MOST_SERVERS && !self.servers.contains_key(&(local, server)) {
             self.servers.pop_first();
         }
-        self.servers.entry((local, server)).or_default().clone()
+        *self.servers.entry((local, server)).or_default()
     }
 
     fn rests(&self, now: Instant, rest: Duration) -> bool {
@@ -277,8 +277,13 @@ impl Stack {
         }
     }
 
-    /// A segment arrived: a server that took data with the SYN shows that the path lets it through.
-    pub(crate) fn note_success(&mut self, id: SocketId) {
+    /// A segment arrived: a SYN-ACK may teach something of the server, and one that took data with the SYN shows that the
+    /// path lets it through.
+    pub(crate) fn note_success(&mut self, id: SocketId, ends: (IpAddr, IpAddr)) {
+        let lesson = self.stream_mut(id).and_then(|stream| stream.connection.take_lesson());
+        if let (Some(lesson), Some(jar)) = (lesson, self.fast_open.servers.get_mut(&ends)) {
+            jar.take(lesson);
+        }
         if self.fast_open.swallowed.is_none() {
             return;
         }

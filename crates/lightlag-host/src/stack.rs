@@ -242,7 +242,7 @@ impl Stack {
                     }
                 }
                 self.note_confirmation(now, id);
-                self.note_success(id);
+                self.note_success(id, (local.ip(), remote.ip()));
                 self.enqueue(id);
             }
             Some(initial) if self.listener_at(local).is_some() => {

@@ -12,7 +12,7 @@ use crate::hosts::dialogue::Dialogue;
 use crate::hosts::ends::{self, End, Numbers, Role};
 use crate::hosts::relay::Relay;
 use crate::hosts::source::Source;
-use crate::hosts::{Buckets, Endpoint, Hosts, Outcome, Task};
+use crate::hosts::{Endpoint, Hosts, Outcome, Shared, Task};
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
@@ -37,9 +37,10 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     // As many as there are, not the next power of two: an endpoint is large.
     let mut endpoints = Vec::with_capacity(numbers.of_connections());
     endpoints.extend(ends.map(|(at, end)| endpoint(at, end, &network, &numbers, seed)));
-    let buckets = share_buckets(&mut endpoints, network.ip.header());
+    let mut shared = Shared::default();
+    share_buckets(&mut shared, &mut endpoints, network.ip.header());
     give_ids(&mut endpoints);
-    share_cookies(&mut endpoints, &network, seed);
+    share_cookies(&mut shared, &mut endpoints, &network, seed);
     let mut datagrams = datagrams(&network, &numbers, seed);
     let Network { links, flows, proxies, splits, ip, .. } = network;
     let dialogues = dialogues(&flows, &numbers, &mut endpoints, seed);
@@ -64,7 +65,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
         endings: BTreeMap::new(),
         open_transfers: flows.iter().filter(|flow| flow.is_finite()).count(),
         endpoints,
-        buckets,
+        shared,
         datagrams,
         numbers,
         relays,
@@ -168,20 +169,18 @@ fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
 }
 
 /// Connections that leave a node on the same link at the same rate share one bucket.
-fn share_buckets(endpoints: &mut [Endpoint], ip_header: u32) -> Buckets {
-    let mut buckets = Buckets::default();
+fn share_buckets(shared: &mut Shared, endpoints: &mut [Endpoint], ip_header: u32) {
     let mut routes = BTreeMap::new();
     for (at, endpoint) in endpoints.iter_mut().enumerate() {
         if let Some((rate, size)) = endpoint.connection.bucket() {
             let number = *routes.entry((endpoint.out.0, rate, size)).or_insert_with(|| {
-                buckets.all.push(Bucket::new(rate, size));
-                buckets.all.len() - 1
+                shared.buckets.push(Bucket::new(rate, size));
+                shared.buckets.len() - 1
             });
-            buckets.of.insert(at, number);
-            endpoint.connection.share(&mut buckets.all[number], ip_header);
+            shared.of.entry(at).or_default().bucket = Some(number);
+            endpoint.connection.share(&mut shared.buckets[number], ip_header);
         }
     }
-    buckets
 }
 
 /// Connections whose headers are to be compressed get ids, at each node those from 1 on for every other node. Those for
@@ -200,21 +199,23 @@ fn give_ids(endpoints: &mut [Endpoint]) {
 }
 
 /// Connections that one host opens to another share the cookie of the server, and whether the client knows it.
-fn share_cookies(endpoints: &mut [Endpoint], network: &Network, seed: u64) {
-    let mut jars: BTreeMap<(NodeId, NodeId), Jar> = BTreeMap::new();
-    for endpoint in endpoints {
+fn share_cookies(shared: &mut Shared, endpoints: &mut [Endpoint], network: &Network, seed: u64) {
+    let mut jars: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
+    for (at, endpoint) in endpoints.iter_mut().enumerate() {
         if endpoint.connection.config().fast_open == FastOpen::Off {
             continue;
         }
         let listens = endpoint.connection.state() == State::Listen;
         let (client, server) =
             if listens { (endpoint.peer_node, endpoint.node) } else { (endpoint.node, endpoint.peer_node) };
-        let jar = jars.entry((client, server)).or_insert_with(|| {
+        let number = *jars.entry((client, server)).or_insert_with(|| {
             let [client, server] = [client, server].map(|node| &network.nodes[node.0 as usize]);
             let mut random = RandomStream::new(seed, &format!("cookie of {server} for {client}"));
-            Jar::new(Cookie::new(&random.bits().to_be_bytes()).expect("eight bytes are a cookie"))
+            shared.jars.push(Jar::new(Cookie::new(&random.bits().to_be_bytes()).expect("eight bytes are a cookie")));
+            shared.jars.len() - 1
         });
-        endpoint.connection.share_cookies(jar.clone());
+        shared.of.entry(at).or_default().jar = Some(number);
+        endpoint.connection.share_cookies(&mut shared.jars[number]);
     }
 }
 

@@ -4,6 +4,7 @@ use crate::body::Packet;
 use lightlag_control::bucket::Bucket;
 use lightlag_core::Instant;
 use lightlag_net::{LinkId, NodeId};
+use lightlag_tcp::fast_open::Jar;
 use lightlag_tcp::{Connection, Failure, Segment};
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ use relay::Relay;
 /// All ends of flows.
 pub(crate) struct Hosts {
     pub(crate) endpoints: Vec<Endpoint>,
-    pub(crate) buckets: Buckets,
+    pub(crate) shared: Shared,
     /// Ends of flows of UDP: their numbers come behind those of `endpoints`.
     pub(crate) datagrams: Datagrams,
     pub(crate) numbers: Numbers,
@@ -53,36 +54,54 @@ impl Hosts {
     /// The next segment of this endpoint, until there is none.
     #[inline]
     pub(crate) fn next_segment(&mut self, now: Instant, at: usize) -> Option<Segment> {
-        if self.buckets.all.is_empty() {
+        if self.shared.of.is_empty() {
             self.endpoints[at].connection.poll_segment(now)
         } else {
-            self.next_limited(now, at)
+            self.next_shared(now, at)
+        }
+    }
+
+    #[cold]
+    fn next_shared(&mut self, now: Instant, at: usize) -> Option<Segment> {
+        let connection = &mut self.endpoints[at].connection;
+        let share = self.shared.of.get(&at).copied().unwrap_or_default();
+        if let Some(number) = share.jar {
+            let jar = &mut self.shared.jars[number];
+            if let Some(lesson) = connection.take_lesson() {
+                jar.take(lesson);
+            }
+            connection.remember(jar);
+        }
+        match share.bucket {
+            Some(number) => connection.poll_limited(now, &mut self.shared.buckets[number]),
+            None => connection.poll_segment(now),
         }
     }
 
     /// This endpoint's connection is no more, and sends nothing that would show it to those that wait with it.
     pub(crate) fn vacate(&mut self, at: usize) {
-        if let Some(number) = self.buckets.of.get(&at) {
-            self.endpoints[at].connection.vacate(&mut self.buckets.all[*number]);
-        }
-    }
-
-    #[cold]
-    fn next_limited(&mut self, now: Instant, at: usize) -> Option<Segment> {
-        let connection = &mut self.endpoints[at].connection;
-        match self.buckets.of.get(&at) {
-            Some(number) => connection.poll_limited(now, &mut self.buckets.all[*number]),
-            None => connection.poll_segment(now),
+        if let Some(number) = self.shared.of.get(&at).and_then(|share| share.bucket) {
+            self.endpoints[at].connection.vacate(&mut self.shared.buckets[number]);
         }
     }
 }
 
-/// The token buckets of the nodes, each for the connections that leave on one link at one rate.
+/// What several connections of a node have in common.
 #[derive(Debug, Default)]
-pub(crate) struct Buckets {
-    pub(crate) all: Vec<Bucket>,
-    /// The bucket of an endpoint that has one.
-    pub(crate) of: BTreeMap<usize, usize>,
+pub(crate) struct Shared {
+    /// Token buckets, each for the connections that leave a node on one link at one rate.
+    pub(crate) buckets: Vec<Bucket>,
+    /// Cookies, each for the connections that one node opens to another.
+    pub(crate) jars: Vec<Jar>,
+    /// The share of an endpoint, if it has any.
+    pub(crate) of: BTreeMap<usize, Share>,
+}
+
+/// The bucket and the jar of an endpoint.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Share {
+    pub(crate) bucket: Option<usize>,
+    pub(crate) jar: Option<usize>,
 }
 
 /// One end of a connection.

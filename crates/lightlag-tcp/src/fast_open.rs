@@ -1,18 +1,17 @@
 //! TCP Fast Open between two hosts: what the client remembers, and what the server gives (RFC 7413).
+//!
+//! The host owns the [`Jar`] of each pair. A connection has a copy from before its SYN leaves; what the SYN-ACK teaches, a
+//! [`Lesson`], goes back to the host and into the jar.
 
 use crate::segment::{Cookie, Segment};
 use lightlag_core::Instant;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Options of a SYN at most, for which data leaves room (as Linux; RFC 7413 §4.2.1 counts the real ones).
 const OPTIONS: u32 = 40;
 
-/// Cookie of a server for a client, and what the client knows of the server: shared by all connections between the two.
-#[derive(Clone, Debug, Default)]
-pub struct Jar(Arc<Mutex<Contents>>);
-
-#[derive(Debug, Default)]
-struct Contents {
+/// Cookie of a server for a client, and what the client knows of the server: one for all connections between the two.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Jar {
     /// What the server gives and takes; `None` where only the client is ours.
     given: Option<Cookie>,
     known: Known,
@@ -39,18 +38,34 @@ enum Request {
 impl Jar {
     /// The cookie that this server gives to this client, which does not know it yet.
     pub fn new(cookie: Cookie) -> Self {
-        Self(Arc::new(Mutex::new(Contents { given: Some(cookie), known: Known::default() })))
+        Self { given: Some(cookie), known: Known::default() }
     }
 
     /// The client knows the server's cookie, and its MSS in bytes.
-    pub fn learn(&self, mss: u16) {
-        let mut contents = self.contents();
-        (contents.known.cookie, contents.known.mss) = (contents.given, mss);
+    pub fn learn(&mut self, mss: u16) {
+        (self.known.cookie, self.known.mss) = (self.given, mss);
+    }
+
+    /// The client knows what a SYN-ACK taught.
+    pub fn take(&mut self, lesson: Lesson) {
+        let known = &mut self.known;
+        known.mss = lesson.mss;
+        let Some(shown) = lesson.shown else { return };
+        match lesson.brought.filter(|cookie| !cookie.is_request()) {
+            Some(cookie) => known.cookie = Some(cookie),
+            None if shown.is_request() && lesson.brought.is_none() && !lesson.repeated => {
+                known.request = match known.request {
+                    Request::Usual => Request::Experimental,
+                    _ => Request::UsualForGood,
+                };
+            }
+            None => {}
+        }
     }
 
     /// What a SYN of this connection carries, if it is opened fast, where so many bytes wait to leave.
     pub fn early(&self, rules: &Rules, waiting: u64, mss: u16) -> Early {
-        let known = self.contents().known;
+        let known = self.known;
         let cookie = known.cookie.filter(|_| !rules.without_cookie);
         if cookie.is_none() && !rules.without_cookie {
             let experimental = known.request == Request::Experimental;
@@ -60,10 +75,18 @@ impl Jar {
         let room = u64::from(u32::from(mss).saturating_sub(OPTIONS));
         Early { cookie, len: room.min(waiting) as u32 }
     }
+}
 
-    fn contents(&self) -> MutexGuard<'_, Contents> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What a client learns from the SYN-ACK to a SYN that opened fast.
+#[derive(Clone, Copy, Debug)]
+pub struct Lesson {
+    /// The server's MSS.
+    mss: u16,
+    /// The cookie that the SYN carried, and the one that came back.
+    shown: Option<Cookie>,
+    brought: Option<Cookie>,
+    /// The SYN left more than once.
+    repeated: bool,
 }
 
 /// How one connection is opened fast.
@@ -116,6 +139,8 @@ pub struct Outcome {
     pub refusal: Refusal,
     /// So many timeouts followed that something on the path may swallow what opens fast.
     pub swallowed: bool,
+    /// Client: a lesson for the host's jar, until it is taken.
+    pub(crate) lesson: Option<Lesson>,
 }
 
 /// Fast open at one end of a connection.
@@ -178,27 +203,23 @@ impl FastOpen {
         self.rules.writer_waits
     }
 
-    /// Client: the SYN-ACK tells the server's MSS, and may bring a cookie. `repeated`: the SYN left more than once.
-    pub(crate) fn take_answer(&mut self, segment: &Segment, repeated: bool) {
-        let Some(early) = self.offered else { return };
-        let known = &mut self.jar.contents().known;
-        known.mss = segment.syn_options().mss.unwrap_or(crate::DEFAULT_MSS);
-        let Some(shown) = early.cookie else { return };
-        match segment.cookie().filter(|cookie| !cookie.is_request()) {
-            Some(cookie) => known.cookie = Some(cookie),
-            None if shown.is_request() && segment.cookie().is_none() && !repeated => {
-                known.request = match known.request {
-                    Request::Usual => Request::Experimental,
-                    _ => Request::UsualForGood,
-                };
-            }
-            None => {}
+    /// Client: before its SYN leaves, it knows what the host knows by then.
+    pub(crate) fn remember(&mut self, jar: Jar) {
+        if self.offered.is_none() {
+            self.jar = jar;
         }
+    }
+
+    /// Client: the SYN-ACK tells the server's MSS, and may bring a cookie. `repeated`: the SYN left more than once.
+    pub(crate) fn take_answer(&mut self, segment: &Segment, repeated: bool) -> Option<Lesson> {
+        let shown = self.offered?.cookie;
+        let mss = segment.syn_options().mss.unwrap_or(crate::DEFAULT_MSS);
+        Some(Lesson { mss, shown, brought: segment.cookie(), repeated })
     }
 
     /// Server: whether the application has the connection before its handshake ends, with the data of this SYN.
     pub(crate) fn take_syn(&mut self, segment: &Segment) -> bool {
-        let Some(given) = self.jar.contents().given else { return false };
+        let Some(given) = self.jar.given else { return false };
         let shown = segment.cookie();
         let form = shown.is_some_and(|cookie| cookie.is_experimental());
         let valid = if self.rules.without_cookie {
@@ -248,7 +269,7 @@ mod tests {
     }
 
     fn client(jar: &Jar) -> FastOpen {
-        FastOpen::new(jar.clone(), Rules::default())
+        FastOpen::new(*jar, Rules::default())
     }
 
     fn answer(mss: u16) -> Segment {
@@ -258,14 +279,14 @@ mod tests {
 
     #[test]
     fn the_first_syn_asks_and_the_next_ones_carry_data() {
-        let jar = jar();
+        let mut jar = jar();
         let mut first = client(&jar);
         let early = first.offer(5_000, 1_460).unwrap();
         assert!(early.cookie.unwrap().is_request() && early.len == 0);
         assert!(first.offer(5_000, 1_460).is_none(), "a repeated SYN is a plain one");
-        first.take_answer(&answer(1_000), true);
+        jar.take(first.take_answer(&answer(1_000), true).unwrap());
         assert!(client(&jar).offer(1, 1_460).unwrap().cookie.unwrap().is_request(), "no cookie came");
-        first.take_answer(&answer(1_000).with_cookie(cookie()), false);
+        jar.take(first.take_answer(&answer(1_000).with_cookie(cookie()), false).unwrap());
         let early = client(&jar).offer(5_000, 1_460).unwrap();
         assert_eq!(early, Early { cookie: Some(cookie()), len: 960 }, "the server's MSS less 40");
         assert_eq!(client(&jar).offer(300, 1_460).unwrap().len, 300);
@@ -276,12 +297,12 @@ mod tests {
 
     #[test]
     fn a_server_without_cookies_is_asked_once_in_the_form_of_the_experiments() {
-        let jar = Jar::default();
+        let mut jar = Jar::default();
         let mut asked = Vec::new();
         for _ in 0..4 {
             let mut next = client(&jar);
             asked.push(next.offer(1, 1_460).unwrap().cookie.unwrap());
-            next.take_answer(&answer(1_000), false);
+            jar.take(next.take_answer(&answer(1_000), false).unwrap());
         }
         assert!(asked.iter().all(Cookie::is_request));
         assert_eq!(asked.iter().map(Cookie::is_experimental).collect::<Vec<_>>(), [false, true, false, false]);
@@ -290,10 +311,10 @@ mod tests {
     #[test]
     fn without_cookies_nothing_is_asked_nor_remembered_but_the_mss() {
         let rules = Rules { without_cookie: true, ..Rules::default() };
-        let jar = Jar::default();
-        let mut first = FastOpen::new(jar.clone(), rules);
+        let mut jar = Jar::default();
+        let mut first = FastOpen::new(jar, rules);
         assert_eq!(first.offer(5_000, 1_460), Some(Early { cookie: None, len: 1_420 }));
-        first.take_answer(&answer(1_000).with_cookie(cookie()), false);
+        jar.take(first.take_answer(&answer(1_000).with_cookie(cookie()), false).unwrap());
         assert_eq!(jar.early(&rules, 5_000, 1_460), Early { cookie: None, len: 960 });
         assert!(client(&jar).offer(5_000, 1_460).unwrap().cookie.unwrap().is_request(), "an unsolicited cookie");
     }

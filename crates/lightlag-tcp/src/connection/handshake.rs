@@ -6,7 +6,7 @@ use crate::DEFAULT_MSS;
 use crate::account::Failure;
 use crate::config::FastOpen as Mode;
 use crate::ecn::Ecn;
-use crate::fast_open::{FastOpen, Jar, Outcome, Refusal, Rules};
+use crate::fast_open::{FastOpen, Jar, Lesson, Outcome, Refusal, Rules};
 use crate::profile::Profile;
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
@@ -53,20 +53,33 @@ impl Connection {
         }
     }
 
-    /// Connections that one host opens to another share what they know for fast open (RFC 7413). To be called before
-    /// anything is sent; without it, or if fast open is off, no data leaves with a SYN.
-    pub fn share_cookies(&mut self, jar: Jar) {
+    /// Connections that one host opens to another have one jar for fast open (RFC 7413), which learns here what the
+    /// configuration says is known. To be called before anything is sent; without it, or if fast open is off, no data leaves
+    /// with a SYN.
+    pub fn share_cookies(&mut self, jar: &mut Jar) {
         if self.config.fast_open == Mode::CookieKnown && !self.passive {
             jar.learn(self.config.mss);
         }
         if self.config.fast_open != Mode::Off {
-            self.open_fast_by(jar, Rules::default());
+            self.open_fast_by(*jar, Rules::default());
         }
     }
 
     /// Opens fast by these rules, whatever the configuration says. To be called before anything is sent.
     pub fn open_fast_by(&mut self, jar: Jar, rules: Rules) {
         self.opening.get_or_insert_default().fast_open = Some(FastOpen::new(jar, rules));
+    }
+
+    /// What its host has learned since then counts for a SYN that has not left.
+    pub fn remember(&mut self, jar: &Jar) {
+        if let Some(fast_open) = self.fast_open() {
+            fast_open.remember(*jar);
+        }
+    }
+
+    /// What the SYN-ACK taught of fast open, once: for the [jar](Jar::take) of its host.
+    pub fn take_lesson(&mut self) -> Option<Lesson> {
+        self.account.fast_open.as_mut()?.lesson.take()
     }
 
     /// What became of data with the SYN.
@@ -170,9 +183,10 @@ impl Connection {
     #[cold]
     fn end_early(&mut self, now: Instant, segment: &Segment, repeated: bool) {
         let Some(mut fast_open) = self.opening.take().and_then(|opening| opening.fast_open) else { return };
-        fast_open.take_answer(segment, repeated);
+        let lesson = fast_open.take_answer(segment, repeated);
         let (sent, accepted) = (fast_open.sent(), segment.ack.0.wrapping_sub(self.local.0));
         let outcome = self.account.fast_open.get_or_insert_default();
+        outcome.lesson = lesson;
         outcome.taken = sent > 0 && accepted == sent;
         if sent > accepted {
             outcome.refusal = if repeated { Refusal::Repeated } else { Refusal::NotAcknowledged };

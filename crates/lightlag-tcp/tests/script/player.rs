@@ -177,7 +177,8 @@ impl<'a> Player<'a> {
         let mut connection =
             if server { Connection::server(config, initial) } else { Connection::client(config, initial) };
         // The cookie of every server, 0102030405060708.
-        connection.share_cookies(Jar::new(Cookie::new(&[1, 2, 3, 4, 5, 6, 7, 8]).ok_or("eight bytes are a cookie")?));
+        connection
+            .share_cookies(&mut Jar::new(Cookie::new(&[1, 2, 3, 4, 5, 6, 7, 8]).ok_or("eight bytes are a cookie")?));
         Ok(self.connection.insert(connection))
     }
 
