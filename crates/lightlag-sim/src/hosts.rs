@@ -86,7 +86,7 @@ impl Hosts {
     }
 }
 
-/// What several connections of a node have in common.
+/// The buckets and jars that several connections of a node share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// Token buckets, each for the connections that leave a node on one link at one rate.

@@ -77,7 +77,7 @@ impl Jar {
     }
 }
 
-/// What a client learns from the SYN-ACK to a SYN that opened fast.
+/// The news in the SYN-ACK to a SYN that opened fast.
 #[derive(Clone, Copy, Debug)]
 pub struct Lesson {
     /// The server's MSS.
@@ -203,7 +203,7 @@ impl FastOpen {
         self.rules.writer_waits
     }
 
-    /// Client: before its SYN leaves, it knows what the host knows by then.
+    /// Client: until its SYN leaves, it knows what its host knows.
     pub(crate) fn remember(&mut self, jar: Jar) {
         if self.offered.is_none() {
             self.jar = jar;

@@ -61,7 +61,7 @@ pub(super) fn ack(now: Instant, rtt: Duration) -> Ack {
 
 /// A sender that always has data on a path with a constant round-trip time and no queue: an ACK a segment, a
 /// window of them a round trip. The reaction to a loss takes no time.
-pub(super) struct Path {
+pub(super) struct Steady {
     pub algorithm: Box<dyn CongestionControl>,
     pub segment: u64,
     pub rtt: Duration,
@@ -70,7 +70,7 @@ pub(super) struct Path {
     pub acked: u64,
 }
 
-impl Path {
+impl Steady {
     pub fn new(choice: &str, rtt: Duration) -> Self {
         Self::with_segment(choice, rtt, SEGMENT)
     }
@@ -201,7 +201,7 @@ fn everyone() -> Vec<&'static str> {
 #[test]
 fn nothing_grows_while_the_application_or_a_recovery_holds_the_sender() {
     for choice in ALL {
-        let mut path = Path::new(choice, Duration::from_millis(100));
+        let mut path = Steady::new(choice, Duration::from_millis(100));
         for phase in [Phase::Open, Phase::Recovery, Phase::Loss] {
             let before = path.algorithm.window();
             let (cwnd_limited, ready) = (phase == Phase::Recovery, ack(path.now, path.rtt));
@@ -219,7 +219,7 @@ fn least_window(choice: &str) -> u64 {
 #[test]
 fn after_a_timeout_the_window_is_one_segment() {
     for choice in everyone() {
-        let mut path = Path::new(choice, Duration::from_millis(100));
+        let mut path = Steady::new(choice, Duration::from_millis(100));
         path.acknowledge();
         path.react(Cause::Timeout);
         assert_eq!(path.algorithm.window(), least_window(choice) * SEGMENT, "{choice}");
@@ -230,7 +230,7 @@ fn after_a_timeout_the_window_is_one_segment() {
 fn a_repeated_timeout_keeps_the_threshold() {
     // Except in the published program, which takes it from a window of one segment: 2 at the least.
     for choice in everyone() {
-        let mut path = Path::new(choice, Duration::from_millis(100));
+        let mut path = Steady::new(choice, Duration::from_millis(100));
         path.avoid_from(50.0);
         path.react(Cause::Timeout);
         let threshold = path.algorithm.ssthresh();
@@ -245,7 +245,7 @@ fn a_repeated_timeout_keeps_the_threshold() {
 fn a_false_alarm_gives_window_and_threshold_back() {
     for choice in ALL {
         for cause in [Cause::Loss, Cause::Timeout] {
-            let mut path = Path::new(choice, Duration::from_millis(100));
+            let mut path = Steady::new(choice, Duration::from_millis(100));
             path.avoid_from(50.0);
             (0..200).for_each(|_| path.acknowledge());
             let before = (path.algorithm.window(), path.algorithm.ssthresh());
@@ -260,7 +260,7 @@ fn a_false_alarm_gives_window_and_threshold_back() {
 #[test]
 fn after_an_idle_time_the_window_is_at_most_what_is_allowed() {
     for choice in ALL {
-        let mut path = Path::new(choice, Duration::from_millis(100));
+        let mut path = Steady::new(choice, Duration::from_millis(100));
         if path.algorithm.departures().is_some() {
             continue;
         }
@@ -293,7 +293,7 @@ fn a_mark_leaves_no_more_than_there_was_and_with_abe_no_less_than_a_loss() {
 fn a_segment_of_1000_and_of_1460_bytes_give_the_same_trace() {
     for choice in everyone() {
         let trace = |segment| -> Vec<f64> {
-            let mut path = Path::with_segment(choice, Duration::from_millis(50), segment);
+            let mut path = Steady::with_segment(choice, Duration::from_millis(50), segment);
             (0..3000)
                 .map(|n| {
                     path.acknowledge();
@@ -315,7 +315,7 @@ fn a_segment_of_1000_and_of_1460_bytes_give_the_same_trace() {
 #[test]
 fn the_same_acks_give_the_same_windows() {
     for choice in ALL {
-        let run = || Path::new(choice, Duration::from_millis(80)).lose_at_random(0.01, 50);
+        let run = || Steady::new(choice, Duration::from_millis(80)).lose_at_random(0.01, 50);
         assert_eq!(run(), run(), "{choice}");
     }
 }
@@ -340,7 +340,7 @@ proptest! {
     /// RFC 5681 §3.1: ssthresh at least 2 segments, the window at least one.
     #[test]
     fn floors_hold_whatever_happens(steps in steps(), choice in prop::sample::select(everyone()), rtt in 1_u64..3000) {
-        let mut path = Path::new(choice, Duration::from_millis(rtt));
+        let mut path = Steady::new(choice, Duration::from_millis(rtt));
         for step in steps {
             match step {
                 Step::Acks(count) => (0..count).for_each(|_| path.acknowledge()),
@@ -361,7 +361,7 @@ proptest! {
     /// An ACK never takes anything from the window.
     #[test]
     fn acks_never_shrink_the_window(choice in prop::sample::select(everyone()), losses in 1_u16..300, rtt in 1_u64..1000) {
-        let mut path = Path::new(choice, Duration::from_millis(rtt));
+        let mut path = Steady::new(choice, Duration::from_millis(rtt));
         for n in 0..1000 {
             let before = path.algorithm.window();
             path.acknowledge();

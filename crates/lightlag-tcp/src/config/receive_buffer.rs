@@ -88,10 +88,10 @@ impl<'de> Deserialize<'de> for ReceiveBuffer {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
                 #[derive(Deserialize)]
                 #[serde(deny_unknown_fields)]
-                struct Table {
+                struct Bounds {
                     auto: AutoBuffer,
                 }
-                Table::deserialize(MapAccessDeserializer::new(map)).map(|table| ReceiveBuffer::Auto(table.auto))
+                Bounds::deserialize(MapAccessDeserializer::new(map)).map(|bounds| ReceiveBuffer::Auto(bounds.auto))
             }
         }
         deserializer.deserialize_any(Buffer)

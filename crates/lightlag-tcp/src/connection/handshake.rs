@@ -70,14 +70,14 @@ impl Connection {
         self.opening.get_or_insert_default().fast_open = Some(FastOpen::new(jar, rules));
     }
 
-    /// What its host has learned since then counts for a SYN that has not left.
+    /// Replaces the jar, if the SYN has not left: its host may have learned something since.
     pub fn remember(&mut self, jar: &Jar) {
         if let Some(fast_open) = self.fast_open() {
             fast_open.remember(*jar);
         }
     }
 
-    /// What the SYN-ACK taught of fast open, once: for the [jar](Jar::take) of its host.
+    /// The lesson of the SYN-ACK, once: it belongs into the [jar](Jar::take) of its host.
     pub fn take_lesson(&mut self) -> Option<Lesson> {
         self.account.fast_open.as_mut()?.lesson.take()
     }

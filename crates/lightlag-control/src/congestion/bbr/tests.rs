@@ -1,18 +1,18 @@
 //! Version 1 on a path of its own: 1000 segments/s and 100 ms where nothing else is said.
 
-use super::super::tests::link::{Link, Path};
+use super::super::tests::link::{Conditions, Link};
 use super::super::tests::{SEGMENT, assert_within, start};
 use super::*;
 
 const RATE: f64 = 1_000_000.0;
 const RTT: Duration = Duration::from_millis(100);
 
-fn link(path: Path) -> Link<Bbr> {
+fn link(path: Conditions) -> Link<Bbr> {
     Link::new(Bbr::new(&Config::default(), &Start { rtt: Some(path.rtt), ..start(10) }), path)
 }
 
-fn path() -> Path {
-    Path::new(RATE, RTT)
+fn path() -> Conditions {
+    Conditions::new(RATE, RTT)
 }
 
 /// The states in the order in which they came, and when.
@@ -155,7 +155,7 @@ fn probe_rtt_comes_every_ten_seconds_with_four_segments() {
 #[test]
 fn a_lone_flow_uses_the_link() {
     for (rtt, queue) in [(50, 3.0), (100, 1.0), (600, 1.0)] {
-        let mut path = Path::new(RATE, Duration::from_millis(rtt));
+        let mut path = Conditions::new(RATE, Duration::from_millis(rtt));
         path.queue = queue * path.bdp();
         let mut link = link(path);
         // From PROBE_BW to before the first PROBE_RTT, and over several of these.
@@ -174,7 +174,7 @@ fn a_lone_flow_uses_the_link() {
 #[test]
 fn random_losses_cost_their_share_and_no_more() {
     for loss in [0.01, 0.05] {
-        let mut link = link(Path { loss, ..path() });
+        let mut link = link(Conditions { loss, ..path() });
         link.run_until(9.9, |_| {});
         assert_within("goodput", link.delivered as f64 / (9.0 * RATE), 1.0 - loss, 0.08);
     }
@@ -269,7 +269,7 @@ fn a_timeout_leaves_a_segment_and_the_bandwidth() {
 
 #[test]
 fn aggregated_acks_widen_the_window() {
-    let slotted = Path { slot: Duration::from_millis(40), ..Path::new(RATE, Duration::from_millis(40)) };
+    let slotted = Conditions { slot: Duration::from_millis(40), ..Conditions::new(RATE, Duration::from_millis(40)) };
     let share = |ack_aggregation| {
         let config = Config { ack_aggregation, ..Config::default() };
         let start = Start { rtt: Some(slotted.rtt), ..start(10) };
@@ -284,7 +284,7 @@ fn aggregated_acks_widen_the_window() {
 
 #[test]
 fn a_policer_is_found_and_kept_to() {
-    let policed = Path { policer: Some((0.2 * RATE, 20_000.0)), ..path() };
+    let policed = Conditions { policer: Some((0.2 * RATE, 20_000.0)), ..path() };
     let losses = |policer| {
         let start = Start { rtt: Some(policed.rtt), ..start(10) };
         let mut link = Link::new(Bbr::new(&Config { policer, ..Config::default() }, &start), policed);
@@ -361,7 +361,7 @@ fn ten_times_the_bandwidth_is_found_in_a_few_cycles() {
 fn the_same_seed_gives_the_same_trace() {
     let trace = |seed| {
         let start = Start { rtt: Some(RTT), seed, ..start(10) };
-        let mut link = Link::new(Bbr::new(&Config::default(), &start), Path { loss: 0.01, ..path() });
+        let mut link = Link::new(Bbr::new(&Config::default(), &start), Conditions { loss: 0.01, ..path() });
         let mut windows = Vec::new();
         link.run_until(5.0, |link| windows.push((link.now, link.algorithm.window(), link.algorithm.rate.to_bits())));
         windows

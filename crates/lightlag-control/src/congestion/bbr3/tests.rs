@@ -1,7 +1,7 @@
 //! Version 3 on a path of its own, 1000 segments/s and 100 ms where nothing else is said: the draft's appendix of test
 //! cases, as far as one flow can show them.
 
-use super::super::tests::link::{Link, Path};
+use super::super::tests::link::{Conditions, Link};
 use super::super::tests::{SEGMENT, assert_within, congestion, start};
 use super::*;
 
@@ -9,11 +9,11 @@ const RATE: f64 = 1_000_000.0;
 const RTT: Duration = Duration::from_millis(100);
 const SIZE: f64 = SEGMENT as f64;
 
-fn path() -> Path {
-    Path::new(RATE, RTT)
+fn path() -> Conditions {
+    Conditions::new(RATE, RTT)
 }
 
-fn flow(path: Path) -> Link<Bbr3> {
+fn flow(path: Conditions) -> Link<Bbr3> {
     Link::new(Bbr3::new(&Config::default(), &Start { rtt: Some(path.rtt), ..start(10) }), path)
 }
 
@@ -135,7 +135,7 @@ fn two_to_three_seconds_lie_between_probes() {
     });
     assert!(waits.len() > 8 && waits.iter().all(|wait| (2.0..3.02).contains(wait)), "{waits:?}");
     // On a short path Reno's pace decides: as many rounds as the flight has segments, 63 at most.
-    let short = Path::new(RATE, Duration::from_millis(10));
+    let short = Conditions::new(RATE, Duration::from_millis(10));
     let start = Start { rtt: Some(short.rtt), ..start };
     let seen = states(&mut Link::new(Bbr3::new(&config, &start), short), 5.0);
     let refills = seen.iter().filter(|(_, state)| *state == State::Refill).count();
@@ -220,7 +220,7 @@ fn probe_rtt_in_startup_leads_back_to_it() {
 #[test]
 fn a_lone_flow_uses_the_link() {
     for (rtt, queue) in [(50, 3.0), (100, 1.0), (600, 1.0)] {
-        let mut path = Path::new(RATE, Duration::from_millis(rtt));
+        let mut path = Conditions::new(RATE, Duration::from_millis(rtt));
         path.queue = queue * path.bdp();
         let config = Config { probe_rtt: Duration::ZERO, ..Config::default() };
         let mut link = Link::new(Bbr3::new(&config, &Start { rtt: Some(path.rtt), ..start(10) }), path);
@@ -240,7 +240,7 @@ fn a_lone_flow_uses_the_link() {
 #[test]
 fn losses_of_one_percent_cost_little_and_of_five_much() {
     let goodput = |loss| {
-        let mut link = flow(Path { loss, ..path() });
+        let mut link = flow(Conditions { loss, ..path() });
         link.run_until(12.0, |_| {});
         let before = link.delivered;
         link.run_until(42.0, |_| {});
@@ -438,7 +438,7 @@ fn idleness_takes_the_place_of_probe_rtt() {
 
 #[test]
 fn a_path_of_less_than_a_segment_keeps_four_in_flight() {
-    let slow = Path { queue: 20_000.0, ..Path::new(20_000.0, Duration::from_millis(20)) };
+    let slow = Conditions { queue: 20_000.0, ..Conditions::new(20_000.0, Duration::from_millis(20)) };
     let mut link = flow(slow);
     link.run_until(20.0, |link| assert!(link.algorithm.window() >= 4 * SEGMENT));
     let before = link.delivered;
@@ -459,7 +459,7 @@ fn ten_times_the_bandwidth_is_found() {
 
 #[test]
 fn a_tenth_of_the_bandwidth_is_noticed_within_a_few_cycles() {
-    let mut link = flow(Path { queue: 20.0 * SIZE, ..path() });
+    let mut link = flow(Conditions { queue: 20.0 * SIZE, ..path() });
     run_to(&mut link, State::Cruise);
     link.path.rate /= 10.0;
     let mut lowered = false;
@@ -470,7 +470,7 @@ fn a_tenth_of_the_bandwidth_is_noticed_within_a_few_cycles() {
 
 #[test]
 fn behind_a_policer_losses_become_few() {
-    let mut link = flow(Path { policer: Some((0.3 * RATE, 30_000.0)), ..path() });
+    let mut link = flow(Conditions { policer: Some((0.3 * RATE, 30_000.0)), ..path() });
     link.run_until(20.0, |_| {});
     let (delivered, lost) = (link.delivered, link.lost);
     link.run_until(60.0, |_| {});
@@ -481,7 +481,7 @@ fn behind_a_policer_losses_become_few() {
 
 #[test]
 fn aggregated_acks_widen_the_window() {
-    let slotted = Path { slot: Duration::from_millis(50), ..Path::new(RATE, Duration::from_millis(50)) };
+    let slotted = Conditions { slot: Duration::from_millis(50), ..Conditions::new(RATE, Duration::from_millis(50)) };
     let mut link = flow(slotted);
     let mut widest = 0.0;
     link.run_until(4.9, |link| widest = f64::max(widest, link.algorithm.window));
@@ -508,7 +508,7 @@ fn a_mark_counts_as_a_loss() {
 fn the_same_seed_gives_the_same_trace() {
     let trace = |seed| {
         let start = Start { rtt: Some(RTT), seed, ..start(10) };
-        let mut link = Link::new(Bbr3::new(&Config::default(), &start), Path { loss: 0.01, ..path() });
+        let mut link = Link::new(Bbr3::new(&Config::default(), &start), Conditions { loss: 0.01, ..path() });
         let mut windows = Vec::new();
         link.run_until(8.0, |link| windows.push((link.now, link.algorithm.window(), link.algorithm.rate.to_bits())));
         windows

@@ -1,6 +1,6 @@
 use super::*;
 use crate::congestion::Allowance;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use lightlag_core::Duration;
 
 const RTT: Duration = Duration::from_millis(100);
@@ -111,7 +111,7 @@ fn a_timeout_forgets_the_maximum_and_a_false_alarm_brings_it_back() {
 
 /// Round trips from a loss at about `window` segments back to it.
 fn rounds_to_recover(variant: &str, window: f64) -> f64 {
-    let mut path = Path::new(&format!(r#"{{ "algorithm": "bic", "variant": "{variant}" }}"#), RTT);
+    let mut path = Steady::new(&format!(r#"{{ "algorithm": "bic", "variant": "{variant}" }}"#), RTT);
     while path.window() < window {
         path.acknowledge();
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::congestion::Allowance;
 use crate::congestion::tests::bottleneck::Bottleneck;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 
 const BASE: Duration = Duration::from_millis(100);
 
@@ -101,7 +101,7 @@ fn gamma_follows_reno_s_queue_if_wanted() {
 fn regular_losses_give_the_mean_window_of_its_power_law() {
     // dW/dt = α W^k a round from W/2 to W between losses 1/p segments apart.
     for n in [10_000_u64, 100_000] {
-        let mut path = Path::new(r#""compound""#, BASE);
+        let mut path = Steady::new(r#""compound""#, BASE);
         path.avoid_from(400.0);
         let (mut begin, mut first) = (path.now, 0);
         for loss in 0..40 {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::congestion::Allowance;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use proptest::prelude::*;
 
 const RTT: Duration = Duration::from_millis(100);
@@ -167,7 +167,7 @@ fn time_without_use_of_the_window_does_not_count() {
 
 #[test]
 fn hystart_begins_the_curve_at_the_window() {
-    let mut path = Path::new(r#""cubic""#, Duration::from_millis(600));
+    let mut path = Steady::new(r#""cubic""#, Duration::from_millis(600));
     while path.algorithm.epoch().is_none() {
         path.acknowledge();
         assert!(path.window() < 1e4, "the train of a full window ends slow start");
@@ -181,7 +181,7 @@ fn hystart_begins_the_curve_at_the_window() {
 fn the_window_follows_the_curve() {
     for (variant, beta) in [("rfc9438", 0.7), ("rfc8312", 0.7), ("paper2008", 0.8)] {
         let choice = format!(r#"{{ "algorithm": "cubic", "variant": "{variant}", "slow_start": "standard" }}"#);
-        let mut path = Path::new(&choice, RTT);
+        let mut path = Steady::new(&choice, RTT);
         while path.window() < 400.0 {
             path.acknowledge();
         }
@@ -205,7 +205,7 @@ fn mean_window(beta: f64, rtt: f64, p: f64) -> f64 {
 /// The mean window where every `1/p`-th segment is lost. The first loss is at `w_max` segments: the fixed point is
 /// approached so slowly that it has to be near.
 fn mean_under_regular_loss(choice: &str, p: f64, w_max: f64) -> f64 {
-    let mut path = Path::new(choice, RTT);
+    let mut path = Steady::new(choice, RTT);
     path.avoid_from(w_max / 1.4);
     path.react(Cause::Loss);
     for _ in 0..20 {
@@ -234,7 +234,7 @@ fn random_losses_let_the_window_grow_by_a_quarter_more() {
     let pure =
         r#"{ "algorithm": "cubic", "reno_friendly": false, "fast_convergence": false, "slow_start": "standard" }"#;
     for p in [1e-3, 1e-4] {
-        let (mean, p) = Path::new(pure, RTT).lose_at_random(p, 4000);
+        let (mean, p) = Steady::new(pure, RTT).lose_at_random(p, 4000);
         assert_within(&format!("random losses at {p:.2e}"), mean, 1.24 * mean_window(0.7, 0.1, p), 0.1);
     }
 }

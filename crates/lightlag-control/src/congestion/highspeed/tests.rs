@@ -1,6 +1,6 @@
 use super::*;
 use crate::congestion::Allowance;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use crate::congestion::{Cause, Choice, Phase};
 use lightlag_core::{Duration, Instant};
 
@@ -142,7 +142,7 @@ fn a_timeout_leaves_one_segment_and_a_repeated_one_the_threshold() {
 
 /// The mean window where every `1/p`-th segment is lost.
 fn mean_under_regular_loss(p: f64) -> f64 {
-    let mut path = Path::new(r#""highspeed""#, RTT);
+    let mut path = Steady::new(r#""highspeed""#, RTT);
     let expected = 0.12 / libm::pow(p, 0.835);
     while path.window() < expected {
         path.acknowledge();
@@ -165,7 +165,7 @@ fn the_mean_window_follows_the_response_function() {
     for (p, expected, more) in [(1e-3, 38.4, 1.163), (1e-4, 263.0, 1.027)] {
         assert_within("the response function", 0.12 / libm::pow(p, 0.835), expected, 0.005);
         assert_within(&format!("regular losses at {p}"), mean_under_regular_loss(p), expected, 0.1);
-        let (mean, p) = Path::new(r#""highspeed""#, RTT).lose_at_random(p, 3000);
+        let (mean, p) = Steady::new(r#""highspeed""#, RTT).lose_at_random(p, 3000);
         assert_within(&format!("random losses at {p:.2e}"), mean, more * 0.12 / libm::pow(p, 0.835), 0.05);
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::congestion::Allowance;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -92,7 +92,7 @@ fn a_loss_keeps_beta_of_the_window() {
 #[test]
 fn the_window_is_the_integral_of_alpha() {
     // ∫α dΔ over 11 s = 1 + 10 + 5·10² + 10³/12 = 594.33; over RTT 0.1 s: 5943 segments.
-    let mut path = Path::new(r#""htcp""#, ms(100));
+    let mut path = Steady::new(r#""htcp""#, ms(100));
     path.avoid_from(100.0);
     path.react(Cause::Loss);
     let (begin, first) = (path.now, path.window());

@@ -1,7 +1,7 @@
 use super::*;
 use crate::congestion::Allowance;
 use crate::congestion::Cause;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use lightlag_core::Instant;
 
 const fn ms(millis: u64) -> Duration {
@@ -102,7 +102,7 @@ fn after_a_timeout_a_jump_counts_what_the_connection_counts() {
 fn the_window_over_the_rtt_does_not_depend_on_the_rtt() {
     // W = ρ·(20 + t/RTT0): after 10 s 420 segments for each 25 ms.
     for rtt in [25, 50, 100, 200, 400, 600] {
-        let mut path = Path::new(r#""hybla""#, ms(rtt));
+        let mut path = Steady::new(r#""hybla""#, ms(rtt));
         let rho = rtt as f64 / 25.0;
         path.avoid_from(20.0 * rho);
         while path.now < Instant::ZERO + Duration::from_secs(10) {
@@ -115,7 +115,7 @@ fn the_window_over_the_rtt_does_not_depend_on_the_rtt() {
 #[test]
 fn the_mean_window_under_random_loss_is_rho_times_that_of_newreno() {
     for rtt in [25, 100, 600] {
-        let (mean, p) = Path::new(r#""hybla""#, ms(rtt)).lose_at_random(2e-4, 3000);
+        let (mean, p) = Steady::new(r#""hybla""#, ms(rtt)).lose_at_random(2e-4, 3000);
         let rho = rtt as f64 / 25.0;
         assert_within(&format!("mean window at {rtt} ms"), mean, rho * (1.5 / p).sqrt(), 0.1);
     }

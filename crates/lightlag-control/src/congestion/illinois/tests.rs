@@ -1,6 +1,6 @@
 use super::*;
 use crate::congestion::Allowance;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use crate::congestion::{Choice, Phase};
 
 /// Illinois in avoidance at `window` segments.
@@ -115,7 +115,7 @@ fn a_timeout_makes_a_newreno_of_it_until_the_round_ends_and_can_be_undone() {
 #[test]
 fn without_a_queue_random_losses_leave_the_window_of_ten_segments_a_round_and_an_eighth() {
     // AIMD(α = 10, kept 7/8): √(α(1 + 7/8)/(2p/8)) (RFC 9438 §4.3 equation 3) = 274 segments at p = 1e-3.
-    let (mean, p) = Path::new(r#""illinois""#, Duration::from_millis(100)).lose_at_random(1e-3, 3000);
+    let (mean, p) = Steady::new(r#""illinois""#, Duration::from_millis(100)).lose_at_random(1e-3, 3000);
     assert_within("mean window", mean, (10.0 * 1.875 / (0.25 * p)).sqrt(), 0.1);
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::congestion::Allowance;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use crate::congestion::{Cause, Choice, Phase, build};
 use lightlag_core::{Duration, Instant};
 
@@ -75,7 +75,7 @@ fn slow_start_follows_a_timeout_up_to_the_threshold() {
 #[test]
 fn every_nth_loss_makes_a_sawtooth_between_half_and_whole() {
     // A tooth from W/2 to W takes W/2 rounds of 3W/4 segments: n = 3W²/8. W = 40: 600.
-    let mut path = Path::new(r#""reno""#, RTT);
+    let mut path = Steady::new(r#""reno""#, RTT);
     path.avoid_from(20.0);
     let mut peaks = Vec::new();
     for n in 1..=20 * 600 {
@@ -93,7 +93,7 @@ fn every_nth_loss_makes_a_sawtooth_between_half_and_whole() {
 #[test]
 fn the_mean_window_under_random_loss_follows_the_square_root() {
     for p in [1e-2, 1e-3, 1e-4] {
-        let (mean, p) = Path::new(r#""reno""#, RTT).lose_at_random(p, 4000);
+        let (mean, p) = Steady::new(r#""reno""#, RTT).lose_at_random(p, 4000);
         // Mathis 1997 with one ACK a segment: √(3/(2p)) for regular losses.
         assert_within(&format!("mean window at {p:.2e}"), mean, (1.5 / p).sqrt(), 0.1);
     }

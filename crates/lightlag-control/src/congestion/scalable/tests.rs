@@ -1,6 +1,6 @@
 use super::*;
 use crate::congestion::Allowance;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use crate::congestion::{Cause, Phase};
 use lightlag_core::{Duration, Instant};
 
@@ -62,7 +62,7 @@ fn a_timeout_leaves_one_segment_and_a_repeated_one_the_threshold() {
 fn the_window_doubles_in_70_round_trips_and_recovers_in_13() {
     // ln 2/ln 1.01 = 69.66; −ln 0.875/ln 1.01 = 13.42, at any window. In rounds of W ACKs, W·e^0.01: 69.3 and 13.35.
     for window in [200.0, 5000.0] {
-        let mut path = Path::new(r#""scalable""#, RTT);
+        let mut path = Steady::new(r#""scalable""#, RTT);
         while path.window() < window {
             path.acknowledge();
         }
@@ -84,7 +84,7 @@ fn the_window_doubles_in_70_round_trips_and_recovers_in_13() {
 #[test]
 fn the_mean_window_under_random_loss_is_inverse_to_it() {
     for p in [1e-3, 1e-4] {
-        let (mean, p) = Path::new(r#""scalable""#, RTT).lose_at_random(p, 3000);
+        let (mean, p) = Steady::new(r#""scalable""#, RTT).lose_at_random(p, 3000);
         // Over segments a/(b·p) = 0.08/p; over time a/(−ln(1 − b)·p) = 0.01/0.13353/p = 0.0749/p.
         assert_within(&format!("mean window at {p:.2e}"), mean, 0.08 / p, 0.1);
         assert_within(&format!("mean window over time at {p:.2e}"), mean, 0.0749 / p, 0.05);

@@ -1,4 +1,4 @@
-use crate::congestion::tests::{Path, SEGMENT, ack, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, congestion, start};
 use crate::congestion::{Ack, Cause, Choice, Phase, build};
 use lightlag_core::{Duration, Instant};
 
@@ -32,7 +32,7 @@ fn a_mark_and_a_false_alarm_do_not_cost_the_window() {
 #[test]
 fn every_nth_loss_costs_a_slow_start() {
     // From 1 to W/2 in slow start: W/2 segments in log2(W/2) rounds; then n = 3W²/8 to W as Reno. W = 40: 20 + 600.
-    let mut path = Path::new(r#""tahoe""#, RTT);
+    let mut path = Steady::new(r#""tahoe""#, RTT);
     path.avoid_from(40.0);
     for n in 0..20 {
         (0..620).for_each(|_| path.acknowledge());
@@ -46,7 +46,7 @@ fn every_nth_loss_costs_a_slow_start() {
 #[test]
 fn the_three_share_their_growth() {
     let trace = |choice: &str| -> Vec<u64> {
-        let mut path = Path::new(choice, RTT);
+        let mut path = Steady::new(choice, RTT);
         path.react(Cause::Timeout);
         (0..500)
             .map(|_| {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// The bottleneck and the path behind it.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Path {
+pub(in super::super) struct Conditions {
     /// Bytes a second.
     pub rate: f64,
     /// Without the queue.
@@ -23,7 +23,7 @@ pub(in super::super) struct Path {
     pub policer: Option<(f64, f64)>,
 }
 
-impl Path {
+impl Conditions {
     pub fn new(rate: f64, rtt: Duration) -> Self {
         let queue = 3.0 * rate * rtt.as_secs_f64();
         Self { rate, rtt, queue, loss: 0.0, slot: Duration::ZERO, policer: None }
@@ -44,7 +44,7 @@ struct Segment {
 
 pub(in super::super) struct Link<A> {
     pub algorithm: A,
-    pub path: Path,
+    pub path: Conditions,
     pub now: Instant,
     /// Bytes acknowledged, and lost.
     pub delivered: u64,
@@ -82,7 +82,7 @@ pub(in super::super) struct Link<A> {
 
 impl<A: CongestionControl + Departures + Transmissions> Link<A> {
     /// A sender with data without end.
-    pub fn new(algorithm: A, path: Path) -> Self {
+    pub fn new(algorithm: A, path: Conditions) -> Self {
         Self {
             algorithm,
             path,

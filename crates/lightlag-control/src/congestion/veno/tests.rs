@@ -1,6 +1,6 @@
 use super::*;
 use crate::congestion::Allowance;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use lightlag_core::Instant;
 
 const fn ms(millis: u64) -> Duration {
@@ -76,7 +76,7 @@ fn slow_start_does_not_look_at_the_queue() {
 fn on_a_lossy_path_without_a_queue_the_mean_window_is_that_of_a_decrease_by_a_fifth() {
     // √(α(1 + β)/(2(1 − β)p)) with α = 1, β = 0.8: √(4.5/p) (RFC 9438 §4.3 equation 3).
     for p in [1e-2, 1e-3, 1e-4] {
-        let (mean, p) = Path::new(r#""veno""#, ms(100)).lose_at_random(p, 4000);
+        let (mean, p) = Steady::new(r#""veno""#, ms(100)).lose_at_random(p, 4000);
         assert_within(&format!("mean window at {p:.2e}"), mean, (4.5 / p).sqrt(), 0.1);
     }
 }

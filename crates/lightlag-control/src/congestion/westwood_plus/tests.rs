@@ -1,5 +1,5 @@
 use super::*;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use crate::congestion::{Cause, Choice, Congestion, build};
 
 const fn ms(millis: u64) -> Duration {
@@ -84,7 +84,7 @@ fn a_loss_leaves_what_the_path_holds() {
 #[test]
 fn random_losses_on_a_path_without_a_queue_cost_little() {
     // B·RTTmin is the window of some rounds ago: at a loss every 1000 segments far more than half of it stays.
-    let mut path = Path::new(r#""westwood+""#, ms(100));
+    let mut path = Steady::new(r#""westwood+""#, ms(100));
     path.avoid_from(50.0);
     (0..20_000).for_each(|_| path.acknowledge());
     let before = path.window();

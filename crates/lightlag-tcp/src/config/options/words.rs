@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Growth {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Table {
+        struct Limit {
             abc: u8,
         }
         struct Rule;
@@ -48,7 +48,7 @@ impl<'de> Deserialize<'de> for Growth {
                 }
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                Table::deserialize(MapAccessDeserializer::new(map)).map(|table| Growth::Abc(table.abc))
+                Limit::deserialize(MapAccessDeserializer::new(map)).map(|limit| Growth::Abc(limit.abc))
             }
         }
         deserializer.deserialize_any(Rule)

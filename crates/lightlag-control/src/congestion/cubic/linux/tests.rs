@@ -1,5 +1,5 @@
 use super::*;
-use crate::congestion::tests::{Path, SEGMENT, ack, assert_within, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 
 const RTT: Duration = Duration::from_millis(100);
 
@@ -120,7 +120,7 @@ fn increments_are_whole_segments() {
 
 #[test]
 fn the_first_slow_start_of_2_6_goes_to_101() {
-    let mut path = Path::new(r#"{ "algorithm": "cubic", "variant": "linux-2.6" }"#, RTT);
+    let mut path = Steady::new(r#"{ "algorithm": "cubic", "variant": "linux-2.6" }"#, RTT);
     assert_eq!(path.algorithm.ssthresh(), 100 * SEGMENT);
     (0..91).for_each(|_| path.acknowledge());
     assert_eq!((path.window(), path.algorithm.epoch()), (101.0, None));
@@ -158,7 +158,7 @@ fn an_idle_time_does_not_count() {
 fn the_window_follows_the_curve() {
     for (variant, beta) in [("linux", 717.0 / 1024.0), ("linux-2.6", 819.0 / 1024.0)] {
         let choice = format!(r#"{{ "algorithm": "cubic", "variant": "{variant}", "slow_start": "standard" }}"#);
-        let mut path = Path::new(&choice, RTT);
+        let mut path = Steady::new(&choice, RTT);
         while path.window() < 400.0 {
             path.acknowledge();
         }
@@ -179,7 +179,7 @@ fn the_window_follows_the_curve() {
 fn with_regular_losses_the_mean_window_is_that_of_the_rfc() {
     // RFC 9438 §5.1 at 100 ms and p = 10⁻⁴: 187, without Reno's region.
     let choice = r#"{ "algorithm": "cubic", "variant": "linux", "slow_start": "standard", "fast_convergence": false }"#;
-    let mut path = Path::new(choice, RTT);
+    let mut path = Steady::new(choice, RTT);
     while path.window() < 187.0 / 0.925 {
         path.acknowledge();
     }

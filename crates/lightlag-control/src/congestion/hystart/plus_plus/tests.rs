@@ -1,6 +1,6 @@
 use super::*;
 use crate::congestion::hystart::Policy;
-use crate::congestion::tests::{Path, SEGMENT, ack as plain_ack, congestion, start};
+use crate::congestion::tests::{SEGMENT, Steady, ack as plain_ack, congestion, start};
 use crate::congestion::{Cause, Choice, Start, build};
 use lightlag_core::Instant;
 
@@ -149,7 +149,7 @@ fn every_window_based_algorithm_takes_it() {
 #[test]
 fn without_a_rise_it_is_slow_start() {
     let trace = |policy: &str| -> Vec<u64> {
-        let mut path = Path::new(&format!(r#"{{ "algorithm": "reno", "slow_start": "{policy}" }}"#), ms(100));
+        let mut path = Steady::new(&format!(r#"{{ "algorithm": "reno", "slow_start": "{policy}" }}"#), ms(100));
         (0..2000)
             .map(|_| {
                 path.acknowledge();
