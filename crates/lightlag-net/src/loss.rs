@@ -34,6 +34,17 @@ pub enum Loss {
     Changing(Arc<[(Instant, Loss)]>),
 }
 
+impl Loss {
+    /// Whether it draws at random which packets are lost.
+    pub fn draws(&self) -> bool {
+        match self {
+            Self::None | Self::At(_) | Self::Numbered(_) => false,
+            Self::Packet(_) | Self::Bit(_) | Self::Bursts(_) => true,
+            Self::Changing(models) => models.iter().any(|(_, model)| model.draws()),
+        }
+    }
+}
+
 /// Where losses are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LossPlace {

@@ -4,7 +4,6 @@ use crate::network::Network;
 use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Varied};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Probability, RandomStream};
-use lightlag_net::Loss;
 
 impl Scenario {
     /// Whether anything is drawn at random that can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or
@@ -24,7 +23,7 @@ impl Network {
     fn is_random(&self) -> bool {
         let several = self.flows.len() > 1;
         let links = self.links.iter().any(|link| {
-            draws(&link.loss)
+            link.loss.draws()
                 || link.reorder.is_some()
                 || link.duplicate != Probability::ZERO
                 || link.jitter.is_some()
@@ -36,14 +35,6 @@ impl Network {
         links
             || self.flows.iter().any(|flow| flow.part.is_arrival() || flow.traffic.is_random())
             || algorithms.chain(of_proxies).any(|choice| matches!(choice, Choice::Bbr(_) | Choice::Bbr3(_)))
-    }
-}
-
-fn draws(loss: &Loss) -> bool {
-    match loss {
-        Loss::None | Loss::At(_) | Loss::Numbered(_) => false,
-        Loss::Packet(_) | Loss::Bit(_) | Loss::Bursts(_) => true,
-        Loss::Changing(models) => models.iter().any(|(_, model)| draws(model)),
     }
 }
 
