@@ -218,3 +218,40 @@ impl<C> Setting<C> {
         }
     }
 }
+
+/// A parameter of a model, whichever that is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Parameter {
+    /// Its key in a scenario.
+    pub key: &'static str,
+    /// The values that it may have.
+    pub range: Range,
+    /// Its value where nothing is said.
+    pub default: Value,
+    /// Completes "is missing; " where it must be given.
+    pub required: Option<&'static str>,
+    /// Whether it is left out of what is written while it has its default.
+    pub is_quiet: bool,
+}
+
+/// The parameters that a model declares.
+pub(crate) fn parameters<C: Clone + Default>(settings: Vec<Setting<C>>) -> Vec<Parameter> {
+    let describe = |setting: Setting<C>| {
+        let default = setting.get(&C::default());
+        let Setting { key, range, required, is_quiet, .. } = setting;
+        Parameter { key, range, default, required, is_quiet }
+    };
+    settings.into_iter().map(describe).collect()
+}
+
+pub(crate) fn get<C: Clone>(settings: &[Setting<C>], config: &C, index: usize) -> Value {
+    settings[index].get(config)
+}
+
+pub(crate) fn set<C>(settings: &[Setting<C>], config: &mut C, index: usize, value: Value) {
+    settings[index].set(config, value);
+}
+
+pub(crate) fn check<C>(settings: &[Setting<C>], config: &C, index: usize) -> Option<&'static str> {
+    (settings[index].check)(config)
+}

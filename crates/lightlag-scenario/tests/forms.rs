@@ -2,7 +2,9 @@
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::queue::Limit;
-use lightlag_net::{Distribution, Dwell, GilbertElliott, Jitter, Loss, LossPlace, NodeId, Outage, Phase, QueueLimit};
+use lightlag_net::{
+    Distribution, Dwell, GilbertElliott, Jitter, Loss, LossPlace, NodeId, Normal, Outage, Phase, QueueLimit, Uniform,
+};
 use lightlag_scenario::{LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -205,7 +207,7 @@ fn jitter_is_a_time_or_a_distribution() {
     let jitter = |distribution, most, correlation| {
         Some(Jitter { distribution, most: us(most), correlation: probability(correlation) })
     };
-    let (uniform, normal) = (Distribution::Uniform, Distribution::Normal(us(200)));
+    let (uniform, normal) = (Distribution::Uniform(Uniform), Distribution::Normal(Normal { deviation: us(200) }));
     for (text, expected) in [
         ("\"500 us\"", jitter(uniform, 500, 0.0)),
         ("\"0 s\"", None),

@@ -18,7 +18,7 @@ mod waits;
 pub use computed::ComputedLink;
 pub use demand::Demand;
 pub use disturbance::{Disturbance, Reordering};
-pub use jitter::{Distribution, Jitter};
+pub use jitter::{Distribution, Jitter, Normal, Uniform};
 pub use queued::QueuedLink;
 pub use timetable::{Deliveries, Outage, Phase, Timetable};
 pub use waits::Waits;

@@ -35,10 +35,10 @@ pub use limit::Limit;
 pub use pie::{Pie, PieConfig};
 pub use priority::{Priority, PriorityMode};
 pub use red::{Red, RedConfig};
-pub use registry::{Kind, Parameter};
+pub use registry::Kind;
 pub use step::{Step, StepConfig};
 
-use crate::setting::Value;
+use crate::setting::{self, Parameter, Value};
 use crate::{LinkConfig, Packet};
 use lightlag_core::{Codepoint, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 use super::drop_tail::DropTailChoice;
 use super::{Discipline, Limit, QueueLimit};
 use crate::LinkConfig;
-use crate::setting::{Range, Setting, Value};
+use crate::setting::Setting;
 use lightlag_core::{Duration, RandomStream, Rate};
 
 /// A queue discipline as asked for: its parameters by name, and what they are on a link.
@@ -45,42 +45,6 @@ pub trait Config: Copy {
     fn marks(self) -> bool {
         false
     }
-}
-
-/// A parameter of a discipline, whichever that is.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Parameter {
-    /// Its key in a scenario.
-    pub key: &'static str,
-    /// The values that it may have.
-    pub range: Range,
-    /// Its value where nothing is said.
-    pub default: Value,
-    /// Completes "is missing; " where it must be given.
-    pub required: Option<&'static str>,
-    /// Whether it is left out of what is written while it has its default.
-    pub is_quiet: bool,
-}
-
-pub(super) fn parameters<K: Kind>() -> Vec<Parameter> {
-    let describe = |setting: Setting<K>| {
-        let default = setting.get(&K::default());
-        let Setting { key, range, required, is_quiet, .. } = setting;
-        Parameter { key, range, default, required, is_quiet }
-    };
-    K::settings().into_iter().map(describe).collect()
-}
-
-pub(super) fn get<K: Kind>(kind: &K, index: usize) -> Value {
-    K::settings()[index].get(kind)
-}
-
-pub(super) fn set<K: Kind>(kind: &mut K, index: usize, value: Value) {
-    K::settings()[index].set(kind, value);
-}
-
-pub(super) fn check<K: Kind>(kind: &K, index: usize) -> Option<&'static str> {
-    (K::settings()[index].check)(kind)
 }
 
 impl super::Choice {
@@ -171,32 +135,32 @@ macro_rules! disciplines {
             /// What can be set, in the order in which it is read.
             pub fn parameters(&self) -> Vec<Parameter> {
                 match self {
-                    Self::DropTail(_) => registry::parameters::<drop_tail::DropTailChoice>(),
-                    $(Self::$variant(_) => registry::parameters::<$asked>(),)*
+                    Self::DropTail(_) => setting::parameters(<drop_tail::DropTailChoice as Kind>::settings()),
+                    $(Self::$variant(_) => setting::parameters(<$asked as Kind>::settings()),)*
                 }
             }
 
             /// The value of the parameter with this index.
             pub fn get(&self, index: usize) -> Value {
                 match self {
-                    Self::DropTail(kind) => registry::get(kind, index),
-                    $(Self::$variant(kind) => registry::get(kind, index),)*
+                    Self::DropTail(kind) => setting::get(&Kind::settings(), kind, index),
+                    $(Self::$variant(kind) => setting::get(&Kind::settings(), kind, index),)*
                 }
             }
 
             /// Gives a value of its range to the parameter with this index.
             pub fn set(&mut self, index: usize, value: Value) {
                 match self {
-                    Self::DropTail(kind) => registry::set(kind, index, value),
-                    $(Self::$variant(kind) => registry::set(kind, index, value),)*
+                    Self::DropTail(kind) => setting::set(&Kind::settings(), kind, index, value),
+                    $(Self::$variant(kind) => setting::set(&Kind::settings(), kind, index, value),)*
                 }
             }
 
             /// The reason for which the parameter with this index does not go with those before it, if there is one.
             pub fn check(&self, index: usize) -> Option<&'static str> {
                 match self {
-                    Self::DropTail(kind) => registry::check(kind, index),
-                    $(Self::$variant(kind) => registry::check(kind, index),)*
+                    Self::DropTail(kind) => setting::check(&Kind::settings(), kind, index),
+                    $(Self::$variant(kind) => setting::check(&Kind::settings(), kind, index),)*
                 }
             }
 

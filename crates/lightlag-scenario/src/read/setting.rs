@@ -3,30 +3,24 @@
 use super::limit::{LimitForm, written};
 use super::{Errors, FromValue, LARGEST, Path, Table, shown};
 use lightlag_core::{Bytes, Duration, Probability};
-use lightlag_net::setting::{Range, Value};
+use lightlag_net::setting::{Parameter, Range, Value};
 use schemars::SchemaGenerator;
 use serde_json::json;
 
 /// One key of a table, as a model declares it.
 #[derive(Clone, Copy)]
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    pub(crate) range: Range,
-    pub(crate) default: Value,
-    /// Completes "is missing; " where it must be given.
-    pub(crate) required: Option<&'static str>,
-}
+pub(crate) struct Key(pub(crate) Parameter);
 
 impl Key {
     /// Its value, if it is there and right. What is wrong leaves an error.
     pub(crate) fn read(self, table: &mut Table, at: &Path, errors: &mut Errors) -> Option<Value> {
         let before = errors.len();
-        let given = match self.required {
-            Some(remedy) => table.required_value(self.name, remedy, errors)?,
-            None => table.value(self.name)?,
+        let given = match self.0.required {
+            Some(remedy) => table.required_value(self.0.key, remedy, errors)?,
+            None => table.value(self.0.key)?,
         };
-        let at = Path::Key(at, self.name);
-        let value = match self.range {
+        let at = Path::Key(at, self.0.key);
+        let value = match self.0.range {
             Range::Flag => Value::Flag(FromValue::read(given, &at, errors)?),
             Range::Count { most, what, note } => {
                 let number = u64::read(given, &at, errors)?;
@@ -71,7 +65,7 @@ impl Key {
 
     /// Why a value of the right kind is out of range, if it is.
     fn refusal(self, value: Value) -> Option<String> {
-        match (self.range, value) {
+        match (self.0.range, value) {
             (Range::Time { least }, Value::Time(time)) if time < least => {
                 Some(format!("{time} is below {least}; write a time such as \"{}\"", self.usual()))
             }
@@ -87,7 +81,7 @@ impl Key {
 
     /// Its default in a message.
     fn usual(self) -> String {
-        match self.default {
+        match self.0.default {
             Value::Flag(on) => on.to_string(),
             Value::Count(number) => number.to_string(),
             Value::Number(number) => number.to_string(),
@@ -95,7 +89,7 @@ impl Key {
             Value::Probability(probability) => probability.to_string(),
             Value::Size(size) => size.to_string(),
             Value::Limit(limit) => written(limit),
-            Value::Word(index) => match self.range {
+            Value::Word(index) => match self.0.range {
                 Range::Word { words, .. } => words[index].to_owned(),
                 _ => index.to_string(),
             },
@@ -112,13 +106,13 @@ impl Key {
             Value::Probability(probability) => json!(probability),
             Value::Size(size) => json!(size),
             Value::Limit(limit) => json!(written(limit)),
-            Value::Word(_) => json!(Self { default: value, ..self }.usual()),
+            Value::Word(_) => json!(Self(Parameter { default: value, ..self.0 }).usual()),
         }
     }
 
     /// The schema of its values.
     pub(crate) fn schema(self, generator: &mut SchemaGenerator) -> serde_json::Value {
-        match self.range {
+        match self.0.range {
             Range::Flag => json!({ "type": "boolean" }),
             Range::Count { most, .. } => json!({ "type": "integer", "minimum": 1, "maximum": most }),
             Range::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),

@@ -1,8 +1,8 @@
 //! Jitter as asked for.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, not_one_of, probability};
+use crate::read::{Errors, FromValue, Key, Omitted, Path, Table, not_one_of, probability};
 use lightlag_core::{Duration, Probability};
-use lightlag_net::{Distribution, Jitter};
+use lightlag_net::{Distribution, Jitter, Uniform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -12,50 +12,44 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct JitterSpec(pub Option<Jitter>);
 
-const DISTRIBUTIONS: [&str; 2] = ["uniform", "normal"];
-/// Where a normal distribution is cut off, in standard deviations, if nobody says.
-const CUT_OFF: u64 = 3;
-
 impl FromValue for JitterSpec {
     const IS_TABLE: bool = true;
 
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         if value.is_string() {
             let most = Duration::read(value, at, errors)?;
-            return Some(Self::of(Distribution::Uniform, most, Probability::ZERO));
+            return Some(Self::of(Distribution::Uniform(Uniform), most, Probability::ZERO));
         }
         let before = errors.len();
         let what = "a time such as \"5 ms\", or a table such as { distribution = \"normal\", deviation = \"2 ms\" }";
         let mut table = Table::open(value, at, what, errors)?;
-        let name: Option<String> = table.required("distribution", "write uniform or normal", errors);
+        let remedy = format!("write {}", Distribution::NAMES.join(" or "));
+        let name: Option<String> = table.required("distribution", &remedy, errors);
         let correlation =
             table.value("correlation").map(|value| probability(value, &Path::Key(at, "correlation"), errors));
-        let most: Option<Duration> = table.optional("most", errors);
-        let (distribution, most) = match name.as_deref() {
-            Some("uniform") => {
-                let most =
-                    most.or_else(|| table.required("most", "say how large the deviation may be: \"5 ms\"", errors));
-                (Some(Distribution::Uniform), most)
-            }
-            Some("normal") => {
-                let remedy = "say how large the standard deviation is, such as \"2 ms\"";
-                let deviation: Option<Duration> = table.required("deviation", remedy, errors);
-                let most = most.or(deviation.map(|deviation| deviation * CUT_OFF));
-                if let Some((most, deviation)) = most.zip(deviation).filter(|(most, deviation)| most < deviation) {
-                    let message = format!("{most} is below the deviation of {deviation}; cut off at least there");
-                    errors.push(Path::Key(at, "most"), message);
-                }
-                (deviation.map(Distribution::Normal), most)
-            }
-            Some(other) => {
-                errors.push(Path::Key(at, "distribution"), not_one_of(other, "a distribution", &DISTRIBUTIONS));
-                return None;
-            }
-            None => return None,
+        let most = table.value("most");
+        let most = most.map(|value| Duration::read(value, &Path::Key(at, "most"), errors));
+        let name = name?;
+        let Some(mut distribution) = Distribution::named(&name) else {
+            let message = not_one_of(&name, "a distribution", Distribution::NAMES);
+            errors.push(Path::Key(at, "distribution"), message);
+            return None;
         };
+        for (index, parameter) in distribution.parameters().iter().enumerate() {
+            if let Some(value) = Key(*parameter).read(&mut table, at, errors) {
+                distribution.set(index, value);
+            }
+        }
+        if most.is_none() && distribution.usual_most().is_none() {
+            errors.push(Path::Key(at, "most"), "is missing; say how large the deviation may be: \"5 ms\"");
+        }
+        let most = most.unwrap_or(distribution.usual_most());
+        if let Some(message) = most.and_then(|most| distribution.refuses(most)) {
+            errors.push(Path::Key(at, "most"), message);
+        }
         table.finish(errors);
         let correlation = correlation.unwrap_or(Some(Probability::ZERO));
-        (errors.len() == before).then_some(Self::of(distribution?, most?, correlation?))
+        (errors.len() == before).then_some(Self::of(distribution, most?, correlation?))
     }
 }
 
@@ -86,13 +80,13 @@ impl Omitted for JitterSpec {
 impl Serialize for JitterSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Some(Jitter { distribution, most, correlation }) = self.0 else { return serializer.serialize_none() };
-        let mut table = match distribution {
-            Distribution::Uniform if correlation == Probability::ZERO => return most.serialize(serializer),
-            Distribution::Uniform => json!({ "distribution": "uniform", "most": most }),
-            Distribution::Normal(deviation) => {
-                json!({ "distribution": "normal", "deviation": deviation, "most": most })
-            }
-        };
+        if (distribution, correlation) == (Distribution::Uniform(Uniform), Probability::ZERO) {
+            return most.serialize(serializer);
+        }
+        let mut table = json!({ "distribution": distribution.name(), "most": most });
+        for (index, parameter) in distribution.parameters().iter().enumerate() {
+            table[parameter.key] = Key(*parameter).written(distribution.get(index));
+        }
         if correlation != Probability::ZERO {
             table["correlation"] = json!(correlation);
         }
@@ -105,33 +99,27 @@ impl JsonSchema for JitterSpec {
         "Jitter".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let time = generator.subschema_for::<Duration>();
+        let time = json!(generator.subschema_for::<Duration>());
         let correlation = generator.subschema_for::<Probability>();
+        let mut forms = vec![time.clone()];
+        for distribution in Distribution::NAMES.iter().filter_map(|name| Distribution::named(name)) {
+            let name = distribution.name();
+            let mut properties = json!({ "distribution": { "const": name }, "most": time, "correlation": correlation });
+            let mut required = vec!["distribution"];
+            for parameter in distribution.parameters() {
+                properties[parameter.key] = Key(parameter).schema(generator);
+                required.extend(parameter.required.map(|_| parameter.key));
+            }
+            required.extend(distribution.usual_most().is_none().then_some("most"));
+            forms.push(json!({
+                "type": "object", "description": distribution.about(), "properties": properties, "required": required,
+                "additionalProperties": false,
+            }));
+        }
+        forms.push(json!({ "type": "null" }));
         json_schema!({
             "description": "how delays differ from packet to packet, to either side of the delay",
-            "anyOf": [
-                time,
-                {
-                    "type": "object",
-                    "description": "all deviations up to the largest are equally likely",
-                    "properties": { "distribution": { "const": "uniform" }, "most": time, "correlation": correlation },
-                    "required": ["distribution", "most"],
-                    "additionalProperties": false
-                },
-                {
-                    "type": "object",
-                    "description": "normal with this standard deviation, cut off at the largest (three of them)",
-                    "properties": {
-                        "distribution": { "const": "normal" },
-                        "deviation": time,
-                        "most": time,
-                        "correlation": correlation
-                    },
-                    "required": ["distribution", "deviation"],
-                    "additionalProperties": false
-                },
-                { "type": "null" }
-            ]
+            "anyOf": forms
         })
     }
 }

@@ -5,7 +5,7 @@
 use crate::read::{Errors, FromValue, Key, LimitForm, Omitted, Path, Table, not_one_of, written};
 use lightlag_core::{Duration, Rate};
 use lightlag_net::QueueLimit;
-use lightlag_net::queue::{Choice, DisciplineConfig, Limit, Parameter};
+use lightlag_net::queue::{Choice, DisciplineConfig, Limit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ impl FromValue for Queue {
 fn settings(discipline: &mut Choice, table: &mut Table, at: &Path, errors: &mut Errors) {
     let before = errors.len();
     for (index, parameter) in discipline.parameters().iter().enumerate() {
-        if let Some(value) = key(parameter).read(table, at, errors) {
+        if let Some(value) = Key(*parameter).read(table, at, errors) {
             discipline.set(index, value);
         }
         if errors.len() == before
@@ -80,11 +80,6 @@ fn settings(discipline: &mut Choice, table: &mut Table, at: &Path, errors: &mut 
             errors.push(Path::Key(at, parameter.key), message);
         }
     }
-}
-
-fn key(parameter: &Parameter) -> Key {
-    let Parameter { key: name, range, default, required, .. } = *parameter;
-    Key { name, range, default, required }
 }
 
 impl Omitted for Queue {
@@ -105,7 +100,7 @@ impl Serialize for Queue {
         for (index, parameter) in self.discipline.parameters().iter().enumerate() {
             let value = self.discipline.get(index);
             if !parameter.is_quiet || value != parameter.default {
-                table[parameter.key] = key(parameter).written(value);
+                table[parameter.key] = Key(*parameter).written(value);
             }
         }
         table.serialize(serializer)
@@ -123,7 +118,7 @@ impl JsonSchema for Queue {
             let mut properties = json!({ "discipline": { "const": discipline.name() }, "limit": limit });
             let mut required = vec!["discipline"];
             for parameter in discipline.parameters() {
-                properties[parameter.key] = key(&parameter).schema(generator);
+                properties[parameter.key] = Key(parameter).schema(generator);
                 required.extend(parameter.required.map(|_| parameter.key));
             }
             forms.push(json!({

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::queue::{DisciplineConfig, Pie, PieConfig};
-use crate::{Deliveries, Distribution, Jitter, Outage, Phase, Timetable};
+use crate::{Deliveries, Distribution, Jitter, Outage, Phase, Timetable, Uniform};
 use lightlag_core::Rate;
 
 /// 8 Mbit/s, 2.5 ms.
@@ -232,7 +232,7 @@ fn opportunities_begin_again_at_their_end() {
 fn jittered(overtaking: bool) -> Vec<(u32, u64)> {
     let phase = Phase { delay: Duration::from_millis(10), ..USUAL };
     let most = Duration::from_millis(5);
-    let jitter = Jitter { distribution: Distribution::Uniform, most, correlation: Probability::ZERO };
+    let jitter = Jitter { distribution: Distribution::Uniform(Uniform), most, correlation: Probability::ZERO };
     let timetable = Timetable::new([phase], Outage::Hold, overtaking);
     let mut link = disturbed(Disturbance::none()).jittering(timetable, jitter, stream("jitter"));
     (0..1_000).for_each(|body| link.send(at(0), packet(body, 1_000)));

@@ -4,7 +4,17 @@
 //! sequence x ← ρ·x + √(1 − ρ²)·N(0, 1) is correlated by ρ from packet to packet. A normal deviation is that sequence, where
 //! a draw beyond the largest deviation is repeated; a uniform one is its distribution function, so that ρ is the correlation
 //! of the sequence, and 6/π·asin(ρ/2) that of the deviations.
+//!
+//! A file each: `uniform`, `normal`. It declares what can be set, too ([`Shape`]); a line below makes it known by its name.
 
+mod normal;
+mod registry;
+mod uniform;
+
+pub use normal::Normal;
+pub use uniform::Uniform;
+
+use crate::setting::{self, Parameter, Setting, Value};
 use lightlag_core::{Duration, Probability, RandomStream};
 
 /// How delays differ.
@@ -18,62 +28,46 @@ pub struct Jitter {
     pub correlation: Probability,
 }
 
-/// A distribution of deviations.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Distribution {
-    /// All are equally likely.
-    Uniform,
-    /// Normal with this standard deviation, not above the largest deviation, before it is cut off.
-    Normal(Duration),
+/// A distribution of deviations: its parameters by name, and how it is drawn.
+trait Shape: Copy + Default {
+    /// What it is.
+    const ABOUT: &'static str;
+
+    /// What can be set beside the largest deviation and the correlation.
+    fn settings() -> Vec<Setting<Self>>;
+
+    /// The largest deviation where none is given; `None` if it must be given.
+    fn usual_most(self) -> Option<Duration> {
+        None
+    }
+
+    /// Why it does not go with this largest deviation, if it does not.
+    fn refuses(self, _most: Duration) -> Option<String> {
+        None
+    }
+
+    /// The next deviation, in seconds.
+    fn deviation(self, jitter: &Jitter, sequence: &mut Sequence) -> f64;
 }
 
-/// Jitter at work.
+// One line a distribution: its variant, its name in a scenario, its parameters.
+registry::distributions! {
+    Uniform, "uniform", Uniform;
+    Normal, "normal", Normal;
+}
+
+/// A Gaussian sequence.
 #[derive(Clone, Debug)]
-pub(super) struct JitterProcess {
-    jitter: Jitter,
+struct Sequence {
     random: RandomStream,
     /// x, once there is one.
     last: Option<f64>,
 }
 
-impl JitterProcess {
-    pub(super) fn new(jitter: Jitter, random: RandomStream) -> Self {
-        Self { jitter, random, last: None }
-    }
-
-    pub(super) fn most(&self) -> Duration {
-        self.jitter.most
-    }
-
-    /// The delay of the next packet, with its deviation; not below zero.
-    pub(super) fn apply(&mut self, delay: Duration) -> Duration {
-        let deviation = self.deviation();
-        let size = Duration::from_secs_f64(deviation.abs()).min(self.jitter.most);
-        if deviation < 0.0 { delay.saturating_sub(size) } else { delay + size }
-    }
-
-    /// In seconds.
-    fn deviation(&mut self) -> f64 {
-        let most = self.jitter.most.as_secs_f64();
-        match self.jitter.distribution {
-            Distribution::Uniform if self.jitter.correlation == Probability::ZERO => {
-                most * (2.0 * self.random.uniform() - 1.0)
-            }
-            Distribution::Uniform => {
-                let x = self.next(f64::INFINITY);
-                // 2 Φ(x) − 1
-                most * libm::erf(x * std::f64::consts::FRAC_1_SQRT_2)
-            }
-            Distribution::Normal(deviation) => {
-                let deviation = deviation.as_secs_f64();
-                if deviation == 0.0 { 0.0 } else { deviation * self.next(most / deviation) }
-            }
-        }
-    }
-
+impl Sequence {
     /// The next x within these bounds.
-    fn next(&mut self, most: f64) -> f64 {
-        let correlation = self.jitter.correlation.value();
+    fn next(&mut self, most: f64, correlation: Probability) -> f64 {
+        let correlation = correlation.value();
         loop {
             let x = match self.last {
                 Some(last) => correlation * last + libm::sqrt(1.0 - correlation * correlation) * self.random.normal(),
@@ -84,6 +78,30 @@ impl JitterProcess {
                 return x;
             }
         }
+    }
+}
+
+/// Jitter at work.
+#[derive(Clone, Debug)]
+pub(super) struct JitterProcess {
+    jitter: Jitter,
+    sequence: Sequence,
+}
+
+impl JitterProcess {
+    pub(super) fn new(jitter: Jitter, random: RandomStream) -> Self {
+        Self { jitter, sequence: Sequence { random, last: None } }
+    }
+
+    pub(super) fn most(&self) -> Duration {
+        self.jitter.most
+    }
+
+    /// The delay of the next packet, with its deviation; not below zero.
+    pub(super) fn apply(&mut self, delay: Duration) -> Duration {
+        let deviation = self.jitter.distribution.deviation(&self.jitter, &mut self.sequence);
+        let size = Duration::from_secs_f64(deviation.abs()).min(self.jitter.most);
+        if deviation < 0.0 { delay.saturating_sub(size) } else { delay + size }
     }
 }
 
@@ -112,7 +130,7 @@ mod tests {
 
     #[test]
     fn uniform_deviations_fill_their_range_evenly() {
-        let found = deviations(Distribution::Uniform, 5_000, 0.0);
+        let found = deviations(Distribution::Uniform(Uniform), 5_000, 0.0);
         let (mean, deviation, neighbours) = moments(&found);
         // 5000/√3 = 2886.8 µs, the mean of a million of those ± 2.9; correlations ± 0.001. Four of each.
         assert!(mean.abs() < 11.6 && (deviation - 2_886.75).abs() < 5.2, "{mean} {deviation}");
@@ -122,10 +140,11 @@ mod tests {
 
     #[test]
     fn normal_deviations_are_cut_off_at_the_largest() {
-        let (mean, deviation, _) = moments(&deviations(Distribution::Normal(Duration::from_micros(2_000)), 6_000, 0.0));
+        let (mean, deviation, _) =
+            moments(&deviations(Distribution::Normal(Normal { deviation: Duration::from_micros(2_000) }), 6_000, 0.0));
         // Cut off at 3 σ: variance 1 − 2·3·φ(3)/(2Φ(3) − 1) = 0.97334, of 2000 µs 1973.2; of the mean ± 2.0. Four of each.
         assert!(mean.abs() < 8.0 && (deviation - 1_973.16).abs() < 6.0, "{mean} {deviation}");
-        let tight = deviations(Distribution::Normal(Duration::from_micros(2_000)), 2_000, 0.0);
+        let tight = deviations(Distribution::Normal(Normal { deviation: Duration::from_micros(2_000) }), 2_000, 0.0);
         assert!(tight.iter().all(|value| value.abs() <= 2_000.001));
         // At 1 σ: 1 − 2·φ(1)/(2Φ(1) − 1) = 0.29112, 1079.1 µs.
         assert!((moments(&tight).1 - 1_079.12).abs() < 4.0, "{}", moments(&tight).1);
@@ -134,9 +153,9 @@ mod tests {
     #[test]
     fn neighbours_are_as_alike_as_asked() {
         let (_, deviation, neighbours) =
-            moments(&deviations(Distribution::Normal(Duration::from_micros(1_000)), 8_000, 0.9));
+            moments(&deviations(Distribution::Normal(Normal { deviation: Duration::from_micros(1_000) }), 8_000, 0.9));
         assert!((neighbours - 0.9).abs() < 0.004 && (deviation - 1_000.0).abs() < 10.0, "{neighbours} {deviation}");
-        let (_, deviation, neighbours) = moments(&deviations(Distribution::Uniform, 5_000, 0.9));
+        let (_, deviation, neighbours) = moments(&deviations(Distribution::Uniform(Uniform), 5_000, 0.9));
         // 6/π · asin(0.45) = 0.8915; still uniform.
         assert!((neighbours - 0.8915).abs() < 0.004 && (deviation - 2_886.75).abs() < 20.0, "{neighbours} {deviation}");
     }
@@ -144,7 +163,7 @@ mod tests {
     #[test]
     fn a_delay_does_not_fall_below_zero() {
         let jitter = Jitter {
-            distribution: Distribution::Uniform,
+            distribution: Distribution::Uniform(Uniform),
             most: Duration::from_millis(5),
             correlation: Probability::ZERO,
         };

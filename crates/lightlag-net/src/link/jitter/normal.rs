@@ -1,0 +1,41 @@
+//! Normal deviations, cut off.
+
+use super::{Jitter, Sequence, Shape};
+use crate::setting::Setting;
+use lightlag_core::Duration;
+
+/// Where the distribution is cut off, in standard deviations, if nobody says.
+const CUT_OFF: u64 = 3;
+
+/// Normal deviations, cut off at the largest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Normal {
+    /// The standard deviation before the distribution is cut off, not above the largest deviation.
+    pub deviation: Duration,
+}
+
+impl Shape for Normal {
+    const ABOUT: &'static str = "normal with this standard deviation, cut off at the largest (three of them)";
+
+    fn settings() -> Vec<Setting<Self>> {
+        let deviation = Setting::time_or_zero("deviation", |shape: &mut Self| &mut shape.deviation);
+        vec![deviation.required("say how large the standard deviation is, such as \"2 ms\"")]
+    }
+
+    fn usual_most(self) -> Option<Duration> {
+        Some(self.deviation * CUT_OFF)
+    }
+
+    fn refuses(self, most: Duration) -> Option<String> {
+        let deviation = self.deviation;
+        (most < deviation).then(|| format!("{most} is below the deviation of {deviation}; cut off at least there"))
+    }
+
+    fn deviation(self, jitter: &Jitter, sequence: &mut Sequence) -> f64 {
+        let deviation = self.deviation.as_secs_f64();
+        if deviation == 0.0 {
+            return 0.0;
+        }
+        deviation * sequence.next(jitter.most.as_secs_f64() / deviation, jitter.correlation)
+    }
+}

@@ -1,0 +1,27 @@
+//! Uniform deviations.
+
+use super::{Jitter, Sequence, Shape};
+use crate::setting::Setting;
+use lightlag_core::Probability;
+
+/// All deviations up to the largest are equally likely.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Uniform;
+
+impl Shape for Uniform {
+    const ABOUT: &'static str = "all deviations up to the largest are equally likely";
+
+    fn settings() -> Vec<Setting<Self>> {
+        Vec::new()
+    }
+
+    fn deviation(self, jitter: &Jitter, sequence: &mut Sequence) -> f64 {
+        let most = jitter.most.as_secs_f64();
+        if jitter.correlation == Probability::ZERO {
+            return most * (2.0 * sequence.random.uniform() - 1.0);
+        }
+        let x = sequence.next(f64::INFINITY, jitter.correlation);
+        // 2 Φ(x) − 1
+        most * libm::erf(x * std::f64::consts::FRAC_1_SQRT_2)
+    }
+}
