@@ -49,6 +49,8 @@ const FIN: u8 = 8;
 const AMBIGUOUS: u8 = 16;
 /// The peer may do without it (BETS): it never leaves again.
 const GIVEN_UP: u8 = 32;
+/// It left in the burst of the one before, as long as nothing has cut that.
+const JOINED: u8 = 64;
 /// Nothing is to be done about it.
 const SETTLED: u8 = SACKED | GIVEN_UP;
 
@@ -536,7 +538,7 @@ impl Scoreboard {
             }
             self.lost_bytes += record.newly_lost();
             log::lost(&mut self.log, number, record.newly_lost());
-            record.flags = record.flags & (FIN | AMBIGUOUS) | LOST;
+            record.flags = record.flags & (FIN | AMBIGUOUS | JOINED) | LOST;
         }
     }
 }

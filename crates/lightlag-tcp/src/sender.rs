@@ -159,6 +159,10 @@ struct Extra {
     small_end: u64,
     /// When the one segment left that is timed whatever becomes of it.
     timed_at: Instant,
+    /// The record that leaves in the burst of the last repair.
+    joined_repair: Option<u64>,
+    /// Bytes that pacing counts for the repair that leaves, where that is not its own length.
+    paced_repair: Option<u64>,
     /// What may be given up; `None` where every byte must arrive.
     best_effort: Option<Box<best_effort::BestEffort>>,
 }

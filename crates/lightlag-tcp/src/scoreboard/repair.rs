@@ -1,6 +1,6 @@
 //! What leaves again, and when: the choices of RFC 6675 §4 NextSeg, as running numbers of records.
 
-use super::{AMBIGUOUS, Chunk, FIN, LOST, RETRANSMITTED, Record, SETTLED, Scoreboard};
+use super::{AMBIGUOUS, Chunk, FIN, JOINED, LOST, RETRANSMITTED, Record, SETTLED, Scoreboard};
 use lightlag_core::Instant;
 
 impl Scoreboard {
@@ -108,6 +108,27 @@ impl Scoreboard {
     pub fn copies(&self, number: u64) -> (bool, u32) {
         let record = &self.records[(number - self.first) as usize];
         (record.has(AMBIGUOUS), record.len)
+    }
+
+    /// The last record left in the burst of the one before.
+    #[inline]
+    pub fn join_last(&mut self) {
+        if let Some(last) = self.records.back_mut() {
+            last.flags |= JOINED;
+        }
+    }
+
+    /// Whether the record with this number left in the burst of the one before, and waits for its repair as that one does.
+    pub fn joins(&self, number: u64) -> bool {
+        let record = self.records.get((number - self.first) as usize);
+        record.is_some_and(|record| record.has(JOINED) && record.has(LOST) && !record.has(RETRANSMITTED | SETTLED))
+    }
+
+    /// The record with this number leaves apart from the one before, from now on.
+    pub fn cut_burst(&mut self, number: u64) {
+        if let Some(record) = self.records.get_mut((number - self.first) as usize) {
+            record.flags &= !JOINED;
+        }
     }
 
     /// The record with this number leaves again.

@@ -29,6 +29,12 @@ impl Sender {
         self.burst_start < self.board.nxt() && self.board.nxt() < self.burst_end
     }
 
+    /// Whether the segment that starts there belongs to a burst, but does not begin it.
+    #[inline(always)]
+    pub(super) fn in_burst_after(&self, start: u64) -> bool {
+        self.burst_start < start && start < self.burst_end
+    }
+
     /// Whether the segment that ends at `end` is the last of a burst of several, or of all that was written.
     #[inline(always)]
     pub(crate) fn pushes(&self, start: u64, end: u64) -> bool {

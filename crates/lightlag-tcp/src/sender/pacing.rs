@@ -25,7 +25,11 @@ impl Sender {
         if self.needs.bursts {
             return self.count_in_burst(now, chunk.len);
         }
-        let bytes = if config.tso && !again { self.begun_burst(chunk) } else { u64::from(chunk.len) };
+        let bytes = match again {
+            true => self.extra.as_mut().and_then(|extra| extra.paced_repair.take()).unwrap_or(chunk.len.into()),
+            false if config.tso => self.begun_burst(chunk),
+            false => u64::from(chunk.len),
+        };
         if bytes == 0 {
             return;
         }

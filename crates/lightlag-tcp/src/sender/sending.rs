@@ -73,7 +73,7 @@ impl Sender {
                 self.rest(now, limit, room, config, account);
                 None
             }
-            Ok(_) if self.pacer.holds(now) && !self.in_burst() => {
+            Ok(choice) if self.pacer.holds(now) && !self.in_burst() && !self.is_joined(now, &choice) => {
                 self.pacer.wait();
                 self.recovery.held_in_test(&self.board);
                 self.arm_tail_if_stale(now, config);
@@ -87,6 +87,9 @@ impl Sender {
                 Some(self.send_new(now, chunk, config))
             }
             Ok(choice @ (Choice::Again(number) | Choice::Rescue(number))) => {
+                if config.tso && self.recovery.guesses() {
+                    self.join_repairs(now, number, self.resend_head);
+                }
                 self.resend_head = false;
                 if matches!(choice, Choice::Rescue(_)) {
                     self.recovery.rescued();
@@ -97,6 +100,31 @@ impl Sender {
                 self.rest(now, blocked, room, config, account);
                 None
             }
+        }
+    }
+
+    /// Whether a repair leaves in the burst of the one before.
+    fn is_joined(&self, now: Instant, choice: &Choice) -> bool {
+        let joined = self.extra.as_ref().and_then(|extra| extra.joined_repair);
+        matches!(choice, Choice::Again(number) if joined == Some(*number)) && self.last_sent == now
+    }
+
+    /// What left in one burst is repaired in one after a timeout, as far as the window has room, and pacing counts both
+    /// segments at once; but what the timeout itself sends leaves alone (`tcp_retransmit_skb`; fast retransmit repairs one
+    /// segment, `tcp_newreno_mark_lost`).
+    #[cold]
+    fn join_repairs(&mut self, now: Instant, number: u64, first: bool) {
+        let size = u64::from(self.segment_size);
+        let alone = first || self.recovery.phase() != Phase::Loss || self.window() < self.board.pipe() + 2 * size;
+        let extra = self.extra.get_or_insert_default();
+        if extra.joined_repair.take() == Some(number) && self.last_sent == now {
+            extra.paced_repair = Some(0);
+        } else if alone || !self.board.joins(number + 1) {
+            self.board.cut_burst(number + 1);
+            extra.paced_repair = None;
+        } else {
+            extra.joined_repair = Some(number + 1);
+            extra.paced_repair = Some(2 * size);
         }
     }
 
@@ -217,6 +245,9 @@ impl Sender {
     pub(super) fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
         let (number, in_flight) = (self.board.numbers().1, self.board.pipe());
         self.board.sent(now, chunk.len, chunk.fin);
+        if self.recovery.guesses() && self.in_burst_after(chunk.start) {
+            self.board.join_last();
+        }
         if self.nagle && self.minshall && chunk.len < self.segment_size {
             self.extra.get_or_insert_default().small_end = chunk.start + u64::from(chunk.len);
         }
