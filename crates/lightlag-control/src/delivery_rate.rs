@@ -115,7 +115,8 @@ impl RateSampler {
     /// # Panics
     /// If it is neither outstanding nor the next one.
     pub fn sent(&mut self, now: Instant, number: u64, bytes: u64, in_flight: u64) -> Sent {
-        if in_flight == 0 {
+        // Linux, tcp_rate_skb_sent, where the draft asks for the flight: a timeout only guesses that nothing is in flight.
+        if self.snapshots.is_empty() {
             self.first_sent = now;
             self.delivered_at = now;
         }

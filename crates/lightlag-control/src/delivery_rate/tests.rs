@@ -133,19 +133,40 @@ fn segments_of_one_instant_are_ordered_by_their_number() {
 
 #[test]
 fn an_interval_below_the_smallest_rtt_is_no_sample() {
-    // Taken for lost and sent again at 150 ms; the first copy's ACK arrives at 160 ms.
+    // Taken for lost and sent again at 150 and 165 ms; the ACKs of the first copies arrive at 160 and 170 ms.
     let mut flow = Flow::new();
-    flow.send(0);
-    flow.send(0);
-    flow.ack(100, [1], 0);
+    (0..3).for_each(|_| {
+        flow.send(0);
+    });
     flow.sampler.lost(at(150), 0, SIZE);
-    flow.pipe = 0;
-    flow.sampler.sent(at(150), 0, SIZE, 0);
-    flow.pipe = SIZE;
-    let sample = flow.ack(160, [0], 2);
+    flow.sampler.sent(at(150), 0, SIZE, 2 * SIZE);
+    flow.ack(160, [0], 1);
+    flow.sampler.lost(at(165), 1, SIZE);
+    flow.sampler.sent(at(165), 1, SIZE, SIZE);
+    let sample = flow.ack(170, [1], 2);
     assert!(sample.retransmitted);
     assert_eq!(sample.bytes_per_second(), None);
     assert_eq!((sample.delivered, sample.total_delivered), (SIZE, 2 * SIZE));
+}
+
+#[test]
+fn a_timeout_does_not_begin_the_measurement_anew() {
+    // Delivered at 100 ms; a timeout at 300 ms takes all the rest for lost, and the ACK of its repair acknowledges that, too.
+    let mut flow = Flow::new();
+    (0..10).for_each(|_| {
+        flow.send(0);
+    });
+    flow.ack(100, [0], 1);
+    (1..10).for_each(|number| {
+        flow.sampler.lost(at(300), number, SIZE);
+    });
+    flow.sampler.sent(at(300), 1, SIZE, 0);
+    flow.pipe = 9 * SIZE;
+    let sample = flow.ack(400, 1..10, 10);
+    assert_eq!((sample.delivered, sample.interval), (9 * SIZE, Duration::from_millis(300)));
+    // With nothing outstanding, the next one begins anew.
+    flow.send(500);
+    assert_eq!(flow.ack(600, [10], 11).interval, RTT);
 }
 
 #[test]
