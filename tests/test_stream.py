@@ -25,7 +25,7 @@ def test_batches_together_are_the_tables_of_the_result(every: float | str) -> No
     assert not live.result.interrupted
     for name in ("trace", "queue", "acks"):
         pieces = [getattr(batch, name) for batch in batches]
-        assert pl.concat(pieces).equals(live.result.table(name)), name  # type: ignore[arg-type]
+        assert pl.concat(pieces).equals(live.result.table(name)), name
     times = [batch.time_s for batch in batches]
     assert times == sorted(times)
     assert times[-1] == live.result.simulated_s

@@ -271,7 +271,7 @@ def _check(text: str, keys: tuple[str, ...], values: list[str]) -> None:
     for key in keys:
         if key == "seed":
             raise InputError(
-                "the seed varies anyway: set the number of seeds with replications (-n), and the first one with seed"
+                "the seed varies anyway: give the number of seeds with replications (-n), and the first one with seed"
             )
         if key in ("defaults.tcp.congestion", "defaults.congestion"):
             raise InputError(f"{key}: name the algorithms to compare with congestion (-c), not as a variable")
