@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+import runpy
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from interop import __main__ as interop
+from interop import cells as interop_cells
+from interop.__main__ import Outcome
 from lightlag.errors import InputError
 from lightlag.reproduce import PAPERS
 from lightlag.reproduce.validation import (
@@ -175,3 +179,19 @@ def test_the_index_of_the_repository_says_what_its_pages_say() -> None:
         name for path in folder.glob("*.md") for name in re.findall(r"\]\((images/[^)]+)\)", path.read_text("utf-8"))
     }
     assert {f"images/{path.name}" for path in (folder / "images").iterdir()} == named
+
+
+def test_transfers_and_scripts_have_pages_with_their_counts(tmp_path: Path) -> None:
+    lost = Outcome(interop_cells.short()[0], None, "a reset")
+    page = interop.page([lost])
+    assert (page.result, page.command) == ("0 of 1 transfers pass.", "make interop")
+    assert f"- {lost.cell.name()}: a reset" in page.body
+
+    file = Path(__file__).parent.parent / "benchmarks/peers/packetdrill"
+    scripts = runpy.run_path(str(file), run_name="packetdrill")
+    verdicts = [scripts["Verdict"](f"sack/{name}.pkt", "v4", name == "a", "late") for name in ("a", "b")]
+    scripts["write_page"](tmp_path / "pages", verdicts, [])
+    text = (tmp_path / "pages/packet-scripts.md").read_text()
+    assert "**1 of 2 runs of 2 scripts pass: 50.0 %.**" in text
+    assert "| sack | 1 of 2 |  |  |" in text
+    assert "| sack/b.pkt | 1 | not known | late |" in text

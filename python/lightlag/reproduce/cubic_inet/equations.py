@@ -12,7 +12,7 @@ BETA = 0.2
 
 
 def k(w_max: float, *, beta: float = BETA, c: float = C) -> float:
-    """From the begin of an epoch to its plateau (equation 1).
+    """From the start of an epoch to its plateau (equation 1).
 
     Examples
     --------
@@ -23,7 +23,7 @@ def k(w_max: float, *, beta: float = BETA, c: float = C) -> float:
 
 
 def window(t: float, w_max: float, *, beta: float = BETA, c: float = C) -> float:
-    """The window at a time since the begin of the epoch (equation 2).
+    """The window at a time since the start of the epoch (equation 2).
 
     Examples
     --------

@@ -19,14 +19,14 @@ RTT_S = 0.1
 
 @dataclass(frozen=True)
 class Growth:
-    """The window after one loss, from the begin of the epoch on.
+    """The window after one loss, from the start of the epoch on.
 
     Attributes
     ----------
     epoch
         The reduction and its epoch.
     t_s, window
-        Seconds since the begin of the epoch, and the window in segments.
+        Seconds since the start of the epoch, and the window in segments.
     """
 
     epoch: Epoch
