@@ -258,8 +258,7 @@ impl<T: Tap> World<T> {
     /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
     #[inline]
     fn flush(&mut self, now: Instant, at: usize, received: bool) {
-        loop {
-            let Some(segment) = self.hosts.next_segment(now, at) else { break };
+        while let Some(segment) = self.hosts.next_segment(now, at) {
             // Read after the segment is made, not before the loop: what would have to be kept over the call is not.
             let Endpoint { connection, peer_node, peer, out, role, .. } = &self.hosts.endpoints[at];
             let supersedes = segment.len == 0 && connection.supersedes();
