@@ -143,7 +143,7 @@ def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> Non
     arguments += ["--set", "duration=100 s"]
     done = interrupted("call:add", 5, [*arguments, "--quiet"], tmp_path)
     says_so(done)
-    assert "the same command goes on from there" in done.stderr
+    assert "the same command continues from there" in done.stderr
     folder = tmp_path / "results" / "dumbbell-compare"
     kept = ll.load_comparison(folder)
     assert 0 < len(kept.outcomes) < 16
@@ -194,7 +194,7 @@ def test_what_a_killed_comparison_had_finished_is_not_repeated(tmp_path: Path) -
 def test_ctrl_c_ends_a_comparison_in_threads(tmp_path: Path) -> None:
     done = interrupted("call:is_over", 4, ["compare", "dumbbell", "--quiet", "--jobs", "2", *LONG], tmp_path)
     says_so(done)
-    assert "nothing to keep" in done.stderr
+    assert "nothing was kept" in done.stderr
     assert not (tmp_path / "results").exists()
 
 
@@ -240,8 +240,8 @@ def test_an_interrupted_paper_leaves_those_before_it(tmp_path: Path) -> None:
     says_so(done)
     kept = Path("results") / ".papers.unfinished"
     assert done.stderr == (
-        f"error: interrupted; 2 of 3 papers had finished and are kept in {kept} (first, second); the same command goes "
-        "on with the others\n"
+        f"error: interrupted; 2 of 3 papers had finished and are kept in {kept} (first, second); the same command "
+        "continues with the others\n"
     )
     assert finished_papers(tmp_path) == ["first", "second"]
     assert {path.name for path in (tmp_path / kept / "first").iterdir()} == {

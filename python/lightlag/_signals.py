@@ -92,7 +92,7 @@ class raising:  # noqa: N801
 def _handle(number: int, frame: FrameType | None) -> None:
     _received.append(number)
     if len(_received) >= _PATIENCE:
-        _exit("ended at once; a comparison keeps the runs that had finished, the same command goes on from there")
+        _exit("ended at once; a comparison keeps the runs that had finished, the same command continues from there")
     if len(_received) == 1 and not _holders:
         _end()
 

@@ -276,7 +276,7 @@ def compare(
 
     Prints mean and 95 % interval of goodput, completion time, fairness, segments sent again and queueing delay;
     writes tables, figures and report.html to results/NAME-compare. Each finished run is kept: after Ctrl-C the same
-    command goes on where it ended.
+    command continues where it stopped.
     """
     changes = _changes(sets, seed)
     formats = compared.formats(figures)

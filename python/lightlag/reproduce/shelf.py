@@ -71,7 +71,7 @@ class Shelf:
             return f"all {len(self.papers)} papers are in {printable(self._target)}"
         return (
             f"{len(self.finished)} of {len(self.papers)} papers had finished and are kept in {printable(self.folder)} "
-            f"({names}); the same command goes on with the others"
+            f"({names}); the same command continues with the others"
         )
 
     def take(self, paper: Paper) -> Reproduction | None:
