@@ -163,3 +163,29 @@ fn ends_that_probe_and_have_filled_each_others_windows_hear_each_other() {
     path.run();
     assert_eq!((path.ends[SERVER].received(), path.ends[CLIENT].received()), (4_499, 7_999));
 }
+
+#[test]
+fn ends_whose_windows_are_full_both_ways_hear_each_other() {
+    let config = Config {
+        congestion: Choice::named("newreno"),
+        timestamps: false,
+        window_scaling: false,
+        receive_buffer: lightlag_core::Bytes(4_000),
+        recovery: Scheme::Reno,
+        sack: false,
+        delayed_ack: None,
+        syn_retries: 60,
+        retries: 60,
+        ..Profile::Ns2Linux.config()
+    };
+    let mut path = random_path(config, 10_239_213_160_518_629_740, 0.047_284_301_888_287_52, 0.1, 20.0, (7, 7));
+    path.ends[SERVER].write(7_999);
+    path.ends[SERVER].close();
+    path.transfer(21_999);
+    for _ in 0..200_000 {
+        if !path.step() {
+            break;
+        }
+    }
+    assert_eq!((path.ends[SERVER].received(), path.ends[CLIENT].received()), (21_999, 7_999));
+}

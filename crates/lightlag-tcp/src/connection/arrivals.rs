@@ -99,10 +99,11 @@ impl Connection {
         true
     }
 
-    /// RFC 9293 §3.10.7.4, the table of acceptable segments.
+    /// RFC 9293 §3.10.7.4, the table of acceptable segments. An empty one may stand at the window's right edge, too (as
+    /// Linux): otherwise two ends that have filled each other's windows would answer each other's ACKs for ever.
     pub(super) fn acceptable(&self, start: u64, len: u64) -> bool {
         let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
-        if len == 0 { start == nxt || (nxt..edge).contains(&start) } else { start < edge && start + len > nxt }
+        if len == 0 { (nxt..=edge).contains(&start) } else { start < edge && start + len > nxt }
     }
 
     /// Whether Linux's rules of the window's edge take the segment (`tcp_sequence`, `tcp_data_queue`): whole, where it ends
@@ -142,9 +143,7 @@ impl Connection {
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.linger = now + self.config.time_wait;
         }
-        // Two ends that have filled each other's windows would not hear each other's ACKs (Linux takes such segments, too).
-        let empty = segment.len == 0 && !segment.flags.has(Flags::FIN);
-        let closed = start == self.receiver.edge() && (empty || start == self.receiver.nxt());
+        let closed = start == self.receiver.edge() && start == self.receiver.nxt();
         if closed && segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN) {
             // RFC 9293 §3.10.7.4: a closed window takes no data, but the ACK that comes with it.
             let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
