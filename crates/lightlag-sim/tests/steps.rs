@@ -36,7 +36,7 @@ proptest! {
         let whole = simulation(&text).run(&mut |_| Control::Continue);
         let (mut stepped, mut now, mut rows) = (simulation(&text), Instant::ZERO, [0; 4]);
         for step in steps.iter().cycle() {
-            now = now + Duration::from_millis(*step);
+            now += Duration::from_millis(*step);
             let goes_on = stepped.step_until(now);
             let recorded = stepped.recorded();
             let more = [recorded.trace.rows(), recorded.queue.rows(), recorded.drops.rows(), recorded.acks.rows()];
