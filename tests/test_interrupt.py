@@ -52,7 +52,7 @@ def moments(what: str, arguments: list[str], folder: Path, count: int, program: 
     return sorted({1, 2, 3, last - 1, *(round(last * share / count) for share in range(1, count))})
 
 
-LONG = ["--set", "duration=400000 s", "--set", "record.trace=sampled", "--set", "record.interval=10 s"]
+LONG = ["--set", "duration=400000 s", "--set", "record.trace=sampled", "--set", "record.interval=1 s"]
 
 
 def test_ctrl_c_ends_a_run_and_keeps_what_was_recorded(tmp_path: Path) -> None:
