@@ -235,7 +235,7 @@ impl Connection {
     pub(super) fn payload_of(&self, mss: u16) -> u32 {
         let mss = u32::from(mss);
         if self.config.mss_is_payload {
-            return mss;
+            return mss.max(1);
         }
         let options = if self.timestamps { TIMESTAMPS_LEN } else { 0 };
         let saved = if self.agreed_on_compression() { Self::saved_by_compression(self.timestamps) } else { 0 };
