@@ -48,7 +48,7 @@ pub struct LinkDirection {
     pub queue: QueueLimit,
     /// What is dropped or marked, and what leaves next.
     pub discipline: DisciplineConfig,
-    /// Which packets are lost, other than for want of room.
+    /// Losses other than for want of room.
     pub loss: Loss,
     /// Where losses are drawn.
     pub loss_place: LossPlace,
@@ -77,7 +77,7 @@ pub struct Weather {
     pub link: AdaptiveLink,
     /// The end of the run.
     pub until: Duration,
-    /// What happens to packets where nothing is sent.
+    /// The fate of packets while nothing is sent.
     pub outage: Outage,
     /// Whether packets may overtake, where there is jitter.
     pub overtaking: bool,
@@ -92,7 +92,7 @@ pub struct SignalPlan {
     pub to_receiver: bool,
     /// The same, to who sent it.
     pub to_sender: bool,
-    /// Who has sent data so recently is told of an outage when it begins.
+    /// A sender of data so recent is told of an outage when it starts.
     pub recent: Duration,
     /// The same is told again after this time at the earliest.
     pub interval: Duration,
@@ -187,7 +187,7 @@ impl Part {
         matches!(self, Self::Arrival(_))
     }
 
-    /// Which connection of a browser it is: 0 for the first, and for every other flow.
+    /// Its number among the connections of a browser: 0 for the first, and for every other flow.
     pub fn connection(self) -> u64 {
         if let Self::Connection(number) = self { number } else { 0 }
     }
@@ -210,7 +210,7 @@ pub enum CapturePlace {
     Link(LinkId),
 }
 
-/// What `record.pcap` asks for, with numbers in place of names.
+/// The request of `record.pcap`, with numbers in place of names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CapturePlan {
     /// Each becomes a file.

@@ -10,7 +10,7 @@ use stations::Stations;
 pub(crate) struct Clerks {
     /// Crashes to come, the next one last.
     pub(crate) crashes: Vec<Crash>,
-    /// Who tells the ends of flows what happens to links, if anybody does.
+    /// The stations that tell the ends of flows about links, if there are any.
     pub(crate) stations: Option<Box<Stations>>,
 }
 

@@ -167,7 +167,7 @@ impl Addressees<'_> {
     }
 }
 
-/// What the application at an endpoint still has to do.
+/// The task that the application at an endpoint still has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Task {
     /// Open the connection at this time, write so many bytes (`None`: without end) and close.

@@ -58,7 +58,7 @@ struct Course {
     is_over: bool,
 }
 
-/// What has been written down so far.
+/// The tables recorded so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
     /// Senders over time.
@@ -144,7 +144,7 @@ impl Simulation {
         Progress { now, end, events }
     }
 
-    /// What has been written down so far.
+    /// The tables recorded so far.
     pub fn recorded(&self) -> Recorded<'_> {
         let recorder = match &self.world {
             Watched::By(world) => &world.recorder,

@@ -1,4 +1,4 @@
-//! What is written down of a run: [`record`], samples and drops as columns, and taps, who watch packets.
+//! The records of a run: [`record`], samples and drops as columns, and taps, which watch packets.
 
 use crate::body::{Body, Packet};
 use lightlag_core::Instant;

@@ -19,7 +19,7 @@ pub struct Entry {
     pub about: &'static str,
     /// Its rules, a line each.
     pub equations: &'static [&'static str],
-    /// What can be set.
+    /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// Where it was published.
     pub source: &'static str,

@@ -14,7 +14,7 @@ pub trait Kind: Copy + Default {
     /// What it does, in a paragraph whose first sentence stands alone, and where it was published.
     const ABOUT: &'static str;
 
-    /// What can be set.
+    /// Its parameters.
     fn settings() -> Vec<Setting<Self>>;
 
     /// Its parameters on a link of this rate, with the longest round trip of the flows that cross it.
@@ -132,7 +132,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// What can be set, in the order in which it is read.
+            /// Its parameters, in the order in which they are read.
             pub fn parameters(&self) -> Vec<Parameter> {
                 match self {
                     Self::DropTail(_) => setting::parameters(<drop_tail::DropTailChoice as Kind>::settings()),

@@ -1,4 +1,4 @@
-//! Which packets a run writes into captures: names become numbers.
+//! From the places and flows that captures name to their numbers.
 
 use super::layout::{Nodes, Stream, Wire};
 use crate::network::{CapturePlace, CapturePlan};

@@ -109,7 +109,7 @@ pub(crate) fn links(
 }
 
 impl Signals {
-    /// What the stations do on a link with this longest round trip.
+    /// The plan of the stations on a link with this longest round trip.
     pub(crate) fn plan(self, round_trip: Duration) -> Option<SignalPlan> {
         use CorruptionSignals::{Both, Receiver, Sender};
         let SignalSpec { outage, corruption, recent, interval } = self.0?;

@@ -1,4 +1,4 @@
-//! Which flows pass through which proxies.
+//! The flows that pass through each proxy.
 
 use super::layout::{Nodes, Stream};
 use super::tcp::Resolver;

@@ -5,7 +5,7 @@ use crate::spec::{
 };
 use lightlag_core::{Duration, Rate};
 
-/// What one direction of a line is like.
+/// The properties of one direction of a line.
 pub(crate) struct Side<'a> {
     pub(crate) rate: Rate,
     pub(crate) delay: Duration,

@@ -19,7 +19,7 @@ impl<'a> Turns<'a> {
         Self { choices: choices.iter().cycle() }
     }
 
-    /// What the next flow asks for, which by itself asks for `own`.
+    /// The TCP of the next flow: its `own`, with the next congestion control in turn unless it names one.
     pub(crate) fn next<'b>(&mut self, own: &'b Options) -> Cow<'b, Options> {
         match own.congestion {
             None => match self.choices.next() {

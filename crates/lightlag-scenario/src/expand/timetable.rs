@@ -45,7 +45,7 @@ pub(crate) fn steady(side: &Side) -> Timetable {
     Timetable::new([only], side.outage.0, side.reorder.overtakes)
 }
 
-/// Losses that follow each other, the first from the begin on; one alone never changes.
+/// Losses that follow each other, the first from the start on; one alone never changes.
 pub(crate) fn in_turn(mut losses: Vec<(Instant, Loss)>) -> Loss {
     match losses.pop() {
         Some((_, only)) if losses.is_empty() => only,
@@ -110,7 +110,7 @@ struct Asked {
     until: Duration,
 }
 
-/// What a trace makes of a direction.
+/// The state into which a trace puts a direction.
 #[derive(Clone)]
 struct Traced {
     phases: Arc<[Phase]>,

@@ -8,7 +8,7 @@ use lightlag_core::{Duration, Instant};
 /// How a sender repairs, for its whole life.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// What says that a segment is lost.
+    /// The sign that a segment is lost.
     pub scheme: Scheme,
     /// New data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
@@ -24,11 +24,11 @@ pub struct Rules {
     pub impatient: bool,
     /// The value that a loss reduces, and how often.
     pub reductions: Reductions,
-    /// What shows that an episode was spurious.
+    /// The signs that an episode was spurious.
     pub signs: Signs,
 }
 
-/// What an ACK said.
+/// The news of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct News<'a> {
     /// When it came.
@@ -37,9 +37,9 @@ pub struct News<'a> {
     pub newly_acked: u64,
     /// Whether it is a duplicate ACK: RFC 5681 §2; with SACK one that reports new data (RFC 6675 §2).
     pub duplicate: bool,
-    /// What it took out of the network.
+    /// Data that it took out of the network.
     pub delivery: &'a Delivery,
-    /// What it reports as received twice (RFC 2883).
+    /// The range that it reports as received twice (RFC 2883).
     pub dsack: Option<Range>,
     /// The end of the tick whose timestamp it echoes: what left at or after it carried a later one.
     pub echoed: Option<Instant>,
@@ -47,7 +47,7 @@ pub struct News<'a> {
     pub srtt: Duration,
     /// The smallest sample.
     pub min_rtt: Duration,
-    /// What it reports with SNACK.
+    /// Holes that it reports with SNACK.
     pub snack: Option<&'a Report>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) occupies: bool,
     /// Whether it changed the window: then it is no duplicate ACK either.
     pub(crate) moved_window: bool,
-    /// What it reports as received twice (RFC 2883).
+    /// The range that it reports as received twice (RFC 2883).
     pub(crate) dsack: Option<Range>,
     /// Whether it echoes a congestion mark.
     pub(crate) ece: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) one_way: Option<Duration>,
     /// Whether it acknowledges a segment of low priority, which may have filled a hole by itself.
     pub(crate) low_priority: bool,
-    /// What it reports with SNACK.
+    /// Holes that it reports with SNACK.
     pub(crate) snack: Option<&'a Report>,
 }
 

@@ -17,7 +17,7 @@ const SAME_RATE: f64 = 500.0;
 /// Rounds of PROBE_BW that the rate holds.
 const HELD: u32 = 48;
 
-/// What an ACK says, or a timeout.
+/// The news of an ACK, or of a timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct News {
     /// When the last bytes were delivered.

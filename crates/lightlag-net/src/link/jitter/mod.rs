@@ -33,7 +33,7 @@ trait Shape: Copy + Default {
     /// What it is.
     const ABOUT: &'static str;
 
-    /// What can be set beside the largest deviation and the correlation.
+    /// Its parameters beside the largest deviation and the correlation.
     fn settings() -> Vec<Setting<Self>>;
 
     /// The largest deviation where none is given; `None` if it must be given.

@@ -35,7 +35,7 @@ macro_rules! distributions {
                 }
             }
 
-            /// What can be set, in the order in which it is read.
+            /// Its parameters, in the order in which they are read.
             pub fn parameters(&self) -> Vec<Parameter> {
                 match self {
                     $(Self::$variant(_) => setting::parameters(<$shape as Shape>::settings()),)*
