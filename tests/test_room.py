@@ -17,7 +17,7 @@ from conftest import PAIR
 from lightlag import _engine, _memory, _writing
 from lightlag.cli import app
 from lightlag.errors import FolderError
-from lightlag.scenario import load_scenario
+from lightlag.scenario import read_scenario
 
 # 20 s of 80 Mbit/s: 200 MB of payload at each of two ends.
 LARGE = PAIR.replace("5 Mbit/s", "80 Mbit/s").replace("30 s", "20 s").replace('transfer = "2 MB"\n', "")
@@ -37,7 +37,7 @@ def test_results_take_no_more_of_the_disk_than_is_said(tmp_path: Path, call: Cli
         result = ll.run("pair.toml", sets=sets, spool=tmp_path)  # type: ignore[arg-type]
         folder = result.save(tmp_path / "out", force=True)
         written = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        said = _engine.results_size(load_scenario("pair.toml", sets)) + _writing.SPARE_BYTES  # type: ignore[arg-type]
+        said = read_scenario("pair.toml", sets).results_size() + _writing.SPARE_BYTES  # type: ignore[arg-type]
         assert written <= said, more
     # With captures it is little more.
     assert said < 2 * written

@@ -122,7 +122,9 @@ def test_ctrl_c_in_progress_keeps_what_was_recorded() -> None:
 
 def test_the_engine_runs_without_the_interpreter_lock() -> None:
     stop = threading.Event()
-    thread = threading.Thread(target=lambda: _engine.run(long_scenario(), lambda *_: not stop.is_set(), 0.01))
+    thread = threading.Thread(
+        target=lambda: _engine.run(_engine.parse(long_scenario(), "json"), lambda *_: not stop.is_set(), 0.01)
+    )
     thread.start()
     ticks = sum(1 for _ in range(1000) if thread.is_alive())
     stop.set()

@@ -56,13 +56,13 @@ def check(needed: float, what: str, remedy: str) -> None:
         raise InputError(f"{what} would take {size(needed)} of memory or more, and there are {size(free)}; {remedy}")
 
 
-def check_network(scenario: str, at_once: int = 1) -> None:
+def check_network(scenario: _engine.Scenario, at_once: int = 1) -> None:
     """Refuses a network that does not fit into the memory.
 
     Parameters
     ----------
     scenario
-        As JSON.
+        The scenario of the network.
     at_once
         Runs at the same time.
 
@@ -71,7 +71,7 @@ def check_network(scenario: str, at_once: int = 1) -> None:
     InputError
         If it does not.
     """
-    links, flows, least = _engine.counts(scenario)
+    links, flows, least = scenario.counts()
     several = f" in each of {at_once} runs at the same time" if at_once > 1 else ""
     remedy = "take a smaller network" + (", or fewer --jobs" if at_once > 1 else "")
     check(float(at_once) * least, f"{links:,} links and {flows:,} flows{several}", remedy)

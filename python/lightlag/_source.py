@@ -208,7 +208,7 @@ def _columns() -> dict[str, dict[str, pl.DataType]]:
     rich = plain | {"flows": [*plain["flows"], asks], "proxies": [proxy]}
     found: dict[str, dict[str, pl.DataType]] = {}
     for scenario in (plain, rich):
-        run = _engine.run(json.dumps(scenario))
+        run = _engine.run(_engine.parse(json.dumps(scenario), "json"))
         for name in get_args(TableName):
             # Some tables are there only where they have something to say.
             with suppress(KeyError):

@@ -18,7 +18,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from lightlag import _signals
 from lightlag._text import printable
@@ -31,6 +30,8 @@ __all__ = ["MARK", "check_folder", "check_room", "new_file", "new_folder", "rese
 
 MARK = "run.json"
 """The file that makes a folder a results folder."""
+_FILES = '\n  "files": '
+"""The start of its last entry. Reading the scenario of a large network again would take longer than its run."""
 SPARE_BYTES = 1_000_000
 """Disk space of the smallest results, with room for the file system."""
 _DECORATION = len("..0000000-000.partial")
@@ -327,10 +328,13 @@ def _list_files(partial: Path) -> None:
     mark = partial / MARK
     if not mark.exists():
         return
-    about: dict[str, Any] = json.loads(mark.read_text("utf-8"))
-    about["files"] = sorted(str(path.relative_to(partial)) for path in partial.rglob("*") if not path.is_dir())
+    about = mark.read_text("utf-8")
+    if '"files":' in about:
+        about = json.dumps({key: value for key, value in json.loads(about).items() if key != "files"}, indent=2)
+    files = sorted(str(path.relative_to(partial)) for path in partial.rglob("*") if not path.is_dir())
+    listed = json.dumps(files, indent=2).replace("\n", "\n  ")
     with mark.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(about, indent=2) + "\n")
+        file.write(f"{about.rstrip().removesuffix('}').rstrip()},{_FILES}{listed}\n}}\n")
         file.flush()
         os.fsync(file.fileno())
 
@@ -371,7 +375,9 @@ def _written(folder: Path) -> frozenset[str]:
 
     figures = {f"{metric}.pdf" for metric in (*METRICS, "queue")}
     try:
-        listed = json.loads((folder / MARK).read_text("utf-8"))["files"]
+        about = (folder / MARK).read_text("utf-8")
+        start = about.rfind(_FILES)
+        listed = json.loads(about)["files"] if start < 0 else json.loads(about[start + len(_FILES) :].rstrip(" \n}"))
         return frozenset({MARK, *figures, *(name for name in listed if isinstance(name, str))})
     except (OSError, ValueError, KeyError, TypeError):
         return frozenset({MARK})

@@ -179,29 +179,32 @@ def run(
     the records up to then.
     """
     from lightlag import _progress
-    from lightlag.run import run as run_scenario
-    from lightlag.scenario import load_scenario
+    from lightlag.run import run_read
+    from lightlag.scenario import read_scenario
 
     changes = _changes(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
     changes += [] if acks is None else [("record.acks", "true")]
-    text = load_scenario(file, changes)
-    scenario = json.loads(text)
-    folder = out if out is not None or as_json else Path("results") / scenario["name"]
+    scenario = read_scenario(file, changes)
+    folder = out if out is not None or as_json else Path("results") / scenario.name
     if folder is not None:
         check_folder(folder, force)
-        _memory.check_network(text)
-        check_folder(folder, force, space=_results_size(file, text))
+    _memory.check_network(scenario)
     captures.check(scenario, folder)
-    if not quiet:
-        _warn(file, changes)
+    try:
+        if folder is not None:
+            check_folder(folder, force, space=scenario.results_size())
+        warnings = [] if quiet else scenario.warnings()
+    except ScenarioError as error:
+        raise scenario_error(error.errors, file) from None
+    _warn(warnings)
     with _signals.held(), nullcontext() if folder is None else reserved(folder) as work:
         if folder is not None:
             # Again: another command may have just ended there.
             check_folder(folder, force)
         try:
-            with _progress.of_run(scenario["name"], shown=not quiet) as progress:
+            with _progress.of_run(scenario.name, shown=not quiet) as progress:
                 spool = captures.spool(scenario, work)
-                result = run_scenario(scenario, progress=_watched(progress), spool=spool)
+                result = run_read(scenario, _watched(progress), spool=spool)
         except Interrupted as error:
             result = error.result  # type: ignore[assignment]
         stopped = result.interrupted
@@ -222,19 +225,11 @@ def run(
             again = "the same command" + (" with --force" if folder is not None and not force else "")
             raise CommandError(
                 _signals.code(),
-                f"interrupted at {result.simulated_s:.4g} s of {scenario['duration']}{kept}; {again} runs it again",
+                f"interrupted at {result.simulated_s:.4g} s of {scenario.duration}{kept}; {again} runs it again",
             )
         if _signals.asked():
             where = "" if folder is None else f" and its results are in {folder}"
             raise CommandError(_signals.code(), f"interrupted at the end: the run is complete{where}")
-
-
-def _results_size(file: str, text: str) -> float:
-    """Bytes that the results of a scenario may take; errors name its file."""
-    try:
-        return _engine.results_size(text)
-    except ScenarioError as error:
-        raise scenario_error(error.errors, file) from None
 
 
 def _watched(progress: Callable[[float, float, int], None] | None) -> Callable[[float, float, int], bool]:
@@ -278,13 +273,15 @@ def compare(
     writes tables, figures and report.html to results/NAME-compare. Each finished run is kept: after Ctrl-C the same
     command continues where it stopped.
     """
+    from lightlag.scenario import check as check_scenario
+
     changes = _changes(sets, seed)
     formats = compared.formats(figures)
     plan = compared.plan(files, congestion, vary or [], replications, changes)
     folder = out if out is not None else compared.folder(plan)
     if not quiet:
         for file in files:
-            _warn(file, changes)
+            _warn(check_scenario(file, changes)[1])
         for note in compared.before(plan):
             say(note, file=sys.stderr)
     compared.goes_on(plan, folder, force)
@@ -516,10 +513,8 @@ def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
     return changes if seed is None else [*changes, ("seed", str(seed))]
 
 
-def _warn(file: str, changes: list[tuple[str, str]]) -> None:
-    from lightlag.scenario import check as check_scenario
-
-    for place, message in check_scenario(file, changes)[1]:
+def _warn(warnings: list[tuple[str, str]]) -> None:
+    for place, message in warnings:
         say(f"warning: {place}: {message}", file=sys.stderr)
 
 

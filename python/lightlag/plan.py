@@ -43,7 +43,7 @@ class Plan:
     def without_chance(self) -> list[tuple[str, Point]]:
         """The algorithms and points in which nothing is drawn at random: all their runs are the same."""
         first = [run for run in self.runs if run.seed == self.design.seed]
-        return [(run.congestion, run.point) for run in first if not _engine.is_random(run.text)]
+        return [(run.congestion, run.point) for run in first if not _engine.parse(run.text, "json").is_random()]
 
     @property
     def space(self) -> float:
@@ -209,7 +209,7 @@ def _with_rtt(text: str, design: Design, point: Point) -> str:
 def _changed(text: str, changes: list[tuple[str, str]], design: Design, point: Point) -> str:
     """The scenario with changes; errors name the point."""
     try:
-        return _engine.parse(text, "json", changes)
+        return _engine.parse(text, "json", changes).json()
     except ScenarioError as error:
         pairs = zip(design.variables, point, strict=True)
         where = ", ".join(f"{variable.label}={value}" for variable, value in pairs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import operator
 import os
 import shutil
@@ -24,10 +23,10 @@ from lightlag.journal import Journal
 from lightlag.outcome import Outcome
 from lightlag.plan import Plan, Run, make
 from lightlag.results import Result
-from lightlag.scenario import ScenarioLike, Sets, load_scenario
+from lightlag.scenario import ScenarioLike, Sets, read_scenario
 from lightlag.variables import Competitors, Vary, text_of
 
-__all__ = ["Progress", "carry_out", "changes_of", "compare", "processors", "run"]
+__all__ = ["Progress", "carry_out", "changes_of", "compare", "processors", "run", "run_read"]
 
 Progress = Callable[[float, float, int], object]
 """Called with simulated seconds, the scenario's duration in seconds and events so far; False ends the run."""
@@ -76,8 +75,18 @@ def run(
     >>> first.result_hash == second.result_hash
     True
     """
-    text = load_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
-    _memory.check_network(text)
+    read = read_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
+    _memory.check_network(read)
+    return run_read(read, progress, interval_s, spool)
+
+
+def run_read(
+    scenario: _engine.Scenario,
+    progress: Progress | None = None,
+    interval_s: float = 0.1,
+    spool: str | os.PathLike[str] | None = None,
+) -> Result:
+    """As :func:`run`, of a scenario that was read and fits into the memory."""
     look, stopped = _memory.watch(), False
 
     def watched(*now: Any) -> bool:
@@ -86,12 +95,11 @@ def run(
         stopped = progress is not None and progress(*now) is False
         return not stopped
 
-    is_captured = "pcap" in json.loads(text)["record"]
-    if is_captured:
-        check_room(spool or tempfile.gettempdir(), _engine.results_size(text))
-    captures = Path(tempfile.mkdtemp(prefix=".lightlag-captures-", dir=spool)) if is_captured else None
+    if scenario.is_captured:
+        check_room(spool or tempfile.gettempdir(), scenario.results_size())
+    captures = Path(tempfile.mkdtemp(prefix=".lightlag-captures-", dir=spool)) if scenario.is_captured else None
     try:
-        outcome = _engine.run(text, watched, interval_s, captures)
+        outcome = _engine.run(scenario, watched, interval_s, captures)
     except BaseException:
         if captures is not None:
             shutil.rmtree(captures, ignore_errors=True)
@@ -187,7 +195,7 @@ def carry_out(
         Repeat the runs that the journal holds, too, and replace it.
     """
     outcomes: dict[Run, Outcome] = {}
-    _memory.check_network(plan.runs[0].text, min(jobs, len(plan.runs)))
+    _memory.check_network(_engine.parse(plan.runs[0].text, "json"), min(jobs, len(plan.runs)))
     if journal is None:
         finished = _run_all(plan, jobs, outcomes, progress, None)
     else:
@@ -269,7 +277,7 @@ def _run_all(
         return not is_over()
 
     def work(run: Run) -> Outcome | None:
-        result = None if is_over() else _engine.run(run.text, goes_on, 0.05)
+        result = None if is_over() else _engine.run(_engine.parse(run.text, "json"), goes_on, 0.05)
         if result is None or result.interrupted:
             return None
         first = run.seed == plan.design.seed

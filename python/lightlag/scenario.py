@@ -845,7 +845,12 @@ class Network:
 
 
 def load_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> str:
-    """Reads and checks a scenario; gives its complete form as JSON.
+    """Reads and checks a scenario; gives its complete form as JSON. Raises what :func:`read_scenario` does."""
+    return read_scenario(scenario, sets).json()
+
+
+def read_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> _engine.Scenario:
+    """Reads and checks a scenario.
 
     Raises
     ------
@@ -870,11 +875,10 @@ def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple
         If it cannot be run, with all of its errors.
     """
     text, kind, source = _source(scenario)
-    report = json.loads(_engine.check(text, kind, sets, _folder(source)))
-    if report["errors"]:
-        errors = [(path, message) for path, message in report["errors"]]
-        raise scenario_error(errors, source or "scenario")
-    return source, [(path, message) for path, message in report["warnings"]]
+    try:
+        return source, _engine.parse(text, kind, sets, _folder(source)).warnings()
+    except ScenarioError as error:
+        raise scenario_error(error.errors, source or "scenario") from None
 
 
 def congestion_names() -> list[str]:

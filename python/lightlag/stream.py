@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from lightlag._text import printable
 from lightlag.errors import InputError, Interrupted
 from lightlag.results import Result
 from lightlag.run import changes_of
-from lightlag.scenario import ScenarioLike, Sets, load_scenario
+from lightlag.scenario import ScenarioLike, Sets, read_scenario
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,9 +49,8 @@ class Stream:
     Made by :func:`stream`. The run waits while nobody asks for the next batch.
     """
 
-    def __init__(self, text: str, every_s: float) -> None:
-        """`text` is the scenario as JSON."""
-        self._steps = _engine.Steps(text)
+    def __init__(self, scenario: _engine.Scenario, every_s: float) -> None:
+        self._steps = _engine.Steps(scenario)
         self._every_s = every_s
         self._result: Result | None = None
 
@@ -144,11 +142,11 @@ def stream(
     True
     """
     every_s = _seconds(every)
-    text = load_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
-    if "pcap" in json.loads(text)["record"]:
+    read = read_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
+    if read.is_captured:
         raise InputError("record.pcap: a stream writes no captures; leave it out, or use run")
-    _memory.check_network(text)
-    return Stream(text, every_s)
+    _memory.check_network(read)
+    return Stream(read, every_s)
 
 
 def _seconds(every: Any) -> float:

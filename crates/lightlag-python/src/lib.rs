@@ -1,5 +1,6 @@
 //! The door to Python: JSON in, columns out, nothing else.
 //!
+//! - `scenario`: a scenario that was read.
 //! - `run`: a run, its progress and Ctrl-C.
 //! - `steps`: a run step by step.
 //! - `answers`: what a receiver answers to single segments.
@@ -19,13 +20,14 @@ mod inspect;
 mod memory;
 mod replay;
 mod run;
+mod scenario;
 mod serve;
 mod steps;
 
+use crate::scenario::Read;
 use lightlag_control::congestion;
 use lightlag_core::{Duration, UnitError};
-use lightlag_scenario::{Scenario, ScenarioError as Fault};
-use lightlag_sim::estimate;
+use lightlag_scenario::ScenarioError as Fault;
 use lightlag_tcp::Profile;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -40,13 +42,6 @@ pyo3::create_exception!(
 
 type Sets = Vec<(String, String)>;
 
-fn read(text: &str, format: &str, sets: &Sets, folder: &str) -> Result<Scenario, Vec<Fault>> {
-    match format {
-        "json" => lightlag_scenario::parse_json_in(folder, text, sets),
-        _ => lightlag_scenario::parse_toml_in(folder, text, sets),
-    }
-}
-
 fn pairs(errors: &[Fault]) -> Vec<(String, String)> {
     errors.iter().map(|error| (error.path.clone(), error.message.clone())).collect()
 }
@@ -60,51 +55,15 @@ fn scenario_error(py: Python<'_>, errors: &[Fault]) -> PyErr {
     }
 }
 
-/// Reads a scenario ("toml" or "json"), changes what `sets` says and gives it back as JSON with every default. The paths of
-/// traces begin at `folder`.
+/// Reads a scenario ("toml" or "json") and changes what `sets` says. The paths of traces start at `folder`.
 #[pyfunction]
 #[pyo3(signature = (text, format="toml", sets=Vec::new(), folder=""))]
-fn parse(py: Python<'_>, text: &str, format: &str, sets: Sets, folder: &str) -> PyResult<String> {
-    let scenario = read(text, format, &sets, folder).map_err(|errors| scenario_error(py, &errors))?;
-    Ok(scenario.to_json().to_string())
-}
-
-/// All errors and warnings of a scenario, as JSON: {"errors": [[path, message], ...], "warnings": ...}.
-#[pyfunction]
-#[pyo3(signature = (text, format="toml", sets=Vec::new(), folder=""))]
-fn check(text: &str, format: &str, sets: Sets, folder: &str) -> String {
-    let checked = read(text, format, &sets, folder).and_then(|scenario| {
-        let network = scenario.expand()?;
-        Ok(scenario.warnings(&network))
+fn parse(py: Python<'_>, text: &str, format: &str, sets: Sets, folder: &str) -> PyResult<Read> {
+    let read = py.detach(|| match format {
+        "json" => lightlag_scenario::parse_json_in(folder, text, &sets),
+        _ => lightlag_scenario::parse_toml_in(folder, text, &sets),
     });
-    let (errors, warnings) = match checked {
-        Ok(warnings) => (Vec::new(), warnings.into_iter().map(|warning| (warning.path, warning.message)).collect()),
-        Err(errors) => (pairs(&errors), Vec::new()),
-    };
-    json!({ "errors": errors, "warnings": warnings }).to_string()
-}
-
-/// How many links and flows a scenario, given as JSON, has when it is spread out, and how many bytes of memory they take at
-/// least.
-#[pyfunction]
-fn counts(py: Python<'_>, scenario: &str) -> PyResult<(u64, u64, u64)> {
-    let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
-    Ok((scenario.link_count(), scenario.flow_count(), estimate::least_memory(&scenario)))
-}
-
-/// How many bytes the results of a scenario, given as JSON, may take on the disk, captures included.
-#[pyfunction]
-fn results_size(py: Python<'_>, scenario: &str) -> PyResult<f64> {
-    let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
-    estimate::results_size(&scenario).map_err(|errors| scenario_error(py, &errors))
-}
-
-/// Whether anything in a scenario, given as JSON, is drawn at random: where nothing is, every seed gives the same.
-#[pyfunction]
-fn is_random(py: Python<'_>, scenario: &str) -> PyResult<bool> {
-    let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
-    let network = scenario.expand().map_err(|errors| scenario_error(py, &errors))?;
-    Ok(scenario.is_random(&network))
+    read.map(Read::new).map_err(|errors| scenario_error(py, &errors))
 }
 
 /// The changes (key, value) that give every flow of a scenario, given as JSON, this round trip, such as "300 ms".
@@ -146,8 +105,7 @@ fn congestion_name(name: &str) -> Option<&'static str> {
 mod _engine {
     #[pymodule_export]
     use super::{
-        ScenarioError, catalog, changes_for_rtt, check, congestion_name, counts, is_random, parse, results_size,
-        schema, seconds,
+        ScenarioError, catalog, changes_for_rtt, congestion_name, parse, schema, seconds,
     };
     #[pymodule_export]
     use crate::answers::answers;
@@ -159,6 +117,8 @@ mod _engine {
     use crate::replay::sending;
     #[pymodule_export]
     use crate::run::{Run, Table, run};
+    #[pymodule_export]
+    use crate::scenario::Read;
     #[pymodule_export]
     use crate::serve::serve_tcp;
     #[pymodule_export]

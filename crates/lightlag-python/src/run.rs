@@ -1,13 +1,14 @@
-//! A run as Python sees it: started with the scenario's JSON, watched by a callback, read as columns.
+//! A run as Python sees it: started from a scenario, watched by a callback, read as columns.
 
 use crate::columns::{Named, TABLES, tables};
 use crate::folder;
+use crate::scenario::Read;
 use crate::scenario_error;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use lightlag_core::Instant;
 use lightlag_sim::results::Summary;
-use lightlag_sim::{Control, Progress, RunResult, Simulation};
+use lightlag_sim::{Control, Progress, RunResult};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -16,7 +17,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// Runs a scenario, given as JSON, without the GIL. About every `interval_s` wall-clock seconds it looks for
+/// Runs a scenario without the GIL. About every `interval_s` wall-clock seconds it looks for
 /// Ctrl-C and calls `progress(simulated_s, duration_s, events)`. Ctrl-C and a progress that returns False end the
 /// run early; the run then says `interrupted`. Any other exception of `progress` is passed on. Captures that the
 /// scenario asks for are written to the folder `captures`, which must exist; without it there are none.
@@ -24,16 +25,15 @@ use std::path::{Path, PathBuf};
 #[pyo3(signature = (scenario, progress=None, interval_s=0.1, captures=None))]
 pub(crate) fn run(
     py: Python<'_>,
-    scenario: &str,
+    scenario: &Read,
     progress: Option<Py<PyAny>>,
     interval_s: f64,
     captures: Option<PathBuf>,
 ) -> PyResult<Run> {
-    let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
     let mut watch = Watch::new(progress, interval_s);
     let (result, wall_s) = py
         .detach(|| {
-            let mut simulation = Simulation::new(&scenario, None).map_err(NoRun::Refused)?;
+            let mut simulation = scenario.simulation().map_err(NoRun::Refused)?;
             if let Some(folder) = captures {
                 simulation = simulation.capture_to(&mut |name| open(&folder.join(name))).map_err(NoRun::Unwritable)?;
             }
@@ -48,7 +48,7 @@ pub(crate) fn run(
     if let Some(error) = watch.stopped.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
         return Err(error);
     }
-    Ok(Run { interrupted, ..Run::of(result, scenario.record.acks, wall_s) })
+    Ok(Run { interrupted, ..Run::of(result, scenario.scenario.record.acks, wall_s) })
 }
 
 impl Run {
@@ -171,9 +171,13 @@ impl Run {
 
     /// The summary as a JSON object, with the keys of `lightlag run --json`.
     fn summary(&self) -> String {
-        let mut json = serde_json::to_value(&self.summary).expect("a summary is plain data");
-        json["wall_s"] = self.wall_s.into();
-        json.to_string()
+        #[derive(Serialize)]
+        struct Timed<'a> {
+            #[serde(flatten)]
+            summary: &'a Summary,
+            wall_s: f64,
+        }
+        serde_json::to_string(&Timed { summary: &self.summary, wall_s: self.wall_s }).expect("a summary is plain data")
     }
 
     /// A table by name, as an object that gives an Arrow stream.

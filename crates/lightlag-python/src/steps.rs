@@ -2,6 +2,7 @@
 
 use crate::columns::{self, Named};
 use crate::run::{Run, Table, wall_clock};
+use crate::scenario::Read;
 use crate::scenario_error;
 use arrow_array::StringArray;
 use lightlag_core::{Duration, Instant};
@@ -30,16 +31,14 @@ struct Course {
 
 #[pymethods]
 impl Steps {
-    /// Builds the world of a scenario, given as JSON. Captures that it asks for are not written.
+    /// Builds the world of a scenario. Captures that it asks for are not written.
     #[new]
-    fn new(py: Python<'_>, scenario: &str) -> PyResult<Self> {
-        let scenario = lightlag_scenario::parse_json(scenario, &[]).map_err(|errors| scenario_error(py, &errors))?;
+    fn new(py: Python<'_>, scenario: &Read) -> PyResult<Self> {
         let start = wall_clock();
-        let simulation =
-            py.detach(|| Simulation::new(&scenario, None)).map_err(|errors| scenario_error(py, &errors))?;
+        let simulation = py.detach(|| scenario.simulation()).map_err(|errors| scenario_error(py, &errors))?;
         let names = |names: Vec<&str>| Arc::new(StringArray::from(names));
         let (flows, links) = (names(simulation.flow_names()), names(simulation.link_names()));
-        let records_acks = scenario.record.acks;
+        let records_acks = scenario.scenario.record.acks;
         let wall = start.elapsed();
         Ok(Self(Mutex::new(Course { simulation: Some(simulation), records_acks, flows, links, rows: [0; 4], wall })))
     }

@@ -2,7 +2,7 @@
 
 use lightlag_core::Duration;
 use lightlag_net::{LinkId, NodeId};
-use lightlag_scenario::{CapturePlace, Flow, Network, Scenario, ScenarioError, TraceMode, Traffic, Transport};
+use lightlag_scenario::{CapturePlace, Flow, Network, Scenario, TraceMode, Traffic, Transport};
 
 /// Bytes of memory of a full-duplex link, of a flow of TCP and of a flow of UDP while a world is built, with nothing
 /// recorded and short names. `tests/estimate.rs` measures them.
@@ -39,12 +39,8 @@ pub fn least_memory(scenario: &Scenario) -> u64 {
 
 /// Bytes that the results of a run may take on the disk: what is recorded if every flow fills the slowest link on its
 /// way, its window, or what its application offers, and no link carries more than it can.
-///
-/// # Errors
-/// Those of [`Scenario::expand`].
-pub fn results_size(scenario: &Scenario) -> Result<f64, Vec<ScenarioError>> {
-    let network = scenario.expand()?;
-    let loads = loads(&network, scenario.duration);
+pub fn results_size(scenario: &Scenario, network: &Network) -> f64 {
+    let loads = loads(network, scenario.duration);
     let packets: f64 = loads.iter().map(|load| load.data.packets).sum();
     let (flows, links) = (network.flows.len() as f64, network.links.len() as f64);
     let samples = (scenario.duration.as_nanos() / scenario.record.interval.as_nanos().max(1)) as f64;
@@ -58,7 +54,7 @@ pub fn results_size(scenario: &Scenario) -> Result<f64, Vec<ScenarioError>> {
     let drops = if scenario.record.drops { DROPS * packets } else { 0.0 };
     let acks = if scenario.record.acks { packets } else { 0.0 };
     let tables = TRACE_ROW * changes + QUEUE_ROW * queue + DROP_ROW * drops + ACK_ROW * acks;
-    Ok(SUMMARY_ROW * (flows + links) + tables + captures(&network, &loads, scenario.duration))
+    SUMMARY_ROW * (flows + links) + tables + captures(network, &loads, scenario.duration)
 }
 
 /// Packets and their bytes at the network layer.

@@ -8,7 +8,7 @@ use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::tap::{Silent, Tap};
 use crate::world::World;
 use lightlag_core::Instant;
-use lightlag_scenario::{Scenario, ScenarioError};
+use lightlag_scenario::{Network, Scenario, ScenarioError};
 use std::io;
 
 /// How far a run is.
@@ -78,7 +78,15 @@ impl Simulation {
     /// Builds the world of a scenario; `seed` replaces the scenario's own.
     pub fn new(scenario: &Scenario, seed: Option<u64>) -> Result<Self, Vec<ScenarioError>> {
         let seed = seed.unwrap_or(scenario.seed);
-        let network = scenario.expand_with(seed)?;
+        Ok(Self::seeded(scenario, scenario.expand_with(seed)?, seed))
+    }
+
+    /// Builds the world of the network to which a scenario was [expanded](Scenario::expand).
+    pub fn of(scenario: &Scenario, network: Network) -> Self {
+        Self::seeded(scenario, network, scenario.seed)
+    }
+
+    fn seeded(scenario: &Scenario, network: Network, seed: u64) -> Self {
         let provenance = Provenance::new(scenario, &network, seed);
         let setup = Setup::new(&network);
         let world = build(network, &scenario.record, seed);
@@ -89,7 +97,7 @@ impl Simulation {
             ends_early: world.hosts.open_transfers > 0,
             is_over: false,
         };
-        Ok(Self { world: Watched::By(Box::new(world)), provenance, setup, course })
+        Self { world: Watched::By(Box::new(world)), provenance, setup, course }
     }
 
     /// Whether the scenario asks for captures.

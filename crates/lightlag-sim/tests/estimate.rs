@@ -85,7 +85,7 @@ fn captures_are_as_long_as_is_said() {
     ];
     for (head, flows) in cases {
         let scenario = parse(&format!("{head}{link}{flows}"));
-        let (said, written) = (results_size(&scenario).unwrap(), captured(&scenario));
+        let (said, written) = (results_size(&scenario, &scenario.expand().unwrap()), captured(&scenario));
         assert!(written <= said, "{written} B, more than {said}\n{head}{flows}");
         assert!(said <= 2.0 * written, "{written} B, much less than {said}\n{head}{flows}");
     }

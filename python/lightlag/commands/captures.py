@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from lightlag.errors import InputError
 from lightlag.scenario import toml_value
 
 if TYPE_CHECKING:
+    from lightlag import _engine
     from lightlag.results import Result
 
 __all__ = [
@@ -98,13 +98,13 @@ def changes(places: list[str] | None, flows: list[str] | None, comments: bool, i
     return [*changed, ("record.pcap", toml_value(pcap))]
 
 
-def check(scenario: Mapping[str, Any], folder: Path | None) -> None:
+def check(scenario: _engine.Scenario, folder: Path | None) -> None:
     """Fails if there is no folder for captures."""
-    if "pcap" in scenario["record"] and folder is None:
+    if scenario.is_captured and folder is None:
         raise InputError("captures are written to a results folder; name one with --out")
 
 
-def spool(scenario: Mapping[str, Any], work: Path | None) -> Path | None:
+def spool(scenario: _engine.Scenario, work: Path | None) -> Path | None:
     """The folder of captures until they move to the results, on the same disk, so that nothing is copied.
 
     Parameters
@@ -112,7 +112,7 @@ def spool(scenario: Mapping[str, Any], work: Path | None) -> Path | None:
     work
         A folder that goes when the command ends; made if it is needed.
     """
-    if "pcap" not in scenario["record"] or work is None:
+    if not scenario.is_captured or work is None:
         return None
     work.mkdir()
     return work

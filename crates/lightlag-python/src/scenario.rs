@@ -1,0 +1,98 @@
+//! A scenario that was read once: its facts, and the runs that start from it.
+
+use crate::scenario_error;
+use lightlag_scenario::{Network, Scenario, ScenarioError};
+use lightlag_sim::{Simulation, estimate};
+use pyo3::prelude::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A scenario without mistakes of its own. Only what it describes together may still be wrong, which the first question
+/// about the network finds.
+#[pyclass(frozen, name = "Scenario", module = "lightlag._engine")]
+pub(crate) struct Read {
+    pub(crate) scenario: Scenario,
+    /// The network that it describes, from the first question on until a run takes it.
+    network: Mutex<Option<Network>>,
+}
+
+impl Read {
+    pub(crate) fn new(scenario: Scenario) -> Self {
+        Self { scenario, network: Mutex::new(None) }
+    }
+
+    /// A run that has not started.
+    pub(crate) fn simulation(&self) -> Result<Simulation, Vec<ScenarioError>> {
+        let network = match self.kept().take() {
+            Some(network) => network,
+            None => self.scenario.expand()?,
+        };
+        Ok(Simulation::of(&self.scenario, network))
+    }
+
+    /// Answers a question about the network.
+    fn about<T>(&self, py: Python<'_>, ask: impl FnOnce(&Scenario, &Network) -> T + Send) -> PyResult<T>
+    where
+        T: Send,
+    {
+        py.detach(|| {
+            let mut kept = self.kept();
+            let network = match kept.take() {
+                Some(network) => network,
+                None => self.scenario.expand()?,
+            };
+            Ok(ask(&self.scenario, kept.insert(network)))
+        })
+        .map_err(|errors: Vec<ScenarioError>| scenario_error(py, &errors))
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Network>> {
+        self.network.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Read {
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
+    /// How long it lasts, as text with a unit.
+    #[getter]
+    fn duration(&self) -> String {
+        self.scenario.duration.to_string()
+    }
+
+    /// Whether it asks for captures.
+    #[getter]
+    fn is_captured(&self) -> bool {
+        self.scenario.record.pcap.is_some()
+    }
+
+    /// Its complete form, with every default, as JSON.
+    fn json(&self) -> String {
+        self.scenario.to_json().to_string()
+    }
+
+    /// The number of its links, the number of its flows, and the bytes of memory that they take at least.
+    fn counts(&self) -> (u64, u64, u64) {
+        (self.scenario.link_count(), self.scenario.flow_count(), estimate::least_memory(&self.scenario))
+    }
+
+    /// Bytes that its results may take on the disk, captures included.
+    fn results_size(&self, py: Python<'_>) -> PyResult<f64> {
+        self.about(py, estimate::results_size)
+    }
+
+    /// Whether anything in it is drawn at random: where nothing is, every seed gives the same.
+    fn is_random(&self, py: Python<'_>) -> PyResult<bool> {
+        self.about(py, Scenario::is_random)
+    }
+
+    /// Warnings, each a place and a message.
+    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        let warnings = self.about(py, Scenario::warnings)?;
+        Ok(warnings.into_iter().map(|warning| (warning.path, warning.message)).collect())
+    }
+}
