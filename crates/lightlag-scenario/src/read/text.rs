@@ -8,6 +8,10 @@ use std::fmt;
 
 /// The tree of a TOML text.
 pub(crate) fn toml_tree(text: &str, errors: &mut Errors) -> Option<Value> {
+    // Straight to the tree, which takes half the time. What cannot stand in one is told with its place below.
+    if let Ok(Unique(tree)) = toml::from_str(text) {
+        return Some(tree);
+    }
     match text.parse::<toml::Table>() {
         Ok(table) => Some(plain(toml::Value::Table(table), &Path::Root, errors)),
         Err(error) => {
@@ -32,7 +36,10 @@ pub(crate) fn json_tree(text: &str, errors: &mut Errors) -> Option<Value> {
     }
 }
 
-/// A value of JSON none of whose tables names a key twice.
+/// The only key of the table as which `toml` hands over a date.
+const DATE: &str = "$__toml_private_datetime";
+
+/// A value of JSON or TOML that a tree can hold: numbers are finite, there are no dates, and no table names a key twice.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -42,7 +49,7 @@ impl<'de> Deserialize<'de> for Unique {
             type Value = Unique;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a value of JSON")
+                f.write_str("a plain value")
             }
             fn visit_unit<E>(self) -> Result<Unique, E> {
                 Ok(Unique(Value::Null))
@@ -56,10 +63,14 @@ impl<'de> Deserialize<'de> for Unique {
             fn visit_i64<E>(self, value: i64) -> Result<Unique, E> {
                 Ok(Unique(value.into()))
             }
-            fn visit_f64<E>(self, value: f64) -> Result<Unique, E> {
-                Ok(Unique(value.into()))
+            fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Unique, E> {
+                let number = Number::from_f64(value).ok_or_else(|| E::custom("a number that is not finite"))?;
+                Ok(Unique(Value::Number(number)))
             }
             fn visit_str<E>(self, value: &str) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_string<E>(self, value: String) -> Result<Unique, E> {
                 Ok(Unique(value.into()))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Unique, A::Error> {
@@ -72,6 +83,9 @@ impl<'de> Deserialize<'de> for Unique {
             fn visit_map<A: MapAccess<'de>>(self, mut given: A) -> Result<Unique, A::Error> {
                 let mut entries = Map::new();
                 while let Some(key) = given.next_key::<String>()? {
+                    if key == DATE {
+                        return Err(A::Error::custom("a date"));
+                    }
                     if entries.contains_key(&key) {
                         let message = format_args!("the key {:?} is there twice; keep one", shortened(&key));
                         return Err(A::Error::custom(message));
