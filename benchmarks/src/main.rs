@@ -6,6 +6,7 @@
 //! lightlag-bench once NAME [KEY=VALUE ...]  one scenario of benchmarks/scenarios, as JSON
 //! lightlag-bench engine SIDE                the engine alone: SIDE links with SIDE packets each, as JSON
 //! lightlag-bench floor ENTITIES             the event queue alone, as JSON
+//! lightlag-bench setup FLOWS                flows written one by one, up to the first event, as JSON
 //! lightlag-bench comparison                 a comparison beside one run of ns-3, alone
 //! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
 //! ```
@@ -17,6 +18,7 @@ mod instructions;
 mod measure;
 mod report;
 mod scenarios;
+mod set_up;
 
 use measure::Sample;
 use std::process::ExitCode;
@@ -36,6 +38,10 @@ fn main() -> ExitCode {
         },
         ["floor", entities] => match entities.parse() {
             Ok(entities) => return print(engine::floor(entities)),
+            Err(_) => return usage(),
+        },
+        ["setup", flows] => match flows.parse() {
+            Ok(flows) => return print(set_up::measure(flows)),
             Err(_) => return usage(),
         },
         ["comparison"] => report::print_comparison(),
@@ -58,7 +64,7 @@ fn print(sample: Sample) -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | comparison | instructions [--keep]]"
+        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | comparison | instructions [--keep]]"
     );
     ExitCode::from(2)
 }

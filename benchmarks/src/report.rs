@@ -2,6 +2,7 @@
 
 use crate::instructions;
 use crate::measure::{Sample, best, cpu_of, in_child, read, wall_of};
+use crate::set_up;
 use std::process::Command;
 
 /// Where `make target/peers/ns3-dumbbell` puts the program of ns-3.
@@ -51,6 +52,7 @@ pub fn print_all() {
     sensors(&mut verdicts);
     peers(summary, &mut verdicts);
     start_up(&mut verdicts);
+    set_up(&mut verdicts);
     comparison(&mut verdicts);
     count_instructions(&mut verdicts);
     verdicts.print();
@@ -150,6 +152,39 @@ fn start_up(verdicts: &mut Verdicts) {
                 return;
             }
         }
+    }
+}
+
+/// The cost of flows before the first event, in the engine and for a whole command.
+fn set_up(verdicts: &mut Verdicts) {
+    let [few, many] = [20_000, 200_000].map(|flows: u64| repeated(ROUNDS, &["setup", &flows.to_string()]));
+    let ratio = many.nanos() / few.nanos();
+    let text = format!(
+        "setting up 200,000 flows: {:.1} µs each, {ratio:.2} × the cost of one of 20,000 (at most 1.5 ×)",
+        many.nanos() / 1e3
+    );
+    verdicts.add(ratio <= 1.5, text);
+
+    let folder = std::env::temp_dir().join(format!("lightlag-bench-{}", std::process::id()));
+    let command = |flows: u64| {
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let file = folder.join("by-hand.toml");
+        std::fs::write(&file, set_up::by_hand(flows)).map_err(|error| error.to_string())?;
+        let results = folder.join("results");
+        let arguments = ["run", "--quiet", "--force", "--out"];
+        cpu_of(Command::new(LIGHTLAG).args(arguments).arg(&results).arg(&file))
+    };
+    let pairs: Result<Vec<(f64, f64)>, String> = (0..ROUNDS).map(|_| Ok((command(2_000)?, command(20_000)?))).collect();
+    match pairs {
+        Ok(pairs) => {
+            let few = pairs.iter().map(|pair| pair.0).fold(f64::INFINITY, f64::min);
+            let many = pairs.iter().map(|pair| pair.1).fold(f64::INFINITY, f64::min);
+            let micros = (many - few) / 18_000.0 * 1e6;
+            let text = format!("lightlag run: {micros:.1} µs a flow written by hand, results included (at most 20)");
+            verdicts.add(micros <= 20.0, text);
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        Err(error) => println!("\nsetting up through a command is not measured: {error}"),
     }
 }
 

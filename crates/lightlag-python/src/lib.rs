@@ -104,9 +104,7 @@ fn congestion_name(name: &str) -> Option<&'static str> {
 #[pymodule]
 mod _engine {
     #[pymodule_export]
-    use super::{
-        ScenarioError, catalog, changes_for_rtt, congestion_name, parse, schema, seconds,
-    };
+    use super::{ScenarioError, catalog, changes_for_rtt, congestion_name, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
     #[pymodule_export]
