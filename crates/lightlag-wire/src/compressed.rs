@@ -1,14 +1,14 @@
-//! Compressed headers of SCPS-TP in IP packets; [`lightlag_tcp::segment::compressed`] has their layout.
+//! Compressed headers of SCPS-TP in IP packets. [`lightlag_tcp::segment::compressed`] has their layout.
 //!
-//! **Protocol number.** 105: "SCPS" in the registry of IANA, and the number of MITRE's reference implementation for its
-//! compressed transport (plain segments are TCP, 6). Both are public; the Blue Book was not available to us.
+//! **Protocol number.** 105: "SCPS" in the registry of IANA, and the number that MITRE's reference implementation uses
+//! for its compressed transport (plain segments are TCP, 6). Both are public; the Blue Book was not available to us.
 //!
-//! **Checksum.** In the last two bytes of the header, over the pseudo-header with this protocol and the length on the wire,
-//! the compressed header and the data. The reference implementation also takes what was summed with the number of TCP, and
-//! so do we when we read.
+//! **Checksum.** It stands in the last two bytes of the header. It covers the pseudo-header with this protocol number
+//! and the length on the wire, the compressed header and the data. Like the reference implementation, the reader also
+//! accepts a sum with the protocol number of TCP.
 //!
-//! **Ids.** One byte stands for both ports: the id that the sender offered in its SYN. Who decodes learns them from the
-//! SYNs that it sees; without, nobody can tell to which connection a packet belongs.
+//! **Ids.** One byte replaces both ports: the id that the sender offered in its SYN. A decoder learns the ids from the
+//! SYNs that it sees. Without the SYN, the connection of a packet is unknown.
 
 use crate::ip::{self, IpPacket, pseudo_header, sums_up};
 use crate::options::Gathered;
@@ -24,7 +24,7 @@ use std::net::{IpAddr, SocketAddr};
 /// The protocol number of IP for compressed headers.
 pub const PROTOCOL: u8 = 105;
 
-/// Name of the header in errors.
+/// The name of the header in errors.
 const NAME: &str = "compressed TCP";
 
 /// Writes the packet of a segment with a compressed header to `out`, which is empty.
@@ -42,7 +42,7 @@ pub(crate) fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, se
     out[at..at + 2].copy_from_slice(&sum.to_ne_bytes());
 }
 
-/// A compressed header as it was read.
+/// A compressed header after parsing.
 struct Header {
     len: usize,
     segment: Segment,
@@ -51,14 +51,14 @@ struct Header {
     malformed_options: u8,
 }
 
-/// Bytes that are read from the front.
+/// Bytes read from the front.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl Cursor<'_> {
-    /// The next bytes; the number of those that are needed where they end before.
+    /// The next bytes; `Err` holds the number of bytes needed if too few are left.
     fn take<const N: usize>(&mut self) -> Result<[u8; N], usize> {
         let end = self.at + N;
         let bytes = self.bytes.get(self.at..end).and_then(|bytes| bytes.try_into().ok()).ok_or(end)?;
@@ -79,7 +79,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Reads the header of a packet; `Err` has the bytes that it needs at least.
+/// Reads the header of a packet; `Err` holds the number of bytes that it needs at least.
 fn read(bytes: &[u8]) -> Result<(Header, [u8; 2]), usize> {
     let mut cursor = Cursor { bytes, at: 0 };
     let id = cursor.byte()?;
@@ -132,7 +132,7 @@ fn read(bytes: &[u8]) -> Result<(Header, [u8; 2]), usize> {
     Ok((Header { len: cursor.at, segment, urgent, unknown_options, malformed_options }, [id, second]))
 }
 
-/// The header of a packet with this protocol number, if it is one.
+/// The header of a packet with this protocol number, if it has one.
 fn header(ip: &IpPacket) -> Result<Header, PacketError> {
     let present = ip.header_len + ip.payload.len();
     let (mut header, [id, second]) = read(ip.payload).map_err(|needed| match needed > ip.len {
@@ -158,21 +158,21 @@ fn checksum(ip: &IpPacket) -> Checksum {
     }
 }
 
-/// Who sends to whom, and the id that stands for their ports.
+/// Sender and receiver, and the id that replaces their ports.
 type Key = (IpAddr, IpAddr, u8);
 
-/// What is known of one direction of a connection.
+/// The known state of one direction of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     /// Ports of the sender and of the receiver.
     ports: [u16; 2],
-    /// The sequence number of its SYN, and the one behind all that was seen.
+    /// The sequence number of its SYN, and the one after all data seen.
     initial: SeqNumber,
     next: SeqNumber,
 }
 
-/// Reads the packets of a capture one after the other: plain segments, and those with compressed headers on connections
-/// whose SYN it has seen.
+/// Reads the packets of a capture one after the other: plain segments, and segments with compressed headers on
+/// connections whose SYN was in the capture.
 #[derive(Debug)]
 pub struct Decoder {
     known: BTreeMap<Key, Known>,
@@ -182,16 +182,16 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// One that has seen nothing. It keeps at most so many ids: then the oldest goes.
+    /// Starts a decoder that keeps at most `most` ids. When that is exceeded, the oldest is dropped.
     pub fn new(most: usize) -> Self {
         Self { known: BTreeMap::new(), order: VecDeque::new(), most }
     }
 
-    /// The segment in a packet that a capture holds, as [`decode_captured`]. The sequence number that a compressed header
-    /// leaves out is the one behind all that was seen of its sender; [`Segment::is_numbered`] tells.
+    /// The segment in a captured packet, as [`decode_captured`]. If a compressed header leaves out the sequence number,
+    /// the number after all data seen from its sender is taken; [`Segment::is_numbered`] tells.
     ///
     /// # Errors
-    /// As [`decode_captured`]; [`PacketError::UnknownConnection`] for an id that was not in a SYN before.
+    /// As [`decode_captured`]; [`PacketError::UnknownConnection`] for an id that no earlier SYN had.
     pub fn captured<'a>(&mut self, packet: &'a [u8]) -> Result<TcpPacket<'a>, PacketError> {
         match decode_captured(packet) {
             Ok(plain) => {
@@ -210,7 +210,7 @@ impl Decoder {
         let next = segment.seq.plus(segment.sequence_len());
         let fresh = Known { ports: [source.port(), destination.port()], initial: segment.seq, next };
         if let Some(known) = self.known.get_mut(&key) {
-            // Where it is the same SYN again, what was seen since counts.
+            // If it is the same SYN again, the numbers seen since then stay.
             if (known.ports, known.initial) != (fresh.ports, fresh.initial) {
                 *known = fresh;
             }
@@ -253,7 +253,7 @@ impl Decoder {
     }
 }
 
-/// How far `a` lies beyond `b`.
+/// The distance from `b` to `a`, if `a` is ahead.
 fn ahead(a: SeqNumber, b: SeqNumber) -> u32 {
     a.0.wrapping_sub(b.0)
 }

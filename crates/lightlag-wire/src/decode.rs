@@ -1,4 +1,4 @@
-//! An IP packet becomes a segment, whatever its bytes are.
+//! Turns any bytes into the segment of an IP packet, or an error.
 
 use crate::ip::{self, IpPacket, pseudo_header, sums_up};
 use crate::options::Gathered;
@@ -9,11 +9,11 @@ use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use std::net::SocketAddr;
 
-/// The TCP segment in a packet that a host received: whole, and with right checksums. Bytes behind the packet, with
-/// which Ethernet fills a short frame up, are no part of it.
+/// The TCP segment in a packet that a host received: complete, and with correct checksums. Bytes after the packet, with
+/// which Ethernet pads a short frame, are ignored.
 ///
 /// # Errors
-/// Whatever keeps a host from taking the packet; see [`PacketError`].
+/// Any reason for a host to refuse the packet; see [`PacketError`].
 pub fn decode(packet: &[u8]) -> Result<TcpPacket<'_>, PacketError> {
     let ip = ip::parse(packet)?;
     if !ip.checksum_is_right {
@@ -29,11 +29,11 @@ pub fn decode(packet: &[u8]) -> Result<TcpPacket<'_>, PacketError> {
     }
 }
 
-/// The TCP segment in a packet that a capture holds: its data may be cut ("snap length"), and its checksums may not
-/// have been filled in yet.
+/// The TCP segment in a captured packet. Its data may be cut ("snap length"), and its checksums may not be filled in
+/// yet.
 ///
 /// # Errors
-/// As [`decode`], except for checksums and for data that is not there.
+/// As [`decode`], except for checksums and missing data.
 pub fn decode_captured(packet: &[u8]) -> Result<TcpPacket<'_>, PacketError> {
     segment(&ip::parse(packet)?)
 }
@@ -72,7 +72,7 @@ fn segment<'a>(ip: &IpPacket<'a>) -> Result<TcpPacket<'a>, PacketError> {
     })
 }
 
-/// Bytes of the TCP header, which the packet is long enough for.
+/// Bytes of the TCP header. The packet holds at least that many.
 fn header_len(ip: &IpPacket) -> Result<usize, PacketError> {
     let truncated = PacketError::Truncated { needed: ip.header_len + 20, present: ip.header_len + ip.payload.len() };
     if ip.len < 20 {

@@ -1,4 +1,4 @@
-//! A segment or a datagram becomes an IP packet.
+//! Turns a segment or a datagram into an IP packet.
 
 use crate::ip::{self, pseudo_header};
 use crate::{Addresses, IpFields};
@@ -8,15 +8,15 @@ use lightlag_tcp::Segment;
 /// Bytes of options that a TCP header can hold (RFC 9293 §3.1: a data offset of four bits).
 const MOST_OPTIONS: u32 = 40;
 
-/// Writes the packet of `segment` with its `payload` to `out`, which is cleared first: the whole IP packet, with
-/// lengths and checksums as they must be and options in the order of Linux. A compressed header makes it a packet of
-/// [`compressed::PROTOCOL`](crate::compressed::PROTOCOL).
+/// Writes the packet of `segment` with its `payload` to `out`, which is cleared first: the whole IP packet with correct
+/// lengths and checksums, and with options in the order of Linux. A segment with a compressed header becomes a packet
+/// of [`compressed::PROTOCOL`](crate::compressed::PROTOCOL).
 ///
-/// The options of a SYN and timestamps come first; of SACK blocks or SNACK options as many are written as then fit. The
-/// AccECN option, and then a cookie, are left out where they do not fit beside them all.
+/// The options of a SYN and timestamps come first, then as many SACK blocks or SNACK options as fit. The AccECN option,
+/// and then a cookie, are left out if no room remains for them.
 ///
 /// # Panics
-/// If `payload` is not as long as the segment says, if the addresses are of two versions of IP, or if the packet
+/// If the length of `payload` differs from the segment's, if the addresses are of two versions of IP, or if the packet
 /// is longer than 65,535 bytes.
 pub fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, segment: &Segment, payload: &[u8]) {
     assert_eq!(payload.len(), usize::from(segment.len), "the payload is as long as the segment says");
@@ -46,8 +46,8 @@ pub fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, segment: 
     out[start + 16..start + 18].copy_from_slice(&sum.to_ne_bytes());
 }
 
-/// Writes the packet of a datagram of UDP (RFC 768) with its `payload` to `out`, which is cleared first, with lengths
-/// and checksums as they must be.
+/// Writes the packet of a UDP datagram (RFC 768) with its `payload` to `out`, which is cleared first, with correct
+/// lengths and checksums.
 ///
 /// # Panics
 /// If the addresses are of two versions of IP, or if the packet is longer than 65,535 bytes.
@@ -60,12 +60,12 @@ pub fn encode_udp(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, paylo
     let start = out.len();
     out.extend_from_slice(&addresses.source.port().to_be_bytes());
     out.extend_from_slice(&addresses.destination.port().to_be_bytes());
-    // The IP header was written, so the length fits.
+    // Writing the IP header proved that the length fits.
     out.extend_from_slice(&(len as u16).to_be_bytes());
     out.extend_from_slice(&[0; 2]);
     out.extend_from_slice(payload);
     let sum = pseudo_header(source, destination, UDP, len).add_slice(&out[start..]).ones_complement();
-    // RFC 768: 0 says that there is no checksum, so a sum of 0 is sent as its other form.
+    // RFC 768: 0 means no checksum, so a sum of 0 is sent in its other form.
     let sum = if sum == 0 { u16::MAX } else { sum };
     out[start + 6..start + 8].copy_from_slice(&sum.to_ne_bytes());
 }

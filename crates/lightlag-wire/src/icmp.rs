@@ -1,4 +1,4 @@
-//! The errors of the network that concern TCP: ICMP (RFC 792, RFC 1191) and ICMPv6 (RFC 4443).
+//! Network errors that concern TCP: ICMP (RFC 792, RFC 1191) and ICMPv6 (RFC 4443).
 
 use crate::ip::{self, IpPacket, pseudo_header, sums_up};
 use crate::{Addresses, IpFields, PacketError};
@@ -8,7 +8,7 @@ use etherparse::ip_number::{ICMP, IPV6_ICMP, TCP};
 use lightlag_tcp::segment::SeqNumber;
 use std::net::{IpAddr, SocketAddr};
 
-/// What a router or host says about a packet of ours.
+/// The errors that a router or host reports about a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
     /// No route to the network, or to the address (IPv4 type 3 code 0; IPv6 type 1 code 0).
@@ -23,30 +23,31 @@ pub enum Error {
     Prohibited,
     /// The packet is too large for the next link and may not be fragmented (3, 4; 2, 0).
     PacketTooBig {
-        /// What fits, in bytes of IP; 0 from a router older than RFC 1191. IPv4 carries 16 bits of it.
+        /// The largest packet that fits, in bytes of IP; 0 from a router older than RFC 1191. IPv4 carries 16 bits of
+        /// it.
         mtu: u32,
     },
     /// The time to live ran out on the way (11, 0; 3, 0).
     TimeExceeded,
 }
 
-/// An error, who says so, and of which segment.
+/// An error with its sender and the segment that it concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// The router or host that complains.
+    /// The router or host that reports it.
     pub source: IpAddr,
-    /// Who sent the segment.
+    /// The sender of the segment.
     pub destination: IpAddr,
-    /// What is wrong.
+    /// The error.
     pub error: Error,
-    /// The ends of the segment, as it was sent.
+    /// The addresses of the segment, as it was sent.
     pub addresses: Addresses,
-    /// Its sequence number, by which a TCP tells an error from a forgery (RFC 5927 §4.1).
+    /// The segment's sequence number, by which a TCP tells an error from a forgery (RFC 5927 §4.1).
     pub seq: SeqNumber,
 }
 
-/// As much of the packet as an error quotes keeps it below the smallest MTU (RFC 1812 §4.3.2.3: 576 bytes; RFC 4443
-/// §3.1: 1,280).
+/// The longest error message, below the smallest MTU (RFC 1812 §4.3.2.3: 576 bytes; RFC 4443 §3.1: 1,280). The message
+/// quotes as much of the packet as fits.
 const LARGEST: (usize, usize) = (576, 1_280);
 
 /// An ICMP header: type, code, checksum, and four bytes that depend on the type.
@@ -55,7 +56,7 @@ const HEADER: usize = 8;
 /// Type and code.
 type Kind = (u8, u8);
 
-/// Those of every error, for IPv4 and IPv6.
+/// The codes of each error, for IPv4 and IPv6.
 const CODES: [(Error, Kind, Kind); 7] = [
     (Error::NetworkUnreachable, (3, 0), (1, 0)),
     (Error::HostUnreachable, (3, 1), (1, 3)),
@@ -66,14 +67,14 @@ const CODES: [(Error, Kind, Kind); 7] = [
     (Error::TimeExceeded, (11, 0), (3, 0)),
 ];
 
-/// Writes the packet with which `source` reports `error` about `packet` to that packet's sender. `out` is cleared
+/// Writes the packet by which `source` reports `error` about `packet` to the sender of `packet`. `out` is cleared
 /// first.
 ///
 /// # Errors
-/// If `packet` is not one of IP, of which nothing can be reported.
+/// If `packet` is not an IP packet.
 ///
 /// # Panics
-/// If `source` and `packet` are of two versions of IP.
+/// If `source` and `packet` are of different versions of IP.
 pub fn encode(out: &mut Vec<u8>, source: IpAddr, error: Error, packet: &[u8]) -> Result<(), PacketError> {
     let about = ip::parse(packet)?;
     let v6 = source.is_ipv6();
@@ -96,7 +97,7 @@ pub fn encode(out: &mut Vec<u8>, source: IpAddr, error: Error, packet: &[u8]) ->
     Ok(())
 }
 
-/// The error that `packet` reports about a TCP segment. `Ok(None)`: it is ICMP, but no error that concerns TCP.
+/// The error that `packet` reports about a TCP segment. `Ok(None)`: ICMP that is not an error about TCP.
 ///
 /// # Errors
 /// If the packet is damaged, cut or not ICMP.
@@ -133,7 +134,7 @@ fn message(ip: &IpPacket, v6: bool) -> Option<Message> {
         other => other,
     };
     let about = ip::parse(quoted).ok()?;
-    // RFC 792: at least 64 bits of the transport are quoted, which is ports and sequence number.
+    // RFC 792: at least 64 bits of the transport are quoted, enough for ports and sequence number.
     let tcp = about.payload.get(..8).filter(|_| about.protocol == TCP.0)?;
     let port = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
     Some(Message {
@@ -154,7 +155,7 @@ fn codes(error: Error, v6: bool) -> Kind {
     if v6 { *v6_codes } else { *v4_codes }
 }
 
-/// ICMPv6 sums over a pseudo header (RFC 4443 §2.3), ICMP over itself alone.
+/// Starts the checksum. ICMPv6 includes a pseudo-header (RFC 4443 §2.3), ICMP does not.
 pub(crate) fn begun(source: IpAddr, destination: IpAddr, protocol: IpNumber, len: usize) -> Sum16BitWords {
     if source.is_ipv6() { pseudo_header(source, destination, protocol, len) } else { Sum16BitWords::new() }
 }

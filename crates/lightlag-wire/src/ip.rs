@@ -1,4 +1,4 @@
-//! The IP header: what stands in front of a transport, of both versions.
+//! The IP header of both versions.
 
 use crate::{IpFields, PacketError};
 use etherparse::checksum::Sum16BitWords;
@@ -6,13 +6,13 @@ use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6FlowLabel, Ip
 use lightlag_core::Codepoint;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Extension headers that a host walks over (RFC 8200 §4.1) to find the transport.
+/// Extension headers that a host skips (RFC 8200 §4.1) to find the transport.
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
 
-/// What an IP packet says of itself, and what is in it.
+/// The fields of an IP packet, and its contents.
 #[derive(Clone, Copy, Debug)]
 pub struct IpPacket<'a> {
     pub source: IpAddr,
@@ -20,17 +20,17 @@ pub struct IpPacket<'a> {
     pub fields: IpFields,
     /// The protocol inside.
     pub protocol: u8,
-    /// Bytes in front of the transport.
+    /// Bytes in front of the transport header.
     pub header_len: usize,
-    /// Bytes of transport that the header announces.
+    /// Bytes of transport according to the header.
     pub len: usize,
-    /// Those that are there: fewer where a capture cut the packet; never more, so without what Ethernet fills up.
+    /// The bytes present: fewer if a capture cut the packet, and never the padding of Ethernet.
     pub payload: &'a [u8],
-    /// Whether the checksum of the header is right; IPv6 has none.
+    /// Whether the header checksum is right; always true for IPv6, which has none.
     pub checksum_is_right: bool,
 }
 
-/// Parses the header in front of `packet`. Fewer bytes than the header announces are the caller's business.
+/// Parses the header in front of `packet`. If fewer bytes are present than the header announces, the caller decides.
 pub fn parse(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
     match packet.first().map(|byte| byte >> 4) {
         None => Err(PacketError::Truncated { needed: Ipv4Header::MIN_LEN, present: 0 }),
@@ -80,7 +80,7 @@ fn parse_v6(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
     let total = Ipv6Header::LEN + usize::from(header.payload_length());
     let zero = header.payload_length() == 0;
     let (protocol, header_len) = match transport_v6(packet, header.next_header().0) {
-        // RFC 2675 §3: the length is 0, and a hop-by-hop option has the real one.
+        // RFC 2675 §3: the length field is 0, and a hop-by-hop option holds the real length.
         _ if zero && header.next_header().0 == HOP_BY_HOP => return Err(PacketError::Jumbogram),
         _ if zero => return Err(PacketError::ZeroLength),
         found => found?,
@@ -105,7 +105,7 @@ fn parse_v6(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
     })
 }
 
-/// The protocol behind the extension headers, and where it begins.
+/// The protocol after the extension headers, and the position at which it starts.
 fn transport_v6(packet: &[u8], first: u8) -> Result<(u8, usize), PacketError> {
     let (mut next, mut at) = (first, Ipv6Header::LEN);
     loop {
@@ -184,13 +184,13 @@ fn length_field(len: usize) -> u16 {
     u16::try_from(len).unwrap_or_else(|_| panic!("a packet of {len} bytes is longer than IP allows"))
 }
 
-/// Whether the ones' complement sum over `bytes`, checksum included, is what it must be (RFC 1071 §1).
+/// Whether the ones' complement sum over `bytes`, checksum included, is right (RFC 1071 §1).
 pub fn sums_up(begun: Sum16BitWords, bytes: &[u8]) -> bool {
     begun.add_slice(bytes).ones_complement() == 0
 }
 
-/// The sum over the pseudo header, of words as they lie in memory: what comes out of it is stored as it is (RFC 1071
-/// §2 B). Both versions (RFC 9293 §3.1, RFC 8200 §8.1).
+/// The sum over the pseudo-header of both versions (RFC 9293 §3.1, RFC 8200 §8.1). It adds words as they lie in memory,
+/// and its result is stored unchanged (RFC 1071 §2 B).
 pub fn pseudo_header(source: IpAddr, destination: IpAddr, protocol: IpNumber, len: usize) -> Sum16BitWords {
     let mut sum = Sum16BitWords::new();
     for address in [source, destination] {

@@ -1,4 +1,4 @@
-//! TCP options as they come from anybody: what a segment has no place for is skipped and counted.
+//! Parses the TCP options of any sender. Options that a segment has no field for are skipped and counted.
 
 use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{
@@ -19,13 +19,13 @@ const CORRUPTION: u8 = 23;
 const FAST_OPEN: u8 = 34;
 const ACCECN0: u8 = 172;
 const ACCECN1: u8 = 174;
-/// The option of experiments, which share it (RFC 6994).
+/// The option kind that experiments share (RFC 6994).
 const EXPERIMENT: u8 = 254;
 
 /// RFC 7323 §2.3: a larger shift count is taken for 14.
 const LARGEST_SHIFT: u8 = 14;
 
-/// The options of one segment, gathered.
+/// The collected options of one segment.
 #[derive(Default)]
 pub struct Gathered {
     syn: SynOptions,
@@ -45,7 +45,7 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Reads the bytes behind the fixed part of a TCP header with these flags.
+    /// Reads the bytes after the fixed part of a TCP header with these flags.
     pub fn parse(bytes: &[u8], flags: Flags) -> Self {
         let mut options = Self::default();
         options.read(bytes);
@@ -53,8 +53,8 @@ impl Gathered {
         options
     }
 
-    /// Reads the options that a compressed header copies, beside those that it has in a shorter form. Those of a SYN have
-    /// no place in it.
+    /// Reads the options that a compressed header copies, beside those that it has in a shorter form. Options of a SYN
+    /// are not allowed in it.
     pub fn parse_compressed(bytes: &[u8], flags: Flags, timestamps: Option<Timestamps>, ends_record: bool) -> Self {
         let mut options = Self { timestamps, ends_record, ..Self::default() };
         options.read(bytes);
@@ -75,7 +75,7 @@ impl Gathered {
                     self.take(kind, &option[2..]);
                     bytes = after;
                 }
-                // Without a length that leads to the next option, nothing behind can be read.
+                // A wrong length hides the next option, so nothing after it can be read.
                 _ => {
                     self.malformed += 1;
                     break;
@@ -84,9 +84,9 @@ impl Gathered {
         }
     }
 
-    /// Capabilities are a SYN's, the other options of SCPS-TP any other segment's; SNACK options stand in the place of
-    /// SACK blocks, counters of ECN in that of the last, or of the options of SCPS-TP, and the cookie of a SYN in that of
-    /// both.
+    /// Drops options that share a field with others. Capabilities belong to a SYN, the other options of SCPS-TP to any
+    /// other segment. SNACK options take the field of SACK blocks; ECN counters take that of the last block, or of the
+    /// options of SCPS-TP; the cookie of a SYN takes that of both.
     fn keep_what_has_a_place(&mut self, flags: Flags) {
         if flags.has(Flags::SYN) {
             self.unknown += self.snack_count as u8 + u8::from(self.ends_record) + u8::from(self.corruption);
@@ -112,7 +112,7 @@ impl Gathered {
         }
     }
 
-    /// The segment with these options.
+    /// Adds these options to a segment.
     pub fn apply(&self, segment: Segment) -> Segment {
         let segment = segment.with_syn_options(self.syn);
         let segment = match self.timestamps {
@@ -143,7 +143,7 @@ impl Gathered {
         segment
     }
 
-    /// One option with its `value`. The first of a kind counts.
+    /// Takes one option with its `value`. The first of a kind counts.
     fn take(&mut self, kind: u8, value: &[u8]) {
         let taken = match kind {
             MSS => set(&mut self.syn.mss, value.try_into().ok().map(u16::from_be_bytes)),
@@ -163,7 +163,7 @@ impl Gathered {
             ),
             SACK => self.take_blocks(value),
             CAPABILITIES => {
-                // Longer ones go on with extended capabilities, whose meaning is private.
+                // Longer options continue with extended capabilities, whose meaning is private.
                 let offer = (value.len() >= 2).then(|| Capabilities { bitmap: value[0], connection_id: value[1] });
                 set(&mut self.capabilities, offer)
             }
@@ -194,7 +194,8 @@ impl Gathered {
         self.malformed += u8::from(!taken);
     }
 
-    /// A hole, perhaps with a bit vector: several holes have a place, or one with its vector. `None` without a place.
+    /// Takes a hole, perhaps with a bit vector. There is room for several holes, or for one with its vector. `None` if
+    /// no room is left.
     fn take_snack(&mut self, value: &[u8]) -> Option<bool> {
         let [a, b, c, d, vector @ ..] = value else { return Some(false) };
         let hole = Snack { offset: u16::from_be_bytes([*a, *b]), size: u16::from_be_bytes([*c, *d]) };
@@ -222,21 +223,21 @@ impl Gathered {
     }
 }
 
-/// Up to three counters of 24 bits. RFC 9768 §3.2.3: a longer option is read as far as it is known, and one that ends
-/// within a field is none.
+/// Up to three counters of 24 bits. RFC 9768 §3.2.3: the known part of a longer option is read, and an option that ends
+/// within a field is ignored.
 fn counters(order: FieldOrder, value: &[u8]) -> Option<EcnBytes> {
     let fields: Vec<u32> = value.chunks_exact(3).map(|bytes| number(&[0, bytes[0], bytes[1], bytes[2]])).collect();
     (value.len().is_multiple_of(3) || value.len() > 9).then(|| EcnBytes::new(order, &fields))
 }
 
-/// Notes an option without a value; whether it has none and was not there before.
+/// Notes an option without a value. Returns whether it is well-formed and new.
 fn switch_on(place: &mut bool, value: &[u8]) -> bool {
     let fits = !*place && value.is_empty();
     *place |= fits;
     fits
 }
 
-/// Puts `value` in an empty place; whether there was a value and the place was empty.
+/// Puts `value` in an empty place. Returns whether there was a value and the place was empty.
 fn set<T>(place: &mut Option<T>, value: Option<T>) -> bool {
     let fits = place.is_none() && value.is_some();
     if fits {

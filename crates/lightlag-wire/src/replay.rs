@@ -1,17 +1,17 @@
-//! What a sender did, from a capture of it, so that it can be repeated packet by packet.
+//! Infers the behaviour of a sender from a capture, so that it can be repeated packet by packet.
 //!
-//! Data packets are numbered from 1 in the order in which they left, as a link counts them. Which of them were lost is
-//! inferred, because a capture shows packets and no drops:
+//! Data packets are numbered from 1 in the order in which they left, as a link counts them. Losses are inferred,
+//! because a capture shows packets and no drops:
 //!
 //! - Data that is seen again was lost the time before, unless a D-SACK reports that both copies arrived (RFC 2883), or
-//!   the ACK of it comes sooner after the second copy than a round trip takes (the idea of RFC 3522).
-//! - A hole in the numbers that the capture never saw in time was lost before the capture; its packets are numbered
-//!   where the hole shows.
-//! - At the receiver, what is seen has arrived, so only holes are losses. How often a retransmission was lost on its
-//!   way there cannot be seen.
+//!   its ACK follows the second copy in less than a round trip (the idea of RFC 3522).
+//! - A hole in the numbers that the capture never saw in time was lost before the capture. Its packets are numbered at
+//!   the place where the hole shows.
+//! - At the receiver, every packet seen has arrived, so only holes are losses. A capture there cannot show how often a
+//!   retransmission was lost on its way.
 //!
-//! A packet that is longer than a full segment was cut by the network card after the capture, and counts as what it
-//! was cut into. What was lost at the end and never sent again is not known.
+//! A packet longer than a full segment was cut by the network card after the capture, and counts as the segments it was
+//! cut into. A loss at the end that was never repaired is unknown.
 
 mod path;
 #[cfg(test)]
@@ -24,123 +24,124 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use path::Path;
 
-/// Where a capture was taken.
+/// The place at which a capture was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Vantage {
     /// At the sender, or close to it.
     Sender,
-    /// On the way.
+    /// Between the two.
     Between,
     /// At the receiver, or close to it.
     Receiver,
 }
 
-/// Why a connection cannot be repeated.
+/// The reasons why a connection cannot be repeated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// Options and the round trip are in the handshake.
+    /// Without the handshake, options and round trip are unknown.
     #[error("its {0} is not in the capture: begin the capture before the connection")]
     NoHandshake(&'static str),
     /// Neither side sends data.
     #[error("nobody sends data on it")]
     NoData,
-    /// Packets of one side alone.
+    /// The capture holds packets of only one side.
     #[error("the capture holds only one direction of it: capture where both pass")]
     OneDirection,
-    /// The capture lost more than a network loses.
+    /// The capture lacks more than a network loses.
     #[error("{bytes} bytes in a row are missing from it: the capture has a gap; take a part without one")]
     Gap {
-        /// Data that was never seen.
+        /// Bytes of data that were never seen.
         bytes: i64,
     },
-    /// What would be kept of it does not fit into memory.
+    /// The connection does not fit into memory.
     #[error("it has more than {MOST_TRANSMISSIONS} data packets: take a shorter part of the capture")]
     TooLong,
 }
 
-/// More full segments than this in a row were not lost but not captured: a window of 95 MB of 1448 bytes each.
+/// More missing full segments in a row than this were not captured, rather than lost: a window of 95 MB in segments of
+/// 1448 bytes.
 const MOST_IN_A_HOLE: i64 = 65_536;
 
-/// Data packets of one connection, 40 bytes of memory each. Packets that are longer than a segment count as several, so
-/// that a small file can tell of very many.
+/// The most data packets of one connection, at 40 bytes of memory each. A packet longer than a segment counts as
+/// several, so a small file can describe very many.
 const MOST_TRANSMISSIONS: usize = if cfg!(test) { 1 << 17 } else { 1 << 24 };
 
-/// One data packet, in the order of leaving: the first has number 1.
+/// One data packet. They are numbered from 1 in the order in which they left.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Transmission {
-    /// When the capture saw it; of one that it never saw, when that showed.
+    /// Time at which the capture saw it, or at which its absence showed.
     pub at: Instant,
-    /// Offset of its first byte; data begins with 1.
+    /// Offset of its first byte. Data starts at 1.
     pub start: i64,
     /// Bytes of data.
     pub len: u32,
-    /// Whether its data had left before.
+    /// Whether its data had been sent before.
     pub again: bool,
     /// Whether it was lost.
     pub lost: bool,
 }
 
-/// A stretch in which a sender repaired losses.
+/// A period in which a sender repaired losses.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Episode {
-    /// When the first retransmission left, in seconds after the first data.
+    /// Departure of the first retransmission, in seconds after the first data.
     pub begin_s: f64,
-    /// How long until everything was acknowledged that had been sent before it; null if the capture ends earlier.
+    /// Time until all data sent before it was acknowledged; null if the capture ends earlier.
     pub duration_s: Option<f64>,
-    /// What began it.
+    /// The cause of the first retransmission.
     pub cause: Cause,
-    /// Bytes under way before it.
+    /// Bytes in flight before it.
     pub flight_bytes: u64,
     /// Retransmissions in it.
     pub retransmissions: u64,
 }
 
-/// What a sender did.
+/// The behaviour of a sender.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sending {
     /// Number of the connection.
     pub connection: u64,
-    /// Who sends.
+    /// The sender.
     pub sender: Side,
-    /// Where the capture was taken.
+    /// The place at which the capture was taken.
     pub vantage: Vantage,
-    /// What lies between the two ends.
+    /// The path between the two ends.
     pub path: Path,
     /// Payload of a full segment.
     pub full_segment: u32,
     /// Bytes of data that the sender had, as far as the capture goes.
     pub transfer_bytes: u64,
-    /// Whether it said that there is no more.
+    /// Whether the sender closed its direction.
     pub complete: bool,
-    /// Segments that left in the first round trip; null where the transfer ends in it.
+    /// Segments that left in the first round trip; null if the transfer ended in it.
     pub initial_window: Option<u64>,
-    /// The largest window that the receiver offered.
+    /// The largest window that the receiver advertised.
     pub receive_window: u64,
     /// Seconds from the SYN to the first data.
     pub first_data_s: f64,
-    /// Seconds from the first data to the ACK of the last, or to the last data where that ACK is missing.
+    /// Seconds from the first data to the ACK of the last, or to the last data if that ACK is missing.
     pub duration_s: f64,
-    /// Numbers of the data packets that were lost.
+    /// Numbers of the lost data packets.
     pub lost: Vec<u64>,
-    /// Retransmitted data packets.
+    /// Number of retransmitted data packets.
     pub retransmissions: u64,
-    /// Stretches of repair.
+    /// The periods of repair.
     pub episodes: Vec<Episode>,
     /// The data packets.
     #[serde(skip)]
     pub transmissions: Vec<Transmission>,
-    /// When the capture saw an ACK go further, and up to which offset.
+    /// Each advance of the cumulative ACK: the time at which the capture saw it, and the offset.
     #[serde(skip)]
     pub acks: Vec<(Instant, i64)>,
 }
 
 impl Sending {
-    /// What the sender of a connection did. `rows` are all its packets in the order of the capture, `connection` what
-    /// the analysis says about it. The sender is the side with more data.
+    /// Infers the behaviour of a connection's sender, which is the side with more data. `rows` are all its packets in
+    /// the order of the capture, and `connection` is the report of the analysis.
     ///
     /// # Errors
-    /// If the capture lacks what a repetition needs.
+    /// If the capture lacks something that a repetition needs.
     pub fn infer(rows: &[Observation], connection: &Connection) -> Result<Self, ReplayError> {
         let (forward, backward) = (&connection.forward, &connection.backward);
         if forward.counts.packets == 0 || backward.counts.packets == 0 {
@@ -166,7 +167,7 @@ impl Sending {
             }
         }
         if walk.transmissions.is_empty() {
-            // All of it lies before the numbers that the connection begins with.
+            // All data lies before the first numbers of the connection.
             return Err(ReplayError::NoData);
         }
         let path = Path::infer(connection, sender, vantage, base_rtt, full_segment, &walk.delivered);
@@ -174,17 +175,17 @@ impl Sending {
     }
 }
 
-/// The state while the packets of a connection are walked through.
+/// The state of a walk through the packets of a connection.
 struct Walk {
     full_segment: u32,
     vantage: Vantage,
     base_rtt: f64,
     transmissions: Vec<Transmission>,
-    /// What was sent last of every stretch of data: from its start, its end and index.
+    /// The latest copy of each stretch of data: by its start, its end and index.
     latest: BTreeMap<i64, (i64, usize)>,
-    /// Lost ones, with the copy that showed it.
+    /// Lost packets, each with the copy that showed the loss.
     lost: Vec<(usize, usize)>,
-    /// Copies whose first ACK is still to come, by offset of their end.
+    /// Copies that still wait for their first ACK, by offset of their end.
     unproven: BTreeSet<(i64, usize)>,
     highest: i64,
     acked: i64,
@@ -193,7 +194,7 @@ struct Walk {
     delivered: Vec<(Instant, u64)>,
     arrived: u64,
     episodes: Vec<Episode>,
-    /// Up to where the running episode goes.
+    /// The offset at which the current episode ends.
     recovery_point: Option<i64>,
     complete: bool,
     last_data: Option<Instant>,
@@ -223,7 +224,7 @@ impl Walk {
         }
     }
 
-    /// A packet of the sender.
+    /// Takes in a packet of the sender.
     fn sent(&mut self, row: &Observation) -> Result<(), ReplayError> {
         self.complete |= row.flags.has(lightlag_tcp::segment::Flags::FIN);
         if row.len == 0 || matches!(row.kind, Kind::KeepAlive) {
@@ -240,7 +241,7 @@ impl Walk {
             if row.start + i64::from(row.len) <= self.highest {
                 return Ok(());
             }
-            // A FIN alone came before it.
+            // Only a FIN came before it.
         }
         if row.start > self.highest {
             self.hole(row.at, row.start)?;
@@ -260,7 +261,7 @@ impl Walk {
         if self.transmissions.len() > MOST_TRANSMISSIONS { Err(ReplayError::TooLong) } else { Ok(()) }
     }
 
-    /// Data that later data overtook before the capture: it was not lost.
+    /// Data that later data overtook before the capture was not lost.
     fn overtaken(&mut self, row: &Observation) {
         let end = row.start + i64::from(row.len);
         let over: Vec<usize> = self.overlapping(row.start, end);
@@ -269,7 +270,7 @@ impl Walk {
         }
     }
 
-    /// What lies below `start` was lost before the capture.
+    /// The data below `start` was lost before the capture.
     fn hole(&mut self, at: Instant, start: i64) -> Result<(), ReplayError> {
         let bytes = start - self.highest;
         if bytes > MOST_IN_A_HOLE * i64::from(self.full_segment) {
@@ -313,21 +314,21 @@ impl Walk {
         self.latest.insert(from, (to, index));
     }
 
-    /// The last copies of the data from `from` to `to`.
+    /// The latest copies of the data from `from` to `to`.
     fn overlapping(&self, from: i64, to: i64) -> Vec<usize> {
         let first = self.latest.range(..=from).next_back().filter(|(_, (end, _))| *end > from);
         let first = first.map_or(from, |(start, _)| *start);
         self.latest.range(first..to).map(|(_, (_, index))| *index).collect()
     }
 
-    /// The copy before `index` was not lost after all.
+    /// The copy before `index` turned out not to be lost.
     fn take_back(&mut self, index: usize) {
         for (before, _) in self.lost.extract_if(.., |(_, copy)| *copy == index) {
             self.transmissions[before].lost = false;
         }
     }
 
-    /// A packet of the receiver.
+    /// Takes in a packet of the receiver.
     fn answered(&mut self, row: &Observation) {
         if let Some((from, to)) = row.twice {
             let copy = self.lost.iter().rev().map(|(_, copy)| *copy).find(|copy| {
@@ -351,7 +352,7 @@ impl Walk {
         self.acks.push((row.at, ack));
         while let Some((end, index)) = self.unproven.first().copied().filter(|(end, _)| *end <= ack) {
             self.unproven.remove(&(end, index));
-            // Sooner than the second copy can have arrived and been answered: the first one had.
+            // The ACK came sooner than the second copy can have arrived and been answered: the first copy arrived.
             let waited = row.at.since(self.transmissions[index].at).as_secs_f64();
             if self.vantage == Vantage::Sender && waited < 0.9 * self.base_rtt {
                 self.take_back(index);
@@ -366,8 +367,8 @@ impl Walk {
         }
     }
 
-    /// A retransmission belongs to the episode that runs, or begins one: a timeout does in any case, and what follows a
-    /// probe.
+    /// A retransmission joins the current episode or starts one. A timeout always starts one, and so does a
+    /// retransmission after a probe.
     fn episode(&mut self, row: &Observation, cause: Cause) {
         let running = self.recovery_point.and(self.episodes.last_mut());
         let begin_s = row.at.since(self.first_data.unwrap_or(row.at)).as_secs_f64();

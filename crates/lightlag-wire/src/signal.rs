@@ -1,11 +1,13 @@
-//! What stations on the way tell the ends of a flow (SCPS-TP): a link is out or restored, packets are corrupted.
+//! Messages by which stations tell the ends of a flow about a link (SCPS-TP): it is out or restored, or packets are
+//! corrupted.
 //!
-//! A message is an IP header, eight bytes of ICMP and the first eight bytes of the TCP header that it is about: 36 bytes
-//! over IPv4, 56 over IPv6. SCPS has such messages in its own network protocol, where the reference implementation gives
-//! them the types 19 (corruption), 3 code 16 (link out) and 5 code 4 (link available again). ICMP has none of them, so they
-//! travel here under the types for experiments: 253 (RFC 4727 §4) and 200 of ICMPv6 (RFC 4443 §2.1), with a code for each
-//! news. The four bytes behind the checksum are the end of the other address of the flow; over IPv4 that is the whole of it,
-//! and the message has the four numbers by which an end knows its connection. These choices are ours.
+//! A message is an IP header, eight bytes of ICMP and the first eight bytes of the TCP header that it concerns: 36
+//! bytes over IPv4, 56 over IPv6. SCPS has such messages in its own network protocol, where the reference
+//! implementation gives them the types 19 (corruption), 3 code 16 (link out) and 5 code 4 (link available again). ICMP
+//! has none of them, so they travel here under the types for experiments, 253 (RFC 4727 §4) and 200 of ICMPv6 (RFC 4443
+//! §2.1), with a code for each kind of news. The four bytes after the checksum are the last four of the other address
+//! of the flow. Over IPv4 that is the whole address, so the message has the four numbers by which an end knows its
+//! connection. These choices are ours.
 
 use crate::icmp::begun;
 use crate::ip::{self, sums_up};
@@ -14,7 +16,7 @@ use etherparse::ip_number::{ICMP, IPV6_ICMP};
 use lightlag_tcp::segment::SeqNumber;
 use std::net::IpAddr;
 
-/// What there is to tell. The numbers are the codes of the messages.
+/// The kinds of news. Their numbers are the codes of the messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum News {
@@ -22,35 +24,35 @@ pub enum News {
     Corruption = 0,
     /// A link is out.
     LinkOut = 1,
-    /// It is there again.
+    /// The link is available again.
     LinkRestored = 2,
 }
 
 /// A message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signal {
-    /// The station that tells.
+    /// The station that sends it.
     pub station: IpAddr,
-    /// What.
+    /// The news.
     pub news: News,
-    /// The ends of the packet that it is about, as that was sent.
+    /// The addresses of the packet that it concerns, as that was sent.
     pub about: Addresses,
     /// The packet's sequence number.
     pub seq: SeqNumber,
-    /// Whether the packet's sender is told, or its receiver.
+    /// Whether the message goes to the packet's sender, rather than to its receiver.
     pub to_sender: bool,
 }
 
-/// Bytes of a message behind the IP header.
+/// Bytes of a message after the IP header.
 pub const LEN: usize = 16;
 
-/// The type of ICMP, and that of ICMPv6.
+/// The types of ICMP and ICMPv6.
 const TYPES: (u8, u8) = (253, 200);
 
 /// Writes the packet of a message to `out`, which is cleared first.
 ///
 /// # Panics
-/// If the addresses are of two versions of IP.
+/// If the addresses are of different versions of IP.
 pub fn encode(out: &mut Vec<u8>, fields: &IpFields, signal: &Signal) {
     let Signal { station, news, about, seq, to_sender } = *signal;
     let (told, other) = if to_sender { (about.source, about.destination) } else { (about.destination, about.source) };
@@ -68,24 +70,24 @@ pub fn encode(out: &mut Vec<u8>, fields: &IpFields, signal: &Signal) {
     out[start + 2..start + 4].copy_from_slice(&sum.to_ne_bytes());
 }
 
-/// What a message says, of a packet that may be one.
+/// The contents of a received message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Told {
-    /// The station that tells.
+    /// The station that sent it.
     pub station: IpAddr,
-    /// Who is told.
+    /// The host to which it was sent.
     pub destination: IpAddr,
     /// The last four bytes of the address of the flow's other end.
     pub other: [u8; 4],
-    /// What.
+    /// The news.
     pub news: News,
-    /// Ports of the packet that it is about, from and to.
+    /// Ports of the packet that it concerns, from and to.
     pub ports: [u16; 2],
     /// The packet's sequence number.
     pub seq: SeqNumber,
 }
 
-/// Reads a message. `Ok(None)`: it is other ICMP.
+/// Reads a message. `Ok(None)`: other ICMP.
 ///
 /// # Errors
 /// If the packet is damaged, cut or not ICMP.
@@ -159,7 +161,7 @@ mod tests {
                     assert_eq!((told.station, told.destination), (signal.station, ends[0].ip()));
                     assert_eq!((told.other, told.news), (last_four(ends[1].ip()), news));
                     assert_eq!((told.ports, told.seq), ([source.port(), destination.port()], signal.seq));
-                    // It is none of the errors that concern TCP.
+                    // It is not an error that concerns TCP.
                     assert_eq!(crate::icmp::decode(&out), Ok(None));
                 }
             }
@@ -185,7 +187,7 @@ mod tests {
         let mut bent = out.clone();
         bent[30] ^= 1;
         assert_eq!(decode(&bent), Err(PacketError::BadIcmpChecksum));
-        // Code 3 is none of ours; the sum of the words stays right.
+        // Code 3 is unknown; the sum of the words stays right.
         let mut strange = out.clone();
         strange[21] += 1;
         let sum = u16::from_be_bytes([out[22], out[23]]) - 1;

@@ -70,7 +70,7 @@ fn packets_of_linux_are_written_as_they_were_read() {
         let mut out = vec![1, 2, 3];
         encode(&mut out, &tcp.addresses, &tcp.ip, &tcp.segment, tcp.payload);
         if packet[0] == 0x60 {
-            // Linux draws a flow label; ours is 0.
+            // Linux chooses a flow label; ours is 0.
             packet[1..4].fill(0);
         }
         assert_eq!(out, packet);
@@ -164,7 +164,7 @@ fn a_datagram_has_the_checksum_of_its_bytes() {
 
 #[test]
 fn a_checksum_of_zero_is_sent_as_its_other_form() {
-    // The two bytes of payload are what is missing to a sum of minus zero.
+    // The two bytes of payload make the sum a negative zero.
     let mut out = Vec::new();
     encode_udp(&mut out, &addresses_v6(), &IpFields::default(), &[0, 0]);
     let missing = [out[46], out[47]];

@@ -1,4 +1,4 @@
-//! One connection: who opened it, its two directions, how it ended.
+//! One connection: the end that opened it, its two directions, and how it ended.
 
 use super::half::Half;
 use super::judge::{self, Observation};
@@ -15,13 +15,13 @@ use serde::Serialize;
 pub enum State {
     /// Both ends said that they have no more data.
     Complete,
-    /// It goes on behind the end of the capture, or nobody closed it.
+    /// The connection goes on after the end of the capture, or nobody closed it.
     Open,
     /// One end aborted it.
     Reset,
 }
 
-/// Who sends.
+/// One of the two ends of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -31,7 +31,7 @@ pub enum Side {
     Server,
 }
 
-/// The state of one connection, of bounded size.
+/// The state of one connection. Its size is bounded.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub number: u64,
@@ -45,7 +45,7 @@ pub(super) struct Connection {
     reset: bool,
 }
 
-/// Nanoseconds of the three steps of a handshake.
+/// Times of the three steps of a handshake, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Opening {
     syn: Option<u64>,
@@ -56,7 +56,7 @@ struct Opening {
 
 impl Connection {
     pub fn new(number: u64, at: Instant, packet: &TcpPacket) -> Self {
-        // The answer to a SYN shows who sent that one.
+        // The answer to a SYN shows which side sent that SYN.
         let answers = packet.segment.flags.has(Flags::SYN.with(Flags::ACK));
         let at = at.as_nanos();
         Self {
@@ -70,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// Whether a segment opens another connection between the same ports: a SYN with another number.
+    /// Whether a segment opens another connection between the same ports: a SYN with another sequence number.
     pub fn is_reused_by(&self, packet: &TcpPacket) -> bool {
         let half = &self.halves[self.side(packet) as usize];
         let flags = packet.segment.flags;
@@ -122,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// What needs no judgement.
+    /// Counts the properties of a packet that need no judgement.
     fn count(&mut self, side: Side, packet: &TcpPacket) {
         use lightlag_core::Codepoint;
         let offers = self.halves.each_ref().map(|half| half.handshake.map(|handshake| handshake.ecn));
@@ -147,7 +147,7 @@ impl Connection {
         }
     }
 
-    /// What was found, with times from `origin` on.
+    /// The findings, with times relative to `origin`.
     pub fn report(&self, origin: u64) -> report::Connection {
         let seconds = |from: u64, to: u64| Duration::from_nanos(to.saturating_sub(from)).as_secs_f64();
         let finished = self.halves.iter().all(|half| half.finished);
@@ -170,11 +170,12 @@ impl Connection {
     }
 }
 
-/// The offer of a SYN; `answers` if it is the second of a handshake, whose first `asked` for this.
+/// The offer of a SYN. `answers` marks the second SYN of a handshake; `asked` is then the offer of the first.
 fn offer(segment: &Segment, answers: bool, asked: Option<EcnOffer>) -> Handshake {
     let options = segment.syn_options();
-    // RFC 9768 §3.1.1: AE, CWR and ECE are all set in the first SYN. In the answer 1 is RFC 3168, and 5 where nobody asked
-    // for more; 0 and 7 are no ECN, and the others say with which codepoint the first arrived.
+    // RFC 9768 §3.1.1: AE, CWR and ECE are all set in the first SYN. In the answer 1 means RFC 3168, and so does 5 if
+    // the first SYN asked for no more; 0 and 7 mean no ECN, and the others tell with which codepoint the first SYN
+    // arrived.
     let ecn = match (answers, segment.flags.ace()) {
         (true, 0b101) if asked == Some(EcnOffer::Accurate) => EcnOffer::Accurate,
         (false, 0b111) | (true, 0b010 | 0b011 | 0b100 | 0b110) => EcnOffer::Accurate,

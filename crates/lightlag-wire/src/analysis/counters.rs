@@ -1,22 +1,22 @@
-//! The byte counters of AccECN options, without their wrapping (RFC 9768 §3.2.3).
+//! The byte counters of AccECN options, unwrapped (RFC 9768 §3.2.3).
 
 use super::report::Counts;
 use lightlag_core::Codepoint;
 use lightlag_tcp::segment::EcnBytes;
 
-/// The fields that came last: of ECT(0), CE and ECT(1).
+/// The latest values of the fields: ECT(0), CE and ECT(1).
 #[derive(Clone, Copy, Debug)]
 pub struct Told([u32; 3]);
 
 impl Default for Told {
-    /// Their first values (§3.2.1).
+    /// The initial values (§3.2.1).
     fn default() -> Self {
         Self([1, 0, 1])
     }
 }
 
 impl Told {
-    /// Adds what an option tells of for the first time. A field that went back is that of an ACK that came late.
+    /// Adds the bytes that an option reports for the first time. A field that went back belongs to a late ACK.
     pub fn take(&mut self, bytes: &EcnBytes, counts: &mut Counts) {
         let totals = [
             (Codepoint::Ect0, &mut counts.reported_ect0_bytes),

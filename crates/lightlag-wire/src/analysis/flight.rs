@@ -1,13 +1,13 @@
-//! What a sender has under way: when each segment left, so that its ACK gives a round-trip time.
+//! The segments that a sender has in flight, with their departure times, so that an ACK gives a round-trip time.
 
 use super::ranges::Ranges;
 use lightlag_core::Duration;
 use std::collections::VecDeque;
 
-/// The most segments whose times are kept. What is sent beyond that is counted, but not timed.
+/// The most segments whose times are kept. Later segments are counted, but not timed.
 const MOST_TIMED: usize = 4096;
 
-/// Segments under way, oldest first.
+/// Segments in flight, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flight {
     sent: VecDeque<Sent>,
@@ -25,14 +25,14 @@ struct Sent {
 }
 
 impl Flight {
-    /// Data above all that was sent so far.
+    /// Notes data above everything sent so far.
     pub fn send(&mut self, start: i64, end: i64, at: u64) {
         if self.sent.len() < MOST_TIMED && self.sent.back().is_none_or(|last| last.end <= start) {
             self.sent.push_back(Sent { start, end, last_at: at, again: false, sacked: false });
         }
     }
 
-    /// Data that was sent before. Gives the time at which it last was, if that is known.
+    /// Notes data that was sent before. Returns the time of its last departure, if known.
     pub fn send_again(&mut self, start: i64, end: i64, at: u64) -> Option<u64> {
         let first = self.sent.partition_point(|sent| sent.end <= start);
         let mut before = None;
@@ -49,8 +49,8 @@ impl Flight {
         self.sent.get(first).is_some_and(|sent| sent.start <= start && sent.again)
     }
 
-    /// The cumulative ACK reached `acked`. A sample, unless something in it was sent twice (Karn) or `late`: an ACK
-    /// behind duplicates is about data that waited for a hole to be filled.
+    /// The cumulative ACK reached `acked`. Returns a sample, unless a part of this data was sent twice (Karn) or the
+    /// ACK is `late`: an ACK after duplicates covers data that waited for a hole to be filled.
     pub fn acknowledge(&mut self, acked: i64, at: u64, late: bool) -> Option<Duration> {
         let (mut newest, mut ambiguous) = (None, late);
         while let Some(sent) = self.sent.front().copied().filter(|sent| sent.end <= acked) {
@@ -64,7 +64,8 @@ impl Flight {
         newest.filter(|_| !ambiguous).map(|left| Duration::from_nanos(at.saturating_sub(left)))
     }
 
-    /// The receiver reports that it holds `start..end`. A sample from the newest segment that it reports first here.
+    /// The receiver reports that it holds `start..end`. Returns a sample from the newest segment reported here for the
+    /// first time.
     pub fn report(&mut self, start: i64, end: i64, at: u64) -> Option<Duration> {
         let (sent, mut newest) = (&mut self.sent, None);
         self.sacked.insert(start, end, |left, right| {
@@ -77,13 +78,13 @@ impl Flight {
         newest.map(|left| Duration::from_nanos(at.saturating_sub(left)))
     }
 
-    /// What the receiver holds above the cumulative ACK.
+    /// The ranges that the receiver holds above the cumulative ACK.
     pub fn sacked(&self) -> &Ranges {
         &self.sacked
     }
 }
 
-/// Smoothed round-trip time and its deviation (RFC 6298 §2), to judge how long a sender waited.
+/// The smoothed round-trip time and its deviation (RFC 6298 §2), used to judge how long a sender waited.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Smoothed {
     srtt: Option<u64>,
@@ -106,8 +107,8 @@ impl Smoothed {
         self.srtt
     }
 
-    /// The least timeout that a sender with this path may have: Linux adds max(200 ms, 4·RTTVAR) to SRTT, others wait
-    /// longer; a tenth less, since the capture is not the sender.
+    /// The shortest timeout that a sender on this path may have. Linux adds max(200 ms, 4·RTTVAR) to SRTT, and others
+    /// wait longer. The result is a tenth less, since the capture is not the sender.
     pub fn least_timeout(&self) -> u64 {
         let variation = self.variation.saturating_mul(4).max(200_000_000);
         self.srtt.unwrap_or(0).saturating_add(variation) / 10 * 9

@@ -1,4 +1,4 @@
-//! One direction of a connection: what its sender sent, and what the other end said about that.
+//! One direction of a connection: the data of its sender, and the other end's answers.
 
 use super::counters::Told;
 use super::flight::{Flight, Smoothed};
@@ -7,83 +7,83 @@ use super::report::{Counts, Handshake};
 use super::spread::Spread;
 use lightlag_core::{Duration, Instant};
 
-/// The state of one direction, of bounded size.
+/// The state of one direction. Its size is bounded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Half {
-    /// The sequence number of offset 0: that of the SYN.
+    /// The sequence number at offset 0, which is that of the SYN.
     pub initial: Option<u32>,
     pub handshake: Option<Handshake>,
-    /// The SYN left more than once.
+    /// The SYN was sent more than once.
     pub repeated_syn: bool,
     pub finished: bool,
-    /// The offset behind the highest data that was seen, and when it was.
+    /// The offset after the highest data seen, and the time at which that was seen.
     pub next: Option<i64>,
-    /// The highest cumulative ACK of this direction's data, and when it came.
+    /// The highest cumulative ACK of this direction's data, and the time at which it came.
     pub acked: Option<i64>,
     pub acked_at: u64,
-    /// When the other end last reported a range above that, or a hole.
+    /// The time at which the other end last reported a hole, or a range above the ACK.
     pub reported_at: u64,
-    /// Whether its last ACK told of a hole in a SNACK option.
+    /// Whether its last ACK reported a hole in a SNACK option.
     pub lacks: bool,
     /// Header fields of the last packet of this direction.
     pub last: Option<Last>,
-    /// Duplicates of the present ACK that this direction sent.
+    /// Duplicates of the current ACK that this direction sent.
     pub duplicates: u64,
-    /// Where a series of retransmissions ends, and what began it.
+    /// The end of a series of retransmissions, and the cause of the first.
     pub recovery: Option<(i64, Cause)>,
-    /// The offset of a probe's byte that the receiver took, until the sender goes on behind it.
+    /// The offset of a probe's byte that the receiver accepted, until the sender continues after it.
     pub taken: Option<i64>,
     pub holes: Holes,
     pub flight: Flight,
     pub rtt: Spread,
     pub smoothed: Smoothed,
-    /// A TSval that this direction sent, until it is echoed: one at a time.
+    /// A TSval that this direction sent, until it is echoed. One is kept at a time.
     stamp: Option<(u32, u64)>,
     pub echo: Spread,
     in_flight: TimeMean,
     pub counts: Counts,
-    /// The last word of the AccECN options of this direction.
+    /// The latest AccECN counters of this direction.
     pub told: Told,
     pub first_data: Option<u64>,
     pub last_data: u64,
 }
 
-/// What the last packet of a direction said.
+/// The header fields of the last packet of a direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     pub ack: u32,
     /// As in the header.
     pub window: u16,
-    /// In bytes, where the scale is known.
+    /// The window in bytes, if the scale is known.
     pub window_bytes: Option<u64>,
     pub kept_alive: bool,
     pub probed: bool,
 }
 
-/// Why data left again, as far as a capture shows.
+/// The reason for a retransmission, as far as a capture shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// Duplicate ACKs or SACK blocks said that it was lost.
+    /// Duplicate ACKs or SACK blocks reported the data lost.
     Fast,
-    /// No ACK came for as long as a retransmission timer runs.
+    /// No ACK came during a whole retransmission timeout.
     Timeout,
-    /// The last segment again, earlier than by timeout: a tail loss probe (RFC 8985 §7).
+    /// The last segment, earlier than by timeout: a tail loss probe (RFC 8985 §7).
     TailProbe,
-    /// The capture does not tell.
+    /// The capture does not show the reason.
     Unknown,
 }
 
 impl Half {
-    /// The offset of a sequence number: the one nearest to what is under way.
+    /// The offset of a sequence number: of all candidates, the one nearest to the data in flight.
     pub fn offset(&self, number: u32) -> i64 {
         let reference = self.next.or(self.acked).unwrap_or(0);
         let initial = self.initial.unwrap_or(number);
         reference + i64::from(number.wrapping_sub(initial).wrapping_sub(reference as u32) as i32)
     }
 
-    /// Sequence space from `start` to `end` was seen: how much of it for the first time, and since when the oldest
-    /// hole was known that it falls into.
+    /// Notes sequence space from `start` to `end`. Returns how much of it is new, and since when the oldest hole that
+    /// it falls into was known.
     pub fn see(&mut self, start: i64, end: i64, since: Since) -> (u64, Option<Since>) {
         let next = self.next.unwrap_or(start);
         if next < start {
@@ -95,7 +95,7 @@ impl Half {
         (below.map_or(0, |(filled, _)| filled) + above, below.map(|(_, since)| since))
     }
 
-    /// The byte of a probe turns out to be data that was sent: it was counted as a repeated one.
+    /// The byte of a probe turns out to be real data. It was counted as repeated.
     pub fn count_taken(&mut self) {
         let taken = self.taken.take();
         if let Some(next) = self.next.filter(|next| Some(*next) == taken) {
@@ -105,7 +105,7 @@ impl Half {
         }
     }
 
-    /// The other end acknowledges up to `offset`. Whether that is news.
+    /// The other end acknowledges up to `offset`. Returns whether that is news.
     pub fn acknowledge(&mut self, offset: i64, at: u64, late: bool) -> bool {
         self.in_flight.until(at, self.in_flight());
         let news = self.acked.is_none_or(|acked| offset > acked);
@@ -121,11 +121,11 @@ impl Half {
         news
     }
 
-    /// The other end holds a range above the cumulative ACK.
+    /// The other end reports a range above the cumulative ACK.
     pub fn report(&mut self, start: i64, end: i64, at: u64) {
         self.in_flight.until(at, self.in_flight());
         self.reported_at = at;
-        // A receiver cannot hold what was never sent, unless the capture lacks it.
+        // A receiver cannot hold data that was never sent, unless the capture lacks it.
         let end = end.min(self.next.unwrap_or(end));
         if let Some(sample) = self.flight.report(start, end, at) {
             self.sample(sample);
@@ -137,18 +137,18 @@ impl Half {
         self.smoothed.add(rtt);
     }
 
-    /// A data segment changes what is under way, from now on.
+    /// Closes the accounting of the bytes in flight before a data segment changes them.
     pub fn before_sending(&mut self, at: u64) {
         self.in_flight.until(at, self.in_flight());
     }
 
-    /// Bytes under way: sent, not acknowledged, not reported by SACK.
+    /// Bytes in flight: sent, not acknowledged, not reported by SACK.
     pub fn in_flight(&self) -> u64 {
         let (Some(next), Some(acked)) = (self.next, self.acked) else { return 0 };
         ((next - acked).max(0) as u64).saturating_sub(self.flight.sacked().bytes())
     }
 
-    /// Mean of the bytes under way over the time in which any were, and the most.
+    /// The mean of the bytes in flight over the time in which there were any.
     pub fn mean_in_flight(&self) -> Option<f64> {
         self.in_flight.mean()
     }
@@ -171,7 +171,7 @@ impl Half {
         }
     }
 
-    /// What was acknowledged and never seen.
+    /// Data that was acknowledged but never seen.
     pub fn missing(&self) -> Missing {
         let Some(acked) = self.acked else { return Missing::default() };
         let holes = self.holes.missing_below(acked);
@@ -180,7 +180,7 @@ impl Half {
         Missing { gaps: holes.gaps + u64::from(beyond > 0), bytes: holes.bytes + beyond }
     }
 
-    /// From the first data to its last ACK, or to the last data where no ACK came after it.
+    /// Time from the first data to its last ACK, or to the last data if no ACK came after it.
     pub fn data_time(&self) -> Option<Duration> {
         let first = self.first_data?;
         let last = if self.acked.is_some() { self.acked_at.max(self.last_data) } else { self.last_data };
@@ -197,7 +197,7 @@ struct TimeMean {
 }
 
 impl TimeMean {
-    /// The quantity was `value` from the last call until now.
+    /// The quantity had this value from the last call until now.
     fn until(&mut self, at: u64, value: u64) {
         if let Some(since) = self.since.filter(|since| value > 0 && *since < at) {
             self.area += value as f64 * (at - since) as f64;

@@ -1,10 +1,10 @@
-//! What a segment is, from what came before it on its connection.
+//! Classifies a segment by the earlier segments of its connection.
 //!
 //! A capture shows packets, not intentions. The rules for retransmissions, duplicate ACKs, zero windows, probes and
-//! keep-alives give the counts of Wireshark's analysis of sequence numbers: a segment that begins below the highest
-//! number seen was sent again or overtaken, and both are counted by Wireshark together under four labels. Which of
-//! the two it was is told here by what the capture holds: data that is seen twice was sent twice; data that fills a
-//! hole was overtaken if the hole is younger than a round trip, and else was lost before the capture and sent again.
+//! keep-alives give the counts of Wireshark's analysis of sequence numbers. A segment that starts below the highest
+//! number seen was either sent again or overtaken; Wireshark counts both together under four labels. Here the two are
+//! told apart by the data that the capture holds. Data seen twice was sent twice. Data that fills a hole was overtaken
+//! if the hole is younger than a round trip; otherwise it was lost before the capture and sent again.
 
 use super::connection::Side;
 use super::half::{Cause, Half, Last};
@@ -13,40 +13,40 @@ use crate::TcpPacket;
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::segment::Flags;
 
-/// What leaves this soon after a report answers it.
+/// A segment that leaves within this time after a report answers the report, in nanoseconds.
 const ANSWER: u64 = 1_000_000;
 
-/// What a segment is. Of several answers the first in this order.
+/// The classes of a segment. If several apply, the first in this order counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Data, SYN or FIN for the first time.
+    /// Data, SYN or FIN seen for the first time.
     New,
-    /// Data, SYN or FIN again.
+    /// Data, SYN or FIN sent again.
     Retransmission(Cause),
     /// Data that was overtaken by later data.
     OutOfOrder,
-    /// One byte into a closed window.
+    /// One byte sent into a closed window.
     WindowProbe,
-    /// At most one byte below what is next, to make the other end answer.
+    /// At most one byte below the next offset, sent to make the other end answer.
     KeepAlive,
-    /// An ACK that repeats the one before.
+    /// An ACK that repeats the previous one.
     DuplicateAck,
-    /// An ACK that changes the window alone.
+    /// An ACK that changes only the window.
     WindowUpdate,
-    /// Anything else without data.
+    /// Any other segment without data.
     Ack,
 }
 
-/// One segment in its connection. Offsets count the bytes of a direction: its SYN has 0, its data begins with 1;
-/// without a SYN the first number that was seen has 1.
+/// One segment of its connection. Offsets count the bytes of a direction: its SYN has 0, and its data starts at 1.
+/// Without a SYN the first number seen has offset 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Observation {
     /// Number of the connection.
     pub connection: u64,
-    /// Who sent it.
+    /// The sender.
     pub side: Side,
-    /// When the capture saw it.
+    /// Time at which the capture saw it.
     pub at: Instant,
     /// The offset of its first byte.
     pub start: i64,
@@ -54,34 +54,34 @@ pub struct Observation {
     pub len: u32,
     /// Control bits.
     pub flags: Flags,
-    /// What it is.
+    /// Its class.
     pub kind: Kind,
     /// Bytes of its data that were not seen before.
     pub unique: u32,
-    /// The offset in the other direction up to which it acknowledges.
+    /// The offset in the other direction that it acknowledges.
     pub ack: Option<i64>,
-    /// Data of the other direction that came twice, as its D-SACK says.
+    /// Data of the other direction that arrived twice, according to its D-SACK.
     pub twice: Option<(i64, i64)>,
-    /// The window that it offers, in bytes; `None` where the handshake was not seen.
+    /// The advertised window in bytes; `None` if the capture lacks the handshake.
     pub window: Option<u64>,
-    /// Bytes that its sender has under way after it.
+    /// Bytes that its sender has in flight after it.
     pub in_flight: u64,
-    /// Bytes that the other end has under way after it: what an ACK leaves.
+    /// Bytes that the other end has in flight after it: those that an ACK leaves.
     pub other_in_flight: u64,
 }
 
-/// Overtaken data is younger than this without a round-trip time (Wireshark's figure).
+/// The age limit of overtaken data while no round-trip time is known (Wireshark's figure).
 const OVERTAKEN: Duration = Duration::from_millis(3);
 
-/// A segment with its place in the direction.
+/// A segment with its place in its direction.
 struct Placed<'a> {
     packet: &'a TcpPacket<'a>,
     at: u64,
     start: i64,
     len: u32,
-    /// Behind SYN, data and FIN.
+    /// The offset after SYN, data and FIN.
     end: i64,
-    /// SYN, FIN or RST.
+    /// Whether it has SYN, FIN or RST.
     control: bool,
 }
 
@@ -91,19 +91,19 @@ impl Placed<'_> {
     }
 }
 
-/// What the header fields alone say, by comparison with the last packets of both directions.
+/// A class that follows from the header fields alone, compared with the last packets of both directions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Note {
     Plain,
     Probe,
     KeepAlive,
-    /// The answer to a keep-alive or a probe, which is no duplicate ACK.
+    /// The answer to a keep-alive or a probe, which is not a duplicate ACK.
     Answer,
     Update,
     Duplicate,
 }
 
-/// Takes in a segment of `own`; `other` is the opposite direction.
+/// Takes in one segment of `own`; `other` is the opposite direction.
 pub(super) fn segment(
     own: &mut Half,
     other: &mut Half,
@@ -114,7 +114,7 @@ pub(super) fn segment(
     let segment = &packet.segment;
     let flags = segment.flags;
     let (syn, fin, acks) = (flags.has(Flags::SYN), flags.has(Flags::FIN), flags.has(Flags::ACK));
-    // In a compressed header, data says neither how far its sender has received nor what it may be sent.
+    // A data packet with a compressed header carries neither an ACK nor a window.
     let silent = segment.is_compressed() && !acks;
     own.initial.get_or_insert(segment.seq.0.wrapping_sub(u32::from(!syn)));
     if acks {
@@ -169,7 +169,7 @@ pub(super) fn segment(
     }
 }
 
-/// RFC 7323 §2.2: the window of a SYN is not scaled, and later ones are if both sides sent the option.
+/// RFC 7323 §2.2: the window of a SYN is not scaled; later ones are if both sides sent the option.
 fn window_bytes(own: &Half, other: &Half, packet: &TcpPacket) -> Option<u64> {
     let window = u64::from(packet.segment.window);
     if packet.segment.flags.has(Flags::SYN) {
@@ -201,8 +201,8 @@ fn note(own: &mut Half, other: &mut Half, placed: &Placed) -> Note {
     let same_window = last.window == segment.window;
     let (kept_alive, probed) = other.last.map_or((false, false), |last| (last.kept_alive, last.probed));
     if probed && segment.ack.0 == last.ack.wrapping_add(1) {
-        // The receiver took the byte of the probe. With its window open, the sender may not know that yet and send
-        // the byte again: what comes next shows it.
+        // The receiver accepted the byte of the probe. If its window is open, the sender may not know that yet and send
+        // the byte again; the next segment shows it.
         other.last.iter_mut().for_each(|last| last.probed = false);
         other.taken = other.next;
         if segment.window == 0 {
@@ -226,7 +226,8 @@ fn note(own: &mut Half, other: &mut Half, placed: &Placed) -> Note {
     }
 }
 
-/// The ACK and its SACK blocks, which are about `other`. Gives the offset that is acknowledged, and what came twice.
+/// Reads the ACK and its SACK blocks, which concern `other`. Returns the acknowledged offset, and the data that arrived
+/// twice.
 fn acknowledge(own: &mut Half, other: &mut Half, placed: &Placed, late: bool) -> (i64, Option<(i64, i64)>) {
     let segment = &placed.packet.segment;
     let offset = other.offset(segment.ack.0);
@@ -240,7 +241,7 @@ fn acknowledge(own: &mut Half, other: &mut Half, placed: &Placed, late: bool) ->
     let ranges: Vec<(i64, i64)> =
         blocks.iter().map(|block| (other.offset(block.start.0), other.offset(block.end.0))).collect();
     let within = |inner: (i64, i64), outer: (i64, i64)| outer.0 <= inner.0 && inner.1 <= outer.1;
-    // RFC 2883 §4: the first block reports what came twice if it lies below the ACK or in the second block.
+    // RFC 2883 §4: the first block reports a duplicate if it lies below the ACK or inside the second block.
     let twice = match ranges[..] {
         [first, ..] if first.1 <= offset => Some(first),
         [first, second, ..] if within(first, second) => Some(first),
@@ -249,7 +250,7 @@ fn acknowledge(own: &mut Half, other: &mut Half, placed: &Placed, late: bool) ->
     if twice.is_some() {
         own.counts.dsack_blocks += 1;
         let counts = &mut other.counts;
-        // What was never sent again was doubled by the network.
+        // Data that was never sent again was duplicated by the network.
         counts.spurious_retransmissions =
             (counts.spurious_retransmissions + 1).min(counts.retransmitted_segments - counts.lost_before);
     }
@@ -259,7 +260,7 @@ fn acknowledge(own: &mut Half, other: &mut Half, placed: &Placed, late: bool) ->
     (offset, twice)
 }
 
-/// What the data, SYN or FIN of a segment is, and how many bytes of its data are new.
+/// Classifies the data, SYN or FIN of a segment, and returns how many bytes of its data are new.
 fn data(own: &mut Half, other: &Half, placed: &Placed, note: Note, initial_rtt: Option<Duration>) -> (Kind, u32) {
     let &Placed { at, start, len, end, .. } = placed;
     own.counts.payload_bytes += u64::from(len);
@@ -321,8 +322,8 @@ fn data(own: &mut Half, other: &Half, placed: &Placed, note: Note, initial_rtt: 
     (kind, unique)
 }
 
-/// Whether what fills a hole was overtaken by what showed the hole, rather than sent again for it. Sent again, it has
-/// a later timestamp, and comes at least a round trip after.
+/// Whether the data that fills a hole was overtaken, rather than sent again for the hole. Data sent again has a later
+/// timestamp and comes at least a round trip later.
 fn overtaken(own: &Half, other: &Half, hole: Since, now: Since, initial_rtt: Option<Duration>) -> bool {
     if let (Some(then), Some(now)) = (hole.stamp, now.stamp)
         && then != now
@@ -335,9 +336,9 @@ fn overtaken(own: &Half, other: &Half, hole: Since, now: Since, initial_rtt: Opt
     now.at.saturating_sub(hole.at) < both.map_or(initial, |both| both.min(initial)) / 10 * 9
 }
 
-/// Whether a segment begins below what was `next`, or is acknowledged already.
+/// Whether a segment starts below `next`, or is already acknowledged.
 fn sent_before(own: &Half, other: &Half, placed: &Placed, next: Option<i64>) -> bool {
-    // A byte that probed a closed window comes again with the data behind it.
+    // A byte that probed a closed window comes again together with the data after it.
     let below = next.is_some_and(|next| placed.start < next && !(placed.len > 1 && placed.start + 1 == next));
     let acked = other.last.map(|last| own.offset(last.ack));
     below || placed.len > 0 && acked.is_some_and(|acked| placed.start + i64::from(placed.len) <= acked)
@@ -364,7 +365,7 @@ fn again(own: &mut Half, other: &Half, placed: &Placed, next: Option<i64>) -> Ca
     cause
 }
 
-/// Why data leaves again that last `left` at that time, and before that more than once if `twice`.
+/// The cause of a retransmission of data that last left at `left`, and more than once before if `twice`.
 fn cause(own: &mut Half, other: &Half, placed: &Placed, left: Option<u64>, twice: bool) -> Cause {
     let &Placed { at, start, end, .. } = placed;
     if placed.packet.segment.flags.has(Flags::SYN) {
@@ -375,8 +376,8 @@ fn cause(own: &mut Half, other: &Half, placed: &Placed, left: Option<u64>, twice
     let waited = left.map(|left| at.saturating_sub(left.max(own.acked_at)));
     let srtt = own.smoothed.srtt().unwrap_or(0);
     let least_timeout = own.smoothed.least_timeout();
-    // RFC 8985 §7.2: a probe leaves after 2·SRTT, and the longest delay of an ACK where one segment is under way. Where
-    // more is under way it may leave as early as the timer would have run out; a timeout repeats the first segment.
+    // RFC 8985 §7.2: a probe leaves after 2·SRTT, plus the longest delay of an ACK if one segment is in flight. If more
+    // are in flight, it may leave as early as the timer would have expired; a timeout repeats the first segment.
     let probe = (srtt / 2).saturating_mul(3)..=srtt.saturating_mul(2).saturating_add(250_000_000);
     let first = own.acked.is_some_and(|acked| start <= acked);
     let last = end >= next && !reported && !twice && own.recovery.is_none();

@@ -1,4 +1,4 @@
-//! What captures say about TCP connections: one pass over the packets, with a bounded state for each connection.
+//! Analyses the TCP connections of a capture in one pass, with a bounded state for each connection.
 //!
 //! ```no_run
 //! use lightlag_wire::analysis::{Analysis, Limits};
@@ -17,8 +17,9 @@
 //! # Ok::<(), lightlag_wire::capture::CaptureError>(())
 //! ```
 //!
-//! Parts: `judge` says what a segment is; `half` is one direction, with its `flight` and the `ranges` that were seen;
-//! `counters` are those of AccECN; `table` finds the connection of a packet; `report` is the outcome; [`trace`] keeps the packets of one connection.
+//! Parts: `judge` classifies a segment; `half` is one direction, with its `flight` and the `ranges` seen; `counters`
+//! are those of AccECN; `table` finds the connection of a packet; `report` is the outcome; [`trace`] keeps the packets
+//! of one connection.
 
 mod connection;
 mod counters;
@@ -43,11 +44,11 @@ use crate::compressed::Decoder;
 use lightlag_core::Instant;
 use table::Table;
 
-/// What an analysis may hold in memory, whatever the size of the capture.
+/// Limits of the memory that an analysis takes, whatever the size of the capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Connections whose packets are followed at the same time, default 16,384. If there are more, one that rested
-    /// is closed; a packet that comes for it later begins another.
+    /// Connections followed at the same time, default 16,384. If there are more, an idle one is closed; a later packet
+    /// of it starts another.
     pub live: usize,
     /// Connections in the report beside these, default 20,000: those with the most packets.
     pub kept: usize,
@@ -59,7 +60,7 @@ impl Default for Limits {
     }
 }
 
-/// An analysis under way.
+/// An analysis in progress.
 #[derive(Debug)]
 pub struct Analysis {
     decoder: Decoder,
@@ -69,19 +70,20 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// An analysis of no packets so far.
+    /// Starts an analysis.
     ///
     /// # Panics
     /// If a limit is zero.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         assert!(limits.live > 0 && limits.kept > 0, "an analysis has room for a connection");
-        // Two ends have an id each.
+        // Each of the two ends has an id.
         let decoder = Decoder::new(limits.live.saturating_mul(2));
         Self { decoder, table: Table::new(limits), report: Report::default(), end: Instant::ZERO }
     }
 
-    /// Takes in one packet: an IP packet, or `None` for a frame of something else. Gives what it is, if it is TCP.
+    /// Takes in one packet: an IP packet, or `None` for a frame of something else. Returns the segment's description if
+    /// it is TCP.
     pub fn packet(&mut self, at: Instant, ip: Option<&[u8]>) -> Option<Observation> {
         self.report.packets += 1;
         self.report.start_ns.get_or_insert(at.as_nanos());
@@ -107,7 +109,7 @@ impl Analysis {
         self.report.packets
     }
 
-    /// What was found.
+    /// Ends the analysis and returns its findings.
     #[must_use]
     pub fn finish(self) -> Report {
         let Self { table, mut report, end, .. } = self;
@@ -118,7 +120,7 @@ impl Analysis {
     }
 }
 
-/// What a packet is that is not TCP.
+/// The kind of a packet that is not TCP.
 fn kind(error: PacketError) -> String {
     match error {
         PacketError::NotTcp(protocol) => match protocol {

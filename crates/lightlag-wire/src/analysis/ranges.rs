@@ -1,4 +1,4 @@
-//! Sets of sequence space: what was reported, and what is missing. Both hold a bounded number of ranges.
+//! Sets of sequence space: ranges that were reported, and ranges that are missing. Both hold a bounded number.
 
 /// The most ranges of a set. A window of 4096 losses is far beyond what TCP recovers from.
 pub(super) const MOST_RANGES: usize = 4096;
@@ -11,7 +11,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range; calls `newly` with every part of it that was not there.
+    /// Adds a range and calls `newly` with each part that was not in the set.
     pub fn insert(&mut self, start: i64, end: i64, mut newly: impl FnMut(i64, i64)) {
         if start >= end {
             return;
@@ -64,7 +64,7 @@ impl Ranges {
     }
 }
 
-/// Sequence space below the highest that was seen which was not seen itself, with the time at which that showed.
+/// Sequence space below the highest seen that was not itself seen, with the time at which that became known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holes {
     holes: Vec<Hole>,
@@ -78,16 +78,16 @@ struct Hole {
     since: Since,
 }
 
-/// When a hole showed.
+/// The moment at which a hole became known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Since {
     /// Nanoseconds.
     pub at: u64,
-    /// The timestamp of the segment behind it (RFC 7323).
+    /// The timestamp of the segment after it (RFC 7323).
     pub stamp: Option<u32>,
 }
 
-/// Data that was acknowledged and that the capture does not hold.
+/// Acknowledged data that the capture does not hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Missing {
     pub gaps: u64,
@@ -95,7 +95,7 @@ pub(super) struct Missing {
 }
 
 impl Holes {
-    /// A hole behind all others.
+    /// Adds a hole after all others.
     pub fn open(&mut self, start: i64, end: i64, since: Since) {
         if self.holes.len() == MOST_RANGES {
             let first = self.holes.remove(0);
@@ -105,7 +105,7 @@ impl Holes {
         self.holes.push(Hole { start, end, since });
     }
 
-    /// Data came: how much of it falls into holes, and since when the oldest of these was known.
+    /// Data arrived. Returns how much of it falls into holes, and since when the oldest of them was known.
     pub fn fill(&mut self, start: i64, end: i64) -> Option<(u64, Since)> {
         let first = self.holes.partition_point(|hole| hole.end <= start);
         let last = first + self.holes[first..].partition_point(|hole| hole.start < end);
@@ -123,7 +123,7 @@ impl Holes {
         Some((filled, since))
     }
 
-    /// What is missing below `acked`.
+    /// The missing data below `acked`.
     pub fn missing_below(&self, acked: i64) -> Missing {
         let below = self.holes.iter().take_while(|hole| hole.start < acked);
         below.fold(self.forgotten, |sum, hole| Missing {

@@ -1,4 +1,4 @@
-//! What an analysis found, as plain data.
+//! The findings of an analysis, as plain data.
 
 use super::connection::State;
 use super::half::Half;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// What is in a capture.
+/// The contents of a capture.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Packets of every kind.
@@ -18,22 +18,22 @@ pub struct Report {
     pub tcp_bytes: u64,
     /// Packets with a TCP segment.
     pub tcp_packets: u64,
-    /// The time of the first packet, in nanoseconds since 1970 or since the begin of a simulation.
+    /// The time of the first packet, in nanoseconds since 1970 or since the start of a simulation.
     pub start_ns: Option<u64>,
     /// Seconds from the first to the last packet.
     pub duration_s: f64,
-    /// Packets that are no TCP segment, by kind.
+    /// Packets that are not TCP segments, by kind.
     pub others: BTreeMap<String, u64>,
     /// Connections in the order of their first packets.
     pub connections: Vec<Connection>,
-    /// Connections that there was no room for: those with the fewest packets.
+    /// Connections beyond the limits: those with the fewest packets.
     pub omitted: Omitted,
 }
 
-/// What is not listed.
+/// The connections that are not listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Omitted {
-    /// How many connections.
+    /// Their number.
     pub connections: u64,
     /// Their packets.
     pub packets: u64,
@@ -46,7 +46,7 @@ pub struct Omitted {
 pub struct Connection {
     /// Its number, from 0 in the order of first packets: `tcp.stream` of tshark.
     pub number: u64,
-    /// Who opened it; without a handshake, who sent the first packet.
+    /// The end that opened it; without a handshake, the sender of the first packet.
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
@@ -56,7 +56,8 @@ pub struct Connection {
     pub duration_s: f64,
     /// How it ended.
     pub state: State,
-    /// From the SYN to the ACK that completes the handshake, in seconds; `None` if one of the three was sent twice.
+    /// Time from the SYN to the ACK that completes the handshake, in seconds; `None` if one of the three was sent
+    /// twice.
     pub initial_rtt_s: Option<f64>,
     /// From the client to the server.
     pub forward: Direction,
@@ -67,23 +68,23 @@ pub struct Connection {
 /// Options of the SYN of one side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Handshake {
-    /// The largest segment that it takes, in bytes.
+    /// The largest segment that it accepts, in bytes.
     pub mss: Option<u16>,
     /// Its window scale.
     pub window_scale: Option<u8>,
-    /// Whether it takes SACK blocks.
+    /// Whether it accepts SACK blocks.
     pub sack_permitted: bool,
     /// Whether it sends timestamps.
     pub timestamps: bool,
-    /// What it asks for, or answers.
+    /// The ECN that it asks for or agrees to.
     pub ecn: EcnOffer,
-    /// What it can do beyond that, in the option of SCPS-TP.
+    /// The capabilities that it offers in the option of SCPS-TP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scps: Option<ScpsOffer>,
-    /// Bytes of its fast open cookie, 0 where it asks for one (RFC 7413).
+    /// Bytes of its fast open cookie, 0 if it requests one (RFC 7413).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_open: Option<u8>,
-    /// Bytes of data that it carries.
+    /// Bytes of data in the SYN.
     #[serde(skip_serializing_if = "is_zero")]
     pub data: u16,
     /// Its first window in bytes.
@@ -107,7 +108,7 @@ pub struct ScpsOffer {
     pub compression: bool,
     /// Timestamps of the network layer.
     pub network_timestamps: bool,
-    /// What stands for the ports in compressed headers.
+    /// The id that replaces the ports in compressed headers.
     pub connection_id: u8,
 }
 
@@ -125,11 +126,11 @@ impl From<Capabilities> for ScpsOffer {
     }
 }
 
-/// What a SYN says about ECN.
+/// The ECN offer of a SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnOffer {
-    /// Nothing.
+    /// No ECN.
     No,
     /// RFC 3168.
     Classic,
@@ -144,11 +145,11 @@ pub struct Counts {
     pub packets: u64,
     /// Packets with data.
     pub data_segments: u64,
-    /// Data, with what came more than once.
+    /// Bytes of data, including repetitions.
     pub payload_bytes: u64,
-    /// Data that was seen for the first time.
+    /// Bytes of data seen for the first time.
     pub unique_bytes: u64,
-    /// Data that had been seen before: `payload_bytes` minus `unique_bytes`.
+    /// Bytes of data that had been seen before: `payload_bytes` minus `unique_bytes`.
     pub repeated_bytes: u64,
     /// Segments with data, SYN or FIN that had been sent before.
     pub retransmitted_segments: u64,
@@ -156,97 +157,97 @@ pub struct Counts {
     pub retransmitted_controls: u64,
     /// Of these: duplicate ACKs or SACK blocks asked for them.
     pub fast_retransmissions: u64,
-    /// Of these: after a timeout, with those that follow from it.
+    /// Of these: after a timeout, including those that follow from it.
     pub timeout_retransmissions: u64,
     /// Of these: tail loss probes.
     pub tail_probes: u64,
-    /// Of these: the capture never saw the first copy, which was lost before it came here.
+    /// Of these: the capture never saw the first copy, which was lost before it reached the capture.
     pub lost_before: u64,
-    /// Retransmissions that were not needed, as D-SACK blocks say.
+    /// Unnecessary retransmissions, according to D-SACK blocks.
     pub spurious_retransmissions: u64,
-    /// Segments that came later than others behind them, without having been sent again.
+    /// Segments that arrived after later ones, without having been sent again.
     pub out_of_order: u64,
-    /// ACKs that repeat number and window of the one before, without data (RFC 5681 §2).
+    /// ACKs without data that repeat number and window of the previous one (RFC 5681 §2).
     pub duplicate_acks: u64,
-    /// ACKs that change the window alone.
+    /// ACKs that change only the window.
     pub window_updates: u64,
     /// SACK blocks.
     pub sack_blocks: u64,
-    /// Of these: D-SACK (RFC 2883), which report data that came twice.
+    /// Of these: D-SACK (RFC 2883), which report data that arrived twice.
     pub dsack_blocks: u64,
-    /// SNACK options of SCPS-TP: holes that were reported.
+    /// SNACK options of SCPS-TP: reported holes.
     pub snack_options: u64,
-    /// Segments that say that a packet was corrupted (SCPS-TP).
+    /// Segments that report a corrupted packet (SCPS-TP).
     pub corruption_options: u64,
     /// Segments that end a record of the application (SCPS-TP).
     pub record_boundaries: u64,
     /// Packets with a compressed header (SCPS-TP).
     pub compressed_headers: u64,
-    /// Packets that close the window.
+    /// Packets that advertise a window of zero.
     pub zero_windows: u64,
-    /// Segments that fill the other side's window to its edge.
+    /// Segments that fill the other side's window exactly.
     pub window_full: u64,
     /// Probes of a closed window.
     pub window_probes: u64,
     /// Keep-alive segments.
     pub keep_alives: u64,
-    /// The most bytes under way.
+    /// The most bytes in flight.
     pub max_in_flight_bytes: u64,
-    /// Packets that can be marked (ECT).
+    /// ECN-capable packets (ECT).
     pub ect_packets: u64,
-    /// Packets that a queue marked (CE).
+    /// Packets marked by a queue (CE).
     pub ce_packets: u64,
-    /// Segments with ECE, after the handshake; with accurate ECN these bits are a counter and not counted here.
+    /// Segments with ECE after the handshake. With accurate ECN these bits are a counter and not counted here.
     pub ece_segments: u64,
     /// Segments with CWR, likewise.
     pub cwr_segments: u64,
     /// Segments with the AccECN option (RFC 9768 §3.2.3).
     pub accecn_options: u64,
-    /// Data of the other side that these report as arrived with CE, in bytes.
+    /// Bytes of the other side's data that these report as arrived with CE.
     pub reported_ce_bytes: u64,
     /// Likewise with ECT(0).
     pub reported_ect0_bytes: u64,
     /// Likewise with ECT(1).
     pub reported_ect1_bytes: u64,
-    /// Packets with a wrong checksum; those that a host sends may lack it until its network card fills it in.
+    /// Packets with a wrong checksum. Packets that a host sends may lack it until the network card fills it in.
     pub checksum_errors: u64,
-    /// Options with lengths that are wrong, or that came twice.
+    /// Options with a wrong length, or that came twice.
     pub malformed_options: u64,
 }
 
 /// One direction of a connection.
 #[derive(Clone, Debug, Serialize)]
 pub struct Direction {
-    /// The SYN, if it was seen.
+    /// The SYN, if the capture has it.
     pub handshake: Option<Handshake>,
     /// Plain counts.
     #[serde(flatten)]
     pub counts: Counts,
-    /// Unique data a second, from the first data to the last ACK.
+    /// Unique data in bit/s, from the first data to the last ACK.
     pub goodput_bps: Option<f64>,
-    /// From the first data to the last ACK of it, in seconds.
+    /// Time from the first data to its last ACK, in seconds.
     pub data_s: Option<f64>,
-    /// Mean of the bytes under way while any are.
+    /// The mean of the bytes in flight while there are any.
     pub mean_in_flight_bytes: Option<f64>,
-    /// Gaps: stretches of data that were acknowledged and that the capture does not hold.
+    /// Gaps: stretches of acknowledged data that the capture does not hold.
     pub gaps: u64,
     /// Bytes in them.
     pub gap_bytes: u64,
-    /// From the capture to the receiver of this direction and back.
+    /// Time from the capture to the receiver of this direction and back.
     pub rtt: Option<Rtt>,
 }
 
-/// How round-trip times were measured.
+/// The ways to measure a round-trip time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// From a segment to the ACK of it, if it was sent once (Karn).
+    /// From a segment to its ACK, if it was sent once (Karn).
     Ack,
-    /// From a timestamp to its echo, once a round trip: of a side that sends no data.
+    /// From a timestamp to its echo, once a round trip, for a side that sends no data.
     Timestamp,
 }
 
-/// Round-trip times in seconds. Median and 95th percentile are within 0.8 %.
+/// Round-trip times in seconds. Median and 95th percentile are exact to 0.8 %.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Rtt {

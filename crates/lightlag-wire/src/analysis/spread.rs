@@ -1,11 +1,11 @@
-//! The spread of many durations in little memory: exact least, mean and greatest, quantiles within 0.8 %.
+//! The distribution of many durations in little memory: exact minimum, mean and maximum, quantiles within 0.8 %.
 
 use lightlag_core::Duration;
 
-/// Buckets to each doubling: a bucket is 1/64 of its value wide, and its middle is reported.
+/// Buckets in each doubling. A bucket is 1/64 of its value wide, and its middle is reported.
 const STEPS_LOG2: u32 = 6;
 
-/// Counts of durations in buckets whose width grows with the duration; only those with a count take memory.
+/// Counts of durations in buckets whose width grows with the duration. Only buckets with a count take memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spread {
     buckets: Vec<(u16, u64)>,
@@ -45,7 +45,7 @@ impl Spread {
         (self.count > 0).then(|| Duration::from_nanos((self.sum / u128::from(self.count)) as u64))
     }
 
-    /// The least value that at least `percent` of all do not exceed.
+    /// The smallest value that at least `percent` of all values do not exceed.
     pub fn quantile(&self, percent: u64) -> Option<Duration> {
         let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100).max(1) as u64;
         let mut below = 0;
@@ -57,7 +57,7 @@ impl Spread {
     }
 }
 
-/// Values below 2^7 have a bucket each; above, the exponent and the next six bits name it.
+/// Values below 2^7 have a bucket each. Above, the exponent and the next six bits name the bucket.
 fn bucket(nanos: u64) -> u16 {
     let exponent = nanos.checked_ilog2().unwrap_or(0).saturating_sub(STEPS_LOG2);
     ((u64::from(exponent) << STEPS_LOG2) + (nanos >> exponent)) as u16

@@ -1,4 +1,4 @@
-//! The connections of a capture: a bounded number that packets still come for, and what is left of the others.
+//! The connections of a capture: a bounded number of live ones, and the reports of the others.
 
 use super::Limits;
 use super::connection::Connection;
@@ -18,14 +18,14 @@ pub(super) struct Table {
     limits: Limits,
     places: BTreeMap<Ends, usize>,
     live: Vec<Live>,
-    /// Which one is looked at first when room is needed.
+    /// The connection examined first when room is needed.
     hand: usize,
-    /// The one that the last packet belonged to.
+    /// The connection of the last packet.
     recent: usize,
     begun: u64,
     finished: Vec<report::Connection>,
     omitted: Omitted,
-    /// Nanoseconds: times of reports begin here.
+    /// Origin of the reported times, in nanoseconds.
     origin: u64,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Table {
 struct Live {
     ends: Ends,
     connection: Connection,
-    /// A packet came for it since it was last looked at.
+    /// A packet of it came since it was last examined.
     touched: bool,
 }
 
@@ -87,7 +87,7 @@ impl Table {
         Connection::new(self.begun - 1, at, packet)
     }
 
-    /// Finds a place for another connection; one that no packet came for since the last round makes room.
+    /// Finds a place for another connection. One without a packet since the last round makes room.
     fn settle(&mut self, live: Live) -> usize {
         let place = if self.live.len() < self.limits.live {
             self.live.push(live);
@@ -127,7 +127,7 @@ impl Table {
         }
     }
 
-    /// Every connection, in the order of first packets.
+    /// All connections in the order of first packets.
     pub fn report(mut self) -> (Vec<report::Connection>, Omitted) {
         for live in std::mem::take(&mut self.live) {
             self.finish(&live.connection);

@@ -1,4 +1,4 @@
-//! Dialogues of segments, and what must be said of them.
+//! Dialogues of segments, and the findings they must give.
 
 use super::*;
 use crate::{Addresses, IpFields, encode};
@@ -13,7 +13,7 @@ mod properties;
 const CLIENT: u32 = u32::MAX - 1500;
 const SERVER: u32 = 77;
 
-/// A capture in the making, at the client unless the times say otherwise.
+/// A capture in the making, taken at the client unless the times say otherwise.
 struct Dialogue {
     analysis: Analysis,
     last: Option<Observation>,
@@ -93,7 +93,7 @@ fn a_handshake_gives_options_and_the_first_round_trip_time() {
     assert_eq!((handshake.mss, handshake.window_scale, handshake.sack_permitted), (Some(1000), Some(7), true));
     assert_eq!((handshake.timestamps, handshake.ecn), (false, EcnOffer::No));
     assert_eq!((report.forward.counts.payload_bytes, report.forward.counts.unique_bytes), (1000, 1000));
-    // 8000 bit in the 0.1 s from the segment to its ACK.
+    // 8000 bits in the 0.1 s from the segment to its ACK.
     assert_eq!(report.forward.goodput_bps, Some(80_000.0));
     assert_eq!(report.duration_s, 0.21);
 }
@@ -141,7 +141,7 @@ fn what_follows_a_timeout_belongs_to_it() {
     for n in 0..3 {
         dialogue.out(100, data(1 + 1000 * n, 1000));
     }
-    // SRTT 100 ms: no timer runs out before 300 ms after that.
+    // SRTT is 100 ms: no timer expires before 300 ms after that.
     assert_eq!(dialogue.out(420, data(1, 1000)), Kind::Retransmission(Cause::Timeout));
     dialogue.back(520, ack(1001, 500));
     assert_eq!(dialogue.out(521, data(1001, 1000)), Kind::Retransmission(Cause::Timeout));
@@ -163,12 +163,12 @@ fn the_last_segment_again_after_two_round_trips_is_a_tail_probe() {
 fn the_last_of_several_segments_again_is_a_probe_however_soon() {
     let mut dialogue = Dialogue::begun();
     dialogue.out(100, data(1, 1000));
-    // The timer of the first segment runs out in 12 ms; a probe does not leave later than that.
+    // The timer of the first segment expires in 12 ms; a probe does not leave later than that.
     for n in 1..4 {
         dialogue.out(408, data(1 + 1000 * n, 1000));
     }
     assert_eq!(dialogue.out(420, data(3001, 1000)), Kind::Retransmission(Cause::TailProbe));
-    // What then is sent again answers the report, however long ago it left.
+    // A later retransmission answers the report, however long ago the data left.
     dialogue.back(520, ack(1, 900).with_sack(&[block(1001, 4001)]));
     assert_eq!(dialogue.out(520, data(1, 1000)), Kind::Retransmission(Cause::Fast));
 }
@@ -221,7 +221,7 @@ fn a_closed_window_its_probes_and_their_answers_are_no_duplicates() {
     assert_eq!(dialogue.out(500, data(1001, 1)), Kind::WindowProbe);
     assert_eq!(dialogue.back(600, ack(1001, 0)), Kind::Ack);
     assert_eq!(dialogue.out(1000, data(1001, 1)), Kind::WindowProbe);
-    // The byte is taken.
+    // The byte is accepted.
     assert_eq!(dialogue.back(1100, ack(1002, 0)), Kind::Ack);
     assert_eq!(dialogue.out(1500, data(1001, 0)), Kind::KeepAlive);
     assert_eq!(dialogue.back(1600, ack(1002, 8)), Kind::WindowUpdate);
@@ -348,7 +348,7 @@ fn losses_have_the_position_of_what_was_lost() {
     for n in 0..4 {
         sent(&mut dialogue, 110 + u64::from(n), data(1 + 1000 * n, 1000), true);
     }
-    // The second is lost, and sent again as the fifth, which is lost too; the third comes twice.
+    // The second is lost, and sent again as the fifth, which is lost too; the third arrives twice.
     sent(&mut dialogue, 215, data(1001, 1000), true);
     sent(&mut dialogue, 216, data(2001, 1000), true);
     sent(&mut dialogue, 600, data(1001, 1000), true);

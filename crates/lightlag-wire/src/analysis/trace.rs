@@ -1,10 +1,10 @@
-//! The packets of one connection, one row each: for figures, and to repeat what a sender did.
+//! The packets of one connection, one row each: for figures, and to repeat the behaviour of a sender.
 
 use super::{Kind, Observation, Side};
 use lightlag_core::Instant;
 use std::collections::BTreeMap;
 
-/// The rows of one connection. With a limit, rows are thinned out evenly when there are more; retransmissions stay.
+/// The rows of one connection. If there are more than the limit, they are thinned out evenly; retransmissions stay.
 #[derive(Clone, Debug)]
 pub struct Trace {
     connection: u64,
@@ -15,13 +15,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The trace of the connection with this number, with at most about `limit` rows.
+    /// Starts a trace of the connection with this number, with at most about `limit` rows.
     #[must_use]
     pub fn new(connection: u64, limit: usize) -> Self {
         Self { connection, limit: limit.max(2), stride: 1, seen: 0, rows: Vec::new() }
     }
 
-    /// Takes in what [`super::Analysis::packet`] gave; of other connections nothing is kept.
+    /// Takes in a result of [`super::Analysis::packet`]. Segments of other connections are ignored.
     pub fn observe(&mut self, observation: &Observation) {
         if observation.connection != self.connection {
             return;
@@ -37,7 +37,7 @@ impl Trace {
                 odd = !odd;
                 odd || stays(row)
             });
-            // Where retransmissions alone are too many, they are thinned out like the rest.
+            // If there are too many retransmissions alone, they are thinned out like the rest.
             if self.rows.len() >= self.limit {
                 let mut odd = false;
                 self.rows.retain(|_| {
@@ -66,14 +66,14 @@ impl Trace {
         self.rows.iter().filter(move |row| row.side == side && row.len > 0)
     }
 
-    /// The data segments of one side that were lost, by position: 1 is the first that it sent, retransmissions count
-    /// too. A segment was lost if its data left again and no D-SACK says that it came twice.
+    /// The lost data segments of one side, by position: 1 is the first that it sent, and retransmissions count. A
+    /// segment was lost if its data left again and no D-SACK reports that it arrived twice.
     ///
-    /// This is for a capture at the sender: what was lost before the capture has no position.
+    /// This needs a capture at the sender: a segment lost before the capture has no position.
     #[must_use]
     pub fn losses(&self, side: Side) -> Vec<Loss> {
         let mut lost: Vec<(Loss, i64, i64)> = Vec::new();
-        // What was sent last, for every stretch of data: from its start, its end, position and time.
+        // The latest copy of each stretch of data: by its start, its end, position and time.
         let mut sent: BTreeMap<i64, (i64, u64, Instant)> = BTreeMap::new();
         let mut position = 0;
         for row in &self.rows {
@@ -102,18 +102,18 @@ impl Trace {
     }
 }
 
-/// A data segment that was lost, as far as a capture at the sender shows.
+/// A lost data segment, as far as a capture at the sender shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
     /// Its position among the data segments of its side, from 1.
     pub position: u64,
-    /// When it left.
+    /// Time at which it left.
     pub sent: Instant,
-    /// When its data left again.
+    /// Time at which its data left again.
     pub again: Instant,
 }
 
-/// What is kept whatever else is thinned out.
+/// Whether a row stays when others are thinned out.
 fn stays(row: &Observation) -> bool {
     matches!(row.kind, Kind::Retransmission(_) | Kind::OutOfOrder)
 }

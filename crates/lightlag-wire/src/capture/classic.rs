@@ -1,4 +1,4 @@
-//! The older form of captures, pcap: one link type, then packets, each behind 16 bytes of times and lengths
+//! The older capture format, pcap: one link type, then packets, each after 16 bytes of times and lengths
 //! (draft-ietf-opsawg-pcap).
 
 use super::input::{Fields, Filled, Input, Order};
@@ -9,11 +9,11 @@ use std::io::Read;
 /// Bytes in front of a packet.
 const RECORD: usize = 16;
 
-/// What the header of the file says.
+/// The contents of the file header.
 #[derive(Clone, Copy, Debug)]
 pub struct Classic {
     order: Order,
-    /// Nanoseconds that a fraction of a second counts.
+    /// Nanoseconds in one unit of a fraction of a second.
     unit: u64,
     pub link: LinkType,
 }
@@ -25,7 +25,7 @@ pub struct Record {
 }
 
 impl Classic {
-    /// The byte order and the unit of time of a file that begins with `magic`.
+    /// The byte order and the time unit of a file that starts with `magic`.
     pub fn recognise(magic: [u8; 4]) -> Option<(Order, u64)> {
         [Order::Big, Order::Little].into_iter().find_map(|order| match order.u32(magic) {
             0xa1b2_c3d4 => Some((order, 1_000)),
@@ -34,7 +34,7 @@ impl Classic {
         })
     }
 
-    /// Reads the 20 bytes behind the first four.
+    /// Reads the 20 bytes after the first four.
     pub fn open<R: Read>(input: &mut Input<R>, (order, unit): (Order, u64)) -> Result<Self, CaptureError> {
         let mut header = [0; 20];
         if let Filled::Part(_) = input.fill(&mut header)? {
@@ -44,7 +44,7 @@ impl Classic {
         if major != 2 {
             return Err(CaptureError::NotACapture("pcap of a version that is not 2"));
         }
-        // The upper half says how long the frame check sequence is; IP knows its length.
+        // The upper half holds the length of the frame check sequence; IP knows its own length.
         let link = order.u32([header[16], header[17], header[18], header[19]]);
         Ok(Self { order, unit, link: LinkType((link & 0xffff) as u16) })
     }

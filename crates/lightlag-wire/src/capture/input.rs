@@ -1,12 +1,12 @@
-//! The bytes of a file, in one of two byte orders, with the place at which they stand.
+//! The bytes of a file in one of two byte orders, with the position in it.
 
 use super::{CaptureError, Cut};
 use std::io::{self, BufReader, Read};
 
-/// How many bytes are asked for at once.
+/// Bytes requested at once.
 const CHUNK: usize = 1 << 16;
 
-/// Numbers as the writer of the file had them in memory.
+/// The byte order of the machine that wrote the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     Big,
@@ -57,11 +57,11 @@ pub struct Input<R> {
     at: u64,
 }
 
-/// What came of an attempt to read some bytes.
+/// The result of an attempt to read some bytes.
 pub enum Filled {
     /// All of them.
     Whole,
-    /// So many, perhaps none, and then the file ended.
+    /// This many, perhaps none; then the file ended.
     Part(usize),
 }
 
@@ -92,10 +92,10 @@ impl<R: Read> Input<R> {
         Ok(Filled::Whole)
     }
 
-    /// Reads `len` bytes into `buffer` in place of what it held. `begun` bytes of the same thing were read before.
+    /// Reads `len` bytes into `buffer` in place of its contents. `begun` bytes of the same block were read before.
     pub fn read(&mut self, buffer: &mut Vec<u8>, len: usize, begun: u64) -> Result<Result<(), Cut>, CaptureError> {
         buffer.clear();
-        // A length is believed as its bytes come: a damaged one takes no memory.
+        // Memory grows only as bytes arrive, so a damaged length takes none.
         while buffer.len() < len {
             let start = buffer.len();
             buffer.resize(len.min(start + CHUNK), 0);
@@ -107,7 +107,7 @@ impl<R: Read> Input<R> {
         Ok(Ok(()))
     }
 
-    /// Goes past `len` bytes. `begun` bytes of the same thing were read before.
+    /// Skips `len` bytes. `begun` bytes of the same block were read before.
     pub fn skip(&mut self, len: u64, begun: u64) -> Result<Result<(), Cut>, CaptureError> {
         let skipped = io::copy(&mut self.source.by_ref().take(len), &mut io::sink())?;
         self.at += skipped;

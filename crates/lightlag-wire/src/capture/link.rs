@@ -1,8 +1,8 @@
-//! What stands in front of an IP packet in a capture: link types (<https://www.tcpdump.org/linktypes.html>).
+//! The headers in front of an IP packet in a capture: link types (<https://www.tcpdump.org/linktypes.html>).
 
 use std::fmt;
 
-/// A link type, by its number in captures.
+/// A link type, by its number in capture files.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkType(pub u16);
 
@@ -29,13 +29,13 @@ impl LinkType {
     /// `tcpdump -i any` of Linux.
     pub const LINUX_SLL2: Self = Self(276);
 
-    /// The names of those that are read.
+    /// The names of the supported link types.
     pub(super) const KNOWN: &'static str = "RAW, ETHERNET, LINUX_SLL, LINUX_SLL2, NULL, LOOP, IPV4, IPV6";
 
-    /// The IP packet in a frame. `Err`: the link type is not known; `None`: the frame holds something else.
+    /// The IP packet in a frame. `Err`: unknown link type; `None`: the frame holds something else.
     pub(super) fn ip(self, frame: &[u8]) -> Result<Option<&[u8]>, ()> {
         Ok(match self {
-            // 12 and 14 are what some systems write for RAW.
+            // Some systems write 12 or 14 for RAW.
             Self::RAW | Self::IPV4 | Self::IPV6 | Self(12 | 14) => Some(frame),
             Self::ETHERNET => typed(frame, 12, 14),
             Self::LINUX_SLL => typed(frame, 14, 16),
@@ -52,7 +52,7 @@ impl fmt::Display for LinkType {
     }
 }
 
-/// The IP packet behind a header with its type at `type_at`, and behind the tags that may follow.
+/// The IP packet after a header with its type at `type_at`, and after any tags.
 fn typed(frame: &[u8], type_at: usize, mut at: usize) -> Option<&[u8]> {
     let number = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
     let mut kind = number(type_at)?;

@@ -1,10 +1,10 @@
-//! Captures: packets with the time and place at which somebody saw them, in files that other tools read.
+//! Captures: packets with the time and place at which they were seen, in files that other tools read.
 //!
 //! [`Writer`] writes pcapng (draft-ietf-opsawg-pcapng); [`Reader`] reads pcapng and the older pcap
 //! (draft-ietf-opsawg-pcap). Both hold one packet at a time, whatever the size of the file.
 //!
-//! The crate `pcap-file` is not used: its 2.0 takes every pcapng time for nanoseconds, where microseconds are the
-//! default, and one comment that is not UTF-8 ends the reading of a file.
+//! The crate `pcap-file` is not used. Its version 2.0 reads every pcapng time as nanoseconds, although microseconds are
+//! the default, and one comment that is not UTF-8 ends the reading of a file.
 
 use lightlag_core::Instant;
 use std::borrow::Cow;
@@ -30,13 +30,13 @@ pub struct InterfaceId(pub u32);
 /// A place at which packets were seen.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
-    /// Its name, empty where the capture has none.
+    /// Its name, empty if the capture has none.
     pub name: String,
-    /// What stands in front of the IP packet.
+    /// The header in front of its IP packets.
     pub link: LinkType,
 }
 
-/// Which way a packet went at its interface.
+/// The direction of a packet at its interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Direction {
     /// The capture does not say.
@@ -51,17 +51,17 @@ pub enum Direction {
 /// One packet of a capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// Its number in the file, from 1, as tshark counts: every frame counts.
+    /// Its number in the file, from 1. Every frame counts, as in tshark.
     pub number: u64,
-    /// Where it was seen.
+    /// The interface at which it was seen.
     pub interface: InterfaceId,
-    /// When: since 1970-01-01 00:00 UTC, or since the begin of a simulation.
+    /// Time since 1970-01-01 00:00 UTC, or since the start of a simulation.
     pub at: Instant,
-    /// Which way it went.
+    /// Its direction.
     pub direction: Direction,
-    /// Bytes of the frame on the wire, with those that the capture does not hold.
+    /// Bytes of the frame on the wire, including those that the capture does not hold.
     pub wire_len: u32,
-    /// What the capture holds of the frame, from its link-layer header on.
+    /// The captured part of the frame, starting with its link-layer header.
     pub frame: &'a [u8],
     /// The IP packet in it; `None` for a frame of something else (ARP, for example).
     pub ip: Option<&'a [u8]>,
@@ -69,28 +69,28 @@ pub struct Packet<'a> {
     pub comment: Option<Cow<'a, str>>,
 }
 
-/// A file that ends in the middle of something. Everything before that was read.
+/// A file that ends in the middle of a packet or block. Everything before that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the file is cut: what begins at byte {at} takes {needed} bytes, of which {present} are there")]
 pub struct Cut {
-    /// Where the packet or block begins that is not whole, in bytes from the begin of the file.
+    /// Position at which the incomplete packet or block starts, in bytes from the start of the file.
     pub at: u64,
-    /// Bytes that it takes.
+    /// Bytes of the whole packet or block.
     pub needed: u64,
-    /// Those that are there.
+    /// Bytes present.
     pub present: u64,
 }
 
-/// Why a file cannot be read, or not further.
+/// The reasons why a file cannot be read, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// The file system says no.
+    /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It begins like nothing that is known here.
+    /// The file starts like no known format.
     #[error("not a capture: {0}")]
     NotACapture(&'static str),
-    /// What stands in front of the IP packets is not known here.
+    /// The link type of an interface is not supported.
     #[error(
         "interface {interface} ({name:?}) has link type {link}, which is not read here: capture with `-i any`, or \
          convert to one of {known}",
@@ -107,12 +107,12 @@ pub enum CaptureError {
     /// The bytes contradict the format.
     #[error("damaged at byte {at}: {what}")]
     Damaged {
-        /// Where the packet or block begins.
+        /// Position at which the packet or block starts.
         at: u64,
-        /// What is wrong with it.
+        /// The contradiction.
         what: &'static str,
     },
 }
 
-/// The most that one packet may take, in bytes: 64 times what tcpdump keeps. What says more is damaged.
+/// The largest packet in bytes: 64 times the snap length of tcpdump. A larger length is damage.
 const LARGEST_PACKET: u32 = 1 << 24;

@@ -6,7 +6,7 @@ use lightlag_core::Instant;
 use std::io::Read;
 use std::ops::Range;
 
-/// Types of blocks (§4). The first reads the same in both byte orders.
+/// Types of blocks (§4). The first is the same in both byte orders.
 pub const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 pub const INTERFACE: u32 = 1;
 const OLD_PACKET: u32 = 2;
@@ -14,7 +14,7 @@ const SIMPLE_PACKET: u32 = 3;
 pub const NAMES: u32 = 4;
 pub const PACKET: u32 = 6;
 
-/// What a section begins with, in its own byte order (§4.1).
+/// The first word of a section, in its own byte order (§4.1).
 pub const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 
 /// Bytes of a block that are not its body: type, length, and length again.
@@ -32,16 +32,16 @@ pub const FLAGS: u16 = 2;
 #[derive(Debug)]
 pub struct Section {
     order: Order,
-    /// How many interfaces were described before it.
+    /// Number of interfaces described before it.
     first: usize,
-    /// The times of its interfaces.
+    /// The clocks of its interfaces.
     clocks: Vec<Clock>,
 }
 
-/// How the times of an interface count.
+/// The clock of an interface.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
-    /// Units in a second are 2 (true) or 10 to the power of `exponent`.
+    /// Units in a second: 2 (if true) or 10 to the power of `exponent`.
     binary: bool,
     exponent: u32,
     /// Seconds to add.
@@ -54,9 +54,9 @@ pub struct Record {
     pub at: Instant,
     pub wire_len: u32,
     pub direction: Direction,
-    /// Where in the buffer the frame is.
+    /// Position of the frame in the buffer.
     pub frame: Range<usize>,
-    /// And the first comment.
+    /// Position of the first comment.
     pub comment: Option<Range<usize>>,
 }
 
@@ -64,10 +64,10 @@ impl Clock {
     /// Microseconds (§4.2).
     const DEFAULT: Self = Self { binary: false, exponent: 6, offset: 0 };
 
-    /// The instant of so many units; the nearest that 64 bits of nanoseconds hold.
+    /// The instant after this many units, or the nearest that 64 bits of nanoseconds hold.
     fn instant(self, units: u64) -> Instant {
         let units = u128::from(units);
-        // Beyond 10^19 and 2^64 units of a second, 64 bits of units hold no second: it is the exponent that is odd.
+        // With more than 10^19 or 2^64 units in a second, 64 bits of units hold no second: the exponent is absurd.
         let nanos = match self.binary {
             true => (units * 1_000_000_000) >> self.exponent.min(127),
             false => 10_u128.checked_pow(self.exponent).map_or(0, |second| units * 1_000_000_000 / second),
@@ -77,7 +77,7 @@ impl Clock {
     }
 }
 
-/// What a block is to a reader.
+/// The meaning of a block for a reader.
 enum Kind {
     Section,
     Interface,
@@ -88,7 +88,7 @@ enum Kind {
     Other,
 }
 
-/// Reads the section header behind its first four bytes.
+/// Reads the section header after its first four bytes.
 pub fn open<R: Read>(input: &mut Input<R>, buffer: &mut Vec<u8>, first: usize) -> Result<Section, CaptureError> {
     let ends = CaptureError::NotACapture("the file ends within its header");
     let at = input.at() - 4;
@@ -116,7 +116,7 @@ fn section<R: Read>(
     if !(16..=u64::from(LARGEST_PACKET)).contains(&body) {
         return Err(CaptureError::Damaged { at, what: "a section header of pcapng with a wrong length" });
     }
-    // Of the body, the magic was read.
+    // The first four bytes of the body, the magic number, have been read.
     if let Err(cut) = input.read(buffer, (body - 4 + 4) as usize, 12)? {
         return Ok(Err(cut));
     }
@@ -126,7 +126,7 @@ fn section<R: Read>(
     Ok(Ok(Section { order, first, clocks: Vec::new() }))
 }
 
-/// Bytes of the body of a block that says it is `length` bytes long.
+/// Bytes of the body of a block with this `length` field.
 fn body_len(length: u32, at: u64) -> Result<u64, CaptureError> {
     match u64::from(length).checked_sub(FRAME) {
         Some(body) if length.is_multiple_of(4) => Ok(body),
@@ -135,7 +135,7 @@ fn body_len(length: u32, at: u64) -> Result<u64, CaptureError> {
 }
 
 impl Section {
-    /// Reads on to the next packet, whose block fills `buffer`; new interfaces join `interfaces`. `None` at the end.
+    /// Reads on to the next packet, whose block fills `buffer`. New interfaces join `interfaces`. `None` at the end.
     pub fn next<R: Read>(
         &mut self,
         input: &mut Input<R>,
@@ -183,7 +183,7 @@ impl Section {
         }
     }
 
-    /// A new section, of which type and length were read.
+    /// Reads a new section, whose type and length have been read.
     fn next_section<R: Read>(
         &mut self,
         input: &mut Input<R>,
@@ -199,7 +199,7 @@ impl Section {
         Ok(section(input, buffer, first, at, length, magic)?.map(|section| *self = section))
     }
 
-    /// Fills `buffer` with the body of a block, of which type and length were read.
+    /// Fills `buffer` with the body of a block, whose type and length have been read.
     fn body<R: Read>(
         &self,
         input: &mut Input<R>,
@@ -208,7 +208,7 @@ impl Section {
         length: [u8; 4],
     ) -> Result<Result<(), Cut>, CaptureError> {
         let body = body_len(self.order.u32(length), at)?;
-        // Twice, for what surrounds a packet: comments, for example.
+        // Twice the limit leaves room for comments and other options of a packet.
         if body > u64::from(2 * LARGEST_PACKET) {
             return Err(CaptureError::Damaged { at, what: "a packet of more than 16 MiB" });
         }
@@ -262,7 +262,7 @@ impl Section {
         self.record(body, fields, numbers)
     }
 
-    /// The form that came before (§A): 16 bits of the first number count packets that got lost.
+    /// The older form of a packet (§A): 16 bits of its first number count lost packets.
     fn old_packet(&self, body: &[u8]) -> Result<Record, &'static str> {
         let mut fields = Fields { order: self.order, bytes: body };
         let too_short = "a packet block of less than 20 bytes";
@@ -306,7 +306,7 @@ impl Section {
     }
 }
 
-/// The next option: its code and value. `None` at the end, and where what follows is no option.
+/// The next option: its code and value. `None` at the end, or if the rest is not an option.
 fn option<'a>(fields: &mut Fields<'a>) -> Option<(u16, &'a [u8])> {
     let code = fields.u16()?;
     let length = usize::from(fields.u16()?);
@@ -318,7 +318,7 @@ fn option<'a>(fields: &mut Fields<'a>) -> Option<(u16, &'a [u8])> {
     Some((code, value))
 }
 
-/// Bytes that fill `len` up to words of four.
+/// Bytes that pad `len` to a multiple of four.
 pub fn padding(len: usize) -> usize {
     len.next_multiple_of(4) - len
 }

@@ -6,7 +6,7 @@ use super::pcapng::{self, Section};
 use super::{CaptureError, Cut, Direction, Interface, InterfaceId, Packet};
 use std::io::Read;
 
-/// A capture that is being read, from a file or a pipe. It holds one packet at a time.
+/// A capture being read from a file or a pipe. It holds one packet at a time.
 ///
 /// ```no_run
 /// use lightlag_wire::{capture::Reader, decode_captured};
@@ -42,7 +42,7 @@ impl<R: Read> Reader<R> {
     /// Reads the header of a capture.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no capture.
+    /// If the file cannot be read, or is not a capture.
     pub fn open(source: R) -> Result<Self, CaptureError> {
         let mut input = Input::new(source);
         let mut magic = [0; 4];
@@ -63,16 +63,15 @@ impl<R: Read> Reader<R> {
         Ok(Self { input, form, interfaces, buffer, packets: 0, timeless: 0, cut: None, ended: false })
     }
 
-    /// The next packet. `None` at the end of the file, also where that comes too early: see [`Reader::cut`].
+    /// The next packet. `None` at the end of the file, even if that comes too early: see [`Reader::cut`].
     ///
     /// # Errors
-    /// If the file cannot be read, is damaged, or has a link type that is not known. What came before was right;
-    /// nothing comes after.
+    /// If the file cannot be read, is damaged, or has an unknown link type. Earlier packets were right; no more follow.
     pub fn next_packet(&mut self) -> Result<Option<Packet<'_>>, CaptureError> {
         if self.ended {
             return Ok(None);
         }
-        // Until a packet is found, this is the end, by error or not.
+        // Unless a packet is found, this call is the last, with an error or without.
         self.ended = true;
         let record = match &mut self.form {
             Form::Classic(classic) => classic.next(&mut self.input, &mut self.buffer)?.map(|record| {
@@ -120,17 +119,17 @@ impl<R: Read> Reader<R> {
         }))
     }
 
-    /// The interfaces that were described so far.
+    /// The interfaces described so far.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
 
-    /// Where the file ends too early, once that is known.
+    /// The position of an incomplete end of the file, once known.
     pub fn cut(&self) -> Option<Cut> {
         self.cut
     }
 
-    /// Packets that were left out because the capture does not say when they came (simple packet blocks).
+    /// Packets left out because the capture has no time for them (simple packet blocks).
     pub fn without_time(&self) -> u64 {
         self.timeless
     }

@@ -2,7 +2,7 @@ use super::*;
 use lightlag_core::Duration;
 use std::io::Cursor;
 
-/// What a packet looks like, without borrowing.
+/// The contents of a packet, without borrowing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seen {
     number: u64,
@@ -149,7 +149,7 @@ fn a_file_cut_anywhere_keeps_what_was_before() {
                 assert_eq!(cut.at + cut.present, len as u64, "{cut}");
                 assert!(cut.needed > cut.present, "{cut}");
             }
-            // Between two blocks nothing is missing; the header must be whole.
+            // The file ends between two blocks, so nothing is missing; the header must be whole.
             (None, None) => {}
             (None, Some(CaptureError::NotACapture(_))) => assert!(len < 44, "{len}"),
             other => panic!("{len}: {other:?}"),
@@ -234,7 +234,7 @@ fn an_unknown_link_type_is_a_clear_error() {
 fn both_byte_orders_and_sections_of_pcapng() {
     for big in [false, true] {
         let one = Bytes::new(big).section().interface(101, &[]).packet(0, 3, &[0x45], &[]);
-        // A second section of the other order, whose interface 0 is the second of the file.
+        // A second section in the other byte order, whose interface 0 is the second of the file.
         let two = Bytes::new(!big).section().interface(229, &[]).packet(0, 4, &[0x60, 1], &[]);
         let packets = good(&one.put(&two.bytes).bytes);
         let brief: Vec<_> = packets.iter().map(|packet| (packet.interface, packet.nanos)).collect();
@@ -246,16 +246,16 @@ fn both_byte_orders_and_sections_of_pcapng() {
 fn times_in_any_unit() {
     let second = 1_000_000_000;
     for (options, units, nanos) in [
-        // Microseconds unless something is said; milliseconds; nanoseconds; picoseconds.
+        // Microseconds by default; milliseconds; nanoseconds; picoseconds.
         (&[][..], 1_500_000, 1_500_000_000),
         (&[9, 0, 1, 0, 3, 0, 0, 0], 1_500, 1_500_000_000),
         (&[9, 0, 1, 0, 9, 0, 0, 0], 1_500, 1_500),
         (&[9, 0, 1, 0, 12, 0, 0, 0], 1_500_000, 1_500),
-        // 2^-10 of a second, and units too small for anything.
+        // 2^-10 of a second, and absurdly small units.
         (&[9, 0, 1, 0, 0x8a, 0, 0, 0], 1_536, 1_500_000_000),
         (&[9, 0, 1, 0, 0x7f, 0, 0, 0], u64::MAX, 0),
         (&[9, 0, 1, 0, 0xff, 0, 0, 0], u64::MAX, 0),
-        // An offset of 2 s, one before 1970, and a time that no 64 bits of nanoseconds hold.
+        // An offset of 2 s, one before 1970, and a time beyond 64 bits of nanoseconds.
         (&[14, 0, 8, 0, 2, 0, 0, 0, 0, 0, 0, 0], 5, 2 * second + 5_000),
         (&[14, 0, 8, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 1_500_000, second / 2),
         (&[], u64::MAX, u64::MAX),

@@ -6,7 +6,7 @@ use lightlag_core::Instant;
 use std::io::{self, Write};
 use std::net::IpAddr;
 
-/// The program that wrote a file (§4.1).
+/// The option with the name of the program that wrote a file (§4.1).
 const APPLICATION: u16 = 4;
 
 /// Times are written in units of 10^-9 seconds.
@@ -17,13 +17,13 @@ const RECORDS_END: u16 = 0;
 const RECORD_V4: u16 = 1;
 const RECORD_V6: u16 = 2;
 
-/// Names in one block, so that none becomes large.
+/// The most names in one block, so that no block becomes large.
 const NAMES_IN_BLOCK: usize = 1000;
 
-/// The longest text in an option or a record, in bytes: its length has 16 bits, and an address may stand before it.
+/// The longest text in an option or a record, in bytes: its length has 16 bits, and an address may precede it.
 const LONGEST_TEXT: usize = 0xff00;
 
-/// A capture that is being written, in little-endian pcapng of one section. Nothing is kept of what was written.
+/// A capture being written, in little-endian pcapng with one section. Nothing written is kept in memory.
 #[derive(Debug)]
 pub struct Writer<W> {
     pub(super) out: W,
@@ -32,7 +32,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file that names `application` as its writer. Give it a buffered writer: it writes every packet.
+    /// Starts a file that names `application` as its writer. Give it a buffered writer: each packet is written at once.
     ///
     /// # Errors
     /// Those of `out`.
@@ -40,7 +40,7 @@ impl<W: Write> Writer<W> {
         let mut writer = Self { out, block: Vec::new(), interfaces: 0 };
         writer.begin(u32::from_le_bytes(SECTION));
         writer.put(&BYTE_ORDER.to_le_bytes());
-        // Version 1.0, and a section whose length is not known yet.
+        // Version 1.0, and a section whose length is unknown.
         writer.put(&[1, 0, 0, 0]);
         writer.put(&u64::MAX.to_le_bytes());
         writer.text(APPLICATION, application);
@@ -48,7 +48,7 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Adds an interface, at any time. Its packets are IP without anything in front.
+    /// Adds an interface, at any time. Its packets start with the IP header.
     ///
     /// # Errors
     /// Those of the file.
@@ -64,8 +64,8 @@ impl<W: Write> Writer<W> {
         Ok(InterfaceId(self.interfaces - 1))
     }
 
-    /// Says how addresses are called (§4.5), for programs that show names in their place. A name is not empty and has no
-    /// NUL. Write it before the packets that show them.
+    /// Gives names to addresses (§4.5), for programs that show names instead. A name is not empty and has no NUL. Write
+    /// the names before the packets that have these addresses.
     ///
     /// # Errors
     /// Those of the file.
@@ -88,13 +88,13 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Adds a packet of IP. An empty comment is none.
+    /// Adds an IP packet. An empty comment is left out.
     ///
     /// # Errors
     /// Those of the file.
     ///
     /// # Panics
-    /// If the interface is none of this file.
+    /// If the interface belongs to another file.
     pub fn packet(
         &mut self,
         interface: InterfaceId,
@@ -126,7 +126,7 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Writes out what is buffered and gives the file back.
+    /// Writes out all buffered bytes and returns the file.
     ///
     /// # Errors
     /// Those of the file.
@@ -138,7 +138,7 @@ impl<W: Write> Writer<W> {
     fn begin(&mut self, kind: u32) {
         self.block.clear();
         self.put(&kind.to_le_bytes());
-        // The length, once it is known.
+        // The length, now that it is known.
         self.put(&[0; 4]);
     }
 
@@ -168,7 +168,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// As much of a text as so many bytes hold.
+/// The longest prefix of a text that fits in this many bytes.
 fn whole_letters(text: &str, most: usize) -> &str {
     let end = (0..=text.len().min(most)).rev().find(|&at| text.is_char_boundary(at));
     &text[..end.unwrap_or(0)]

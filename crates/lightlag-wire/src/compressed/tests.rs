@@ -25,7 +25,7 @@ fn packet(addresses: Addresses, segment: Segment) -> Vec<u8> {
     out
 }
 
-/// One that knows a connection from [`addresses`] with [`ID`], whose SYN had the number 999.
+/// A decoder that knows a connection from [`addresses`] with [`ID`], whose SYN had the number 999.
 fn decoder() -> Decoder {
     let mut decoder = Decoder::new(10);
     decoder.captured(&syn(addresses(), ID, 999)).unwrap();
@@ -75,7 +75,7 @@ fn ids_are_learned_from_syns_of_their_direction() {
     assert_eq!(Decoder::new(10).captured(&bytes), Err(PacketError::UnknownConnection(ID)));
     let mut decoder = decoder();
     assert_eq!(decoder.captured(&bytes).unwrap().addresses, addresses());
-    // The same id of the other end, or of another host, is another one.
+    // The same id of the other end, or of another host, is a different id.
     let back = packet(addresses().reversed(), data(1_000, 10));
     assert_eq!(decoder.captured(&back), Err(PacketError::UnknownConnection(ID)));
     // A later connection with the id takes its place.
@@ -116,7 +116,7 @@ fn headers_that_contradict_themselves_are_refused() {
         change(&mut bytes);
         decoder().captured(&bytes).map(drop)
     };
-    // Id 0; data without a number; a SYN; an odd header, of which then 9 of 18 bytes are data.
+    // Id 0; data without a number; a SYN; a header of odd length, of which then 9 of 18 bytes are data.
     assert_eq!(with(&|bytes| bytes[20] = 0), Err(PacketError::BadCompressedHeader));
     assert_eq!(with(&|bytes| bytes[21] = 0), Err(PacketError::BadCompressedHeader));
     assert_eq!(with(&|bytes| bytes[21..23].copy_from_slice(&[0x88, 0x24])), Err(PacketError::BadCompressedHeader));
@@ -124,7 +124,7 @@ fn headers_that_contradict_themselves_are_refused() {
     // More options than there are bytes.
     let long = with(&|bytes| bytes[21..24].copy_from_slice(&[0x80, 0x40, 200]));
     assert_eq!(long, Err(PacketError::BadLength { header: NAME, length: 18 }));
-    // A capture that ends in the header, and one in the data.
+    // A capture that ends within the header, and one that ends within the data.
     assert_eq!(decoder().captured(&plain[..24]).map(drop), Err(PacketError::Truncated { needed: 26, present: 24 }));
     let cut = plain[..30].to_vec();
     let read = decoder().captured(&cut).map(|read| (read.segment.len, read.payload.len(), read.checksum));
@@ -148,7 +148,7 @@ fn what_stands_twice_is_counted() {
 }
 
 prop_compose! {
-    /// Every segment that can leave with a compressed header.
+    /// Every segment that can have a compressed header.
     fn segments()(
         numbers in (any::<u32>(), any::<u32>(), any::<u16>()),
         bits in any::<[bool; 4]>(),
@@ -237,7 +237,7 @@ proptest! {
             decoder.captured(&syn(addresses(), *id, 0)).unwrap();
         }
         if let Ok(read) = decoder.captured(&bytes) {
-            // What was read survives being written.
+            // The parsed segment survives being written.
             let mut out = Vec::new();
             encode(&mut out, &read.addresses, &read.ip, &read.segment, read.payload);
             let again = decoder.captured(&out).unwrap();

@@ -1,39 +1,39 @@
-//! What lies between the two ends of a connection: delay, rate and queue of one bottleneck.
+//! The path between the two ends of a connection: delay, rate and queue of one bottleneck.
 
 use super::Vantage;
 use crate::analysis::{Connection, Direction, Side};
 use lightlag_core::Instant;
 use serde::Serialize;
 
-/// Headers of TCP and its timestamps.
+/// Bytes of the TCP header without options.
 const TCP_HEADER: u32 = 20;
 const TIMESTAMPS: u32 = 12;
-/// Options of a SYN with MSS, SACK, timestamps and window scale.
+/// Bytes of the options of a SYN with MSS, SACK, timestamps and window scale.
 const SYN_OPTIONS: u32 = 20;
-/// What a SYN without the option asks for (RFC 9293 §3.7.1).
+/// The MSS of a SYN without the option (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
-/// A rate is taken over so many full segments, at least.
+/// The least number of full segments over which a rate is measured.
 const TRAIN: u64 = 10;
 
 /// A path with one bottleneck.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Path {
-    /// The shortest round trip in seconds.
+    /// The shortest round trip, in seconds.
     pub base_rtt_s: f64,
     /// The round trip when the queue was longest, in seconds.
     pub max_rtt_s: f64,
-    /// The rate at which IP packets came through; null where fewer than ten segments show it.
+    /// The rate at which IP packets came through; null if fewer than ten segments show it.
     pub rate_bps: Option<f64>,
-    /// Full packets that the queue held when it was longest; null without a rate.
+    /// Full packets in the queue when it was longest; null without a rate.
     pub queue_packets: Option<u64>,
-    /// Propagation both ways in seconds: the round trip of the handshake, or the shortest of data if that is less by more
-    /// than a full packet, without the transmission of its packets.
+    /// Propagation both ways in seconds, without the transmission of packets: the round trip of the handshake, or the
+    /// shortest of data if that is less by more than a full packet.
     pub propagation_s: f64,
     /// Bytes of a full packet.
     pub full_packet: u32,
 }
 
-/// Payload of a full segment: the smaller MSS, without the options of every segment (RFC 6691).
+/// Payload of a full segment: the smaller MSS without the options of every segment (RFC 6691).
 pub(super) fn full_segment(connection: &Connection) -> u32 {
     let mss = |direction: &Direction| direction.handshake.and_then(|handshake| handshake.mss).unwrap_or(DEFAULT_MSS);
     let mss = u32::from(mss(&connection.forward).min(mss(&connection.backward)));
@@ -46,14 +46,15 @@ fn has_timestamps(connection: &Connection) -> bool {
         .all(|direction| direction.handshake.is_some_and(|handshake| handshake.timestamps))
 }
 
-/// The shortest round trip, in seconds: of the handshake, or of data and the way from the capture to the sender.
+/// The shortest round trip in seconds: that of the handshake, or that of data plus the way from the capture to the
+/// sender.
 pub(super) fn base_rtt(connection: &Connection, own: &Direction, other: &Direction) -> f64 {
     let of_data = own.rtt.map(|rtt| rtt.min_s + other.rtt.map_or(0.0, |rtt| rtt.min_s));
     let found = connection.initial_rtt_s.into_iter().chain(of_data).fold(f64::INFINITY, f64::min);
     if found.is_finite() { found } else { 0.0 }
 }
 
-/// By the share of the round trip that lies beyond the capture, seen from the sender.
+/// The place of the capture, from the share of the round trip that lies beyond it, seen from the sender.
 pub(super) fn vantage(own: &Direction, base_rtt: f64) -> Vantage {
     let Some(beyond) = own.rtt.map(|rtt| rtt.min_s).filter(|_| base_rtt > 0.0) else { return Vantage::Sender };
     match beyond / base_rtt {
@@ -81,7 +82,7 @@ impl Path {
         let full_packet = full_segment + header;
         let rate = payload_rate(delivered, u64::from(full_segment));
         let rate_bps = rate.map(|bytes| bytes * 8.0 * f64::from(full_packet) / f64::from(full_segment));
-        // What inflates the round trip lies beyond a capture at the sender, and before one at the receiver.
+        // The delay that inflates the round trip lies beyond a capture at the sender, and before one at the receiver.
         let most = if vantage == Vantage::Receiver {
             other.rtt.map(|rtt| rtt.p95_s + own.rtt.map_or(0.0, |rtt| rtt.min_s))
         } else {
@@ -91,11 +92,11 @@ impl Path {
         let sending = |bytes: u32| rate_bps.map_or(0.0, |rate| 8.0 * f64::from(bytes) / rate);
         let of_data = own.rtt.map(|rtt| rtt.min_s + other.rtt.map_or(0.0, |rtt| rtt.min_s));
         let syn = ip_header + TCP_HEADER + SYN_OPTIONS;
-        // At a receiver that sends no data, the round trip is that of its SYN-ACK.
+        // At a receiver that sends no data, the only round trip is that of its SYN-ACK.
         let of_syn_ack = vantage == Vantage::Receiver && other.counts.data_segments == 0;
         let of_data = of_data.map(|rtt| rtt - sending(header + if of_syn_ack { syn } else { full_packet }));
         let of_handshake = connection.initial_rtt_s.map(|rtt| rtt - sending(2 * syn));
-        // The shortest round trip of data may be that of a last segment, which is not full.
+        // The shortest round trip of data may belong to a last segment, which is not full.
         let in_doubt = sending(full_packet);
         let of_handshake = of_handshake.filter(|found| of_data.is_none_or(|data| found - data < in_doubt));
         let propagation_s = of_handshake.or(of_data).unwrap_or(base_rtt_s).min(base_rtt_s);
@@ -111,14 +112,14 @@ impl Path {
     }
 }
 
-/// Bytes a second at which a bottleneck let data through: over trains of ten segments the rates of a busy bottleneck
-/// lie close together, and nothing but compressed ACKs is faster. The median of what lies about the 97th percentile: also
-/// a sender that seldom fills the bottleneck sends some trains without gaps.
+/// The rate in bytes a second at which a bottleneck let data through. Over trains of ten segments the rates of a busy
+/// bottleneck lie close together, and only compressed ACKs make one faster. The result is the median of the rates
+/// around the 97th percentile: even a sender that seldom fills the bottleneck sends some trains without gaps.
 fn payload_rate(delivered: &[(Instant, u64)], full_segment: u64) -> Option<f64> {
     let mut rates = Vec::new();
     let mut behind = 0;
     for (at, (time, bytes)) in delivered.iter().enumerate() {
-        // The latest begin of a train that is long enough.
+        // The latest start of a train that is long enough.
         while behind + 1 < at && bytes - delivered[behind + 1].1 >= TRAIN * full_segment {
             behind += 1;
         }
@@ -129,7 +130,7 @@ fn payload_rate(delivered: &[(Instant, u64)], full_segment: u64) -> Option<f64> 
         }
     }
     if rates.is_empty() {
-        // A short transfer: the whole of it, if that is more than one step.
+        // A short transfer counts as a whole, if it has more than one step.
         let (first, last) = (delivered.first()?, delivered.last()?);
         let seconds = last.0.since(first.0).as_secs_f64();
         return (delivered.len() > 3 && seconds > 0.0).then(|| (last.1 - first.1) as f64 / seconds);

@@ -1,4 +1,5 @@
-//! What is inferred, against what a bridge had done to the packets of a real kernel: see `tests/data/captures/README.md`.
+//! Compares inferred facts with the record of a bridge that treated the packets of a real kernel: see
+//! `tests/data/captures/README.md`.
 
 use super::*;
 use crate::analysis::{Analysis, Limits, trace::Trace};
@@ -20,7 +21,7 @@ fn real(name: &str) -> Sending {
     Sending::infer(trace.rows(), &analysis.finish().connections[0]).unwrap()
 }
 
-/// Within a share of what is right.
+/// Whether a value lies within a share of the right one.
 fn about(found: f64, right: f64, share: f64) -> bool {
     (found / right - 1.0).abs() < share
 }
@@ -35,7 +36,7 @@ fn a_capture_at_the_sender_gives_the_losses_that_a_bridge_had_made() {
     assert_eq!((sending.full_segment, sending.initial_window), (1448, Some(10)));
     let path = sending.path;
     assert!(about(path.rate_bps.unwrap(), 20e6, 0.03), "{path:?}");
-    // 20 ms each way, and the bridge's own lateness.
+    // 20 ms each way, plus the bridge's own delay.
     assert!(about(path.base_rtt_s, 0.0407, 0.05), "{path:?}");
     assert!(about(path.propagation_s, 0.04, 0.05), "{path:?}");
     assert!(sending.episodes.iter().all(|episode| episode.cause == Cause::Fast), "{:?}", sending.episodes);
@@ -141,7 +142,7 @@ fn a_gap_in_the_capture_is_told_instead_of_filled() {
 
 #[test]
 fn a_small_file_cannot_fill_the_memory() {
-    // Segments of one byte, packets of 60,000.
+    // Segments of one byte, packets of 60,000 bytes.
     let options = SynOptions { mss: Some(1), window_scale: Some(14), sack_permitted: true };
     let mut packets = handshake();
     packets[0].2 = packets[0].2.with_syn_options(options);
@@ -165,7 +166,8 @@ fn data_that_its_fin_overtook_was_sent() {
 fn data_from_before_the_connection_is_none_of_its_own() {
     let mut packets = handshake();
     let answer = packets.remove(1);
-    // The client acknowledges what the server never sent, and the server sends what the client had acknowledged.
+    // The client acknowledges data that the server never sent, and the server sends data that the client had
+    // acknowledged.
     packets[1].2.ack = SeqNumber(40_000);
     packets.push((110, false, segment(1000, 101, Flags::ACK, 2000)));
     packets.push((120, false, answer.2));

@@ -1,8 +1,8 @@
-//! Packets as nobody should send them.
+//! Packets that nobody should send.
 
 use super::*;
 
-/// A packet whose TCP header has these bytes of options, with right checksums.
+/// A packet whose TCP header has these bytes of options, with correct checksums.
 fn with_options(options: &[u8]) -> Vec<u8> {
     assert_eq!(options.len() % 4, 0);
     let mut packet = packet(&Segment::default(), &[]);
@@ -12,7 +12,7 @@ fn with_options(options: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Makes length and checksums of IPv4 right again.
+/// Corrects the length and checksums of IPv4.
 fn mend(packet: &mut [u8]) {
     let len = (packet.len() as u16).to_be_bytes();
     packet[2..4].copy_from_slice(&len);
@@ -30,7 +30,7 @@ fn options(bytes: &[u8]) -> (Segment, u8, u8) {
     read(&with_options(bytes))
 }
 
-/// In a SYN.
+/// The options of a SYN.
 fn syn_options(bytes: &[u8]) -> (Segment, u8, u8) {
     let mut packet = with_options(bytes);
     packet[20 + 13] |= 0x02;
@@ -62,7 +62,7 @@ fn known_options_of_a_wrong_length_are_skipped_and_counted() {
 
 #[test]
 fn options_of_scps_with_wrong_lengths_are_skipped_and_counted() {
-    // A SNACK of 5 bytes, a boundary of 3, corruption with a value, a hole of no size; then good ones.
+    // A SNACK of 5 bytes, a boundary of 3, corruption with a value, a hole of size zero; then good ones.
     let (segment, unknown, malformed) =
         options(&[21, 5, 0, 1, 0, 22, 3, 0, 23, 4, 0, 0, 21, 6, 0, 1, 0, 0, 22, 2, 23, 2, 1, 1]);
     assert_eq!((segment, unknown, malformed), (Segment::default().with_record_boundary().with_corruption(), 0, 4));
@@ -83,8 +83,8 @@ fn options_of_scps_in_the_wrong_segment_have_no_place() {
 
 #[test]
 fn counters_of_accecn_are_read_as_far_as_they_are_known() {
-    // RFC 9768 §3.2.3: 12 bytes of fields are three and what is not known; 4 are one and a torn one; of two options the
-    // first counts, whatever its order.
+    // RFC 9768 §3.2.3: 12 bytes of fields are three fields and an unknown rest; 4 bytes are one field and a part of
+    // another; of two options the first counts, whatever its order.
     let read = |bytes: &[u8]| {
         let (segment, unknown, malformed) = options(bytes);
         (segment.ecn_bytes().map(|bytes| (bytes.order().kind(), bytes.fields().to_vec())), unknown, malformed)
@@ -93,7 +93,7 @@ fn counters_of_accecn_are_read_as_far_as_they_are_known() {
     assert_eq!(read(&three), (Some((172, vec![1, 2, 0x01_0003])), 0, 0));
     assert_eq!(read(&[174, 6, 0, 0, 1, 9, 1, 1]), (None, 0, 1));
     assert_eq!(read(&[174, 2, 172, 5, 0, 0, 1, 1]), (Some((174, vec![])), 0, 1));
-    // Beside four blocks, or options of SCPS-TP, there is no place.
+    // Beside four blocks, or options of SCPS-TP, there is no room.
     let blocks = [[5, 34].as_slice(), &[0; 32], &[172, 5, 0, 0, 1, 1]].concat();
     assert_eq!(read(&blocks), (None, 1, 0));
     assert_eq!(read(&[22, 2, 174, 5, 0, 0, 1, 1]), (None, 1, 0));
@@ -110,7 +110,7 @@ fn cookies_have_four_to_sixteen_bytes_in_a_syn() {
     assert_eq!(read(&[34, 6, 1, 2, 3, 4, 1, 1]), (Some(vec![1, 2, 3, 4]), 0, 0));
     assert_eq!(read(&[34, 5, 1, 2, 3, 1, 1, 1]), (None, 0, 1));
     assert_eq!(read(&[34, 4, 1, 2, 34, 2, 34, 2]), (Some(vec![]), 0, 2));
-    // Beside an offer of SCPS-TP there is no place.
+    // Beside an offer of SCPS-TP there is no room.
     assert_eq!(read(&[20, 4, 0x40, 7, 34, 2, 1, 1]), (None, 1, 0));
 }
 

@@ -1,4 +1,4 @@
-//! Any segment survives its packet, and any bytes are a packet or an error.
+//! Any segment survives encoding, and any bytes are a packet or an error.
 
 use super::*;
 use lightlag_tcp::segment::{Cookie, EcnBytes, FieldOrder};
@@ -109,7 +109,7 @@ proptest! {
         encode(&mut out, &addresses, &IpFields::default(), &segment, &payload);
         let bit = bit.index(8 * out.len());
         out[bit / 8] ^= 0x80 >> (bit % 8);
-        // IPv6 protects addresses and length by the checksum of TCP alone, and traffic class, label and hop limit not.
+        // The checksum of TCP protects addresses and length of IPv6, but not traffic class, label and hop limit.
         let unprotected = addresses.source.is_ipv6() && (4..32).contains(&bit) || (56..64).contains(&bit);
         if !unprotected || addresses.source.is_ipv4() {
             prop_assert!(decode(&out).is_err(), "bit {}", bit);

@@ -1,8 +1,8 @@
-//! What must hold whatever the packets.
+//! Properties that hold for any packets.
 
 use super::*;
 
-/// Segments of both sides with numbers that lie close together, so that they overlap, leave holes and repeat.
+/// Segments of both sides with numbers close together, so that they overlap, leave holes and repeat.
 fn segments() -> impl Strategy<Value = Vec<(bool, u64, Segment)>> {
     let flags = prop_oneof![8 => Just(Flags::ACK), 1 => any::<u16>().prop_map(|bits| Flags(bits & 0x1df))];
     let blocks = prop::collection::vec((0u32..5000, 0u32..2000), 0..3);
@@ -32,7 +32,7 @@ proptest! {
             dialogue.packet(ms, *segment, *out, Codepoint::NotEct);
             observed += u64::from(dialogue.last.unwrap().len);
         }
-        // A SYN with another number begins another connection.
+        // A SYN with another number starts another connection.
         let report = dialogue.analysis.finish();
         let mut sum = 0;
         for direction in report.connections.iter().flat_map(|each| [&each.forward, &each.backward]) {
