@@ -1,49 +1,50 @@
-//! How Linux cuts a stream into packets, as far as it shows: in the PSH flag.
+//! Cuts a stream into packets as Linux does, as far as it is visible: in the PSH flag.
 //!
-//! The kernel keeps what is written in buffers and gives a network card as much of one as a burst at once. PSH is set on
-//! the last segment of a burst of two or more, and on the last of a buffer in which a write ended (`tcp_sendmsg_locked`,
-//! `tcp_push`, `__tcp_transmit_skb`). A buffer holds whole segments, at most half the largest window that the peer
-//! advertised. A burst is what one millisecond of the path takes (`tcp_tso_autosize`), at least two segments, at most half
-//! the congestion window (`tcp_cwnd_test`); a retransmission keeps to the burst in which its data left first.
+//! The kernel keeps written data in buffers and gives a network card a part of one at once, as a burst. PSH is set on
+//! the last segment of a burst of two or more, and on the last of a buffer in which a write ended
+//! (`tcp_sendmsg_locked`, `tcp_push`, `__tcp_transmit_skb`). A buffer holds whole segments, at most half the largest
+//! window that the peer advertised. A burst is the data of one millisecond (`tcp_tso_autosize`): at least two segments,
+//! at most half the congestion window (`tcp_cwnd_test`). A retransmission keeps to the burst in which its data first
+//! left.
 
 use crate::send_space::Queued;
 use lightlag_core::Duration;
 use std::collections::VecDeque;
 
-/// Bytes of a burst at most (GSO_LEGACY_MAX_SIZE less MAX_TCP_HEADER).
+/// The most bytes in a burst (GSO_LEGACY_MAX_SIZE less MAX_TCP_HEADER).
 const LARGEST: u64 = 65_536 - 1 - 320;
 
-/// `tcp_tso_rtt_log`: each 512 µs of the smallest round-trip time halve what a near peer gets more.
+/// `tcp_tso_rtt_log`: a near peer gets more, halved for each 512 µs of the smallest round-trip time.
 const NEAR: u64 = 512;
 
-/// What the cutting depends on at one moment, in bytes.
+/// The state that the cutting depends on, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
-    /// First offset that never left, and the offset up to which data may leave now.
+    /// First offset never sent, and the offset up to which data may leave now.
     pub(crate) sent: u64,
     pub(crate) allowed: u64,
     /// Payload of a full segment.
     pub(crate) segment: u64,
     /// The largest window that the peer advertised.
     pub(crate) peer_window: u64,
-    /// A burst, as [`burst`] says.
+    /// Bytes of a burst, from [`burst`].
     pub(crate) burst: u64,
 }
 
-/// Bytes of a burst: `window` and `threshold` are those of the congestion control, `least` is `tcp_min_tso_segs`.
+/// Bytes of a burst. `window` and `threshold` are those of the congestion control, `least` is `tcp_min_tso_segs`.
 pub(crate) fn burst(window: u64, threshold: u64, segment: u64, srtt: Duration, min_rtt: Duration, least: u64) -> u64 {
     let micros = |time: Duration| time.as_nanos() / 1_000;
-    // tcp_update_pacing_rate: twice the window a round trip in slow start, else 1.2 times.
+    // tcp_update_pacing_rate: twice the window per round trip in slow start, otherwise 1.2 times.
     let factor = if window < threshold / 2 { 200 } else { 120 };
     let rate = u128::from(window) * factor / 100 * 1_000_000 / u128::from(micros(srtt).max(1));
     let near = (micros(min_rtt) / NEAR).min(63);
     let bytes = ((rate / 1024) as u64).saturating_add(65_536 >> near).min(LARGEST);
     let segments = (bytes / segment).max(least).min((LARGEST / segment).max(1));
-    // Two bursts at least are on the way.
+    // At least two bursts fit in the window.
     segments.min((window / segment / 2).max(1)) * segment
 }
 
-/// A buffer of the kernel: from the end of the one before up to here.
+/// A buffer of the kernel. It starts at the end of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Buffer {
     end: u64,
@@ -56,7 +57,7 @@ struct Buffer {
 /// One write of an application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
-    /// Offsets from where and up to where.
+    /// Its first offset, and the offset after it.
     pub(crate) start: u64,
     pub(crate) end: u64,
     /// No push follows (MSG_MORE).
@@ -69,15 +70,15 @@ pub(crate) struct Written {
 #[derive(Debug, Default)]
 pub(crate) struct Bursts {
     buffers: VecDeque<Buffer>,
-    /// End of what left together, of what is not acknowledged.
+    /// Ends of the bursts that are not fully acknowledged.
     bursts: VecDeque<u64>,
-    /// Where a push was asked for last (`pushed_seq`).
+    /// The offset of the last requested push (`pushed_seq`).
     pushed: u64,
 }
 
 impl Bursts {
-    /// Data is to be written; `una` is acknowledged. Returns up to where it is taken: a new buffer begins only where `takes`
-    /// agrees (`sk_stream_memory_free`).
+    /// The application writes data; everything below `una` is acknowledged. Returns the offset up to which data is
+    /// accepted. A new buffer starts only if `takes` agrees (`sk_stream_memory_free`).
     pub(crate) fn write(&mut self, data: &Written, view: &View, una: u64, takes: impl Fn(&Queued) -> bool) -> u64 {
         let Written { start, end, more, ends_record } = *data;
         let half = view.peer_window / 2;
@@ -127,7 +128,7 @@ impl Bursts {
         written
     }
 
-    /// How many buffers hold what is not acknowledged, of which what lies below `sent` left.
+    /// Number of buffers with unacknowledged data. Data below `sent` has left.
     pub(crate) fn buffers(&self, sent: u64) -> u64 {
         self.bursts.len() as u64 + self.unsent_buffers(sent)
     }
@@ -136,13 +137,13 @@ impl Bursts {
         (self.buffers.len() - self.buffers.partition_point(|buffer| buffer.end <= sent)) as u64
     }
 
-    /// Where the unsent part of the last buffer begins.
+    /// Start of the unsent part of the last buffer.
     fn tail_start(&self, sent: u64) -> u64 {
         let before = self.buffers.len().checked_sub(2).and_then(|at| self.buffers.get(at));
         before.map_or(sent, |buffer| buffer.end.max(sent))
     }
 
-    /// What is held back leaves now: the segment that ends here asks for a push.
+    /// The data held back leaves now: the segment that ends here asks for a push.
     pub(crate) fn push_at(&mut self, offset: u64) {
         if let Some(tail) = self.buffers.back_mut().filter(|tail| tail.end == offset) {
             tail.push = true;
@@ -174,7 +175,8 @@ impl Bursts {
         self.buffers.get(at).filter(|buffer| buffer.end == end)
     }
 
-    /// Whether what follows at `end` may be of the same burst, which began at `start`; `again`: it left before.
+    /// Whether the data after `end` may belong to the same burst, which started at `start`. `again`: it was sent
+    /// before.
     pub(crate) fn goes_on(&self, start: u64, end: u64, again: bool, most: u64) -> bool {
         let whole = end - start < most && !self.ends(end);
         if !again {
@@ -202,7 +204,7 @@ mod tests {
         assert_eq!(burst(10_000, u64::MAX, 1_000, FAR, FAR, 2), 2_000);
         assert_eq!(burst(10_000, u64::MAX, 1_000, FAR, FAR, 10), 5_000, "half the window");
         assert_eq!(burst(3_000, 7_000, 1_000, FAR, FAR, 2), 1_000);
-        // 100 segments in 10 ms at 1.2 times: 11.7 kB.
+        // 100 segments in 10 ms at 1.2 times the window: 11.7 kB.
         let near = Duration::from_millis(10);
         assert_eq!(burst(100_000, 100_000, 1_000, near, near, 2), 11_000);
         let next_door = Duration::from_nanos(1_000);
@@ -226,7 +228,7 @@ mod tests {
         let mut bursts = Bursts::default();
         bursts.write(&data(0, 2_500, false), &view(0, 10_000), 0, anything);
         assert!(bursts.asks(2_500) && !bursts.asks(2_000));
-        // The next write goes into the same buffer as long as that has not left: its push moves along.
+        // The next write joins the same buffer as long as that has not left, and its push moves along.
         bursts.write(&data(2_500, 3_000, true), &view(0, 10_000), 0, anything);
         assert!(bursts.asks(3_000) && !bursts.asks(2_500));
         bursts.write(&data(3_000, 3_200, true), &view(3_000, 10_000), 0, anything);

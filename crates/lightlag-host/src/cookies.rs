@@ -1,23 +1,23 @@
-//! SYN cookies (RFC 4987 §3.6): once too many connections are half open, a listener keeps nothing of a SYN. What it must
-//! know again stands in the number of its SYN-ACK, which the peer's ACK brings back: 5 bits of time, 3 that name an MSS, 24
-//! of a keyed hash of both with the addresses and the peer's number. Of other options only those survive that fit into the
-//! lowest six bits of a timestamp (as Linux): the shift of the peer's windows and SACK. Without timestamps there are none.
+//! SYN cookies (RFC 4987 §3.6): once too many connections are half open, a listener keeps no state of a SYN. The state
+//! stands in the number of its SYN-ACK, which the peer's ACK brings back: 5 bits of time, 3 that name an MSS, 24 of a
+//! keyed hash of both with the addresses and the peer's number. Only two other options survive, in the lowest six bits
+//! of a timestamp (as in Linux): the shift of the peer's windows and SACK. Without timestamps both are lost.
 
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions, Timestamps};
 use std::net::{IpAddr, SocketAddr};
 
-/// The time in a cookie goes on by one in this time.
+/// The time in a cookie advances by one in this period.
 const EPOCH: Duration = Duration::from_secs(64);
 
-/// How many epochs a cookie holds beyond its own.
+/// The number of epochs after its own in which a cookie is valid.
 const HOLDS: u64 = 1;
 
-/// The MSS that a cookie can name: the largest of them that is not above the peer's.
+/// The MSS values that a cookie can name. It names the largest that is not above the peer's.
 const MSS: [u16; 8] = [64, 216, 536, 1_220, 1_300, 1_440, 1_460, 8_940];
 
-/// The bits of a timestamp that hold options: four of the shift, all of them set without scaling, and one of SACK.
+/// The bits of a timestamp that hold options: four for the shift, all set without scaling, and one for SACK.
 const OPTIONS: u32 = 0x3f;
 const NO_SCALE: u32 = 0xf;
 const SACK: u32 = 0x10;
@@ -26,11 +26,11 @@ const SACK: u32 = 0x10;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cookies {
     key: [u64; 2],
-    /// When the last one left.
+    /// Time at which the last cookie left.
     last: Option<Instant>,
 }
 
-/// Both ends of a connection that may come to be, and the peer's initial number.
+/// The addresses of a connection that may be opened, and the peer's initial number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     pub(crate) local: SocketAddr,
@@ -51,9 +51,9 @@ impl Cookies {
         self.cookie(epoch(now), index, opening)
     }
 
-    /// The MSS that the cookie names, if it is one of this host, for these ends, and not too old.
+    /// The MSS that the cookie names, if this host made it for these addresses, and it is not too old.
     pub(crate) fn read(&self, now: Instant, cookie: SeqNumber, opening: &Opening) -> Option<u16> {
-        // Nobody guesses one while none is about.
+        // While no cookie is valid, none can be guessed.
         self.last.filter(|last| now.since(*last) < EPOCH * (HOLDS + 1))?;
         let (time, index) = (u64::from(cookie.0 >> 27), (cookie.0 >> 24 & 7) as usize);
         let now = epoch(now);
@@ -84,7 +84,7 @@ fn epoch(now: Instant) -> u64 {
     now.as_nanos() / EPOCH.as_nanos()
 }
 
-/// The options of a SYN that a cookie can hold. `stamped`: both ends have timestamps.
+/// The options of a SYN that a cookie can hold. `stamped`: both ends use timestamps.
 pub(crate) fn bare_syn(segment: &Segment, stamped: bool) -> Segment {
     let options = segment.syn_options();
     let mss = SynOptions { mss: options.mss, window_scale: None, sack_permitted: false };
@@ -95,7 +95,7 @@ pub(crate) fn bare_syn(segment: &Segment, stamped: bool) -> Segment {
     }
 }
 
-/// The SYN as it was, from the ACK of its answer.
+/// Rebuilds the SYN from the ACK of its answer.
 pub(crate) fn syn_behind(ack: &Segment, mss: u16, stamped: bool) -> Segment {
     let options = SynOptions { mss: Some(mss), window_scale: None, sack_permitted: false };
     let bare = Segment::new(ack.seq.plus(u32::MAX), SeqNumber::default(), ack.window, Flags::SYN);
@@ -109,7 +109,7 @@ pub(crate) fn syn_behind(ack: &Segment, mss: u16, stamped: bool) -> Segment {
     }
 }
 
-/// A SYN-ACK whose timestamp, if it has one, holds the options of the SYN. It is never ahead of the clock.
+/// A SYN-ACK whose timestamp, if it has one, holds the options of the SYN. The timestamp is never ahead of the clock.
 pub(crate) fn answer(syn_ack: Segment, syn: &Segment) -> Segment {
     let Some(stamps) = syn_ack.timestamps() else { return syn_ack };
     let options = syn.syn_options();

@@ -1,9 +1,9 @@
-//! What goes wrong at a socket, in the terms of the socket interface.
+//! Errors of a socket, in the terms of the socket interface.
 
 use lightlag_tcp::Failure;
 use thiserror::Error;
 
-/// Why a call failed, or why a connection ended. The name of the usual error number stands behind each.
+/// The reason why a call failed or a connection ended, with the usual error number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum SocketError {
     /// No such socket, or one that was closed (EBADF).
@@ -21,22 +21,22 @@ pub enum SocketError {
     /// The handshake is under way (EALREADY).
     #[error("the connection is being opened already")]
     InProgress,
-    /// The call does not fit the state of the socket (EINVAL).
+    /// The call does not suit the state of the socket (EINVAL).
     #[error("the call does not fit the state of the socket")]
     Invalid,
-    /// The local address is taken (EADDRINUSE).
+    /// The local address is in use (EADDRINUSE).
     #[error("the address is in use")]
     AddressInUse,
-    /// The local address is none of this host, or the two addresses are of different families (EADDRNOTAVAIL).
+    /// The host does not have the local address, or the two addresses are of different families (EADDRNOTAVAIL).
     #[error("the address is none of this host")]
     AddressNotAvailable,
-    /// The socket listens, or the other way round: it does not (EOPNOTSUPP).
+    /// The call needs a socket that listens, or one that does not (EOPNOTSUPP).
     #[error("the socket does not do this")]
     NotSupported,
-    /// The value of a socket option is out of range or names nothing (EINVAL, ENOENT).
+    /// The value of a socket option is out of range or unknown (EINVAL, ENOENT).
     #[error("the value does not fit the option")]
     BadOption,
-    /// Written after our own end was closed, or after the connection ended (EPIPE).
+    /// Data was written after the local end was closed, or after the connection ended (EPIPE).
     #[error("the connection is closed for writing")]
     BrokenPipe,
     /// The peer answered the SYN with a reset (ECONNREFUSED).
@@ -48,7 +48,7 @@ pub enum SocketError {
     /// The peer did not answer (ETIMEDOUT).
     #[error("the peer did not answer in time")]
     TimedOut,
-    /// This end aborted the connection (ECONNABORTED).
+    /// The local end aborted the connection (ECONNABORTED).
     #[error("the connection was aborted")]
     Aborted,
     /// A router said that the peer's host cannot be reached (EHOSTUNREACH).

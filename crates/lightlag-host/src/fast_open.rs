@@ -1,9 +1,10 @@
-//! TCP Fast Open of a host (RFC 7413): the cookies of its listeners, what it remembers of servers, and when it rests.
+//! TCP Fast Open of a host (RFC 7413): the cookies of its listeners, its memory of servers, and its pauses after
+//! failures.
 //!
-//! A cookie is the SipHash of both addresses under a key, as in Linux (`__tcp_fastopen_cookie_gen_cipher`): hosts that share
-//! a key take each other's cookies. Data with a SYN goes to the application at once, as long as not too many connections
-//! of the listener wait for their client's ACK; those that a reset ended count for a while, too, so that nobody can flood
-//! it with forged resets (`tcp_fastopen_queue_check`).
+//! A cookie is the SipHash of both addresses under a key, as in Linux (`__tcp_fastopen_cookie_gen_cipher`). Hosts that
+//! share a key accept each other's cookies. Data in a SYN goes to the application at once, as long as not too many
+//! connections of the listener wait for their client's ACK. Connections that were reset count for a while too, so that
+//! forged resets cannot flood the listener (`tcp_fastopen_queue_check`).
 
 use crate::cookies::siphash;
 use crate::options::Settings;
@@ -18,37 +19,37 @@ use lightlag_wire::Addresses;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// How long a reset connection counts as one that waits (`tcp_fastopen_queue_check`).
+/// The time for which a reset connection counts as waiting (`tcp_fastopen_queue_check`).
 const RESET_COUNTS: Duration = Duration::from_secs(60);
 
-/// Servers that are remembered at most.
+/// The most servers that are remembered.
 const MOST_SERVERS: usize = 1_024;
 
-/// After failures in a row the rest is at most so many times doubled (`tcp_fastopen_active_should_disable`).
+/// The pause after failures in a row doubles at most this often (`tcp_fastopen_active_should_disable`).
 const MOST_DOUBLINGS: u32 = 6;
 
-/// The ends of a host that open fast, and how they do (tcp_fastopen of Linux).
+/// The use of fast open on a host (tcp_fastopen of Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FastOpen {
-    /// Sockets may send data with their SYN.
+    /// Sockets may send data in their SYN.
     pub client: bool,
-    /// Listeners that ask for it take data with a SYN.
+    /// Listeners with the option accept data in a SYN.
     pub server: bool,
     /// Sockets send data without a cookie.
     pub client_without_cookie: bool,
-    /// Listeners take data without a cookie.
+    /// Listeners accept data without a cookie.
     pub server_without_cookie: bool,
-    /// All listeners take data with a SYN, from as many connections as their backlog.
+    /// All listeners accept data in a SYN, from as many connections as their backlog.
     pub all_listeners: bool,
-    /// The keys of listeners that have none of their own; `None`: one that is drawn from the seed.
+    /// The keys of listeners without their own; `None`: one drawn from the seed.
     pub keys: Option<Keys>,
-    /// How long no data leaves with a SYN after a path had swallowed it; zero: it is tried at once
+    /// The pause in which no data leaves with a SYN after a path swallowed it; zero: no pause
     /// (tcp_fastopen_blackhole_timeout_sec).
     pub rest: Duration,
 }
 
 impl Default for FastOpen {
-    /// As Linux: clients only.
+    /// As in Linux: only clients.
     fn default() -> Self {
         Self {
             client: true,
@@ -62,20 +63,20 @@ impl Default for FastOpen {
     }
 }
 
-/// A key of 16 bytes, as two words in the order of the least byte first.
+/// A key of 16 bytes, as two little-endian words.
 pub type Key = [u64; 2];
 
-/// The keys that cookies are made with.
+/// The keys of cookies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
-    /// New cookies are made with it.
+    /// The key of new cookies.
     pub primary: Key,
-    /// Cookies that were made with it are still taken.
+    /// An older key, whose cookies are still accepted.
     pub backup: Option<Key>,
 }
 
 impl Keys {
-    /// Keys from 16 or 32 bytes (TCP_FASTOPEN_KEY); `None` for any other number.
+    /// Keys from 16 or 32 bytes (TCP_FASTOPEN_KEY); `None` for any other length.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         match (bytes.len(), &words(bytes)[..]) {
             (16, [a, b]) => Some(Self { primary: [*a, *b], backup: None }),
@@ -84,19 +85,19 @@ impl Keys {
         }
     }
 
-    /// The bytes again.
+    /// The bytes of the keys.
     pub fn to_bytes(&self) -> Vec<u8> {
         let words = self.primary.iter().chain(self.backup.iter().flatten());
         words.flat_map(|word| word.to_le_bytes()).collect()
     }
 }
 
-/// Words of eight bytes, the least one first.
+/// Words of eight bytes, little-endian.
 fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks_exact(8).map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))).collect()
 }
 
-/// The cookie of a server for a client, under this key.
+/// The cookie of a server for a client under this key.
 fn cookie(key: Key, client: IpAddr, server: IpAddr) -> Option<Cookie> {
     let mut bytes = Vec::with_capacity(32);
     for address in [client, server] {
@@ -111,14 +112,14 @@ fn cookie(key: Key, client: IpAddr, server: IpAddr) -> Option<Cookie> {
 /// The servers and failures that a host remembers.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// By our address and the server's.
+    /// Jars by the local address and the server's.
     servers: BTreeMap<(IpAddr, IpAddr), Jar>,
-    /// When the path swallowed data last, and how often in a row.
+    /// Time at which the path last swallowed data, and how often in a row.
     swallowed: Option<(Instant, u32)>,
 }
 
 impl Memory {
-    /// The jar of a server: empty if nothing is known of it.
+    /// The jar of a server, empty for an unknown one.
     fn of(&mut self, local: IpAddr, server: IpAddr) -> Jar {
         if self.servers.len() >= MOST_SERVERS && !self.servers.contains_key(&(local, server)) {
             self.servers.pop_first();
@@ -134,11 +135,11 @@ impl Memory {
     }
 }
 
-/// The connections of a listener that were opened fast, and whose client's ACK is missing.
+/// The connections of a listener that were opened fast and still wait for their client's ACK.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     waiting: usize,
-    /// Until when connections count that were reset.
+    /// Times until which reset connections count.
     reset: Vec<Instant>,
 }
 
@@ -151,25 +152,24 @@ impl Stack {
         })
     }
 
-    /// Everything that was learned of servers is forgotten.
+    /// Forgets everything learned about servers.
     pub fn forget_servers(&mut self) {
         self.fast_open.servers.clear();
     }
 
-    /// From now on ends open fast in this way.
+    /// Sets the use of fast open from now on.
     pub fn set_fast_open(&mut self, fast_open: FastOpen) {
         self.config.fast_open = fast_open;
     }
 
-    /// How many connections a listener with this backlog takes before their handshake ends, where nothing else was said
-    /// (`inet_listen`).
+    /// The default number of connections that may have early data on a listener with this backlog (`inet_listen`).
     pub(crate) fn usual_fast_open(&self, backlog: usize) -> usize {
         let all = self.config.fast_open.server && self.config.fast_open.all_listeners;
         if all { backlog } else { 0 }
     }
 
-    /// The first SYN of a client with these settings between these `ends`, ours and the server's; `None`: a plain SYN, for
-    /// data was swallowed lately.
+    /// The first SYN of a client with these settings between these `ends`, the local and the server's. `None`: a plain
+    /// SYN, because data was swallowed lately.
     pub(crate) fn early(
         &mut self,
         now: Instant,
@@ -187,7 +187,7 @@ impl Stack {
         Some(FirstSyn { jar, rules, early })
     }
 
-    /// Prepares the connection of a listener for what a SYN says.
+    /// Prepares a listener's connection for the options of a SYN.
     pub(crate) fn prepare_early(
         &mut self,
         now: Instant,
@@ -216,7 +216,7 @@ impl Stack {
         connection.open_fast_by(Jar::new(given), rules);
     }
 
-    /// Something happened at a connection whose SYN brought data: its client may have been heard, or it may have ended.
+    /// Notes an event at a connection whose SYN brought data: its client may have been heard, or it may have ended.
     pub(crate) fn note_confirmation(&mut self, now: Instant, id: SocketId) {
         let Some(socket) = self.table.get_mut(id) else { return };
         let Some(listener) = socket.fast_parent else { return };
@@ -235,7 +235,7 @@ impl Stack {
         }
     }
 
-    /// A connection ended by itself.
+    /// Notes that a connection ended by itself.
     pub(crate) fn leave_early(&mut self, id: SocketId) {
         let Some(listener) = self.table.get_mut(id).and_then(|socket| socket.fast_parent.take()) else { return };
         if let Some(queue) = self.table.get_mut(listener).and_then(Socket::listener) {
@@ -243,7 +243,7 @@ impl Stack {
         }
     }
 
-    /// A connection of the listener has data before its client's ACK.
+    /// Notes that a connection of the listener has data before its client's ACK.
     pub(crate) fn note_early(&mut self, listener: SocketId, id: SocketId) {
         let unconfirmed = self.stream_mut(id).is_some_and(|stream| stream.connection.is_unconfirmed());
         if !unconfirmed {
@@ -266,7 +266,7 @@ impl Stack {
         }
     }
 
-    /// A timer fired: too many in a row at a connection that was opened fast make the host rest
+    /// Notes a timeout. Too many in a row at a connection that was opened fast make the host pause
     /// (`tcp_fastopen_active_detect_blackhole`).
     pub(crate) fn note_silence(&mut self, now: Instant, id: SocketId) {
         let Some(stream) = self.stream_mut(id) else { return };
@@ -277,8 +277,8 @@ impl Stack {
         }
     }
 
-    /// A segment arrived: a SYN-ACK may teach something of the server, and one that took data with the SYN shows that the
-    /// path lets it through.
+    /// Notes the arrival of a segment. A SYN-ACK may bring a cookie, and one that acknowledges data of the SYN shows
+    /// that the path lets such data through.
     pub(crate) fn note_success(&mut self, id: SocketId, ends: (IpAddr, IpAddr)) {
         let lesson = self.stream_mut(id).and_then(|stream| stream.connection.take_lesson());
         if let (Some(lesson), Some(jar)) = (lesson, self.fast_open.servers.get_mut(&ends)) {
@@ -294,7 +294,7 @@ impl Stack {
     }
 }
 
-/// The first SYN of a client, and what it was made from.
+/// The first SYN of a client, and its inputs.
 pub(crate) struct FirstSyn {
     pub(crate) jar: Jar,
     pub(crate) rules: Rules,
@@ -302,7 +302,7 @@ pub(crate) struct FirstSyn {
 }
 
 impl FirstSyn {
-    /// Whether it can only ask for a cookie.
+    /// Whether the SYN can only request a cookie.
     pub(crate) fn asks(&self) -> bool {
         self.early.cookie.is_some_and(|cookie| cookie.is_request())
     }
@@ -316,13 +316,13 @@ mod tests {
         cookie(keys.primary, client.parse().unwrap(), server.parse().unwrap()).unwrap().bytes().to_vec()
     }
 
-    /// net.ipv4.tcp_fastopen_key=a0bf63f7-ed803d81-cd641d30-cebc4a90, each word with the least byte first.
+    /// net.ipv4.tcp_fastopen_key=a0bf63f7-ed803d81-cd641d30-cebc4a90, each word little-endian.
     const KEY: [u8; 16] =
         [0xf7, 0x63, 0xbf, 0xa0, 0x81, 0x3d, 0x80, 0xed, 0x30, 0x1d, 0x64, 0xcd, 0x90, 0x4a, 0xbc, 0xce];
 
     #[test]
     fn cookies_are_those_of_linux() {
-        // What kernels give that packetdrill's scripts server/simple1 to simple3 are written for.
+        // The cookies of the kernels for which packetdrill's scripts server/simple1 to simple3 are written.
         let keys = Keys::from_bytes(&KEY).unwrap();
         assert_eq!(bytes("10.248.0.2", "192.168.0.2", &keys), [0x00, 0xab, 0xaa, 0xab, 0xe8, 0xe9, 0x54, 0xc2]);
         assert_eq!(bytes("10.248.0.3", "192.168.0.2", &keys), [0x13, 0x13, 0xa2, 0xda, 0x99, 0x4a, 0x09, 0x51]);

@@ -1,9 +1,9 @@
-//! What routers and hosts say about our segments (RFC 9293 §3.9.2.2, RFC 5461).
+//! Handles errors that routers and hosts report about the segments of this host (RFC 9293 §3.9.2.2, RFC 5461).
 //!
-//! An error ends a connection that is being opened; an established one goes on, as on Linux: the path may come back. If it
-//! does not, the error is what the application is told in the end instead of a timeout. A packet that is too big for the
-//! path makes the segments of its connection smaller (RFC 1191, RFC 8201), of this one only: others find out themselves.
-//! Whatever is not about a segment under way is a forgery, or late, and counted (RFC 5927 §4.1).
+//! An error ends a connection that is being opened. An established one continues, as on Linux: the path may come back.
+//! If it does not, the application finally gets this error instead of a timeout. A packet too big for the path makes
+//! the segments of its connection smaller (RFC 1191, RFC 8201), but not those of other connections. An error that is
+//! not about a segment in flight is forged or late, and is only counted (RFC 5927 §4.1).
 
 use crate::error::SocketError;
 use crate::stack::Stack;
@@ -13,7 +13,7 @@ use lightlag_tcp::State;
 use lightlag_wire::icmp::{self, Error, Message};
 
 impl Stack {
-    /// Whether the packet is an ICMP error about a segment of ours.
+    /// Handles an ICMP error about a segment of this host. Returns whether the packet is one.
     pub(crate) fn icmp_in(&mut self, now: Instant, packet: &[u8]) -> bool {
         let Ok(Some(message)) = icmp::decode(packet) else { return false };
         if !self.judge(now, &message) {
@@ -22,7 +22,7 @@ impl Stack {
         true
     }
 
-    /// Whether the error is about a segment under way.
+    /// Handles the error if it is about a segment in flight. Returns whether it is.
     fn judge(&mut self, now: Instant, message: &Message) -> bool {
         let ends = message.addresses;
         let Some(id) = self.connection_between(ends.source, ends.destination) else { return false };
@@ -39,7 +39,8 @@ impl Stack {
         let unreachable =
             matches!(message.error, Error::NetworkUnreachable | Error::HostUnreachable | Error::TimeExceeded);
         match connection.state() {
-            // Of what nobody accepted yet the client's data alone may be left (`tcp_v4_err`, `tcp_req_err`).
+            // As long as nobody has accepted the connection, only the client's data may be in flight (`tcp_v4_err`,
+            // `tcp_req_err`).
             State::SynReceived if connection.is_passive() && connection.is_syn(message.seq) && unreachable => {
                 connection.crash();
                 self.note_unreachable();
@@ -71,10 +72,10 @@ impl Stack {
         }
     }
 
-    /// A router can pass on only packets of `mtu` bytes.
+    /// Adapts a connection to a router that can only forward packets of `mtu` bytes.
     fn path_takes(&mut self, now: Instant, id: SocketId, message: &Message, mtu: u32) -> bool {
-        // RFC 8201 §4: no link of IPv6 takes less. Linux believes no less of IPv4, and neither a router older than
-        // RFC 1191, which says 0 (min_pmtu).
+        // RFC 8201 §4: every link of IPv6 takes at least this much. Linux believes no less of IPv4, not even from a
+        // router older than RFC 1191, which reports 0 (min_pmtu).
         let (least, headers) = if message.addresses.source.is_ipv4() { (552, 40) } else { (1_280, 60) };
         let mss = mtu.clamp(least, u32::from(u16::MAX)) as u16 - headers;
         let Some(stream) = self.stream_mut(id) else { return false };

@@ -1,4 +1,4 @@
-//! What TCP_INFO shows (tcp(7), `struct tcp_info`), as far as this TCP knows it.
+//! The fields of TCP_INFO (tcp(7), `struct tcp_info`) that this TCP knows.
 
 use crate::stream::Stream;
 use lightlag_control::congestion::Phase;
@@ -7,32 +7,32 @@ use lightlag_tcp::State;
 use lightlag_tcp::ecn::Delivered;
 use lightlag_tcp::fast_open::Refusal;
 
-/// The state of a connection in the terms of Linux. A field that Linux has and that is missing here is not known:
-/// `probes`, `fackets`, `rcv_rtt`, `rcv_space`, `delivery_rate`, `rehash`, `total_rto_recoveries`,
-/// `total_rto_time` and the failures of AccECN.
+/// The state of a connection in the terms of Linux. The fields of Linux that are unknown here: `probes`, `fackets`,
+/// `rcv_rtt`, `rcv_space`, `delivery_rate`, `rehash`, `total_rto_recoveries`, `total_rto_time` and the failures of
+/// AccECN.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TcpInfo {
     /// tcpi_state.
     pub state: State,
-    /// tcpi_ca_state: what is being repaired.
+    /// tcpi_ca_state: the kind of recovery.
     pub phase: Phase,
-    /// tcpi_ca_state: something is out of order, and nothing is being repaired yet.
+    /// tcpi_ca_state: data is out of order, and nothing is being repaired yet.
     pub disorder: bool,
     /// tcpi_ca_state: a congestion mark was answered less than a round trip ago.
     pub reduced: bool,
-    /// tcpi_reordering: the degree that was seen, in segments.
+    /// tcpi_reordering: the degree of reordering seen, in segments.
     pub reordering: u32,
-    /// tcpi_reord_seen: how many ACKs told of reordering.
+    /// tcpi_reord_seen: the number of ACKs that showed reordering.
     pub reord_seen: u32,
-    /// tcpi_dsack_dups: ACKs that reported something as received twice.
+    /// tcpi_dsack_dups: ACKs that reported data as received twice.
     pub dsack_dups: u64,
-    /// tcpi_rcv_ooopack: segments with payload that arrived behind a hole.
+    /// tcpi_rcv_ooopack: segments with payload that arrived above a hole.
     pub rcv_ooopack: u64,
-    /// tcpi_last_data_sent: the time since payload left; zero where none did.
+    /// tcpi_last_data_sent: the time since payload left; zero if none did.
     pub last_data_sent: Duration,
-    /// tcpi_last_data_recv: the time since payload arrived; zero where none did.
+    /// tcpi_last_data_recv: the time since payload arrived; zero if none did.
     pub last_data_recv: Duration,
-    /// tcpi_last_ack_recv: the time since an ACK arrived; zero where none did.
+    /// tcpi_last_ack_recv: the time since an ACK arrived; zero if none did.
     pub last_ack_recv: Duration,
     /// tcpi_retransmits: timeouts in a row without progress.
     pub retransmits: u8,
@@ -42,21 +42,21 @@ pub struct TcpInfo {
     pub sack: bool,
     /// tcpi_options: ECN was agreed on.
     pub ecn: bool,
-    /// tcpi_options: data with the SYN was taken.
+    /// tcpi_options: data in the SYN was accepted.
     pub syn_data: bool,
-    /// tcpi_fastopen_client_fail: why data with the SYN was of no use.
+    /// tcpi_fastopen_client_fail: the reason why data in the SYN did not help.
     pub fast_open_refusal: Refusal,
     /// tcpi_snd_wscale and tcpi_rcv_wscale, if window scaling was agreed on.
     pub scales: Option<(u8, u8)>,
     /// tcpi_rto.
     pub rto: Duration,
-    /// tcpi_ato: how long an ACK may wait.
+    /// tcpi_ato: the longest delay of an ACK.
     pub ato: Duration,
     /// tcpi_snd_mss: payload of a full segment.
     pub snd_mss: u32,
     /// tcpi_rcv_mss: the largest payload that arrived.
     pub rcv_mss: u32,
-    /// tcpi_advmss: what our SYN offered, less the options of every segment.
+    /// tcpi_advmss: the MSS of the local SYN, less the options of every segment.
     pub advmss: u32,
     /// tcpi_unacked, in segments.
     pub unacked: u32,
@@ -64,7 +64,7 @@ pub struct TcpInfo {
     pub sacked: u32,
     /// tcpi_lost, in segments.
     pub lost: u32,
-    /// tcpi_retrans: segments sent again and on their way.
+    /// tcpi_retrans: retransmitted segments in flight.
     pub retrans: u32,
     /// tcpi_total_retrans, in segments.
     pub total_retrans: u64,
@@ -80,15 +80,15 @@ pub struct TcpInfo {
     pub snd_cwnd: u32,
     /// tcpi_snd_wnd: the peer's window in bytes.
     pub snd_wnd: u64,
-    /// tcpi_rcv_wnd: our window in bytes.
+    /// tcpi_rcv_wnd: the local window in bytes.
     pub rcv_wnd: u64,
-    /// The receive buffer as it is now, in bytes of payload.
+    /// The current receive buffer, in bytes of payload.
     pub receive_buffer: u64,
-    /// tcpi_pacing_rate, where the congestion control has one.
+    /// tcpi_pacing_rate, if the congestion control has one.
     pub pacing_rate: Option<Rate>,
     /// tcpi_bytes_acked.
     pub bytes_acked: u64,
-    /// tcpi_bytes_received: in order.
+    /// tcpi_bytes_received, in order.
     pub bytes_received: u64,
     /// tcpi_bytes_sent, retransmissions included.
     pub bytes_sent: u64,
@@ -104,21 +104,22 @@ pub struct TcpInfo {
     pub data_segs_out: u64,
     /// tcpi_data_segs_in.
     pub data_segs_in: u64,
-    /// tcpi_delivered: segments that were acknowledged or reported by SACK, the SYN among them.
+    /// tcpi_delivered: segments that were acknowledged or reported by SACK, including the SYN.
     pub delivered: u64,
     /// tcpi_delivered_ce, and tcpi_delivered_e1_bytes, _e0_bytes and _ce_bytes.
     pub delivered_marks: Delivered,
-    /// tcpi_received_ce: packets that arrived with CE, as AccECN counts them.
+    /// tcpi_received_ce: packets that arrived with CE, as counted by AccECN.
     pub received_ce: u64,
     /// tcpi_received_e1_bytes, _ce_bytes and _e0_bytes, in this order.
     pub received_ecn_bytes: [u64; 3],
-    /// The send buffer as it is now, in bytes of payload and overhead.
+    /// The current send buffer, in bytes of payload and overhead.
     pub send_buffer: u64,
-    /// tcpi_busy_time: how long there was something that was not acknowledged.
+    /// tcpi_busy_time: time during which data was unacknowledged.
     pub busy_time: Duration,
-    /// tcpi_sndbuf_limited: of this, how long an application waited for room in the send buffer while the window had some.
+    /// tcpi_sndbuf_limited: the part of it in which an application waited for room in the send buffer while the window
+    /// had some.
     pub sndbuf_limited: Duration,
-    /// tcpi_rwnd_limited: of this, how long the peer's window alone held the sender back.
+    /// tcpi_rwnd_limited: the part of it in which only the peer's window held the sender back.
     pub rwnd_limited: Duration,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,

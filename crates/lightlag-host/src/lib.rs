@@ -1,8 +1,8 @@
-//! A host without I/O: sockets with real bytes on the TCP of lightlag.
+//! A host without I/O: sockets with real bytes on lightlag's TCP.
 //!
-//! A [`Stack`] is given IP packets and the time, and answers with IP packets and a deadline. Nobody waits inside it: a
-//! call that cannot go on says [`SocketError::WouldBlock`], and [`Stack::readiness`] says when it can. The clock may be
-//! virtual or real, the packets may come from a TUN device, a pipe or a script.
+//! A [`Stack`] takes IP packets and the time, and returns IP packets and a deadline. No call blocks: a call that cannot
+//! proceed returns [`SocketError::WouldBlock`], and [`Stack::readiness`] tells when it can. The clock may be virtual or
+//! real, and the packets may come from a TUN device, a pipe or a script.
 //!
 //! ```
 //! use lightlag_core::Instant;
@@ -34,7 +34,7 @@
 //!
 //! - [`Stack`]: packets, time, and the calls of the socket interface.
 //! - [`SocketOption`] and [`Settings`]: the socket options of Linux, typed.
-//! - [`TcpInfo`]: what TCP_INFO shows, as far as it is known.
+//! - [`TcpInfo`]: the known fields of TCP_INFO.
 
 mod bursts;
 mod cookies;

@@ -5,53 +5,53 @@ use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration};
 use lightlag_tcp::config::KeepAlive;
 
-/// One setting of one socket. A listener hands its settings down to the sockets that it accepts.
+/// One setting of one socket. Accepted sockets inherit the settings of their listener.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SocketOption {
     /// TCP_NODELAY: small segments leave at once (no Nagle).
     NoDelay(bool),
-    /// TCP_CONGESTION: the congestion control. Takes effect until the first data leaves; afterwards it is refused.
+    /// TCP_CONGESTION: the congestion control. It can be changed until the first data leaves.
     Congestion(Choice),
-    /// TCP_MAXSEG: the most that a segment carries, options included, 88 to 32,767 bytes. To be set before the
-    /// connection is opened.
+    /// TCP_MAXSEG: the largest segment, options included, 88 to 32,767 bytes. It must be set before the connection is
+    /// opened.
     MaxSegment(u16),
-    /// SO_RCVBUF: the receive buffer, counted in payload: what Linux advertises of a buffer that it doubled. It does
-    /// not tune itself any more.
+    /// SO_RCVBUF: the receive buffer in bytes of payload, which is the part that Linux advertises of its doubled
+    /// buffer. Setting it ends autotuning.
     ReceiveBuffer(Bytes),
-    /// SO_SNDBUF as Linux tells it, which is twice what was asked for: payload and 896 bytes for each buffer of the kernel
-    /// that holds some. Once so much is queued no new one begins; what was begun may hold half the peer's window more. It
-    /// does not tune itself any more.
+    /// SO_SNDBUF as Linux reports it, which is twice the requested value: payload, and 896 bytes for each of the
+    /// kernel's buffers that holds some. Once this much is queued, no new buffer starts; one that was started may hold
+    /// half the peer's window more. Setting it ends autotuning.
     SendBuffer(Bytes),
-    /// TCP_NOTSENT_LOWAT: nothing more is taken while so many bytes wait to leave for the first time, and the socket is not
-    /// writable while half of that waits. Zero takes the host's limit.
+    /// TCP_NOTSENT_LOWAT: no more data is accepted while this many bytes wait to leave for the first time. The socket
+    /// is not writable while half of that waits. Zero means the host's limit.
     NotSentLimit(Bytes),
-    /// TCP_USER_TIMEOUT: the connection ends once data, or an opening window, was awaited so long. Zero leaves it to the
-    /// number of retries.
+    /// TCP_USER_TIMEOUT: the connection ends after waiting this long for an ACK or for an open window. Zero leaves it
+    /// to the number of retries.
     UserTimeout(Duration),
-    /// SO_LINGER: [`Stack::close`](crate::Stack::close) is not done before all data are acknowledged or so much time
-    /// has passed; with a time of 0 s it aborts the connection.
+    /// SO_LINGER: [`Stack::close`](crate::Stack::close) completes once all data are acknowledged or this time has
+    /// passed. A time of 0 s aborts the connection.
     Linger(Option<Duration>),
     /// SO_KEEPALIVE: probe an idle connection.
     KeepAlive(bool),
-    /// TCP_KEEPIDLE: the first probe leaves after so much silence, 1 s to 32,767 s.
+    /// TCP_KEEPIDLE: silence before the first probe, 1 s to 32,767 s.
     KeepIdle(Duration),
     /// TCP_KEEPINTVL: time from one probe to the next, 1 s to 32,767 s.
     KeepInterval(Duration),
-    /// TCP_KEEPCNT: so many probes without an answer end the connection, 1 to 127.
+    /// TCP_KEEPCNT: number of probes without an answer that end the connection, 1 to 127.
     KeepCount(u16),
-    /// TCP_CORK: only full segments leave, until it is pulled or for a timeout, at least 200 ms.
+    /// TCP_CORK: only full segments leave, until the cork is pulled or a timeout of at least 200 ms passes.
     Cork(bool),
-    /// TCP_QUICKACK: what is waiting for a delayed ACK and the next segments are acknowledged at once.
+    /// TCP_QUICKACK: pending and following segments are acknowledged at once.
     QuickAck(bool),
-    /// TCP_SYNCNT: so many repeated SYNs without an answer end the connection, 1 to 127.
+    /// TCP_SYNCNT: number of repeated SYNs without an answer that end the connection, 1 to 127.
     SynCount(u8),
-    /// TCP_FASTOPEN: a listener takes data with a SYN, while the handshakes of fewer connections than this are under way.
+    /// TCP_FASTOPEN: a listener accepts data in a SYN while fewer handshakes than this are in progress.
     FastOpen(usize),
-    /// TCP_FASTOPEN_KEY: what the cookies of a listener are made with.
+    /// TCP_FASTOPEN_KEY: the keys of a listener's cookies.
     FastOpenKeys(Keys),
-    /// TCP_FASTOPEN_CONNECT: connecting waits for the first write, if that can leave with the SYN.
+    /// TCP_FASTOPEN_CONNECT: the SYN waits for the first write, if that can leave with it.
     FastOpenConnect(bool),
-    /// TCP_FASTOPEN_NO_COOKIE: data with a SYN needs no cookie.
+    /// TCP_FASTOPEN_NO_COOKIE: data in a SYN needs no cookie.
     FastOpenNoCookie(bool),
 }
 
@@ -62,15 +62,15 @@ pub struct Settings {
     pub no_delay: bool,
     /// TCP_CONGESTION.
     pub congestion: Choice,
-    /// TCP_MAXSEG, where it was set.
+    /// TCP_MAXSEG, if it was set.
     pub max_segment: Option<u16>,
-    /// SO_RCVBUF, where it was set.
+    /// SO_RCVBUF, if it was set.
     pub receive_buffer: Option<Bytes>,
-    /// SO_SNDBUF, where it was set.
+    /// SO_SNDBUF, if it was set.
     pub send_buffer: Option<Bytes>,
-    /// TCP_NOTSENT_LOWAT; zero is the host's.
+    /// TCP_NOTSENT_LOWAT; zero means the host's limit.
     pub not_sent_limit: Bytes,
-    /// TCP_USER_TIMEOUT; zero where retries are counted.
+    /// TCP_USER_TIMEOUT; zero if retries are counted.
     pub user_timeout: Duration,
     /// SO_LINGER.
     pub linger: Option<Duration>,
@@ -80,13 +80,13 @@ pub struct Settings {
     pub keep_alive_timing: KeepAlive,
     /// TCP_CORK.
     pub cork: bool,
-    /// TCP_QUICKACK: whether it was asked for last.
+    /// TCP_QUICKACK, as it was last set.
     pub quick_ack: bool,
-    /// TCP_SYNCNT, where it was set.
+    /// TCP_SYNCNT, if it was set.
     pub syn_count: Option<u8>,
-    /// TCP_FASTOPEN, where it was set.
+    /// TCP_FASTOPEN, if it was set.
     pub fast_open: Option<usize>,
-    /// TCP_FASTOPEN_KEY, where it was set.
+    /// TCP_FASTOPEN_KEY, if it was set.
     pub fast_open_keys: Option<Keys>,
     /// TCP_FASTOPEN_CONNECT.
     pub fast_open_connect: bool,
@@ -94,22 +94,23 @@ pub struct Settings {
     pub fast_open_no_cookie: bool,
 }
 
-/// What TCP_MAXSEG takes on Linux (TCP_MIN_MSS, MAX_TCP_WINDOW).
+/// The values that Linux accepts for TCP_MAXSEG (TCP_MIN_MSS, MAX_TCP_WINDOW).
 const MAX_SEGMENT: std::ops::RangeInclusive<u16> = 88..=32_767;
-/// Bounds of the times and of the count of keep-alive on Linux.
+/// Bounds of Linux for the times and the count of keep-alive.
 const MOST_KEEP_TIME: Duration = Duration::from_secs(32_767);
 const MOST_KEEP_COUNT: u16 = 127;
 /// MAX_TCP_SYNCNT.
 const MOST_SYN_COUNT: u8 = 127;
-/// The smallest receive buffer, half of what Linux takes with its overhead, and the smallest send buffer (SOCK_MIN_SNDBUF).
+/// The smallest receive buffer, half of the one that Linux counts with its overhead, and the smallest send buffer
+/// (SOCK_MIN_SNDBUF).
 const LEAST_RECEIVE_BUFFER: Bytes = Bytes(1_152);
 const LEAST_SEND_BUFFER: Bytes = Bytes(4_608);
-/// The largest receive buffer that a window can show (RFC 7323 §2.3).
+/// The largest receive buffer that a window can advertise (RFC 7323 §2.3).
 const MOST_BUFFER: Bytes = Bytes(65_535 << 14);
 
 impl Settings {
-    /// Takes one setting over; `None` where the value does not fit. Buffers that are too small or too large become
-    /// the smallest or largest possible ones, as on Linux.
+    /// Changes one setting; `None` if the value is invalid. A buffer out of range becomes the smallest or largest
+    /// possible one, as on Linux.
     pub(crate) fn take(&mut self, option: &SocketOption) -> Option<()> {
         let whole = |time: &Duration| (*time >= Duration::from_secs(1) && *time <= MOST_KEEP_TIME).then_some(*time);
         match option {
@@ -146,7 +147,7 @@ impl Settings {
         Some(())
     }
 
-    /// The probing that the connection is to do.
+    /// The keep-alive probing of the connection, if any.
     pub(crate) fn probing(&self) -> Option<KeepAlive> {
         self.keep_alive.then_some(self.keep_alive_timing)
     }

@@ -1,14 +1,14 @@
-//! Bytes of a stream by their 64-bit offset: what was written and not acknowledged yet, or received and not read.
+//! Bytes of a stream by their 64-bit offset: written and not yet acknowledged, or received and not yet read.
 
-/// A window of a byte stream. It holds offsets from [`ByteRing::start`] on and grows as far as it is asked to.
+/// A window of a byte stream. It holds offsets from [`ByteRing::start`] on and grows when needed.
 #[derive(Debug, Default)]
 pub(crate) struct ByteRing {
-    /// A power of two long, or empty.
+    /// Its length is a power of two, or zero.
     bytes: Vec<u8>,
     start: u64,
 }
 
-/// What a ring begins with.
+/// The first size of a ring.
 const SMALLEST: usize = 4096;
 
 impl ByteRing {

@@ -1,32 +1,33 @@
-//! The send buffer as Linux counts it, and who waits for room in it.
+//! The send buffer as Linux counts it, and the application that waits for room in it.
 //!
 //! Written data takes room until it is acknowledged: its bytes, and the true size of each of the kernel's buffers that
-//! hold them (`sk_wmem_queued`). A buffer that no socket option fixed grows to two windows of segments with their overhead
-//! (`tcp_sndbuf_expand`), but only while somebody waits for room and the window is not full (`tcp_should_expand_sndbuf`).
-//! A mark of data that never left bounds writes, too (TCP_NOTSENT_LOWAT).
+//! hold them (`sk_wmem_queued`). A buffer that no socket option fixed grows to two windows of segments with their
+//! overhead (`tcp_sndbuf_expand`), but only while the application waits for room and the window is not full
+//! (`tcp_should_expand_sndbuf`). A limit of unsent data bounds writes, too (TCP_NOTSENT_LOWAT).
 
 use crate::stack::SendBuffer;
 
-/// True size of an empty buffer: head, `struct sk_buff` and `struct skb_shared_info` on a machine of 64 bits (SKB_TRUESIZE).
+/// True size of an empty buffer: head, `struct sk_buff` and `struct skb_shared_info` on a 64-bit machine
+/// (SKB_TRUESIZE).
 pub(crate) const OVERHEAD: u64 = HEADERS + DESCRIPTION + SHARED;
 
-/// Room for headers (MAX_TCP_HEADER), with the tunnels that distributions build.
+/// Room for headers (MAX_TCP_HEADER), including the tunnels that distributions enable.
 const HEADERS: u64 = 320;
 const DESCRIPTION: u64 = 256;
 const SHARED: u64 = 320;
 
-/// `tcp_sndbuf_expand`: windows that the buffer holds, and segments of the window at least (TCP_INIT_CWND).
+/// `tcp_sndbuf_expand`: windows that the buffer holds, and the smallest window in segments (TCP_INIT_CWND).
 const WINDOWS: u64 = 2;
 const LEAST_SEGMENTS: u64 = 10;
 
 /// The queue at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queued {
-    /// Bytes that are not acknowledged.
+    /// Unacknowledged bytes.
     pub(crate) bytes: u64,
-    /// Of these, bytes that never left.
+    /// The part of them that was never sent.
     pub(crate) unsent: u64,
-    /// How many of the kernel's buffers hold them.
+    /// Number of the kernel's buffers that hold them.
     pub(crate) buffers: u64,
 }
 
@@ -44,16 +45,16 @@ pub(crate) struct SendSpace {
     /// A socket option set the limit.
     fixed: bool,
     most: u64,
-    /// No new buffer begins while so many bytes wait to leave.
+    /// No new buffer starts while this many bytes wait to leave.
     unsent_limit: u64,
-    /// Somebody was told that there is no room (SOCK_NOSPACE).
+    /// The application was told that there is no room (SOCK_NOSPACE).
     awaited: bool,
-    /// How often somebody who waited was told of room.
+    /// Number of times that a waiting application was told of room.
     released: u64,
 }
 
 impl SendSpace {
-    /// A buffer of so many bytes, true size, if an option says so.
+    /// A buffer of this true size, if an option fixed it.
     pub(crate) fn new(fixed: Option<u64>, bounds: SendBuffer, unsent_limit: u64) -> Self {
         Self {
             limit: fixed.unwrap_or(bounds.initial.min(bounds.most)),
@@ -77,7 +78,7 @@ impl SendSpace {
         self.limit
     }
 
-    /// The window is so many segments of this size.
+    /// The window is this many segments of this size.
     pub(crate) fn expand(&mut self, segments: u64, size: u64) {
         if !self.fixed {
             let each = (size + HEADERS + SHARED).next_power_of_two() + DESCRIPTION;
@@ -86,19 +87,19 @@ impl SendSpace {
         }
     }
 
-    /// Whether a new buffer may begin (`sk_stream_memory_free`).
+    /// Whether a new buffer may start (`sk_stream_memory_free`).
     pub(crate) fn takes(&self, queued: &Queued) -> bool {
         queued.true_size() < self.limit && queued.unsent < self.unsent_limit
     }
 
-    /// Whether a sleeper is told that there is room: a third of the buffer, and half of what may wait unsent
+    /// Whether a waiting application is told of room: a third of the buffer is free, and so is half of the unsent limit
     /// (`__sk_stream_is_writeable`).
     pub(crate) fn is_writable(&self, queued: &Queued) -> bool {
         let used = queued.true_size();
         used < self.limit && 2 * (self.limit - used) >= used && 2 * queued.unsent < self.unsent_limit
     }
 
-    /// Somebody found no room.
+    /// The application found no room.
     pub(crate) fn wait(&mut self) {
         self.awaited = true;
     }
@@ -107,7 +108,7 @@ impl SendSpace {
         self.awaited
     }
 
-    /// Room was made, or may have been: tells who waits.
+    /// Room may have been made: tells the waiting application.
     pub(crate) fn release(&mut self, queued: &Queued) {
         if self.awaited && self.is_writable(queued) {
             self.awaited = false;
@@ -115,7 +116,7 @@ impl SendSpace {
         }
     }
 
-    /// How often somebody who waited was told of room.
+    /// Number of times that a waiting application was told of room.
     pub(crate) fn released(&self) -> u64 {
         self.released
     }
@@ -133,12 +134,12 @@ mod tests {
     fn it_holds_two_windows_of_segments_with_their_overhead() {
         let mut auto = space(None);
         auto.expand(10, 1_460);
-        // 1460 + 640 = 2100, so 4096, and 256 more; 20 of them are what Linux begins with.
+        // 1460 + 640 = 2100, so 4096, plus 256; Linux starts with 20 of them.
         assert_eq!(auto.limit(), 87_040);
         auto.expand(4, 1_460);
         assert_eq!(auto.limit(), 87_040, "ten segments at least, and never less than before");
         auto.expand(36, 1_000);
-        // 1000 + 640 = 1640, so 2048 + 256 = 2304; 72 of them.
+        // 1000 + 640 = 1640, so 2048 + 256 = 2304, times 72.
         assert_eq!(auto.limit(), 165_888);
         auto.expand(1_000_000, 1_000);
         assert_eq!(auto.limit(), 4 << 20);
@@ -152,7 +153,7 @@ mod tests {
         let mut space = space(Some(30_000));
         space.limit_unsent(4_000);
         let queued = |bytes, unsent| Queued { bytes, unsent, buffers: 1 };
-        // 30,000 less 896: 20,000 used leave 9,104, less than half of them.
+        // 30,000 less 896: 20,000 in use leave 9,104, less than half of them.
         assert!(space.takes(&queued(29_000, 0)) && !space.takes(&queued(29_104, 0)));
         assert!(!space.is_writable(&queued(20_000, 0)) && space.is_writable(&queued(19_104, 0)));
         assert!(space.takes(&queued(5_000, 3_999)) && !space.takes(&queued(5_000, 4_000)));

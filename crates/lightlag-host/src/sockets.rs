@@ -12,47 +12,47 @@ use lightlag_tcp::{Connection, State, Statistics};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// Which half of a connection is shut.
+/// The half of a connection that is shut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shutdown {
-    /// Nothing more is read: what arrives is acknowledged, and reading gives the end of the stream.
+    /// No more reading: arriving data is acknowledged, and reading returns the end of the stream.
     Read,
-    /// Nothing more is written: a FIN follows the data.
+    /// No more writing: a FIN follows the data.
     Write,
     /// Both.
     Both,
 }
 
-/// How a write is meant.
+/// The flags of a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Writing {
-    /// A last segment that is not full waits for the next write, for the next ACK or for a timeout (MSG_MORE).
+    /// A last segment that is not full waits for the next write, the next ACK or a timeout (MSG_MORE).
     pub more: bool,
-    /// Later data goes into other segments (MSG_EOR).
+    /// Later data starts a new segment (MSG_EOR).
     pub ends_record: bool,
 }
 
-/// What a socket is ready for (poll(2)).
+/// The operations for which a socket is ready (poll(2)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Readiness {
-    /// Reading gives data, the end of the stream or an error; accepting gives a connection.
+    /// Reading returns data, the end of the stream or an error; accepting returns a connection.
     pub readable: bool,
-    /// A third of the send buffer is free, and less than half of what may wait unsent waits; or writing gives an error.
+    /// A third of the send buffer is free, and so is half of the unsent limit; or writing returns an error.
     pub writable: bool,
     /// The peer closed its end (POLLRDHUP).
     pub peer_closed: bool,
     /// Both ends are closed (POLLHUP).
     pub hung_up: bool,
-    /// An error waits (POLLERR).
+    /// An error is pending (POLLERR).
     pub error: bool,
-    /// How often something arrived or the state changed: what wakes a reader, and what EPOLLET reports once each.
+    /// Number of arrivals and state changes. Each wakes a reader, and EPOLLET reports each once.
     pub arrivals: u64,
-    /// How often room was made for somebody who had found none, or the state changed: what wakes a writer.
+    /// Number of times that room was made for a waiting writer, plus state changes. Each wakes a writer.
     pub releases: u64,
 }
 
 impl Stack {
-    /// A new socket.
+    /// Creates a socket.
     pub fn socket(&mut self) -> SocketId {
         let settings = Settings {
             no_delay: false,
@@ -76,7 +76,7 @@ impl Stack {
         self.table.insert(Socket::new(Kind::Fresh, settings))
     }
 
-    /// Gives the socket a local address: one of the host's or the unspecified one; port 0 takes a free one.
+    /// Binds the socket to a local address: one of the host's or the unspecified one. Port 0 chooses a free port.
     pub fn bind(&mut self, id: SocketId, address: SocketAddr) -> Result<(), SocketError> {
         let socket = self.get(id)?;
         if !matches!(socket.kind, Kind::Fresh) || socket.local.is_some() {
@@ -97,8 +97,8 @@ impl Stack {
         Ok(())
     }
 
-    /// Waits for connections on a bound socket. `backlog` of them may wait to be accepted, and one more, as on Linux; as many
-    /// may be half open before cookies take their place.
+    /// Listens on a bound socket. `backlog` connections and one more may wait to be accepted, as on Linux. As many may
+    /// be half open before the listener uses cookies.
     pub fn listen_on(&mut self, id: SocketId, backlog: usize) -> Result<(), SocketError> {
         let fast_open = self.usual_fast_open(backlog);
         let socket = self.get_mut(id)?;
@@ -112,7 +112,7 @@ impl Stack {
         Ok(())
     }
 
-    /// A socket that waits for connections at this address.
+    /// Creates a socket that listens at this address.
     pub fn listen(&mut self, address: SocketAddr, backlog: usize) -> Result<SocketId, SocketError> {
         let id = self.socket();
         let done = self.bind(id, address).and_then(|()| self.listen_on(id, backlog));
@@ -123,14 +123,15 @@ impl Stack {
         Ok(id)
     }
 
-    /// Takes an established connection from a listener.
+    /// Accepts an established connection from a listener.
     pub fn accept(&mut self, id: SocketId) -> Result<SocketId, SocketError> {
         let listener = self.get_mut(id)?.listener().ok_or(SocketError::Invalid)?;
         listener.waiting.pop_front().ok_or(SocketError::WouldBlock)
     }
 
-    /// Begins to open a connection: the SYN leaves with the next packet. It is open once [`Self::state`] is
-    /// established and the socket writable. With TCP_FASTOPEN_CONNECT it leaves with the first write, if data can go with it.
+    /// Starts to open a connection: the SYN leaves with the next packet. The connection is open once [`Self::state`] is
+    /// established and the socket writable. With TCP_FASTOPEN_CONNECT the SYN leaves with the first write, if it can
+    /// carry data.
     pub fn connect(&mut self, now: Instant, id: SocketId, remote: SocketAddr) -> Result<(), SocketError> {
         let ends = self.ends_towards(id, remote)?;
         let socket = self.get_mut(id)?;
@@ -150,9 +151,9 @@ impl Stack {
         self.open(now, id, ends, first, &[])
     }
 
-    /// Connects, with as much of `data` in the SYN as the peer is known to take; returns how much that is (MSG_FASTOPEN).
-    /// `remote` may be missing where [`Self::connect`] put the opening off. `waits`: the caller writes the rest as soon as
-    /// the connection is open.
+    /// Connects, with as much of `data` in the SYN as the peer is known to accept (MSG_FASTOPEN); returns that number
+    /// of bytes. `remote` may be missing if [`Self::connect`] deferred the SYN. `waits`: the caller writes the rest as
+    /// soon as the connection is open.
     pub fn connect_with(
         &mut self,
         now: Instant,
@@ -187,7 +188,7 @@ impl Stack {
         self.table.get(id).is_some_and(|socket| socket.deferred.is_some())
     }
 
-    /// Both ends of a connection that the socket is to open.
+    /// The addresses of a connection that the socket is to open.
     fn ends_towards(&mut self, id: SocketId, remote: SocketAddr) -> Result<(SocketAddr, SocketAddr), SocketError> {
         let socket = self.get_mut(id)?;
         match &mut socket.kind {
@@ -205,7 +206,7 @@ impl Stack {
         Ok((self.local_towards(bound, remote)?, remote))
     }
 
-    /// Opens the connection between these ends, which are registered.
+    /// Opens the connection between these addresses, which are registered.
     fn open(
         &mut self,
         now: Instant,
@@ -236,13 +237,13 @@ impl Stack {
         Ok(())
     }
 
-    /// The local end of a connection to `remote`.
+    /// The local address of a connection to `remote`.
     fn local_towards(&mut self, bound: Option<SocketAddr>, remote: SocketAddr) -> Result<SocketAddr, SocketError> {
         if remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
             return Err(SocketError::Invalid);
         }
         if self.config.addresses.contains(&remote.ip()) {
-            // What leaves never comes back.
+            // A packet that leaves loopback never comes back.
             return Err(SocketError::NetworkUnreachable);
         }
         let same_family = |address: &IpAddr| address.is_ipv4() == remote.is_ipv4();
@@ -261,7 +262,7 @@ impl Stack {
         Ok(SocketAddr::new(ip, port))
     }
 
-    /// Writes as much of `data` as the send buffer takes; returns how much that is.
+    /// Writes as much of `data` as the send buffer accepts, and returns that number of bytes.
     pub fn write(&mut self, now: Instant, id: SocketId, data: &[u8]) -> Result<usize, SocketError> {
         self.write_with(now, id, data, Writing::default())
     }
@@ -292,12 +293,12 @@ impl Stack {
         Ok(len)
     }
 
-    /// Reads up to `data.len()` bytes; returns how many there were. 0: the peer has sent everything.
+    /// Reads up to `data.len()` bytes and returns their number. 0 means that the peer has sent everything.
     pub fn read(&mut self, id: SocketId, data: &mut [u8]) -> Result<usize, SocketError> {
         self.take_data(id, data, true)
     }
 
-    /// Reads, but leaves the bytes where they are (MSG_PEEK).
+    /// Reads without removing the bytes (MSG_PEEK).
     pub fn peek(&mut self, id: SocketId, data: &mut [u8]) -> Result<usize, SocketError> {
         self.take_data(id, data, false)
     }
@@ -339,9 +340,9 @@ impl Stack {
         Ok(())
     }
 
-    /// The application is done with the socket: its name is void, except for [`Self::lingers`]. A connection sends
-    /// what was written and a FIN; it is reset if data was not read (RFC 2525 §2.17) or SO_LINGER is 0 s. With a
-    /// longer SO_LINGER a blocking caller waits as long as [`Self::lingers`] says so, until the time returned.
+    /// Closes the socket: its id becomes invalid, except for [`Self::lingers`]. A connection sends the written data and
+    /// a FIN; it is reset if data was not read (RFC 2525 §2.17) or SO_LINGER is 0 s. With a longer SO_LINGER a blocking
+    /// caller waits while [`Self::lingers`] holds, until the returned time.
     pub fn close(&mut self, now: Instant, id: SocketId) -> Result<Option<Instant>, SocketError> {
         let socket = self.get_mut(id)?;
         let linger = socket.settings.linger;
@@ -365,7 +366,7 @@ impl Stack {
         Ok(linger.filter(|time| !time.is_zero()).map(|time| now + time))
     }
 
-    /// Whether a closed socket still waits for the acknowledgement of what was written.
+    /// Whether a closed socket still waits for the acknowledgement of its data.
     pub fn lingers(&self, id: SocketId) -> bool {
         self.table.get(id).is_some_and(|socket| match &socket.kind {
             Kind::Stream(stream) => stream.connection.state() != State::Closed && !stream.connection.all_acknowledged(),
@@ -381,7 +382,7 @@ impl Stack {
         self.close(now, id).map(|_| ())
     }
 
-    /// Connections of a listener that nobody accepted.
+    /// Connections of a listener that nobody has accepted.
     fn children(&self, listener: SocketId) -> Vec<SocketId> {
         let waiting = match self.table.get(listener).map(|socket| &socket.kind) {
             Some(Kind::Listener(listener)) => listener.waiting.iter().copied().collect(),
@@ -452,7 +453,7 @@ impl Stack {
         Ok(())
     }
 
-    /// Whether the opening of a connection may be put off: not for a listener, and not without fast open.
+    /// Whether the SYN may be deferred: not for a listener, and not without fast open.
     fn may_defer(&self, id: SocketId) -> Result<(), SocketError> {
         match self.get(id)?.kind {
             _ if !self.config.fast_open.client => Err(SocketError::NotSupported),
@@ -466,7 +467,7 @@ impl Stack {
         Ok(&self.get(id)?.settings)
     }
 
-    /// The state of its connection; LISTEN and CLOSED where there is none.
+    /// The state of its connection; LISTEN or CLOSED without one.
     pub fn state(&self, id: SocketId) -> Result<State, SocketError> {
         Ok(match &self.get(id)?.kind {
             Kind::Fresh if self.is_deferred(id) => State::SynSent,
@@ -476,12 +477,12 @@ impl Stack {
         })
     }
 
-    /// Why the connection ended, once (SO_ERROR).
+    /// The error that ended the connection, returned once (SO_ERROR).
     pub fn take_error(&mut self, id: SocketId) -> Result<Option<SocketError>, SocketError> {
         Ok(self.get_mut(id)?.error.take())
     }
 
-    /// The operations for which the socket is ready. A caller that finds it not writable waits for room from then on, as
+    /// The operations for which the socket is ready. If it is not writable, the caller waits for room from now on, as
     /// with poll(2).
     pub fn readiness(&mut self, id: SocketId) -> Result<Readiness, SocketError> {
         let socket = self.get_mut(id)?;
@@ -511,13 +512,13 @@ impl Stack {
         })
     }
 
-    /// Local and remote address, as far as the socket has them.
+    /// Its local and remote addresses, if it has them.
     pub fn addresses(&self, id: SocketId) -> Result<(Option<SocketAddr>, Option<SocketAddr>), SocketError> {
         let socket = self.get(id)?;
         Ok((socket.local, socket.remote))
     }
 
-    /// What TCP_INFO shows.
+    /// The contents of TCP_INFO.
     pub fn info(&self, now: Instant, id: SocketId) -> Result<TcpInfo, SocketError> {
         self.stream_of(id).map(|stream| TcpInfo::of(now, stream))
     }
@@ -539,7 +540,7 @@ impl Stack {
         }
     }
 
-    /// A socket that the application holds.
+    /// The socket with this id, if the application still holds it.
     fn get(&self, id: SocketId) -> Result<&Socket, SocketError> {
         self.table.get(id).filter(|socket| !socket.orphan).ok_or(SocketError::BadSocket)
     }
@@ -549,5 +550,5 @@ impl Stack {
     }
 }
 
-/// Segments that TCP_QUICKACK makes quick at least (TCP_MAX_QUICKACKS of Linux).
+/// The least number of segments that TCP_QUICKACK acknowledges at once (TCP_MAX_QUICKACKS of Linux).
 const QUICK: u16 = 16;

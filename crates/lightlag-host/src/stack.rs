@@ -1,4 +1,4 @@
-//! The stack: which packet belongs to which socket, what leaves, and when something is due.
+//! The stack: assigns packets to sockets, and knows which packets and deadlines are due.
 
 use crate::cookies::{self, Cookies, Opening};
 use crate::error::SocketError;
@@ -18,36 +18,37 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// What a host is.
+/// The configuration of a host.
 #[derive(Clone, Debug)]
 pub struct HostConfig {
     /// Its addresses. Packets for others are dropped and counted.
     pub addresses: Vec<IpAddr>,
-    /// The TCP of sockets whose options say nothing else.
+    /// The TCP of sockets without options of their own.
     pub tcp: Config,
     /// Largest IP packet in bytes; bounds the MSS.
     pub mtu: u16,
-    /// The ECN that sockets ask for which connect, where that is not what they answer with.
+    /// The ECN that a connecting socket requests, if it differs from the mode that it accepts.
     pub connecting_ecn: Option<Mode>,
-    /// The send buffer that a socket takes by itself.
+    /// The send buffer of sockets without the option.
     pub send_buffer: SendBuffer,
-    /// A socket takes nothing more while so many bytes wait to leave for the first time (tcp_notsent_lowat of Linux).
+    /// A socket accepts no more data while this many bytes wait to leave for the first time (tcp_notsent_lowat of
+    /// Linux).
     pub not_sent_limit: u64,
-    /// Segments that leave as one burst at least (tcp_min_tso_segs of Linux): the last of a burst has the PSH flag.
+    /// The least segments of a burst (tcp_min_tso_segs of Linux). The last of a burst has the PSH flag.
     pub least_burst: u64,
-    /// A listener with too many half-open connections answers with cookies and keeps nothing (RFC 4987 §3.6; tcp_syncookies
-    /// of Linux); otherwise it drops the SYN.
+    /// A listener with too many half-open connections answers with cookies and keeps no state (RFC 4987 §3.6;
+    /// tcp_syncookies of Linux). Otherwise it drops the SYN.
     pub syn_cookies: bool,
-    /// Which ends send and take data with a SYN (RFC 7413).
+    /// The ends that send or accept data in a SYN (RFC 7413).
     pub fast_open: FastOpen,
-    /// Hop limit of what leaves.
+    /// Hop limit of sent packets.
     pub ttl: u8,
-    /// What initial sequence numbers and ephemeral ports are drawn from.
+    /// The seed of initial sequence numbers and ephemeral ports.
     pub seed: u64,
 }
 
 impl HostConfig {
-    /// A host with these addresses that behaves as Linux.
+    /// A host with these addresses that behaves like Linux.
     pub fn new(addresses: Vec<IpAddr>) -> Self {
         Self {
             addresses,
@@ -65,64 +66,64 @@ impl HostConfig {
     }
 }
 
-/// Bounds of a send buffer that tunes itself, in bytes of payload and overhead (tcp_wmem of Linux).
+/// Bounds of an autotuned send buffer, in bytes of payload and overhead (tcp_wmem of Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendBuffer {
-    /// What it begins with.
+    /// The initial size.
     pub initial: u64,
-    /// The largest.
+    /// The largest size.
     pub most: u64,
 }
 
 impl Default for SendBuffer {
-    /// Those of Linux.
+    /// The bounds of Linux.
     fn default() -> Self {
         Self { initial: 16_384, most: 4 << 20 }
     }
 }
 
-/// What became of the packets of a host.
+/// Counters of a host's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets that came.
+    /// Packets that arrived.
     pub packets_in: u64,
-    /// Packets that left.
+    /// Packets that were sent.
     pub packets_out: u64,
     /// Dropped: the packet was cut, malformed, a fragment, or had a wrong checksum.
     pub bad_packets: u64,
-    /// Dropped: something else than TCP or an ICMP message about it.
+    /// Dropped: neither TCP nor an ICMP message about it.
     pub other_protocols: u64,
-    /// Dropped: the destination is none of our addresses.
+    /// Dropped: the destination is not an address of this host.
     pub not_for_us: u64,
     /// Dropped: a SYN for a listener whose queue is full.
     pub refused_syns: u64,
-    /// SYNs that were answered with a cookie, because too many connections were half open.
+    /// SYNs answered with a cookie, because too many connections were half open.
     pub cookies_sent: u64,
-    /// Connections whose ACK brought a cookie back.
+    /// Connections opened by an ACK that brought a cookie back.
     pub cookies_taken: u64,
-    /// Resets that left for segments that belong to nothing.
+    /// Resets sent for segments without a connection.
     pub resets: u64,
     /// ICMP errors that ended an opening connection.
     pub unreachable: u64,
     /// ICMP errors that made the segments of a connection smaller.
     pub smaller_paths: u64,
-    /// Dropped: ICMP errors about nothing that is under way.
+    /// Dropped: ICMP errors that are not about a segment in flight.
     pub stray_icmp: u64,
 }
 
 /// The dynamic ports of Linux (ip_local_port_range).
 const EPHEMERAL: std::ops::Range<u16> = 32_768..61_000;
 
-/// Resets that may wait to leave: a flood of stray segments must not grow memory.
+/// The most resets that may wait to leave: a flood of stray segments must not grow memory.
 const MOST_REPLIES: usize = 1_000;
 
 /// A host without I/O.
 pub struct Stack {
     pub(crate) config: HostConfig,
     pub(crate) table: Table,
-    /// Local and remote address.
+    /// By local and remote address.
     connections: BTreeMap<(SocketAddr, SocketAddr), SocketId>,
-    /// Who may have something to send.
+    /// Sockets that may have something to send.
     ready: VecDeque<SocketId>,
     /// Whole packets that belong to no socket.
     replies: VecDeque<Vec<u8>>,
@@ -156,54 +157,54 @@ impl Stack {
         }
     }
 
-    /// What became of the packets so far.
+    /// Counters of the packets so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What the host is.
+    /// The configuration.
     pub fn config(&self) -> &HostConfig {
         &self.config
     }
 
-    /// From now on new connections behave so; those that connect ask for this ECN.
+    /// Sets the TCP of new connections, and the ECN that connecting sockets request.
     pub fn set_tcp(&mut self, tcp: Config, connecting_ecn: Mode) {
         (self.config.tcp, self.config.connecting_ecn) = (tcp, Some(connecting_ecn));
     }
 
-    /// Bounds of the send buffers that tune themselves.
+    /// Sets the bounds of autotuned send buffers.
     pub fn set_send_buffer(&mut self, bounds: SendBuffer) {
         self.config.send_buffer = bounds;
     }
 
-    /// The most that may wait unsent at sockets that say nothing else.
+    /// Sets the unsent limit of sockets without their own.
     pub fn set_not_sent_limit(&mut self, bytes: u64) {
         self.config.not_sent_limit = bytes;
     }
 
-    /// Whether listeners answer with cookies once too many connections are half open.
+    /// Sets whether listeners answer with cookies once too many connections are half open.
     pub fn set_syn_cookies(&mut self, on: bool) {
         self.config.syn_cookies = on;
     }
 
-    /// Largest IP packet in bytes, for new connections.
+    /// Sets the largest IP packet in bytes, for new connections.
     pub fn set_mtu(&mut self, bytes: u16) {
         self.config.mtu = bytes;
     }
 
-    /// Segments of a burst at least, for new connections.
+    /// Sets the least segments of a burst, for new connections.
     pub fn set_least_burst(&mut self, segments: u64) {
         self.config.least_burst = segments;
     }
 
-    /// The host has this address too.
+    /// Adds an address to the host.
     pub fn add_address(&mut self, address: IpAddr) {
         if !self.config.addresses.contains(&address) {
             self.config.addresses.push(address);
         }
     }
 
-    /// A packet arrived. Whatever it is, it is handled or counted.
+    /// Takes in a packet. Any packet is handled or counted.
     pub fn packet_in(&mut self, now: Instant, packet: &[u8]) {
         self.counters.packets_in += 1;
         match lightlag_wire::decode(packet) {
@@ -224,7 +225,7 @@ impl Stack {
             return;
         }
         if !is_unicast(remote.ip()) || remote.port() == 0 || local.port() == 0 {
-            // RFC 1122 §4.2.3.10: nobody answers these.
+            // RFC 1122 §4.2.3.10: these are never answered.
             self.counters.bad_packets += 1;
             return;
         }
@@ -235,7 +236,7 @@ impl Stack {
         match self.successor(id, segment) {
             None => {
                 if let Some(socket) = self.table.get_mut(id) {
-                    // The peer is there.
+                    // The peer is alive.
                     socket.soft_error = None;
                     if let Some(stream) = socket.stream() {
                         stream.take(now, segment, packet.ip.ecn, packet.payload);
@@ -249,17 +250,17 @@ impl Stack {
                 self.retire(id);
                 self.open_passively(now, packet, Some(initial));
             }
-            // A new connection that nobody waits for: TIME-WAIT ends first.
+            // No listener waits for the new connection: TIME-WAIT ends first.
             Some(_) => {}
         }
     }
 
-    /// The initial sequence number for the new connection that a SYN begins in TIME-WAIT.
+    /// The initial sequence number for the connection that a SYN opens in place of one in TIME-WAIT.
     fn successor(&mut self, id: SocketId, segment: &Segment) -> Option<SeqNumber> {
         self.stream_mut(id)?.connection.successor(segment)
     }
 
-    /// A segment for no connection: a SYN for a listener begins one, anything else is answered by a reset.
+    /// Handles a segment without a connection: a SYN to a listener opens one, and anything else is answered by a reset.
     fn open_passively(&mut self, now: Instant, packet: &TcpPacket<'_>, initial: Option<SeqNumber>) {
         let (local, remote) = (packet.addresses.destination, packet.addresses.source);
         let segment = &packet.segment;
@@ -299,7 +300,7 @@ impl Stack {
         self.note_early(listener, id);
     }
 
-    /// A connection of a listener, whose handshake is under way.
+    /// Adds a listener's connection whose handshake is in progress.
     fn insert_child(
         &mut self,
         listener: SocketId,
@@ -319,7 +320,7 @@ impl Stack {
         id
     }
 
-    /// The SYN-ACK that a connection would give, with a cookie for its number; the connection itself is not kept.
+    /// Sends the SYN-ACK that a connection would send, with a cookie as its number, and does not keep the connection.
     fn answer_with_cookie(&mut self, now: Instant, packet: &TcpPacket<'_>, settings: &Settings) {
         let (local, remote) = (packet.addresses.destination, packet.addresses.source);
         if self.replies.len() >= MOST_REPLIES {
@@ -329,7 +330,7 @@ impl Stack {
         let config = self.tcp_config(settings, local.ip());
         let syn = cookies::bare_syn(&packet.segment, config.timestamps);
         let opening = Opening { local, remote, number: syn.seq };
-        // RFC 9293 §3.7.1: what a peer means that names no MSS.
+        // RFC 9293 §3.7.1: the default of a peer that names no MSS.
         let mss = syn.syn_options().mss.unwrap_or(if local.is_ipv4() { 536 } else { 1_220 });
         let initial = self.cookies.make(now, &opening, mss);
         let mut connection = Connection::server(config, initial);
@@ -340,7 +341,7 @@ impl Stack {
         }
     }
 
-    /// Whether the ACK brings a cookie back: its connection goes on from there.
+    /// Opens the connection if the ACK brings a valid cookie back. Returns whether it does.
     fn open_with_cookie(&mut self, now: Instant, packet: &TcpPacket<'_>, listener: SocketId) -> bool {
         let (local, remote, ack) = (packet.addresses.destination, packet.addresses.source, &packet.segment);
         let opening = Opening { local, remote, number: ack.seq.plus(u32::MAX) };
@@ -349,7 +350,7 @@ impl Stack {
         let Some(socket) = self.table.get_mut(listener) else { return false };
         let settings = socket.settings.clone();
         if socket.listener().is_none_or(|queue| queue.waiting.len() > queue.backlog) {
-            // As with any ACK for a full queue: the peer sends its data again, which is an ACK, too.
+            // As any ACK for a full queue: the peer sends its data again, which is an ACK, too.
             self.counters.refused_syns += 1;
             return true;
         }
@@ -357,7 +358,7 @@ impl Stack {
         let syn = cookies::syn_behind(ack, mss, config.timestamps);
         let mut stream = self.stream(Connection::server(config, cookie), &settings);
         stream.take(now, &syn, Codepoint::NotEct, &[]);
-        // Its answer left long ago.
+        // Its SYN-ACK left long ago.
         while stream.poll(now, &mut Vec::new()).is_some() {}
         stream.take(now, ack, packet.ip.ecn, packet.payload);
         self.counters.cookies_taken += 1;
@@ -376,7 +377,7 @@ impl Stack {
         }
     }
 
-    /// A segment without a socket goes back to where one with these addresses came from.
+    /// Sends a segment without a socket back to the sender of a segment with these addresses.
     fn reply(&mut self, addresses: &Addresses, segment: &Segment) {
         let back = Addresses { source: addresses.destination, destination: addresses.source };
         let mut packet = Vec::new();
@@ -390,8 +391,7 @@ impl Stack {
         IpFields { ecn, ttl: self.config.ttl, identification: self.identification, dont_fragment: true }
     }
 
-    /// The next packet that leaves, into `out`; `false` if there is none now. To be called after everything that
-    /// happens, until it says so.
+    /// Writes the next packet to `out`; `false` if there is none now. Call it after every event until it returns false.
     pub fn poll_packet(&mut self, now: Instant, out: &mut Vec<u8>) -> bool {
         if let Some(reply) = self.replies.pop_front() {
             *out = reply;
@@ -426,7 +426,7 @@ impl Stack {
         true
     }
 
-    /// How many connections have something to do: all but those in TIME-WAIT.
+    /// Number of connections that are not in TIME-WAIT.
     pub fn active_connections(&self) -> usize {
         let busy = |socket: &Socket| match &socket.kind {
             Kind::Stream(stream) => !matches!(stream.connection.state(), State::Closed | State::TimeWait),
@@ -435,7 +435,7 @@ impl Stack {
         self.table.iter().filter(|(_, socket)| busy(socket)).count()
     }
 
-    /// When [`Self::handle_timeout`] wants to be called, if at all.
+    /// Time at which [`Self::handle_timeout`] must be called, if at all.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.timers.first().map(|(time, _)| *time)
     }
@@ -457,7 +457,7 @@ impl Stack {
         }
     }
 
-    /// Something happened at the socket: it may have something to send. Who connects is told at once.
+    /// Queues a socket that may have something to send. A connecting application is told at once.
     pub(crate) fn enqueue(&mut self, id: SocketId) {
         if let Some(socket) = self.table.get_mut(id)
             && !socket.queued
@@ -468,7 +468,7 @@ impl Stack {
         self.note_state(id);
     }
 
-    /// What follows from the state of a connection for its listener and its owner.
+    /// Tells listener and owner about the state of a connection.
     fn note_state(&mut self, id: SocketId) {
         let Some(socket) = self.table.get_mut(id) else { return };
         let Some(state) = socket.stream().map(|stream| stream.connection.state()) else { return };
@@ -495,7 +495,7 @@ impl Stack {
         }
     }
 
-    /// Nothing leaves at this moment: sets the timer, or forgets a socket that is no more.
+    /// No packet leaves now: sets the timer, or forgets a dead socket.
     fn settle(&mut self, id: SocketId) {
         self.note_state(id);
         let Some(socket) = self.table.get_mut(id) else { return };
@@ -527,7 +527,7 @@ impl Stack {
         }
     }
 
-    /// The pair of addresses is free again.
+    /// Frees the pair of addresses.
     fn disconnect(&mut self, id: SocketId) {
         if let Some(socket) = self.table.get(id)
             && let (Some(local), Some(remote)) = (socket.local, socket.remote)
@@ -537,18 +537,18 @@ impl Stack {
         }
     }
 
-    /// The socket is no more.
+    /// Removes the socket.
     pub(crate) fn forget(&mut self, id: SocketId) {
         self.arm(id, None);
         self.disconnect(id);
         self.table.remove(id);
     }
 
-    /// A new connection takes the place of one in TIME-WAIT.
+    /// Replaces a connection in TIME-WAIT by a new one.
     fn retire(&mut self, id: SocketId) {
         self.disconnect(id);
         let Some(socket) = self.table.get_mut(id) else { return };
-        // It ended well.
+        // The connection ended normally.
         socket.ended = true;
         if let Some(stream) = socket.stream() {
             stream.connection.abort();
@@ -556,7 +556,7 @@ impl Stack {
         self.enqueue(id);
     }
 
-    /// The socket that listens at this address: one bound to it exactly comes before one bound to all.
+    /// The socket that listens at this address. One bound to exactly this address comes before one bound to all.
     fn listener_at(&self, local: SocketAddr) -> Option<SocketId> {
         let mut found = None;
         for (id, socket) in self.table.iter() {
@@ -570,26 +570,26 @@ impl Stack {
         found
     }
 
-    /// An initial sequence number: a clock of 4 µs and an offset that only the seed tells (RFC 9293 §3.4.1).
+    /// An initial sequence number: a clock of 4 µs and an offset that only the seed determines (RFC 9293 §3.4.1).
     pub(crate) fn initial_number(&self, now: Instant, local: SocketAddr, remote: SocketAddr) -> SeqNumber {
         let offset = RandomStream::new(self.config.seed, &format!("{local} {remote}")).bits();
         SeqNumber((now.as_nanos() / 4_000).wrapping_add(offset) as u32)
     }
 
-    /// The behaviour that the settings of a socket lead to.
+    /// The TCP configuration that results from the settings of a socket.
     pub(crate) fn tcp_config(&self, settings: &Settings, local: IpAddr) -> Arc<Config> {
         let mut config = self.config.tcp.clone();
         let headers = if local.is_ipv4() { 40 } else { 60 };
         let most = self.config.mtu.saturating_sub(headers).max(1);
         config.mss = config.mss.min(most).min(settings.max_segment.unwrap_or(u16::MAX));
         config.nagle = !settings.no_delay;
-        // The socket cuts its stream itself, by what was written when.
+        // The socket cuts its stream itself, by its writes.
         (config.push, config.tso) = (false, false);
         config.congestion = settings.congestion.clone();
         config.keep_alive = settings.probing();
         config.syn_retries = settings.syn_count.unwrap_or(config.syn_retries);
         if let Some(scps) = &mut config.scps {
-            // A stream of real bytes has no room for holes: partial reliability is not offered.
+            // A stream of real bytes cannot have holes: partial reliability is not offered.
             scps.bets = None;
         }
         if config.ecn == Mode::Off && config.congestion.fixed_needs().exact_marks {
@@ -613,7 +613,7 @@ impl Stack {
         if settings.not_sent_limit.0 > 0 { settings.not_sent_limit.0 } else { self.config.not_sent_limit }
     }
 
-    /// A port that no other socket uses towards this peer.
+    /// A port that no other socket uses for this peer.
     pub(crate) fn ephemeral_port(&mut self, local: IpAddr, remote: SocketAddr) -> Option<u16> {
         for _ in EPHEMERAL {
             let port = self.next_port;
@@ -637,7 +637,7 @@ impl Stack {
         })
     }
 
-    /// Connects the pair of addresses with the socket; `false` if another one has it.
+    /// Assigns the pair of addresses to the socket; `false` if another socket has it.
     pub(crate) fn register(&mut self, local: SocketAddr, remote: SocketAddr, id: SocketId) -> bool {
         let free = !self.connections.contains_key(&(local, remote));
         if free {
@@ -668,7 +668,7 @@ impl Stack {
     }
 }
 
-/// Whether a socket bound to `bound` hears what is sent to `address`.
+/// Whether a socket bound to `bound` receives packets sent to `address`.
 fn covers(bound: IpAddr, address: IpAddr) -> bool {
     bound == address || bound.is_unspecified() && bound.is_ipv4() == address.is_ipv4()
 }

@@ -1,4 +1,4 @@
-//! For how long something held, in parts: where the time of a sender went (`tcp_chrono_start` of Linux).
+//! Stopwatches that divide up the time of a sender (`tcp_chrono_start` of Linux).
 
 use lightlag_core::{Duration, Instant};
 
@@ -10,7 +10,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Runs from now on, if it did not before.
+    /// Starts it, unless it runs already.
     pub(crate) fn start(&mut self, now: Instant) {
         self.since.get_or_insert(now);
     }
@@ -25,10 +25,10 @@ impl Stopwatch {
     }
 }
 
-/// The time of a sender. The other two are parts of the first.
+/// The division of a sender's time. The other two are parts of the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chronograph {
-    /// Something is not acknowledged.
+    /// Data is unacknowledged.
     pub(crate) busy: Stopwatch,
     /// The congestion window has room, and the peer's has none.
     pub(crate) refused: Stopwatch,
@@ -37,7 +37,7 @@ pub(crate) struct Chronograph {
 }
 
 impl Chronograph {
-    /// Everything is acknowledged.
+    /// Stops all, as everything is acknowledged.
     pub(crate) fn stopped(mut self, now: Instant) -> Self {
         for watch in [&mut self.busy, &mut self.refused, &mut self.starved] {
             watch.stop(now);

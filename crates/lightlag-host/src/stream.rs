@@ -1,4 +1,4 @@
-//! One connection with its bytes: what was written and is not acknowledged, what was received and is not read.
+//! One connection with its bytes: written and not yet acknowledged, received and not yet read.
 
 use crate::bursts::{self, Bursts, View, Written};
 use crate::ring::ByteRing;
@@ -9,35 +9,35 @@ use lightlag_core::{Codepoint, Duration, Instant};
 use lightlag_tcp::segment::Flags;
 use lightlag_tcp::{Connection, Profile, Segment, State};
 
-/// How long data may be corked at least (tcp(7): "a 200 millisecond ceiling"). In fact the kernel's probe of a closed
-/// window sends it, after one timeout (`tcp_probe0_base`).
+/// The shortest time for which data may be corked (tcp(7): "a 200 millisecond ceiling"). In fact the kernel's probe of
+/// a closed window sends it, after one timeout (`tcp_probe0_base`).
 const CORK: Duration = Duration::from_millis(200);
 
 /// Bytes of the timestamps option with its padding.
 const TIMESTAMPS: u64 = 12;
 
-/// What went through a stream, in segments and bytes of payload.
+/// Counters of a stream, in segments and bytes of payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
     /// Segments that arrived.
     pub segments_in: u64,
-    /// Of these with payload.
+    /// Those with payload.
     pub data_segments_in: u64,
-    /// Of these with payload, behind a hole and inside the window.
+    /// Those with payload above a hole and inside the window.
     pub out_of_order_in: u64,
-    /// When payload arrived last, or when the connection was established; zero before that.
+    /// Time at which payload last arrived, or at which the connection was established; zero before that.
     pub data_in_at: Instant,
-    /// When an ACK arrived last; zero before the first.
+    /// Time at which an ACK last arrived; zero before the first.
     pub ack_in_at: Instant,
-    /// When payload left last; zero before the first.
+    /// Time at which payload last left; zero before the first.
     pub data_out_at: Instant,
     /// Segments that left.
     pub segments_out: u64,
-    /// Of these with payload.
+    /// Those with payload.
     pub data_segments_out: u64,
     /// Payload that left, retransmissions included.
     pub bytes_sent: u64,
-    /// Payload that left again.
+    /// Retransmitted payload.
     pub bytes_retransmitted: u64,
     /// The longest payload that arrived in one segment.
     pub largest_in: u16,
@@ -47,14 +47,14 @@ pub struct Traffic {
 pub(crate) struct Stream {
     pub(crate) connection: Connection,
     pub(crate) traffic: Traffic,
-    /// Starts at what is acknowledged.
+    /// Starts at the first unacknowledged byte.
     outgoing: ByteRing,
-    /// End of what the application wrote, and of what the connection knows of.
+    /// End of the data that the application wrote, and of the data that the connection knows of.
     written: u64,
     offered: u64,
-    /// Starts at what the application has read.
+    /// Starts at the first byte that the application has not read.
     incoming: ByteRing,
-    /// When corked data leaves at the latest; [`Instant::MAX`] where nothing is held back.
+    /// Time at which corked data leaves at the latest; [`Instant::MAX`] if nothing is held back.
     cork_until: Instant,
     corked: bool,
     pub(crate) space: SendSpace,
@@ -63,20 +63,21 @@ pub(crate) struct Stream {
     opened: bool,
     /// An ACK or a timer may have made room in the send buffer.
     may_release: bool,
-    /// Something left since nothing more could.
+    /// A segment left since the last pause.
     left: bool,
     chronograph: Chronograph,
-    /// State, bytes in order and end of the peer's data as they were told last; how often they changed, and the state alone.
+    /// State, bytes in order and end of the peer's data as last reported; the number of changes, and of changes of the
+    /// state.
     told: (State, u64, bool),
     arrivals: u64,
     changes: u64,
     /// `tcp_min_tso_segs`.
     least_burst: u64,
-    /// Where the burst began that is leaving.
+    /// Start of the current burst.
     burst_start: u64,
-    /// Its timeouts were held against the path.
+    /// Its timeouts were blamed on the path.
     pub(crate) blamed: bool,
-    /// What leaves next at this moment: whether it does decides on the flags of what leaves now.
+    /// The next segment that leaves at this moment. Its existence decides on the flags of the current one.
     next: Option<Outgoing>,
 }
 
@@ -88,7 +89,7 @@ struct Outgoing {
     /// Its payload.
     start: u64,
     end: u64,
-    /// It left before.
+    /// It was sent before.
     again: bool,
 }
 
@@ -120,7 +121,7 @@ impl Stream {
         }
     }
 
-    /// A segment arrived.
+    /// Takes in a segment.
     pub(crate) fn take(&mut self, now: Instant, segment: &Segment, codepoint: Codepoint, payload: &[u8]) {
         self.traffic.segments_in += 1;
         self.traffic.data_segments_in += u64::from(!payload.is_empty());
@@ -131,7 +132,7 @@ impl Stream {
         let (ended, taken_until) = (connection.knows_end(), connection.taken_until());
         let opens = matches!(connection.state(), State::Listen | State::SynSent);
         if opens && segment.flags.has(Flags::SYN) && segment.len > 0 {
-            // The connection takes it, or drops it, when it opens.
+            // The connection accepts or drops it when it opens.
             self.incoming.put(0, payload);
         }
         if segment.flags.has(Flags::ACK) {
@@ -146,7 +147,7 @@ impl Stream {
         if (connection.held() > held || connection.knows_end() != ended)
             && let Some(offset) = offset
         {
-            // It was taken, from what was expected on.
+            // It was accepted, from the expected offset on.
             let from = offset.max(nxt);
             let until = (offset + payload.len() as u64).min(taken_until);
             if let Some(taken) = payload.get((from - offset) as usize..(until - offset) as usize) {
@@ -163,12 +164,13 @@ impl Stream {
             self.chronograph = self.chronograph.stopped(now);
         }
         if self.offered < self.written {
-            // What MSG_MORE holds back goes with the next ACK; what is corked may wait for a timeout from now on.
+            // Data held back by MSG_MORE leaves with the next ACK; corked data may wait for a timeout from now on.
             if self.corked { self.limit_hold(now) } else { self.offer_all() }
         }
     }
 
-    /// The connection may have opened: the peer's silence and the send buffer are reckoned from here (`tcp_init_transfer`).
+    /// Notes that the connection may have opened: the peer's silence and the send buffer are measured from here
+    /// (`tcp_init_transfer`).
     fn note_opened(&mut self, now: Instant) {
         use State::{Closed, Listen, SynReceived, SynSent};
         self.opened = !matches!(self.connection.state(), Closed | Listen | SynSent | SynReceived);
@@ -178,8 +180,8 @@ impl Stream {
         }
     }
 
-    /// The next segment, how its packet is marked, and its payload, which replaces what is in `payload`. To be called
-    /// until it gives nothing.
+    /// The next segment, its ECN codepoint, and its payload, which replaces the contents of `payload`. Call it until it
+    /// returns none.
     pub(crate) fn poll(&mut self, now: Instant, payload: &mut Vec<u8>) -> Option<(Segment, Codepoint)> {
         payload.clear();
         let mut out = match self.next.take() {
@@ -204,7 +206,7 @@ impl Stream {
         Some((out.segment, out.codepoint))
     }
 
-    /// Nothing leaves any more at this moment: who waits is told, and what held the window back is noted.
+    /// No more segments leave at this moment: tells a waiting application, and notes the limit of the window.
     fn rest(&mut self, now: Instant) {
         let left = std::mem::take(&mut self.left);
         let may_release = std::mem::take(&mut self.may_release);
@@ -217,7 +219,7 @@ impl Stream {
         self.changes += u64::from(self.told.0 != state);
     }
 
-    /// Something left or may have made room: what holds the sender back now (`tcp_write_xmit`, `tcp_cwnd_validate`,
+    /// Notes the sender's current limit after segments left or room was made (`tcp_write_xmit`, `tcp_cwnd_validate`,
     /// `tcp_check_space`).
     fn note_limits(&mut self, now: Instant, left: bool, may_release: bool) {
         let state = self.connection.snapshot();
@@ -234,7 +236,7 @@ impl Stream {
         }
         let has_window = state.inflight < state.cwnd;
         if left && has_window && unsent == 0 && self.may_write() {
-            // The network waits for data, which waits for the buffer.
+            // The network waits for data, and the application waits for room in the buffer.
             self.chronograph.starved.start(now);
         }
         if may_release {
@@ -248,12 +250,12 @@ impl Stream {
         }
     }
 
-    /// How often a reader was woken, and a writer.
+    /// Number of times that a reader was woken, and that a writer was.
     pub(crate) fn wakes(&self) -> (u64, u64) {
         (self.arrivals, self.changes + self.space.released())
     }
 
-    /// The send buffer follows the window (`tcp_sndbuf_expand`).
+    /// Adapts the send buffer to the window (`tcp_sndbuf_expand`).
     fn expand(&mut self) {
         let (state, details) = (self.connection.snapshot(), self.connection.details());
         let segments = (state.cwnd / state.segment_size.max(1)).max(u64::from(details.reordering) + 1);
@@ -266,7 +268,7 @@ impl Stream {
         Queued { bytes: self.unacknowledged(), unsent: self.unsent(), buffers }
     }
 
-    /// Whether there is room to write; if not, somebody waits for it.
+    /// Whether there is room to write. If not, the application waits for it.
     pub(crate) fn finds_room(&mut self) -> bool {
         let room = self.space.is_writable(&self.queued());
         if !room {
@@ -298,7 +300,7 @@ impl Stream {
         Some(Outgoing { segment, codepoint, start, end: start + len, again: start < sent })
     }
 
-    /// Whether a segment with data asks the peer to hand it over: the last of a write, or of a burst (as Linux).
+    /// Whether a segment with data has PSH: the last of a write or of a burst (as in Linux).
     fn pushes(&mut self, out: &Outgoing) -> bool {
         let asks = self.bursts.asks(out.end);
         if self.connection.config().profile != Profile::Linux {
@@ -318,14 +320,14 @@ impl Stream {
         asks || !lone
     }
 
-    /// Bytes that leave as one burst now.
+    /// Bytes of a burst sent now.
     fn burst(&self) -> u64 {
         let state = self.connection.snapshot();
         let segment = state.segment_size.max(1);
         bursts::burst(state.cwnd, state.ssthresh, segment, state.srtt, state.min_rtt, self.least_burst)
     }
 
-    /// What the cutting of a write depends on.
+    /// The state that the cutting of a write depends on.
     fn view(&self) -> View {
         let state = self.connection.snapshot();
         let segment = state.segment_size.max(1);
@@ -348,7 +350,7 @@ impl Stream {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         if self.cork_until <= now {
-            // The probe of a window asks for a push (`tcp_write_wakeup`).
+            // A window probe asks for a push (`tcp_write_wakeup`).
             self.bursts.push_at(self.written);
             self.offer_all();
         }
@@ -363,8 +365,8 @@ impl Stream {
         matches!(self.connection.state(), State::Established | State::CloseWait)
     }
 
-    /// The application writes; returns how much of it the send buffer takes. As on Linux that may be more than its limit:
-    /// what was begun is filled.
+    /// Writes data and returns how much of it the send buffer accepts. As on Linux that may exceed the limit: a buffer
+    /// that was started is filled.
     pub(crate) fn write(&mut self, now: Instant, data: &[u8], how: Writing) -> usize {
         let (start, una, view) = (self.written, self.outgoing.start(), self.view());
         let Writing { more, ends_record } = how;
@@ -391,8 +393,7 @@ impl Stream {
         len
     }
 
-    /// The application writes what leaves with the SYN: a buffer of its own, to which nothing is appended
-    /// (`tcp_send_syn_data`).
+    /// Writes data that leaves with the SYN, in a buffer of its own to which nothing is appended (`tcp_send_syn_data`).
     pub(crate) fn write_early(&mut self, now: Instant, data: &[u8]) {
         let end = data.len() as u64;
         let written = Written { start: 0, end, more: false, ends_record: true };
@@ -404,12 +405,12 @@ impl Stream {
         self.offer_all();
     }
 
-    /// Tells the connection of what may leave.
+    /// Tells the connection which data may leave.
     pub(crate) fn offer(&mut self, now: Instant) {
         if self.corked { self.offer_whole(now) } else { self.offer_all() }
     }
 
-    /// Only full segments may leave; the rest waits.
+    /// Offers only full segments; the rest waits.
     fn offer_whole(&mut self, now: Instant) {
         let (sent, size) = (self.connection.sent(), u64::from(self.connection.segment_size()));
         let whole = sent + (self.written - sent) / size * size;
@@ -420,7 +421,7 @@ impl Stream {
         self.limit_hold(now);
     }
 
-    /// What is held back leaves after a timeout, once nothing is in flight.
+    /// Data held back leaves after a timeout, once nothing is in flight.
     fn limit_hold(&mut self, now: Instant) {
         let idle = self.connection.acknowledged() == self.connection.sent() && self.offered == self.connection.sent();
         if self.offered < self.written && self.cork_until == Instant::MAX && idle {
@@ -428,7 +429,7 @@ impl Stream {
         }
     }
 
-    /// Everything may leave now, corked or not (TCP_NODELAY).
+    /// Offers all data, corked or not (TCP_NODELAY).
     pub(crate) fn push(&mut self) {
         self.offer_all();
     }
@@ -446,7 +447,7 @@ impl Stream {
         self.offer(now);
     }
 
-    /// The application writes nothing more.
+    /// Closes the stream for writing.
     pub(crate) fn finish(&mut self) {
         self.offer_all();
         self.connection.close();
@@ -457,7 +458,7 @@ impl Stream {
         self.connection.unread()
     }
 
-    /// The application reads; returns how many bytes there were.
+    /// Reads bytes and returns their number.
     pub(crate) fn read(&mut self, data: &mut [u8]) -> usize {
         let len = self.peek(data);
         let len = self.connection.read(len as u64) as usize;
@@ -465,7 +466,7 @@ impl Stream {
         len
     }
 
-    /// As [`Self::read`], but the bytes stay.
+    /// As [`Self::read`], without removing the bytes.
     pub(crate) fn peek(&self, data: &mut [u8]) -> usize {
         let len = (data.len() as u64).min(self.unread()) as usize;
         if len > 0 {
@@ -474,17 +475,17 @@ impl Stream {
         len
     }
 
-    /// Whether the peer has sent everything, and all of it was read.
+    /// Whether the peer has sent everything, and all of it has been read.
     pub(crate) fn at_end(&self) -> bool {
         self.connection.peer_closed() && self.unread() == 0
     }
 
-    /// Bytes that the application wrote and the peer did not acknowledge.
+    /// Written bytes that the peer has not acknowledged.
     pub(crate) fn unacknowledged(&self) -> u64 {
         self.written - self.connection.acknowledged()
     }
 
-    /// Bytes that the application wrote and that never left.
+    /// Written bytes that were never sent.
     pub(crate) fn unsent(&self) -> u64 {
         self.written - self.connection.sent()
     }

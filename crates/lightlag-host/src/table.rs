@@ -1,4 +1,4 @@
-//! The sockets of a host by their names: number, address, pair of addresses.
+//! The sockets of a host by number, by address and by pair of addresses.
 
 use crate::error::SocketError;
 use crate::fast_open::Pending;
@@ -7,14 +7,14 @@ use crate::stream::Stream;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// Names a socket. A name is never used again.
+/// The id of a socket. An id is never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SocketId {
     index: u32,
     generation: u32,
 }
 
-/// What a socket is.
+/// The kind of a socket.
 pub(crate) enum Kind {
     /// Neither connected nor listening yet.
     Fresh,
@@ -27,15 +27,15 @@ pub(crate) enum Kind {
 /// A listening socket.
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
-    /// How many connections may wait to be accepted.
+    /// Number of connections that may wait to be accepted.
     pub(crate) backlog: usize,
-    /// Connections whose handshake is under way.
+    /// Connections whose handshake is in progress.
     pub(crate) opening: usize,
-    /// Established and not accepted.
+    /// Connections established and not yet accepted.
     pub(crate) waiting: VecDeque<SocketId>,
-    /// How many there were.
+    /// Number of connections so far.
     pub(crate) arrivals: u64,
-    /// How many may wait for their client's ACK with data that came with a SYN, where no option says so.
+    /// Number of connections with early data that may wait for their client's ACK, unless an option sets it.
     pub(crate) fast_open: usize,
     pub(crate) fast: Pending,
 }
@@ -46,15 +46,15 @@ pub(crate) struct Socket {
     pub(crate) settings: Settings,
     pub(crate) local: Option<SocketAddr>,
     pub(crate) remote: Option<SocketAddr>,
-    /// What the application has not been told yet.
+    /// The error that the application has not seen yet.
     pub(crate) error: Option<SocketError>,
-    /// What a router said since the peer was heard last: the reason if the connection times out.
+    /// The error that a router reported since the peer was last heard: the reason if the connection times out.
     pub(crate) soft_error: Option<SocketError>,
-    /// The listener that it is to be accepted from, until its handshake is over.
+    /// The listener that will accept it, until its handshake is complete.
     pub(crate) parent: Option<SocketId>,
-    /// The listener whose count of connections with early data it is in, until its client's ACK.
+    /// The listener that counts its early data, until its client's ACK.
     pub(crate) fast_parent: Option<SocketId>,
-    /// Where its first write connects to (TCP_FASTOPEN_CONNECT).
+    /// The address to which its first write connects (TCP_FASTOPEN_CONNECT).
     pub(crate) deferred: Option<SocketAddr>,
     /// The application closed it.
     pub(crate) orphan: bool,
@@ -62,11 +62,11 @@ pub(crate) struct Socket {
     pub(crate) read_shut: bool,
     /// The application writes no more.
     pub(crate) write_shut: bool,
-    /// Its connection ended, and the application would have been told why.
+    /// Its connection ended, and the application would have been told the reason.
     pub(crate) ended: bool,
-    /// It stands in the queue of those that may have something to send.
+    /// It is in the queue of sockets that may have something to send.
     pub(crate) queued: bool,
-    /// The deadline it stands for in the queue of timers.
+    /// Its deadline in the queue of timers.
     pub(crate) armed: Option<lightlag_core::Instant>,
 }
 

@@ -1,5 +1,5 @@
-//! Data with a SYN (RFC 7413): cookies, what the application sees before the handshake ends, and what happens when the
-//! path or the server does not play along.
+//! Data in a SYN (RFC 7413): cookies, the application's view before the handshake ends, and paths or servers that do
+//! not cooperate.
 
 use crate::world::{CLIENT, Pipe, SERVER, World, address, pattern, socket_address};
 use lightlag_core::{Duration, Instant};
@@ -20,7 +20,7 @@ fn world() -> World {
     World::new(Pipe::CLEAN, everywhere)
 }
 
-/// A socket that opens with this data, and how much of it leaves with the SYN.
+/// Opens a socket with this data. Returns how much of it leaves with the SYN.
 fn open(world: &mut World, data: &[u8]) -> (SocketId, usize) {
     let socket = world.stacks[CLIENT].socket();
     let to = socket_address(SERVER, 80);
@@ -106,7 +106,7 @@ fn a_connect_that_is_put_off_opens_with_the_first_write() {
     world.run(SECOND);
     let server = world.stacks[SERVER].accept(listener).unwrap();
     assert_eq!(read(&mut world, SERVER, server).unwrap(), b"request");
-    // A socket that never writes goes without a word, and its addresses are free again.
+    // A socket that never writes closes silently, and its addresses are free again.
     let unused = world.stacks[CLIENT].socket();
     world.stacks[CLIENT].set_option(world.now, unused, &SocketOption::FastOpenConnect(true)).unwrap();
     world.stacks[CLIENT].connect(world.now, unused, socket_address(SERVER, 80)).unwrap();
@@ -221,7 +221,7 @@ fn a_reset_connection_counts_for_a_minute() {
     };
     let (client, accepted) = early(&mut world);
     let accepted = accepted.expect("the first");
-    // The SYN-ACK finds nobody, so that a reset answers it.
+    // The SYN-ACK finds no socket, so it is answered by a reset.
     world.stacks[CLIENT].close(world.now, client).unwrap();
     world.run(SECOND);
     assert_eq!(read(&mut world, SERVER, accepted).unwrap(), b"request", "it is read all the same");

@@ -1,4 +1,4 @@
-//! A flood of SYNs from addresses that nobody has (RFC 4987).
+//! A flood of SYNs from invented addresses (RFC 4987).
 
 use crate::world::{CLIENT, Pipe, SERVER, World, socket_address};
 use lightlag_core::Duration;
@@ -8,10 +8,10 @@ use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions, Timestamps};
 use lightlag_wire::{Addresses, IpFields};
 use std::net::SocketAddr;
 
-/// How many connections may be half open: the backlog and one.
+/// The most half-open connections: the backlog and one.
 const BACKLOG: usize = 128;
 
-/// A segment from an invented address, and what the server does with it.
+/// Sends a segment from an invented address to the server.
 fn inject(world: &mut World, number: u32, segment: &Segment) {
     let [_, _, high, low] = number.to_be_bytes();
     let source = SocketAddr::from(([10, 66, high, low], 1_024 + (number % 60_000) as u16));
@@ -22,7 +22,7 @@ fn inject(world: &mut World, number: u32, segment: &Segment) {
     while world.stacks[SERVER].poll_packet(world.now, &mut packet) {}
 }
 
-/// A listener under a flood of so many SYNs.
+/// A listener under a flood of this many SYNs.
 fn flooded(syns: u32) -> (World, SocketId) {
     let mut world = World::new(Pipe::CLEAN, |_, _| {});
     let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), BACKLOG).unwrap();
@@ -41,7 +41,7 @@ fn a_flood_is_answered_with_cookies_and_costs_no_memory() {
     let counters = *world.stacks[SERVER].counters();
     assert_eq!((counters.cookies_sent, counters.refused_syns), (20_000 - BACKLOG as u64 - 1, 0));
     assert_eq!(world.stacks[SERVER].active_connections(), BACKLOG + 1);
-    // Guesses of what a cookie might be.
+    // Guesses at a cookie.
     for number in 0..5_000_u32 {
         let guess = SeqNumber(number.wrapping_mul(0x9e37_79b9));
         inject(&mut world, number + 30_000, &Segment::new(SeqNumber(1), guess, 1_000, Flags::ACK));

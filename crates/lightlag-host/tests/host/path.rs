@@ -1,4 +1,4 @@
-//! What routers say about segments under way: RFC 1191, RFC 8201, RFC 5927, RFC 5461.
+//! Errors that routers report about segments in flight: RFC 1191, RFC 8201, RFC 5927, RFC 5461.
 
 use super::world::{CLIENT, Pipe, SERVER, World, pattern};
 use lightlag_control::congestion::Choice;
@@ -20,14 +20,14 @@ fn counters(world: &World) -> Counters {
     *world.stacks[CLIENT].counters()
 }
 
-/// The router complains to the client about this packet of it.
+/// The router reports an error about this packet to the client.
 fn complain(world: &mut World, error: Error, packet: &[u8]) {
     let mut complaint = Vec::new();
     icmp::encode(&mut complaint, router(packet[0] >> 4 == 6), error, packet).unwrap();
     world.stacks[CLIENT].packet_in(world.now, &complaint);
 }
 
-/// What the client sends now.
+/// The packets that the client sends now.
 fn leaving(world: &mut World) -> Vec<Vec<u8>> {
     let (mut packet, mut found) = (Vec::new(), Vec::new());
     while world.stacks[CLIENT].poll_packet(world.now, &mut packet) {
@@ -36,7 +36,7 @@ fn leaving(world: &mut World) -> Vec<Vec<u8>> {
     found
 }
 
-/// Sends `data` to the server over a link with an MTU, whose router says `told` of it. Returns what arrived.
+/// Sends `data` to the server over a link with an MTU, whose router reports `told`. Returns the data that arrived.
 fn through(world: &mut World, client: SocketId, server: SocketId, data: &[u8], mtu: usize, told: u32) -> Vec<u8> {
     let (mut written, mut arrived, mut buffer) = (0, Vec::new(), [0; 10_000]);
     let end = world.now + Duration::from_secs(600);
@@ -88,7 +88,7 @@ fn the_window_stays_and_what_was_outstanding_leaves_at_once() {
     let lengths: Vec<u16> = leaving(&mut world).iter().map(|p| lightlag_wire::decode(p).unwrap().segment.len).collect();
     assert_eq!(lengths, [1_000, 448, 1_000, 448, 1_000, 448, 1_000, 448]);
     let after = world.stacks[CLIENT].info(world.now, client).unwrap();
-    // Ten segments of 1,448 bytes are 14 whole ones of 1,000.
+    // Ten segments of 1,448 bytes are 14 full ones of 1,000.
     assert_eq!((before.snd_cwnd, after.snd_cwnd), (10, 14));
     assert_eq!((after.snd_ssthresh, after.total_retrans), (before.snd_ssthresh, 8));
 }
@@ -99,7 +99,7 @@ fn a_forged_complaint_is_counted_and_changes_nothing() {
     let (client, _, _) = world.connect(false);
     world.stacks[CLIENT].write(world.now, client, &[1; 3_000]).unwrap();
     let packets = leaving(&mut world);
-    // A number that is not under way, before and behind what is (RFC 5927 §4.1).
+    // A number before the data in flight, and one after it (RFC 5927 §4.1).
     for change in [-1, 3_000] {
         let mut forged = packets[0].clone();
         let seq = u32::from_be_bytes([forged[24], forged[25], forged[26], forged[27]]);
@@ -108,7 +108,7 @@ fn a_forged_complaint_is_counted_and_changes_nothing() {
         complain(&mut world, Error::PortUnreachable, &forged);
     }
     assert_eq!((counters(&world).stray_icmp, counters(&world).smaller_paths), (4, 0));
-    // A path that takes more, and one that takes less than every path does.
+    // A path with a larger MTU, and one with a smaller MTU than any path has.
     complain(&mut world, Error::PacketTooBig { mtu: 9_000 }, &packets[0]);
     assert_eq!(world.stacks[CLIENT].info(world.now, client).unwrap().snd_mss, 1_448);
     complain(&mut world, Error::PacketTooBig { mtu: 68 }, &packets[0]);

@@ -1,4 +1,4 @@
-//! A peer of single segments, for what no right TCP does.
+//! A peer that sends single segments, including those that no correct TCP sends.
 
 use super::world::{SERVER, World, address, socket_address};
 use lightlag_core::{Bytes, Duration};
@@ -13,7 +13,7 @@ const PORT: u16 = 4_000;
 
 /// The end of a connection to the server that a test plays itself.
 pub struct Peer {
-    /// The next number that the server sends.
+    /// The next sequence number that the server sends.
     pub expected: SeqNumber,
 }
 
@@ -22,7 +22,7 @@ impl Peer {
         ([10, 9, 0, 7], PORT).into()
     }
 
-    /// An accepted connection; the peer's data begins with number 1.
+    /// An accepted connection. The peer's data starts at number 1.
     pub fn connect(world: &mut World) -> (Self, SocketId) {
         Self::connect_with(world, b"")
     }
@@ -38,7 +38,7 @@ impl Peer {
         (peer, world.stacks[SERVER].accept(listener).unwrap())
     }
 
-    /// A segment of the peer.
+    /// Sends a segment of the peer.
     pub fn send(&self, world: &mut World, seq: u32, flags: Flags, payload: &[u8]) {
         let addresses = Addresses { source: Self::end(), destination: SocketAddr::new(address(SERVER, false), 80) };
         let mut segment = Segment::new(SeqNumber(seq), self.expected, 60_000, flags);
@@ -48,7 +48,7 @@ impl Peer {
         world.stacks[SERVER].packet_in(world.now, &packet);
     }
 
-    /// What the server sends now.
+    /// The packets that the server sends now.
     pub fn packets(&self, world: &mut World) -> Vec<Vec<u8>> {
         let (mut packet, mut found) = (Vec::new(), Vec::new());
         while world.stacks[SERVER].poll_packet(world.now, &mut packet) {
@@ -57,7 +57,7 @@ impl Peer {
         found
     }
 
-    /// As [`Self::packets`], read.
+    /// The segments of [`Self::packets`].
     pub fn segments(&self, world: &mut World) -> Vec<Segment> {
         self.packets(world).iter().map(|packet| lightlag_wire::decode(packet).unwrap().segment).collect()
     }

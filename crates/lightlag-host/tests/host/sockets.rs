@@ -1,4 +1,4 @@
-//! The calls of the socket interface, and what the packets do to them.
+//! The calls of the socket interface, and their effect on packets.
 
 use crate::world::{CLIENT, Pipe, SERVER, World, address, pattern, socket_address};
 use lightlag_core::{Bytes, Duration};
@@ -113,7 +113,7 @@ fn time_wait_ends_and_its_addresses_are_free_before_for_a_newer_connection() {
     world.run(SECOND);
     world.stacks[CLIENT].close(world.now, client).unwrap();
     world.run(SECOND);
-    // The server is in TIME-WAIT; the client takes the same port again.
+    // The server is in TIME-WAIT; the client uses the same port again.
     let client = world.stacks[CLIENT].socket();
     world.stacks[CLIENT].bind(client, socket_address(CLIENT, port)).unwrap();
     world.stacks[CLIENT].connect(world.now, client, socket_address(SERVER, 80)).unwrap();
@@ -297,7 +297,7 @@ fn a_send_buffer_takes_no_more_once_it_is_full() {
     let mut world = world();
     let (client, server, _) = world.connect(false);
     world.stacks[CLIENT].set_option(world.now, client, &SocketOption::SendBuffer(Bytes(5_000))).unwrap();
-    // What was begun is filled: up to half the peer's window, besides what left meanwhile.
+    // The buffer that was started is filled, up to half the peer's window, in addition to the data that left meanwhile.
     let taken = world.stacks[CLIENT].write(world.now, client, &[0; 80_000]).unwrap();
     assert!((5_000..=10 * 1_448 + 65_535 / 2).contains(&taken), "{taken}");
     assert_eq!(world.stacks[CLIENT].write(world.now, client, &[0; 8_000]), Err(SocketError::WouldBlock));
@@ -379,7 +379,7 @@ fn the_last_segment_of_a_burst_and_of_a_write_asks_for_a_push() {
     world.stacks[CLIENT].set_option(world.now, client, &SocketOption::NoDelay(true)).unwrap();
     world.stacks[CLIENT].write(world.now, client, &[0; 5 * 1_448 + 10]).unwrap();
     let full = 1_448;
-    // Two segments a burst on a path so slow; the last one is the end of the write.
+    // Two segments a burst on such a slow path; the last one ends the write.
     let expected = [(full, false), (full, true), (full, false), (full, true), (full, false), (10, true)];
     assert_eq!(leaving(&mut world, CLIENT), expected);
 }
@@ -409,7 +409,7 @@ fn what_may_wait_unsent_bounds_writes_and_wakes_a_writer_at_half_of_it() {
     let (client, _, _) = world.connect(false);
     world.stacks[CLIENT].set_option(world.now, client, &SocketOption::NotSentLimit(Bytes(4_000))).unwrap();
     world.connected[SERVER] = false;
-    // The first ten segments leave; the kernel's buffer of half the peer's window that has begun is filled.
+    // The first ten segments leave; the kernel's buffer, which holds half the peer's window, is filled.
     let taken = world.stacks[CLIENT].write(world.now, client, &[0; 200_000]).unwrap() as u64;
     world.flush();
     let unsent = world.stacks[CLIENT].info(world.now, client).unwrap().notsent_bytes;
@@ -468,7 +468,7 @@ fn times_of_business_count_until_everything_is_acknowledged() {
     assert!(info(&world, SERVER, server).last_data_recv >= SECOND, "from the handshake on, {opened:?}");
     world.stacks[CLIENT].write(world.now, client, &[0; 3 * 1_448]).unwrap();
     world.run(SECOND);
-    // One round trip of 20 ms; the first ACKs do not wait.
+    // One round trip of 20 ms; the first ACKs are not delayed.
     assert_eq!(info(&world, CLIENT, client).busy_time, Duration::from_millis(20));
     assert_eq!(info(&world, CLIENT, client).sndbuf_limited, Duration::ZERO);
     assert!(info(&world, SERVER, server).last_data_recv < SECOND);

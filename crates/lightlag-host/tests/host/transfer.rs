@@ -1,4 +1,4 @@
-//! Bytes arrive as they were written, whatever the pipe does.
+//! Bytes arrive as they were written, whatever the pipe does to packets.
 
 use crate::world::{CLIENT, Pipe, SERVER, World, pattern};
 use lightlag_core::{Bytes, Duration};

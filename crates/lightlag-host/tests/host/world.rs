@@ -6,30 +6,30 @@ use lightlag_tcp::State;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// Client and server.
+/// The host that connects.
 pub const CLIENT: usize = 0;
-/// The other one.
+/// The host that listens.
 pub const SERVER: usize = 1;
 
-/// What the pipe does to a packet.
+/// The effects of the pipe on a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipe {
-    /// One way.
+    /// Delay one way.
     pub delay: Duration,
-    /// Added at random, up to so much: packets overtake each other.
+    /// Random extra delay, up to this much: packets overtake each other.
     pub jitter: Duration,
-    /// How likely a packet is lost, and how likely it comes twice.
+    /// Probability of a loss.
     pub loss: f64,
-    /// Whether one comes twice.
+    /// Probability of a duplicate.
     pub twice: f64,
 }
 
 impl Pipe {
-    /// 10 ms, and nothing happens.
+    /// 10 ms, without loss, jitter or duplicates.
     pub const CLEAN: Self = Self { delay: Duration::from_millis(10), jitter: Duration::ZERO, loss: 0.0, twice: 0.0 };
 }
 
-/// Everything.
+/// Two hosts, the pipe and the clock.
 pub struct World {
     pub stacks: [Stack; 2],
     pub now: Instant,
@@ -74,7 +74,7 @@ impl World {
         self
     }
 
-    /// What waits in the stacks goes into the pipe.
+    /// Moves waiting packets from the stacks into the pipe.
     pub fn flush(&mut self) {
         let mut packet = Vec::new();
         for from in [CLIENT, SERVER] {
@@ -92,14 +92,14 @@ impl World {
         }
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub fn next(&self) -> Option<Instant> {
         let arrival = self.under_way.first_key_value().map(|((at, _), _)| *at);
         let timers = self.stacks.iter().filter_map(Stack::poll_timeout);
         arrival.into_iter().chain(timers).min()
     }
 
-    /// Goes on to what happens next; `false` if nothing ever will before `end`.
+    /// Advances to the next event; `false` if there is none before `end`.
     pub fn step(&mut self, end: Instant) -> bool {
         self.flush();
         let Some(next) = self.next().filter(|next| *next <= end) else {
@@ -138,7 +138,8 @@ impl World {
             match self.stacks[SERVER].accept(listener) {
                 Ok(server) if self.stacks[CLIENT].state(client) == Ok(State::Established) => break server,
                 Ok(server) => {
-                    // The SYN-ACK was overtaken or lost; the server's data shows the client that it is open.
+                    // The SYN-ACK was overtaken or lost; the server's data shows the client that the connection is
+                    // open.
                     while self.stacks[CLIENT].state(client) != Ok(State::Established) && self.step(end) {}
                     break server;
                 }
@@ -149,7 +150,7 @@ impl World {
         (client, server, listener)
     }
 
-    /// Writes all of `data`, as time goes on, and returns what arrives at the other end until it closes.
+    /// Writes all of `data` as time advances. Returns the data that arrives at the other end until it closes.
     pub fn send(&mut self, from: (usize, SocketId), to: (usize, SocketId), data: &[u8]) -> Vec<u8> {
         let mut arrived = Vec::new();
         let mut written = 0;
@@ -177,7 +178,7 @@ impl World {
     }
 }
 
-/// Bytes that repeat only after a long time.
+/// Bytes with a long period.
 pub fn pattern(len: usize, seed: u64) -> Vec<u8> {
     let mut random = RandomStream::new(seed, "pattern");
     let mut data: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| random.bits().to_le_bytes()).collect();

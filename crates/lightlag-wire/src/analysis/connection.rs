@@ -9,7 +9,7 @@ use lightlag_tcp::Segment;
 use lightlag_tcp::segment::Flags;
 use serde::Serialize;
 
-/// How a connection ended.
+/// The end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {

@@ -54,7 +54,7 @@ pub struct Connection {
     pub start_s: f64,
     /// Seconds from its first to its last packet.
     pub duration_s: f64,
-    /// How it ended.
+    /// Its end.
     pub state: State,
     /// Time from the SYN to the ACK that completes the handshake, in seconds; `None` if one of the three was sent
     /// twice.
