@@ -1,4 +1,4 @@
-//! The engine alone: links and the event queue, with packets that nobody opens.
+//! The engine alone: links and the event queue, with packets whose contents do not matter.
 
 use crate::measure::{Sample, cpu_seconds, max_rss_kib};
 use lightlag_core::{Codepoint, Duration, Entity, EventQueue, Instant, RandomStream, Rate};
@@ -11,8 +11,7 @@ type Body = [u32; 13];
 const SIZE: u16 = 1500;
 const OPERATIONS: u64 = 2_000_000;
 
-/// Links, each with as many packets on the way: every packet that arrives is sent on over the next link of its own
-/// way round.
+/// Links with equally many packets each. Every packet that arrives is sent on over the next link of its own route.
 struct Roundabout {
     links: Vec<ComputedLink<Body>>,
     queue: EventQueue,
@@ -23,7 +22,7 @@ impl Roundabout {
         let serialisation = Duration::from_micros(12);
         let config = LinkConfig {
             rate: Rate::from_mbps(1000),
-            // Half busy: a packet is on its way twice as long as all packets of a link take to be sent.
+            // Half of the capacity: a packet travels for twice the time in which a link sends all its packets.
             delay: serialisation * u64::from(2 * packets),
             queue: QueueLimit::Packets(u64::MAX),
             header: 0,
@@ -34,7 +33,7 @@ impl Roundabout {
             let mut link = ComputedLink::new(config, LossProcess::new(&Loss::None, RandomStream::new(1, "no loss")));
             let mut now = Instant::from_nanos(random.bits() % 1_000_000);
             for _ in 0..packets {
-                // Its stride: how many links further on it goes each time.
+                // Its stride: number of links by which it moves on each time.
                 let flow = 1 + (random.bits() % u64::from(links.max(2) - 1)) as u32;
                 let packet = Packet {
                     destination: NodeId(0),
@@ -83,7 +82,7 @@ pub fn measure(side: u32) -> Sample {
     Sample { packet_hops: OPERATIONS, events: OPERATIONS, cpu_s, entities: u64::from(side), max_rss_kib: max_rss_kib() }
 }
 
-/// Measures a queue of so many entities alone: take the earliest entry out, put it back.
+/// Measures only a queue of this many entities: take the earliest entry out, put it back.
 pub fn floor(entities: u64) -> Sample {
     let mut queue = EventQueue::new(entities as usize);
     let mut random = RandomStream::new(1, "floor");

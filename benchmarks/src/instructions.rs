@@ -1,16 +1,16 @@
-//! Instructions a packet-hop, counted by callgrind: load on the machine cannot bend them.
+//! Instructions per packet-hop, counted by callgrind: load on the machine cannot change them.
 
 use crate::measure::Sample;
 use std::process::{Command, ExitCode};
 
-/// The value that the repository keeps.
+/// The file with the kept value.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
-/// How far above it the count may rise.
+/// The count may exceed the kept value by this factor.
 const TOLERANCE: f64 = 1.05;
-/// Two lengths of `dumbbell-8`: their difference has no start-up in it.
+/// Two lengths of `dumbbell-8`. Their difference excludes the start-up.
 const LENGTHS: [&str; 2] = ["2 s", "12 s"];
 
-/// Instructions a packet-hop of `dumbbell-8`, if valgrind is there.
+/// Instructions per packet-hop of `dumbbell-8`, if valgrind is installed.
 pub fn count() -> Result<f64, String> {
     let [short, long] = LENGTHS.map(counted);
     let ((short, few), (long, many)) = (short?, long?);

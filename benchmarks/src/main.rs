@@ -1,5 +1,5 @@
-//! What a packet-hop costs. `make bench` runs this program without arguments; the other forms are the parts that it
-//! runs in processes of their own.
+//! The cost of a packet-hop. `make bench` runs this program without arguments; the other forms are the parts that it
+//! runs in separate processes.
 //!
 //! ```text
 //! lightlag-bench                            every bench, one table, what holds and what does not
@@ -11,7 +11,8 @@
 //! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
 //! ```
 //!
-//! A packet-hop is one packet, data or ACK, through one link, dropped ones included. Time is CPU time, the kernel included.
+//! A packet-hop is one packet, data or ACK, through one link, dropped ones included. Time is CPU time, including the
+//! kernel's.
 
 mod engine;
 mod instructions;

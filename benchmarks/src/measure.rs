@@ -1,48 +1,48 @@
-//! What a process used: CPU time and memory. A measurement runs in a process of its own, so that its peak of
-//! memory is its own too.
+//! The CPU time and memory of a process. Each measurement runs in a process of its own, so that its peak of memory is
+//! its own, too.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde::{Deserialize, Serialize};
 use std::process::{Command, Stdio};
 
-/// What one process measured.
+/// The measurement of one process.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Sample {
     /// Packets through links, dropped ones included.
     pub packet_hops: u64,
-    /// Events of the simulator; none in another one.
+    /// Events of the simulator; none for another simulator.
     #[serde(default)]
     pub events: u64,
     /// Seconds of CPU time for them.
     pub cpu_s: f64,
-    /// Entities of the event queue; none in another simulator.
+    /// Entities of the event queue; none for another simulator.
     #[serde(default)]
     pub entities: u64,
-    /// The most memory that the process had, in KiB.
+    /// The peak of the process's memory, in KiB.
     pub max_rss_kib: u64,
 }
 
 impl Sample {
-    /// Nanoseconds a packet-hop.
+    /// Nanoseconds per packet-hop.
     pub fn nanos(&self) -> f64 {
         self.cpu_s * 1e9 / self.packet_hops as f64
     }
 
-    /// Million packet-hops a second of CPU time.
+    /// Million packet-hops per second of CPU time.
     pub fn millions(&self) -> f64 {
         1e3 / self.nanos()
     }
 }
 
-/// Seconds of CPU time of this process, kernel included: the kernel counts the sum exactly and splits it into user and
-/// system time by ticks, too coarse for short runs. The user time is never more.
+/// Seconds of CPU time of this process, including the kernel's. The kernel counts the sum exactly, and splits it into
+/// user and system time by ticks, which are too coarse for short runs. The user time is never more.
 pub fn cpu_seconds() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
     (usage.user_time() + usage.system_time()).num_microseconds() as f64 * 1e-6
 }
 
-/// The most memory that this process had, in KiB.
+/// The peak of this process's memory, in KiB.
 pub fn max_rss_kib() -> u64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts memory");
     usage.max_rss().unsigned_abs()
@@ -64,7 +64,7 @@ pub fn read(command: &mut Command) -> Result<Sample, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }
 
-/// Seconds of CPU time, kernel included, that a program takes from its start to its end.
+/// Seconds of CPU time, including the kernel's, that a program takes from its start to its end.
 pub fn cpu_of(command: &mut Command) -> Result<f64, String> {
     let children = || {
         let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the kernel counts CPU time");
@@ -75,7 +75,7 @@ pub fn cpu_of(command: &mut Command) -> Result<f64, String> {
     if output.status.success() { Ok(children() - before) } else { Err(output.status.to_string()) }
 }
 
-/// Seconds on the clock of the wall that a program takes from its start to its end.
+/// Seconds of wall-clock time that a program takes from its start to its end.
 #[allow(clippy::disallowed_methods, reason = "how long something takes is measured here")]
 pub fn wall_of(command: &mut Command) -> Result<f64, String> {
     let start = std::time::Instant::now();
@@ -84,7 +84,7 @@ pub fn wall_of(command: &mut Command) -> Result<f64, String> {
     if output.status.success() { Ok(seconds) } else { Err(output.status.to_string()) }
 }
 
-/// The sample with the least time a packet-hop: load on the machine only ever adds.
+/// The sample with the least time per packet-hop: load on the machine can only add time.
 pub fn best(samples: impl IntoIterator<Item = Sample>) -> Sample {
     samples.into_iter().min_by(|a, b| a.nanos().total_cmp(&b.nanos())).expect("at least one sample")
 }

@@ -1,25 +1,25 @@
-//! Every bench, as one table, and what is asked of them.
+//! All benches as one table, with their requirements.
 
 use crate::instructions;
 use crate::measure::{Sample, best, cpu_of, in_child, read, wall_of};
 use crate::set_up;
 use std::process::Command;
 
-/// Where `make target/peers/ns3-dumbbell` puts the program of ns-3.
+/// The program of ns-3 from `make target/peers/ns3-dumbbell`.
 const NS3: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/peers/ns3-dumbbell");
 /// The same for the program that simulates what `SATELLITE` describes.
 const NS3_SATELLITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/peers/ns3-satellite");
 const SATELLITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/satellite.toml");
-/// What is compared over it.
+/// The algorithms compared over it.
 const COMPARED: &str = "newreno,cubic,hybla,westwood,htcp,bbr";
 /// The command line, as `make` installs it, and a scenario with one flow.
 const LIGHTLAG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.venv/bin/lightlag");
 const ONE_FLOW: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/one-flow.toml");
-/// Nanoseconds a packet-hop of the prototype that the engine was designed from; links × packets each.
+/// Nanoseconds per packet-hop of the prototype from which the engine was designed; links × packets each.
 const ENGINE: [(&str, f64); 3] = [("10", 26.0), ("100", 35.0), ("1000", 110.0)];
 const ROUNDS: usize = 5;
 
-/// Runs everything and prints it.
+/// Runs all benches and prints the table.
 pub fn print_all() {
     println!(
         "CPU time of one thread, kernel included, the best of several runs; × floor: of one queue operation a packet-hop\n"
@@ -73,11 +73,11 @@ fn long_fat(dumbbell: Sample, verdicts: &mut Verdicts) {
     }
 }
 
-/// SCPS-TP with token buckets beside the defaults of TCP over the same network, with its losses and without.
+/// SCPS-TP with token buckets beside the defaults of TCP over the same network, with losses and without.
 fn space(verdicts: &mut Verdicts) {
     let plain = "defaults.tcp={ mss = \"1460 B\", receive_buffer = \"4 MiB\" }";
     for (name, loss) in [("scps", "topology.loss=1e-4"), ("scps, no losses", "topology.loss=0")] {
-        // The two take turns, and often: a busy moment of the machine costs more than what is asked for.
+        // The two alternate often: a busy moment of the machine costs more than the required margin.
         let pairs: Vec<_> = (0..3 * ROUNDS)
             .map(|_| (in_child(&["once", "scps", loss]), in_child(&["once", "scps", loss, plain])))
             .collect();
@@ -106,11 +106,12 @@ fn many(verdicts: &mut Verdicts) {
     verdicts.add(gib < 2.0, format!("many-100k: {gib:.2} GiB (under 2)"));
 }
 
-/// Sensors behind sinks. With fewer sensors each sends more often: as many packets, in a world that fits any cache.
+/// Sensors behind sinks. With fewer sensors each sends more often: the same number of packets, in a world that fits any
+/// cache.
 fn sensors(verdicts: &mut Verdicts) {
     let few = ["topology.sinks=1", "topology.sensors=10", "topology.sensor.traffic.every=10 ms"];
     let few = [&["once", "iot-10k"], &few[..]].concat();
-    // In turns, as above: a neighbour that empties the outer cache makes only the many dearer.
+    // Alternating as above: another process that evicts the outer cache slows down only the larger world.
     let pairs: Vec<_> = (0..3 * ROUNDS).map(|_| (in_child(&few), in_child(&["once", "iot-10k"]))).collect();
     let (few, many) = (best(pairs.iter().map(|pair| pair.0)), best(pairs.iter().map(|pair| pair.1)));
     print_row("iot-10k, but 10 sensors", few);
@@ -136,7 +137,7 @@ fn peers(ours: Sample, verdicts: &mut Verdicts) {
     }
 }
 
-/// What it takes to start: the whole of a short command.
+/// The cost of starting: the whole of a short command.
 fn start_up(verdicts: &mut Verdicts) {
     let commands = [("--help", &["--help"][..], 0.25), ("run of one flow for 10 s", &["run", ONE_FLOW, "--json"], 0.6)];
     for (name, arguments, limit) in commands {
@@ -195,8 +196,8 @@ pub fn print_comparison() {
     verdicts.print();
 }
 
-/// A comparison of six algorithms with ten seeds each, its tables, figures and report included, beside one run of one of
-/// them in ns-3: on the wall, because a comparison uses every processor. The two take turns.
+/// A comparison of six algorithms with ten seeds each, including its tables, figures and report, beside one run of one
+/// of them in ns-3. It measures wall-clock time, because a comparison uses every processor. The two alternate.
 fn comparison(verdicts: &mut Verdicts) {
     let folder = std::env::temp_dir().join(format!("lightlag-bench-{}", std::process::id()));
     let ours = || {
@@ -205,7 +206,7 @@ fn comparison(verdicts: &mut Verdicts) {
     };
     let pairs: Result<Vec<(f64, f64)>, String> =
         (0..3).map(|_| Ok((ours()?, wall_of(&mut Command::new(NS3_SATELLITE))?))).collect();
-    // What a failed command has left behind says why it failed.
+    // The remains of a failed command tell why it failed.
     if pairs.is_ok() {
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -238,8 +239,8 @@ fn count_instructions(verdicts: &mut Verdicts) {
     }
 }
 
-/// `dumbbell-8` with the summary alone and with every change; the two take turns, so that a busy moment of the
-/// machine falls on both.
+/// `dumbbell-8` with only the summary, and with every change recorded. The two alternate, so that a busy moment of the
+/// machine affects both.
 fn recording() -> (Sample, Sample) {
     let pairs: Vec<_> = (0..2 * ROUNDS)
         .map(|_| (in_child(&["once", "dumbbell-8"]), in_child(&["once", "dumbbell-8", "record.trace=change"])))
@@ -260,7 +261,7 @@ fn print_row(name: &str, sample: Sample) {
     println!("| {name:33} | {millions:9.3} | {nanos:8.1} | {floor:>7} | {mib:8.1} |");
 }
 
-/// What is asked, and whether it holds.
+/// The requirements, and whether they are met.
 #[derive(Default)]
 struct Verdicts(Vec<(bool, String)>);
 

@@ -1,4 +1,4 @@
-//! Any sequence of packets gives a report, never a panic, and its sums agree; a trace keeps what was observed.
+//! Any sequence of packets gives a report, never a panic, and its sums agree; a trace keeps the observed segments.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any file is a capture or an error, never a panic; and packets that were read survive being written.
+//! Any file is a capture or an error, never a panic; and parsed packets survive being written.
 
 #![no_main]
 
@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use lightlag_wire::capture::{Direction, Reader, Writer};
 use lightlag_wire::decode_captured;
 
-/// A packet without its frame's link layer.
+/// A packet without its link-layer header.
 type Seen = (u64, Direction, Vec<u8>, String);
 
 fuzz_target!(|file: &[u8]| {

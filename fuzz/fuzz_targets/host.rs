@@ -1,7 +1,7 @@
-//! Arbitrary packets, and segments that fit a connection almost, into a stack with a listener and with connections:
-//! no panic, no flood of answers, every answer a right packet, and what is read is what was accepted.
+//! Sends arbitrary packets, and segments that almost fit a connection, to a stack with a listener and with connections.
+//! There is no panic and no flood of answers, every answer is a correct packet, and reading returns the accepted bytes.
 //!
-//! The input is a program: one byte that says what happens, and its operands.
+//! The input is a program: one byte for the operation, and its operands.
 
 #![no_main]
 
@@ -16,10 +16,10 @@ use lightlag_wire::{Addresses, IpFields};
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 
-/// More answers than this to one thing that happened are a flood: a window of the largest buffer in small segments.
+/// More answers than this to one event are a flood: a window of the largest buffer in small segments.
 const FLOOD: usize = 60_000;
 
-/// Most bytes of one call.
+/// The most bytes of one call.
 const MOST: usize = 8192;
 const SENT: [u8; MOST] = [7; MOST];
 const WRITTEN: [u8; MOST] = [1; MOST];
@@ -39,7 +39,7 @@ impl<'a> Program<'a> {
         u32::from(self.short()) << 16 | u32::from(self.short())
     }
 
-    /// A small distance, or any.
+    /// A small distance, or an arbitrary one.
     fn distance(&mut self) -> u32 {
         match self.byte() {
             255 => self.word(),
@@ -49,7 +49,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// So many bytes, or what is left.
+    /// This many bytes, or the rest.
     fn take(&mut self, len: usize) -> &'a [u8] {
         let (head, tail) = self.0.split_at(len.min(self.0.len()));
         self.0 = tail;
@@ -57,14 +57,14 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The other end, as far as it must be known to be almost right.
+/// The other end, with the state that an almost correct segment needs.
 #[derive(Default)]
 struct Peer {
     next: u32,
     acknowledged: u32,
     stamp: u32,
     port: u16,
-    /// What the host gave it last; a request for a cookie before that.
+    /// The last cookie from the host, or a request before that.
     cookie: Cookie,
 }
 
@@ -74,13 +74,13 @@ struct World {
     listener: SocketId,
     sockets: Vec<SocketId>,
     peer: Peer,
-    /// What is on its way, in either direction.
+    /// The packet in flight, in either direction.
     packet: Vec<u8>,
-    /// The last one with data that left.
+    /// The last sent packet with data.
     left: Vec<u8>,
 }
 
-/// A configuration that leads through other code than the profiles: read once, for reading takes longer than a run.
+/// A configuration that reaches other code than the profiles. It is read once, because reading takes longer than a run.
 fn small() -> &'static Config {
     static SMALL: OnceLock<Config> = OnceLock::new();
     SMALL.get_or_init(|| {
@@ -212,7 +212,7 @@ impl World {
         self.segment(segment, ecn, port);
     }
 
-    /// A router complains about the last packet with data.
+    /// A router reports an error about the last packet with data.
     fn complain(&mut self, program: &mut Program<'_>) {
         let mtu = u32::from(program.short());
         let errors = [Error::PacketTooBig { mtu }, Error::HostUnreachable, Error::PortUnreachable, Error::TimeExceeded];
@@ -254,7 +254,7 @@ impl World {
         self.drain();
     }
 
-    /// A socket that connects: at once, with data, or with its first write.
+    /// Opens a socket: at once, with data, or with its first write.
     fn open(&mut self, program: &mut Program<'_>) {
         let (stack, now, to) = (&mut self.stack, self.now, theirs(self.peer.port));
         let socket = stack.socket();

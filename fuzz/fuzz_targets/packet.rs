@@ -1,5 +1,5 @@
-//! Any bytes are a packet or an error, never a panic; and what was read survives being written. So it is with compressed
-//! headers whose id is known.
+//! Any bytes are a packet or an error, never a panic; and parsed packets survive being written. The same holds for
+//! compressed headers with a known id.
 
 #![no_main]
 
@@ -39,7 +39,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A packet with a compressed header is one of a connection or an error, and survives being written.
+/// A packet with a compressed header belongs to a connection or is an error, and survives being written.
 fn compressed(bytes: &[u8]) {
     let end = |address: Option<&[u8]>, port: u16| match address {
         Some(v4) if v4.len() == 4 => <[u8; 4]>::try_from(v4).ok().map(|v4| SocketAddr::from((v4, port))),
@@ -70,7 +70,7 @@ fn compressed(bytes: &[u8]) {
     assert_eq!(again.segment, read.segment);
 }
 
-/// Addresses, fields and segment, as far as options fit that were written without padding.
+/// Addresses, fields and segment survive, as far as the options fit, which were written without padding.
 fn survives(tcp: &TcpPacket) {
     let mut out = Vec::new();
     encode(&mut out, &tcp.addresses, &tcp.ip, &tcp.segment, tcp.payload);

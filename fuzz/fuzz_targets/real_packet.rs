@@ -1,4 +1,4 @@
-//! Any bytes from a device are a packet or a fault, never a panic; a mark changes nothing but the mark.
+//! Any bytes from a device are a packet or a fault, never a panic; marking changes only the mark.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! What a sender did is inferred from any packets after a handshake, or it is said why not: never a panic, no endless
-//! memory, and the numbers of what was sent and lost agree.
+//! From any packets after a handshake the behaviour of a sender is inferred, or an error tells why not. There is no
+//! panic and no unbounded memory, and the numbers of sent and lost packets agree.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ use lightlag_wire::analysis::{Analysis, Limits};
 use lightlag_wire::replay::{ReplayError, Sending};
 use lightlag_wire::{Addresses, IpFields, encode};
 
-/// Where the numbers of the described packets begin.
+/// The first sequence number of the described packets.
 const INITIAL: SeqNumber = SeqNumber(0_u32.wrapping_sub(3000));
 
 fuzz_target!(|bytes: &[u8]| {
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     for record in rest.chunks_exact(RECORD) {
         at = Instant::from_nanos(at.as_nanos().wrapping_add_signed(elapsed(record)));
         let mut record: [u8; RECORD] = record.try_into().expect("a whole record");
-        // One connection; what lies far away is a hole of many segments, which takes long and shows nothing new.
+        // One connection. Distant data would be a hole of many segments, which takes long and shows nothing new.
         record[16] &= 0x7c;
         take(at, TcpBytes::described(&record).bytes());
     }

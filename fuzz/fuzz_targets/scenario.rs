@@ -1,6 +1,6 @@
 //! Any text is a scenario or a list of errors, never a panic; and a scenario survives its own serialisation.
 //!
-//! Comment lines `#set key=value` are changes as `--set` makes them.
+//! Comment lines `#set key=value` are changes as in `--set`.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use lightlag_scenario::{Part, Scenario, ScenarioError, parse_json, parse_toml};
 use lightlag_sim::estimate::{least_memory, results_size};
 
-/// Larger networks only take longer.
+/// Larger networks would only take longer.
 const MOST: u64 = 100;
 
 fuzz_target!(|text: &str| {
@@ -36,7 +36,7 @@ fn exercise(parsed: Result<Scenario, Vec<ScenarioError>>) {
         && let Ok(network) = scenario.expand()
     {
         assert_eq!(network.links.len() as u64, 2 * scenario.link_count());
-        // A flow may become several: the transfers of an arrival process, of which there may be none, or a browser's connections.
+        // A flow may become several: the transfers of an arrival process, perhaps none, or a browser's connections.
         let whole = network.flows.iter().filter(|flow| flow.part == Part::Whole || flow.part == Part::Connection(0));
         assert!(whole.count() as u64 <= scenario.flow_count());
         scenario.warnings(&network);

@@ -1,4 +1,5 @@
-//! Any file is a trace or an error with a line of it, never a panic; rows are in order; and a link delivers by what was read.
+//! Any file is a trace or an error that names a line, never a panic; rows are in order; and a link delivers at the
+//! rates of the trace.
 
 #![no_main]
 
@@ -54,7 +55,7 @@ fn phases(rows: &[Row]) -> Vec<Phase> {
     phases
 }
 
-/// Sends packets over a link and gives how many arrive.
+/// Sends packets over a link and returns the number that arrive.
 fn drive(timetable: Timetable) -> u64 {
     let config = LinkConfig { rate: FIRST.rate, delay: FIRST.delay, queue: QueueLimit::Packets(PACKETS), header: 0 };
     let loss = LossProcess::new(&Loss::None, RandomStream::new(1, "loss"));

@@ -1,29 +1,30 @@
-//! Packets of TCP from a few bytes, for the targets that look at captures.
+//! TCP packets made from a few bytes, for the targets that read captures.
 
-/// Bytes of the description of a packet.
+/// Bytes that describe a packet.
 pub const RECORD: usize = 18;
 
 /// Headers of IPv4 and TCP, and the longest options.
 const MOST: usize = 80;
 
-/// A packet of TCP without its payload, as a capture with a short snap length has it.
+/// A TCP packet without its payload, as in a capture with a short snap length.
 pub struct TcpBytes {
     bytes: [u8; MOST],
     len: usize,
 }
 
-/// Nanoseconds from the packet before: times go back now and then, as between the queues of a network card.
+/// Nanoseconds since the packet before. Times sometimes go back, as between the queues of a network card.
 pub fn elapsed(record: &[u8]) -> i64 {
     i64::from(i16::from_be_bytes([record[0], record[1]])) * 50_000 + 500_000
 }
 
 impl TcpBytes {
-    /// What is in the capture.
+    /// The captured bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
-    /// An IPv4 packet of TCP whose numbers lie close together, so that data overlaps, repeats and leaves holes.
+    /// An IPv4 packet of TCP whose sequence numbers lie close together, so that data overlaps, repeats and leaves
+    /// holes.
     pub fn described(record: &[u8]) -> Self {
         let number = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
         let (kind, blocks) = (record[2], usize::from(record[3] >> 6));
@@ -42,7 +43,7 @@ impl TcpBytes {
         let ports = if own == 1 { [1000 + port, 80] } else { [80, 1000 + port] };
         packet[20..22].copy_from_slice(&ports[0].to_be_bytes());
         packet[22..24].copy_from_slice(&ports[1].to_be_bytes());
-        // Now and then a number from anywhere in the space.
+        // Sometimes a number from anywhere in the space.
         let wide = |at: usize| if record[16] & 0x80 != 0 { u32::from(number(at)) << 16 } else { u32::from(number(at)) };
         packet[24..28].copy_from_slice(&wide(4).wrapping_sub(3000).to_be_bytes());
         packet[28..32].copy_from_slice(&wide(6).wrapping_sub(3000).to_be_bytes());

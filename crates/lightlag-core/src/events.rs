@@ -1,42 +1,40 @@
 //! The event queue: one pending entry per entity, earliest first, ties in the order of entities.
 //!
-//! An entity is a link direction, a connection, a traffic source: whatever has one next thing to
-//! do. It keeps its own future (a link its ring of packets, a connection its deadline) and only
-//! its next instant stands here, so the queue stays as short as the network has parts, and
-//! nothing is ever cancelled: an entry is moved.
+//! An entity is a link direction, a connection or a traffic source: anything with one next event. It keeps its own
+//! future (a link its ring of packets, a connection its deadline), and only its next instant is in the queue. The queue
+//! is therefore as short as the network has parts, and nothing is ever cancelled: an entry is moved.
 //!
-//! The order is total and local, (time, entity): it depends on neither the history of insertions
-//! nor threads.
+//! The order is total and local, (time, entity). It depends on neither the history of insertions nor threads.
 //!
-//! The structure is a tournament: each entity has a place, and the earliest of eight places, one cache line, goes on to a
-//! place of the round above. Who wakes when is one number of 64 bits, so a match is seven comparisons without a branch, and
-//! a change is played again along one way whose places are known in advance. `docs/performance.md` has the figures of the
-//! structures that it was chosen from.
+//! The structure is a tournament: each entity has a place, and the earliest of eight places, one cache line, goes on to
+//! a place of the round above. Entity and time form one number of 64 bits, so a match is seven comparisons without a
+//! branch. A change is played again along one path, whose places are known in advance. `docs/performance.md` compares
+//! the tournament with other structures.
 
 use crate::prefetch;
 use crate::time::{Duration, Instant};
 use std::ops::Range;
 
-/// Whoever has a next event. Numbers are given out by the builder of a run, from 0.
+/// A part of a run that has a next event. The builder of the run numbers them from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Entity(pub u32);
 
 /// The low bits of a key name the entity; the others are its time, in nanoseconds after [`EventQueue::base`].
 const ENTITY_BITS: u32 = 26;
 
-/// All of them: that of a key which stands for nobody.
+/// The mask of these bits, and the entity of a key without an owner.
 const ENTITY: u32 = (1 << ENTITY_BITS) - 1;
 
-/// From here on, about 275 s after the base, keys no longer tell the times apart: [`EventQueue::far`] does.
+/// From here on, about 275 s after the base, keys do not distinguish times; [`EventQueue::far`] does.
 const REACH: u64 = u64::MAX >> ENTITY_BITS;
 
-/// The least key of an entry beyond [`REACH`].
+/// The smallest key of an entry beyond [`REACH`].
 const FAR: u64 = REACH << ENTITY_BITS;
 
-/// Larger than every key: what stands at free places.
+/// The key of free places, larger than every other.
 const FREE: u64 = u64::MAX;
 
-/// Places of a match.
+/// Places in a match.
 const WIDTH: usize = 8;
 
 /// Eight keys in one cache line, the earliest of which wins.
@@ -71,13 +69,14 @@ impl Match {
 pub struct EventQueue {
     /// The winner of the last match.
     first: u64,
-    /// What the times of keys count from.
+    /// The origin of the times in keys.
     base: Instant,
-    /// The last match first, then round by round; the winner of match `m` has the place `m - 1`, counted through all.
+    /// The last match first, then round by round. The winner of match `m` has the place `m - 1`, counted across all
+    /// rounds.
     matches: Vec<Match>,
     /// The place of entity 0.
     places: usize,
-    /// When an entity wakes whose key is [`FAR`]; anything for the others.
+    /// Times of entities whose key is [`FAR`]; arbitrary for the others.
     far: Vec<Instant>,
 }
 
@@ -85,7 +84,7 @@ impl EventQueue {
     /// An empty queue for entities 0 to `entities - 1`.
     pub fn new(entities: usize) -> Self {
         assert!(entities < 1 << ENTITY_BITS, "fewer than 2^26 entities");
-        // Rounds above that of the entities are whole: 1, 8, 64 matches.
+        // All rounds above the entities' own are complete: 1, 8, 64 matches.
         let (mut above, mut round) = (0, 1);
         while round * WIDTH < entities {
             above += round;
@@ -100,15 +99,15 @@ impl EventQueue {
         }
     }
 
-    /// When the entity wakes next, if at all.
+    /// Time at which the entity next wakes, if at all.
     pub fn armed(&self, entity: Entity) -> Option<Instant> {
         let place = self.places + entity.0 as usize;
         let key = self.matches[place / WIDTH].0[place % WIDTH];
         if key < FAR { Some(self.time(key)) } else { (key != FREE).then(|| self.far[entity.0 as usize]) }
     }
 
-    /// Wakes the entity at `time` or earlier: an entry that stands earlier stays, since an entity
-    /// that wakes early just settles on its true deadline.
+    /// Wakes the entity at `time` or earlier: an earlier entry stays, since an entity that wakes early just settles on
+    /// its true deadline.
     #[inline]
     pub fn arm(&mut self, entity: Entity, time: Instant) {
         let Some(key) = self.key(entity, time) else { return self.arm_far(entity, time) };
@@ -127,12 +126,12 @@ impl EventQueue {
         self.first = self.first.min(key);
     }
 
-    /// Who wakes next among the neighbours of `entity`, by number, and who among the eighth of them that is nearest, so that
-    /// their state can be fetched from memory before it is needed. Numbers that nobody has stand for nobody; `None`: there
-    /// are few entities, which any cache holds.
+    /// The neighbour of `entity`, by number, that wakes next, and the one among the nearest eighth of them, so that
+    /// their state can be fetched from memory before it is needed. A number without an entity stands for no one.
+    /// `None`: there are few entities, which any cache holds.
     #[inline]
     pub fn soon_near(&self, entity: Entity) -> Option<(Entity, Entity)> {
-        // The places in the third round from the end, if there is one before it.
+        // The places in the third round from the end, if there is a round before it.
         const THIRD: Range<usize> = WIDTH + WIDTH * WIDTH..WIDTH + WIDTH * WIDTH + WIDTH * WIDTH * WIDTH;
         if self.places < THIRD.end {
             return None;
@@ -163,7 +162,7 @@ impl EventQueue {
         (first.0 <= end).then_some(first)
     }
 
-    /// Ends the turn of `entity`: it wakes next at `time`, or not at all.
+    /// Ends the turn of `entity`, which next wakes at `time` or not at all.
     #[inline]
     pub fn settle(&mut self, entity: Entity, time: Option<Instant>) {
         if self.first >= FAR {
@@ -189,7 +188,7 @@ impl EventQueue {
         self.base + Duration::from_nanos(key >> ENTITY_BITS)
     }
 
-    /// Gives the entity this key, and plays the matches again that it decides.
+    /// Gives the entity this key, and replays the matches that it decides.
     #[inline(always)]
     fn put(&mut self, entity: Entity, key: u64) {
         let (mut place, mut key) = (self.places + entity.0 as usize, key);
@@ -208,13 +207,13 @@ impl EventQueue {
         self.first = key;
     }
 
-    /// Entities with an entry, and when they wake.
+    /// Entities with an entry, and their times.
     fn pending(&self) -> impl Iterator<Item = (Instant, Entity)> + '_ {
         let entities = (0..self.far.len() as u32).map(Entity);
         entities.filter_map(|entity| self.armed(entity).map(|time| (time, entity)))
     }
 
-    /// The earliest entry where all, if there are any, are far after the base.
+    /// The earliest entry if all entries are far after the base.
     #[cold]
     fn first_far(&self) -> Option<(Instant, Entity)> {
         if self.first == FREE { None } else { self.pending().min() }
@@ -238,7 +237,7 @@ impl EventQueue {
         FAR | u64::from(entity.0)
     }
 
-    /// All entries are far after the base: it follows the first of them.
+    /// Moves the base to the first entry, as all are far after it.
     #[cold]
     fn catch_up(&mut self) {
         if let Some((time, _)) = self.first_far() {
@@ -280,7 +279,8 @@ mod tests {
     #[test]
     fn who_wakes_soon_is_the_earliest_of_the_neighbours() {
         assert!(EventQueue::new(512).soon_near(Entity(0)).is_none());
-        // Five rounds: neighbours are 512 that share a match of the third, an eighth of them 64 that share one of the fourth.
+        // Five rounds: neighbours are 512 entities that share a match of the third, an eighth of them the 64 that share
+        // one of the fourth.
         let mut queue = EventQueue::new(5000);
         for (time, entity) in [(90, 512), (70, 700), (50, 701), (60, 1023), (10, 511), (20, 1024)] {
             queue.arm(Entity(entity), Instant::from_nanos(time));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a sorted map as the oracle, over random histories.
+        /// Compares the queue with a sorted map over random histories.
         #[test]
         fn agrees_with_a_sorted_map(
             operations in prop::collection::vec((0u8..3, 0u32..80, 0u64..1000, any::<bool>()), 1..400),
@@ -311,7 +311,7 @@ mod tests {
             let mut queue = EventQueue::new(80);
             let mut oracle: BTreeMap<u32, u64> = BTreeMap::new();
             for (operation, entity, time, late) in operations {
-                // From nanoseconds to years: within what keys can tell apart and far beyond it, in any order.
+                // From nanoseconds to years: within the range of keys and far beyond it, in any order.
                 let time = if late { time << unit } else { time };
                 match operation {
                     0 => {

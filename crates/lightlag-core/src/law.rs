@@ -1,13 +1,13 @@
-//! Laws of chance for positive numbers: sizes, times, counts.
+//! Probability laws of positive numbers: sizes, times, counts.
 //!
-//! All but the lognormal are drawn by the inverse of their distribution function, from one uniform number each.
+//! All but the lognormal are drawn by inverting their distribution function, from one uniform number each.
 
 use crate::RandomStream;
 
-/// How a positive number is distributed. The units are those of its parameters.
+/// The distribution of a positive number. The units are those of its parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Law {
-    /// Always the same.
+    /// A constant.
     Constant(f64),
     /// All numbers from `min` to `max` are equally likely.
     Uniform {
@@ -16,7 +16,7 @@ pub enum Law {
         /// The largest.
         max: f64,
     },
-    /// Exponential: what is left does not depend on what has been.
+    /// Exponential: the remaining time does not depend on the elapsed time.
     Exponential {
         /// The mean.
         mean: f64,
@@ -25,9 +25,10 @@ pub enum Law {
     Pareto {
         /// The smallest number.
         min: f64,
-        /// The exponent of the tail: a mean needs more than 1, a variance more than 2, unless there is a `max`.
+        /// The exponent of the tail. A finite mean needs more than 1, a finite variance more than 2, unless there is a
+        /// `max`.
         shape: f64,
-        /// Where the tail is cut off, if anywhere.
+        /// The bound of the tail, if any.
         max: Option<f64>,
     },
     /// e to the power of a normal number.
@@ -37,13 +38,13 @@ pub enum Law {
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
-    /// One of these numbers. With each stands the probability of it and all before it; the last has 1.
+    /// One of these numbers. Each is stored with the cumulative probability up to it; the last has 1.
     Table(Vec<(f64, f64)>),
 }
 
 impl Law {
-    /// A Pareto law of this mean. The smallest number follows from it: mean·(shape − 1)/shape without a `max`, and
-    /// the root of the mean of the bounded law with one.
+    /// A Pareto law of this mean. The smallest number follows from the mean: mean·(shape − 1)/shape without a `max`;
+    /// with one, the root of the mean of the bounded law.
     ///
     /// `None` if no smallest number gives that mean.
     pub fn pareto_of_mean(mean: f64, shape: f64, max: Option<f64>) -> Option<Self> {
@@ -67,7 +68,7 @@ impl Law {
         Self::Lognormal { mu: libm::log(mean) - 0.5 * sigma * sigma, sigma }
     }
 
-    /// One of these numbers, each as likely as its weight says beside the others.
+    /// One of these numbers, each with a probability in proportion to its weight.
     pub fn table(weighted: &[(f64, f64)]) -> Self {
         let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
         let mut sum = 0.0;
@@ -78,7 +79,7 @@ impl Law {
         Self::Table(cumulative.collect())
     }
 
-    /// The mean; infinite where there is none.
+    /// The mean; infinite if it does not exist.
     pub fn mean(&self) -> f64 {
         match *self {
             Self::Constant(value) => value,
@@ -122,7 +123,7 @@ impl Law {
     }
 }
 
-/// Halvings after which nothing of a double is left to find.
+/// Number of halvings that exhausts the precision of a double.
 const BISECTIONS: u32 = 200;
 
 /// Mean of the Pareto law given X ≤ max: the integral of x·f(x) from min to max.
@@ -135,7 +136,7 @@ fn bounded_mean(min: f64, shape: f64, max: f64) -> f64 {
         return max;
     }
     let kept = -libm::expm1(shape * libm::log(ratio));
-    // min·shape/(shape − 1)·(1 − ratio^(shape − 1)), without the difference of nearly equal numbers.
+    // min·shape/(shape − 1)·(1 − ratio^(shape − 1)), without a difference of nearly equal numbers.
     let (power, log) = (shape - 1.0, libm::log(ratio));
     let tail = if power == 0.0 { -log } else { -libm::expm1(power * log) / power };
     shape * min * tail / kept
@@ -152,7 +153,7 @@ mod tests {
         (0..DRAWS).map(|_| law.draw(&mut random)).collect()
     }
 
-    /// Laws with a variance, and their means and variances by the textbook.
+    /// Laws with a variance, and their means and variances from the textbook.
     fn laws() -> Vec<(Law, f64, f64)> {
         let (shape, min) = (3.0, 2.0);
         let (mu, sigma): (f64, f64) = (1.0, 0.5);

@@ -1,10 +1,10 @@
-//! The engine of lightlag. Of networks it knows one word, the ECN field, which queues and transports share.
+//! The engine of lightlag. It knows only one word of networks, the ECN field, which queues and transports share.
 //!
 //! - [`time`]: [`Instant`] and [`Duration`], whole nanoseconds.
 //! - [`units`]: [`Bytes`], [`Rate`], [`Probability`], distances and more, parsed from and printed as text.
 //! - [`events`]: [`EventQueue`], one pending entry per entity, in the order (time, entity).
 //! - [`random`]: [`RandomStream`], one independent stream per named part of a run.
-//! - [`law`]: [`Law`], how sizes, times and counts are distributed.
+//! - [`law`]: [`Law`], the distribution of sizes, times and counts.
 //! - [`mod@prefetch`]: [`prefetch()`], which fetches memory before it is needed.
 //! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
 

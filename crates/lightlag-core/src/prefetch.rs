@@ -1,13 +1,14 @@
 //! Fetching memory before it is needed.
 //!
-//! The one place of the engine with `unsafe`. `core::hint::prefetch_read` is to take its place; as of Rust 1.95 it is unstable.
+//! This is the only `unsafe` code of the engine. `core::hint::prefetch_read` will replace it; as of Rust 1.95 it is
+//! unstable.
 
 /// Bytes of a cache line.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
-/// Asks for the cache lines of what stands at `place`, and waits for none of them: a read would hold up what comes after it.
-/// The pointer need not be valid: one to anywhere does no harm. On processors other than x86-64 nothing happens.
+/// Requests the cache lines of the value at `place`, without waiting for them: a read would stall the processor. The
+/// pointer need not be valid; any address is harmless. On processors other than x86-64 nothing happens.
 #[inline(always)]
 pub fn prefetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]

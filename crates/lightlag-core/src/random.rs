@@ -1,12 +1,12 @@
 //! Random numbers: one independent stream per named part of a run.
 //!
-//! A stream is derived from the run's seed and a name ("link gateway->server loss"), never from
-//! the order in which parts were made. Adding a flow therefore changes no other link's losses.
+//! A stream is derived from the run's seed and a name ("link gateway->server loss"), never from the order in which
+//! parts were created. Adding a flow therefore changes no other link's losses.
 
 use crate::{Probability, time::Duration};
 
 /// One stream of random numbers (PCG XSL RR 128/64, O'Neill 2014).
-// Short, because ten thousand sensors have one each: which sequence it is takes half of the bits that there are.
+// Kept small, because ten thousand sensors have one each: half of the bits choose the sequence.
 #[derive(Clone, Debug)]
 pub struct RandomStream {
     /// The state of the generator, its upper half first.
@@ -38,7 +38,7 @@ impl RandomStream {
         self.state = [(state >> 64) as u64, state as u64];
     }
 
-    /// Goes on by one and returns where it is then.
+    /// Advances by one and returns the new state.
     #[inline]
     fn step(&mut self) -> [u64; 2] {
         let state = u128::from(self.state[0]) << 64 | u128::from(self.state[1]);
@@ -74,7 +74,7 @@ impl RandomStream {
     }
 }
 
-/// FNV-1a, 64 bits: text to a number, the same everywhere and for ever.
+/// FNV-1a, 64 bits: turns text into a number, the same on every machine and in every version.
 fn fnv1a(text: &[u8]) -> u64 {
     text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

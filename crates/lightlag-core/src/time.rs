@@ -19,7 +19,7 @@ pub struct Duration(u64);
 impl Instant {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than everything that happens.
+    /// Later than every event.
     pub const MAX: Self = Self(u64::MAX);
 
     /// The instant `nanos` nanoseconds after the start.
@@ -44,7 +44,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
     /// Longer than every run.
     pub const MAX: Self = Self(u64::MAX);
@@ -69,8 +69,8 @@ impl Duration {
         Self(seconds * NANOS_PER_SECOND)
     }
 
-    /// A span of seconds, to the nearest nanosecond; negative and not-a-number give zero, and more
-    /// than fits gives [`Duration::MAX`].
+    /// A span of seconds, to the nearest nanosecond. Negative numbers and not-a-number give zero; numbers that do not
+    /// fit give [`Duration::MAX`].
     pub fn from_secs_f64(seconds: f64) -> Self {
         // `as` saturates, and `+ 0.5` then truncation rounds a non-negative number to nearest.
         Self((seconds * NANOS_PER_SECOND as f64 + 0.5) as u64)
@@ -86,7 +86,7 @@ impl Duration {
         self.0 as f64 / NANOS_PER_SECOND as f64
     }
 
-    /// Whether this is no time at all.
+    /// Whether the span is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

@@ -15,12 +15,12 @@ mod physical;
 
 pub use physical::{Angle, Decibels, Distance, SymbolRate};
 
-/// Text that is not a quantity, with what would be one.
+/// Text that is not a quantity, with the expected form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
     value: String,
     expected: &'static str,
-    /// The unit of which it is only a part.
+    /// The unit of which the number is only a fraction.
     part_of: Option<&'static str>,
 }
 
@@ -101,7 +101,7 @@ impl Rate {
         self.0
     }
 
-    /// How long this many bytes take to send, rounded up to a nanosecond.
+    /// The time to send this many bytes, rounded up to a nanosecond.
     pub fn time_to_send(self, size: Bytes) -> Duration {
         let nanos = (u128::from(size.bits()) * 1_000_000_000).div_ceil(u128::from(self.0));
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -110,7 +110,7 @@ impl Rate {
 
 impl Mul<Duration> for Rate {
     type Output = Bytes;
-    /// What passes in that time, rounded down: rate × RTT is the bandwidth-delay product.
+    /// The bytes that pass in that time, rounded down: rate × RTT is the bandwidth-delay product.
     fn mul(self, time: Duration) -> Bytes {
         let bytes = u128::from(self.0) * u128::from(time.as_nanos()) / 8_000_000_000;
         Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
@@ -118,9 +118,9 @@ impl Mul<Duration> for Rate {
 }
 
 impl Probability {
-    /// Never.
+    /// Impossible.
     pub const ZERO: Self = Self(0.0);
-    /// Always.
+    /// Certain.
     pub const ONE: Self = Self(1.0);
 
     /// A probability; `None` outside [0, 1] or not a number.
@@ -133,8 +133,8 @@ impl Probability {
         self.0
     }
 
-    /// The threshold `t` for which a uniform 64-bit number is below `t` with this probability.
-    /// 1 maps to the largest `u64`, short of certainty by 5e-20.
+    /// The threshold `t` for which a uniform 64-bit number is below `t` with this probability. A probability of 1 gives
+    /// the largest `u64`, which is 5e-20 short of certainty.
     pub fn threshold(self) -> u64 {
         // 2^64 as f64; the cast saturates.
         (self.0 * 18_446_744_073_709_551_616.0) as u64
@@ -157,8 +157,8 @@ fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-/// `number × unit` as a whole, if it is not negative and fits. What is less than the first unit is refused, because it
-/// would be nothing or a whole one; zero is zero.
+/// `number × unit` as a whole number, if it is not negative and fits. A fraction of the first unit is refused, because
+/// rounding would make it zero or a whole unit; zero is allowed.
 fn whole(text: &str, units: &[(&'static str, f64)], expected: &'static str) -> Result<u64, UnitError> {
     let error = || UnitError { value: text.to_owned(), expected, part_of: None };
     let (number, unit) = number_and_unit(text).ok_or_else(error)?;

@@ -1,4 +1,4 @@
-//! Real time as the simulator writes it: nanoseconds since the start.
+//! Real time in the simulator's form: nanoseconds since the start.
 
 use lightlag_core::{Duration, Instant};
 use nix::errno::Errno;
@@ -6,10 +6,10 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use std::os::fd::BorrowedFd;
 
-/// How long before a deadline sleeping turns into looking again and again: about what waking up costs.
+/// The time before a deadline at which sleeping turns into polling: about the cost of waking up.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// The monotonic clock, from the moment at which it was made.
+/// The monotonic clock, counted from its creation.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: std::time::Instant,
@@ -36,7 +36,7 @@ impl Clock {
 
     /// Waits until one of `descriptors` has something to read (or has broken), until `until`, or until a signal.
     ///
-    /// The last 50 µs are spent looking, because a sleeping thread wakes some tens of microseconds late.
+    /// The last 50 µs are spent polling, because a sleeping thread wakes some tens of microseconds late.
     pub fn wait<const N: usize>(&self, descriptors: [BorrowedFd<'_>; N], until: Instant) {
         let mut polled = descriptors.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
         loop {
@@ -46,7 +46,7 @@ impl Clock {
             match ppoll(&mut polled, Some(timeout), None) {
                 Ok(0) if until > self.now() => {}
                 Ok(_) | Err(Errno::EINTR) => return,
-                // Only wrong arguments are left.
+                // Only invalid arguments remain.
                 Err(error) => unreachable!("ppoll: {error}"),
             }
         }

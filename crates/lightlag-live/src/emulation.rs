@@ -1,9 +1,9 @@
 //! Real packets through a simulated network, in real time.
 //!
-//! A packet that comes out of one device is sent into the network at the time at which it was read; the network says
-//! when it reaches the other end, if it does; at that time it is handed to the other device. Inside the network time is
-//! exact: a packet that crosses several links, or finds a queue, is not delayed by when the loop looks. What the loop
-//! adds is measured where it shows, at the far end: the *lateness* of a delivery.
+//! A packet read from one device enters the network at the time of the read. The network computes when it reaches the
+//! other end, if it does, and at that time the packet is written to the other device. Time inside the network is exact:
+//! a packet that crosses several links, or waits in a queue, does not depend on when the loop looks. The delay that the
+//! loop adds is measured at the far end, as the *lateness* of a delivery.
 
 use crate::packet::{self, Fault};
 use crate::statistics::{Direction, LATE, LinkSnapshot, Snapshot, seconds};
@@ -17,13 +17,13 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// How often statistics are published and somebody's wish to stop is heard.
+/// The period in which statistics are published and a request to stop is noticed.
 const TICK: Duration = Duration::from_millis(50);
 
 /// One of the two devices.
 pub type Side = usize;
 
-/// Everything that an emulation needs of the world: two devices and a clock.
+/// The surroundings of an emulation: two devices and a clock.
 pub trait Outside {
     /// The time since the start.
     fn now(&self) -> Instant;
@@ -31,19 +31,19 @@ pub trait Outside {
     /// Waits until a device may have a packet, or until `until`.
     fn wait(&mut self, until: Instant);
 
-    /// The next packet of a device, if there is one now.
+    /// Reads the next packet of a device, if there is one.
     ///
     /// # Errors
     /// If the device is gone.
     fn read(&mut self, side: Side, buffer: &mut [u8]) -> Result<Option<usize>, TunError>;
 
-    /// Hands a packet to a device.
+    /// Writes a packet to a device.
     ///
     /// # Errors
     /// If the device is gone.
     fn write(&mut self, side: Side, packet: &[u8]) -> Result<Written, TunError>;
 
-    /// Asked now and then whether both devices are still there.
+    /// Checks that both devices still exist. Called now and then.
     ///
     /// # Errors
     /// If one is gone.
@@ -57,7 +57,7 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// The devices, from now on.
+    /// Starts the clock of two devices.
     pub fn new(tuns: [Tun; 2]) -> Self {
         Self { clock: Clock::start(), tuns }
     }
@@ -86,7 +86,7 @@ impl Outside for Devices {
     }
 }
 
-/// How whoever started an emulation talks to it while it runs.
+/// The handle by which the owner of a running emulation talks to it.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
@@ -94,21 +94,21 @@ pub struct Control {
 }
 
 impl Control {
-    /// Asks the emulation to end; it does within 50 ms.
+    /// Asks the emulation to end, which takes at most 50 ms.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// What it had done when it last said so: at most 50 ms ago while it runs, at its end afterwards.
+    /// The latest statistics: at most 50 ms old while it runs, final at its end.
     ///
     /// # Panics
-    /// Never: nobody panics while holding the lock.
+    /// Never: no thread panics while holding the lock.
     pub fn snapshot(&self) -> Snapshot {
         self.snapshot.lock().expect("nobody panics while holding it").clone()
     }
 }
 
-/// A direction of a link that packets cross.
+/// A link direction that packets cross.
 struct Watched {
     link: LinkId,
     name: String,
@@ -127,10 +127,10 @@ pub struct Emulation {
 }
 
 impl Emulation {
-    /// The network, with the first device at the first of the `ends` and the second at the other.
+    /// Prepares the network, with the first device at the first of the `ends` and the second at the other.
     ///
     /// # Panics
-    /// If there is no way between the ends, or they are the same node.
+    /// If no route joins the ends, or they are the same node.
     pub fn new(network: &Network, ends: [NodeId; 2], seed: u64) -> Self {
         let [a, b] = ends;
         assert!(a != b && network.routes.reaches(a, b), "the ends are two nodes that reach each other");
@@ -151,11 +151,10 @@ impl Emulation {
         }
     }
 
-    /// Forwards packets until `end` (for ever if there is none), until somebody asks it to stop, or until a device is
-    /// gone.
+    /// Forwards packets until `end` (for ever without one), until it is asked to stop, or until a device is gone.
     ///
     /// # Errors
-    /// If a device is gone. What was counted is in `control`, as after any other end.
+    /// If a device is gone. The statistics are in `control`, as after any other end.
     pub fn run(&mut self, outside: &mut dyn Outside, control: &Control, end: Option<Instant>) -> Result<(), TunError> {
         let result = self.forward(outside, control, end.unwrap_or(Instant::MAX));
         *control.snapshot.lock().expect("nobody panics while holding it") = self.snapshot(outside.now());
@@ -164,7 +163,7 @@ impl Emulation {
 
     fn forward(&mut self, outside: &mut dyn Outside, control: &Control, end: Instant) -> Result<(), TunError> {
         let mut tick = Instant::ZERO;
-        // When the loop looked last, or should have looked again.
+        // The time at which the loop last looked, or should have looked.
         let mut looked = outside.now();
         loop {
             let now = outside.now();
@@ -186,7 +185,8 @@ impl Emulation {
             if !any {
                 let until = self.path.next_event().unwrap_or(Instant::MAX).min(tick).min(end);
                 outside.wait(until);
-                // Woken by a packet, it cannot know since when that had waited; woken by time, it can.
+                // After waking for a packet the loop cannot know how long that had waited; after waking for a deadline
+                // it can.
                 looked = until.min(outside.now()).max(looked);
             }
         }
@@ -199,7 +199,7 @@ impl Emulation {
         }
     }
 
-    /// Hands over everything that is due by `now`.
+    /// Delivers every packet that is due by `now`.
     fn deliver(&mut self, outside: &mut dyn Outside, now: Instant) -> Result<(), TunError> {
         while let Some((due, packet)) = self.path.next_delivery(now) {
             let side = usize::from(packet.destination == self.ends[1]);
@@ -217,11 +217,11 @@ impl Emulation {
         Ok(())
     }
 
-    /// Takes one packet of a device and sends it into the network; whether there was one.
+    /// Moves one packet from a device into the network. Returns whether there was one.
     fn take(&mut self, outside: &mut dyn Outside, side: Side) -> Result<bool, TunError> {
         let Some(size) = outside.read(side, &mut self.buffer)? else { return Ok(false) };
         let now = outside.now();
-        // What was due before it came must have happened before.
+        // Everything due before it came must have happened before.
         self.deliver(outside, now)?;
         let bytes = &self.buffer[..size];
         let direction = &mut self.directions[side];
@@ -245,7 +245,7 @@ impl Emulation {
         Ok(true)
     }
 
-    /// Leaves a snapshot where whoever started this finds it, unless it is being looked at.
+    /// Publishes a snapshot, unless the owner is reading the last one.
     fn publish(&mut self, control: &Control, now: Instant) {
         if let Ok(mut place) = control.snapshot.try_lock() {
             *place = self.snapshot(now);

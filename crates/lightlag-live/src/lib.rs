@@ -1,12 +1,12 @@
 //! The wall clock and real packets.
 //!
 //! - [`emulation`]: real packets through a simulated network.
-//! - [`packet`]: what a link has to know of a real packet.
-//! - [`statistics`]: what an emulation has done, and how late it was.
+//! - [`packet`]: the facts about a real packet that a link needs.
+//! - [`statistics`]: the counters of an emulation, and its lateness.
 //! - [`tun`]: TUN devices, in this network namespace or in another.
-//! - [`clock`]: real time as the simulator writes it, and waiting for a moment or a packet.
-//! - [`serve`]: our TCP as a host on a TUN device.
-//! - [`priority`]: what a thread may ask of the scheduler to be on time.
+//! - [`clock`]: real time in the simulator's form, and waiting for a deadline or a packet.
+//! - [`serve`]: lightlag's TCP as a host on a TUN device.
+//! - [`priority`]: the scheduling of a thread that must be on time.
 
 pub mod clock;
 pub mod emulation;

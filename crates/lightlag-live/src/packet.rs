@@ -1,24 +1,24 @@
-//! What a link has to know of a real IP packet: whether it is one, its ECN field, and which flow it belongs to.
+//! The facts about a real IP packet that a link needs: whether it is valid, its ECN field, and its flow.
 //!
-//! Nothing else is read, and nothing but the ECN field is ever written.
+//! Nothing else is read, and only the ECN field is ever written.
 
-/// What is wrong with what came out of a device.
+/// The fault of bytes read from a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// Neither IPv4 nor IPv6, or nothing at all.
+    /// Neither IPv4 nor IPv6, or empty.
     NotIp,
-    /// Shorter than its header says, or than a header.
+    /// Shorter than a header, or than its header says.
     Truncated,
 }
 
-/// What a link has to know of a packet.
+/// The facts about a packet that a link needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// The ECN field of its header.
     pub ecn: Codepoint,
-    /// Hash of protocol, addresses and ports, for queues that keep flows apart (RFC 8290 §4.1.1).
+    /// Hash of protocol, addresses and ports, for queues that separate flows (RFC 8290 §4.1.1).
     pub flow: u32,
-    /// Whether its transport carries payload: a TCP segment that only acknowledges does not.
+    /// Whether its transport carries payload. A TCP segment that only acknowledges does not.
     pub carries_payload: bool,
 }
 
@@ -33,7 +33,7 @@ const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
 /// Reads a packet.
 ///
 /// # Errors
-/// If it is not a whole IP packet.
+/// If it is not a complete IP packet.
 pub fn envelope(packet: &[u8]) -> Result<Envelope, Fault> {
     match packet.first().map(|first| first >> 4) {
         Some(4) => ipv4(packet),
@@ -58,14 +58,14 @@ fn ipv4(packet: &[u8]) -> Result<Envelope, Fault> {
     if packet.len() < total {
         return Err(Fault::Truncated);
     }
-    // The first fragment has the ports and the others do not: all of them go by their addresses.
+    // Only the first fragment has the ports, so all fragments are hashed by their addresses.
     let is_fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
     let ports = if is_fragment { &[] } else { ports(packet[9], &packet[header..]) };
     let carries_payload = is_fragment || carries_payload(packet[9], &packet[header..total]);
     Ok(Envelope { ecn: ecn(packet[1]), flow: hash(packet[9], &packet[12..20], ports), carries_payload })
 }
 
-/// RFC 8200 §3. Extension headers are not followed: what has one goes by its addresses.
+/// RFC 8200 §3. Extension headers are not parsed: a packet with one is hashed by its addresses.
 fn ipv6(packet: &[u8]) -> Result<Envelope, Fault> {
     if packet.len() < IPV6_HEADER {
         return Err(Fault::Truncated);
@@ -79,8 +79,8 @@ fn ipv6(packet: &[u8]) -> Result<Envelope, Fault> {
     Ok(Envelope { ecn: ecn(packet[1] >> 4), flow: hash(packet[6], &packet[8..40], ports), carries_payload })
 }
 
-/// Whether there is something behind the header of the transport (RFC 9293 §3.1, RFC 768); of protocols that are not
-/// known, whether there is anything.
+/// Whether there is payload after the transport header (RFC 9293 §3.1, RFC 768), or any content if the protocol is
+/// unknown.
 fn carries_payload(protocol: u8, content: &[u8]) -> bool {
     match protocol {
         TCP => content.get(12).is_none_or(|offset| content.len() > usize::from(offset >> 4) * 4),
@@ -110,11 +110,11 @@ fn hash(protocol: u8, addresses: &[u8], ports: &[u8]) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
-/// Sets the ECN field of a packet that [`envelope`] has accepted to CE, as a router does (RFC 3168 §5), and repairs the
-/// checksum of an IPv4 header (RFC 1624 §3, equation 3).
+/// Sets the ECN field of a packet that [`envelope`] has accepted to CE, as a router does (RFC 3168 §5), and corrects
+/// the checksum of an IPv4 header (RFC 1624 §3, equation 3).
 ///
 /// # Panics
-/// If it is no packet that `envelope` accepts.
+/// If `envelope` would refuse the packet.
 pub fn mark(packet: &mut [u8]) {
     if packet[0] >> 4 == 6 {
         packet[1] |= 0b11 << 4;
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The Internet checksum (RFC 1071); 0 over a header with its right checksum.
+    /// The Internet checksum (RFC 1071). It is 0 over a header that contains its correct checksum.
     fn checksum(bytes: &[u8]) -> u16 {
         let mut sum = bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum::<u32>();
         while sum > 0xffff {
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(flow(&v4(0, 6, 0, &[0, 1, 0, 2, 9])), flow(&v4(2, 6, 0, &[0, 1, 0, 2, 7])));
         assert_ne!(flow(&v4(0, 6, 0, &[0, 1, 0, 2])), flow(&v4(0, 6, 0, &[0, 1, 0, 3])));
         assert_ne!(flow(&v6(0, 17, &[0, 1, 0, 2])), flow(&v6(0, 17, &[0, 1, 0, 3])));
-        // More fragments, and the last one: neither goes by what stands where ports would be.
+        // More fragments, and the last one: neither is hashed by the bytes in the place of ports.
         assert_eq!(flow(&v4(0, 17, 0x2000, &[0, 1, 0, 2])), flow(&v4(0, 17, 0x0010, &[5, 6, 7, 8])));
         // ICMP has no ports.
         assert_eq!(flow(&v4(0, 1, 0, &[8, 0, 1, 2])), flow(&v4(0, 1, 0, &[0, 0, 3, 4])));
@@ -200,7 +200,7 @@ mod tests {
             assert_eq!(carries(&v6(0, 6, &segment(payload))), expected);
             assert_eq!(carries(&v6(0, 17, &vec![0; 8 + payload])), expected);
         }
-        // Padding behind the packet is none.
+        // Padding after the packet is not payload.
         assert!(!carries(&[v4(0, 6, 0, &segment(0)), vec![0; 6]].concat()));
     }
 
@@ -217,7 +217,7 @@ mod tests {
             }
             assert!(envelope(packet).is_ok());
         }
-        // More than the header says is no harm: the receiver cuts it off.
+        // Extra bytes after the packet do no harm: the receiver cuts them off.
         assert!(envelope(&[&four[..], &[0; 6]].concat()).is_ok());
         // A total length shorter than the header.
         assert_eq!(envelope(&[&four[..2], &[0, 19], &four[4..]].concat()), Err(Fault::NotIp));

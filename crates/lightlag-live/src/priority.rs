@@ -1,4 +1,4 @@
-//! What a thread may ask of the scheduler to be on time.
+//! The scheduling of a thread that must be on time.
 
 use std::fmt;
 use thread_priority::{
@@ -6,14 +6,14 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-/// How a thread is scheduled.
+/// The scheduling of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Priority {
     /// `SCHED_FIFO`: before every ordinary thread.
     Fifo,
     /// Nice −20: the largest share among ordinary threads.
     Nice,
-    /// As any other.
+    /// The default.
     Normal,
 }
 
@@ -30,12 +30,11 @@ impl fmt::Display for Priority {
 /// Low among the real-time priorities (1 to 99): above every ordinary thread, below the kernel's own (50).
 const FIFO: u8 = 10;
 
-/// Raises the calling thread to `wanted`, or to the next lower one that is allowed, and says which.
+/// Raises the calling thread to `wanted`, or to the next lower priority that is allowed, and returns the result.
 ///
-/// It also asks for timers that fire when they are due: by default the kernel delays them by up to 50 µs to save
-/// wake-ups.
+/// It also asks for precise timers: by default the kernel delays them by up to 50 µs to save wake-ups.
 pub fn raise(wanted: Priority) -> Priority {
-    // Linux allows this to everybody.
+    // Every process may do this.
     let _ = nix::sys::prctl::set_timerslack(1);
     let fifo = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     let normal = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);

@@ -1,12 +1,12 @@
-//! What an emulation has done so far.
+//! The counters of an emulation.
 
 use lightlag_core::{Duration, Instant};
 use serde::Serialize;
 
-/// How late a delivery may be before it counts as late: more than the scheduling of an idle machine costs.
+/// The lateness above which a delivery counts as late: more than scheduling costs on an idle machine.
 pub const LATE: Duration = Duration::from_millis(1);
 
-/// Spans of time by size: exact below 16 µs, then eight classes for each power of two, up to 134 s.
+/// Durations by size: exact below 16 µs, then eight classes for each power of two, up to 134 s.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -16,9 +16,9 @@ pub struct Histogram {
 
 /// Classes of one power of two.
 const CLASSES: u64 = 8;
-/// Below so many microseconds, each one has a class of its own.
+/// Below this number of microseconds each value has a class of its own.
 const EXACT: u64 = 2 * CLASSES;
-/// The class of the longest spans.
+/// The class of the longest durations.
 const LAST: u64 = EXACT + (27 - 4) * CLASSES;
 
 impl Default for Histogram {
@@ -27,7 +27,7 @@ impl Default for Histogram {
     }
 }
 
-/// The class of a span of whole microseconds.
+/// The class of a duration of whole microseconds.
 fn class(micros: u64) -> u64 {
     if micros < EXACT {
         return micros;
@@ -38,7 +38,7 @@ fn class(micros: u64) -> u64 {
     (EXACT + (power - 4) * CLASSES + within).min(LAST)
 }
 
-/// The largest span of a class, in microseconds.
+/// The largest duration of a class, in microseconds.
 fn upper(class: u64) -> u64 {
     if class < EXACT {
         return class;
@@ -48,19 +48,19 @@ fn upper(class: u64) -> u64 {
 }
 
 impl Histogram {
-    /// Counts one.
+    /// Counts a duration.
     pub fn add(&mut self, span: Duration) {
         self.counts[class(span.as_nanos() / 1000) as usize] += 1;
         self.total += 1;
         self.most = self.most.max(span);
     }
 
-    /// How many were counted.
+    /// Number of durations.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The span that the given share of all does not exceed: the upper end of its class, and never more than the largest.
+    /// The duration that the given share does not exceed: the upper end of its class, and never more than the maximum.
     pub fn quantile(&self, share: f64) -> Duration {
         let wanted = ((self.total as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;
@@ -87,37 +87,37 @@ impl Histogram {
     }
 }
 
-/// How late packets were delivered.
+/// The lateness of deliveries.
 #[derive(Clone, Debug, Serialize)]
 pub struct Lateness {
     /// Deliveries.
     pub packets: u64,
     /// The median, in microseconds.
     pub p50_us: f64,
-    /// What 99 % do not exceed.
+    /// The 99th percentile.
     pub p99_us: f64,
-    /// The largest.
+    /// The maximum.
     pub max_us: f64,
-    /// Classes that are not empty: the largest whole microseconds of each, and how many.
+    /// Classes that are not empty: the largest whole microseconds of each, and its count.
     pub histogram: Vec<(u64, u64)>,
 }
 
-/// What crossed in one direction.
+/// Counters of one direction.
 #[derive(Clone, Debug, Default)]
 pub struct Direction {
     /// Packets and bytes taken from the device.
     pub taken: (u64, u64),
-    /// Packets and bytes handed over at the other end.
+    /// Packets and bytes written at the other end.
     pub delivered: (u64, u64),
-    /// What came out of the device and was no IP packet.
+    /// Packets from the device other than IP.
     pub not_ip: u64,
-    /// IP packets that were cut off.
+    /// Incomplete IP packets.
     pub truncated: u64,
-    /// Packets that the kernel did not take at the other end.
+    /// Packets that the kernel refused at the other end.
     pub refused: u64,
-    /// Deliveries more than [`LATE`] behind their time.
+    /// Deliveries late by more than [`LATE`].
     pub late: u64,
-    /// By how much deliveries were behind their time.
+    /// The lateness of deliveries.
     pub lateness: Histogram,
 }
 
@@ -131,18 +131,18 @@ impl Direction {
     }
 }
 
-/// A look at an emulation.
+/// A snapshot of an emulation.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Snapshot {
     /// Seconds since the start.
     pub elapsed_s: f64,
-    /// From the first device to the second, and back.
+    /// The direction from the first device to the second, and the way back.
     pub directions: Vec<DirectionSnapshot>,
     /// Every link direction that packets of either direction cross, in the order in which they cross it.
     pub links: Vec<LinkSnapshot>,
-    /// How often the loop itself was held up for more than 1 ms: packets may have waited in the devices meanwhile.
+    /// Number of times that the loop was held up for more than 1 ms. Packets may have waited in the devices meanwhile.
     pub stalls: u64,
-    /// The longest of them, in microseconds.
+    /// The longest such stall, in microseconds.
     pub longest_stall_us: f64,
 }
 
@@ -153,19 +153,19 @@ pub struct DirectionSnapshot {
     pub taken_packets: u64,
     /// Their bytes.
     pub taken_bytes: u64,
-    /// Packets handed over at the other end.
+    /// Packets written at the other end.
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// What was no IP packet.
+    /// Packets from the device other than IP.
     pub dropped_not_ip: u64,
-    /// What was cut off.
+    /// Incomplete IP packets.
     pub dropped_truncated: u64,
-    /// What the kernel did not take at the other end.
+    /// Packets that the kernel refused at the other end.
     pub dropped_refused: u64,
-    /// Deliveries more than 1 ms behind their time.
+    /// Deliveries late by more than 1 ms.
     pub late_packets: u64,
-    /// By how much deliveries were behind their time.
+    /// The lateness of deliveries.
     pub lateness: Lateness,
 }
 
@@ -190,11 +190,11 @@ impl From<&Direction> for DirectionSnapshot {
 pub struct LinkSnapshot {
     /// `from->to`.
     pub name: String,
-    /// 0 if the packets of the first device cross it, 1 for those of the second.
+    /// 0 if the first device's packets cross it, 1 if the second device's do.
     pub direction: usize,
-    /// Packets that came to the queue.
+    /// Packets that arrived at the queue.
     pub offered: u64,
-    /// Packets handed over intact.
+    /// Packets delivered intact.
     pub delivered: u64,
     /// Dropped because the queue was full.
     pub dropped_queue: u64,
@@ -204,13 +204,13 @@ pub struct LinkSnapshot {
     pub dropped_error: u64,
     /// Marked by the discipline.
     pub marked: u64,
-    /// Copies made.
+    /// Duplicates made.
     pub duplicated: u64,
-    /// Held back.
+    /// Packets held back.
     pub reordered: u64,
-    /// What waits now.
+    /// Packets in the queue now.
     pub queue_packets: u64,
-    /// The most that ever waited.
+    /// The most packets ever in the queue.
     pub max_queue_packets: u64,
 }
 

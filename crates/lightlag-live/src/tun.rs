@@ -1,7 +1,8 @@
-//! TUN devices: the kernel routes IP packets into them, and takes packets out of them as if they had come from a wire.
+//! TUN devices: the kernel routes IP packets into them, and accepts packets from them as if from a wire.
 //!
-//! A device that is not there is made and goes away when its [`Tun`] is dropped, or with the process however that ends:
-//! the kernel keeps it no longer than its descriptor. One that was there before (`ip tuntap add`) is used and left.
+//! A device that does not exist is created. It goes away when its [`Tun`] is dropped, or with the process however that
+//! ends, because the kernel keeps it only as long as its descriptor. A device that existed before (`ip tuntap add`) is
+//! used and left in place.
 
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -14,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// Where `ip netns add` puts its namespaces.
+/// The folder of the namespaces that `ip netns add` makes.
 const NAMESPACES: &str = "/run/netns";
 /// The kernel's IFNAMSIZ, less the terminating zero.
 const LONGEST_NAME: usize = 15;
@@ -26,11 +27,11 @@ pub const LARGEST_PACKET: usize = 65_535;
 pub struct TunConfig {
     /// Its name, at most 15 bytes.
     pub name: String,
-    /// The network namespace it lives in, by its name under `ip netns`; `None` is that of the caller.
+    /// The network namespace of the device, by its name under `ip netns`; `None` is the caller's.
     pub namespace: Option<String>,
     /// The largest IP packet on it, in bytes.
     pub mtu: u16,
-    /// Addresses to give it, with the length of their prefix. Those of IPv6 are left out where IPv6 is switched off.
+    /// Addresses to give it, with their prefix lengths. IPv6 addresses are left out if IPv6 is switched off.
     pub addresses: Vec<(IpAddr, u8)>,
 }
 
@@ -56,10 +57,10 @@ impl TunConfig {
     }
 }
 
-/// What goes wrong with a TUN device. Each message names the device, the cause and the remedy.
+/// Errors of a TUN device. Each message names the device, the cause and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum TunError {
-    /// The name cannot be one of a device.
+    /// The name is invalid for a device.
     #[error("{0:?} is no name for a network device: it takes 1 to 15 bytes without blanks and slashes")]
     Name(String),
     /// No such namespace.
@@ -85,30 +86,30 @@ pub enum TunError {
         /// The device.
         place: String,
     },
-    /// It was deleted while it was in use, or its namespace was.
+    /// The device or its namespace was deleted while in use.
     #[error("{place}: the device has vanished; it or its namespace was deleted")]
     Vanished {
         /// The device.
         place: String,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("{place}: {doing}: {error}")]
     System {
         /// The device.
         place: String,
-        /// What was tried.
+        /// The failed operation.
         doing: &'static str,
-        /// The answer of the kernel.
+        /// The kernel's answer.
         error: io::Error,
     },
 }
 
-/// What became of a packet written to a device.
+/// The fate of a packet written to a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Written {
-    /// The kernel has it.
+    /// The kernel accepted it.
     Taken,
-    /// The kernel refused it: the device is down, the packet is no IP packet, or memory is short.
+    /// The kernel refused it: the device is down, the packet is not IP, or memory is short.
     Refused,
 }
 
@@ -119,15 +120,15 @@ pub struct Tun {
     name: String,
     is_ours: bool,
     left_out: Vec<IpAddr>,
-    /// The namespace's file and its inode, to notice that it was deleted: our descriptor would keep it alive.
+    /// The namespace's file and its inode, to notice its deletion: the open descriptor would keep the namespace alive.
     namespace: Option<(PathBuf, u64)>,
 }
 
 impl Tun {
-    /// Opens the device, makes it if it is not there, and switches it on.
+    /// Opens the device, creates it if it does not exist, and switches it on.
     ///
     /// # Errors
-    /// If the name is no name or in use, the namespace is not there, or the caller may not do this.
+    /// If the name is invalid or in use, the namespace does not exist, or the caller lacks permission.
     pub fn open(config: &TunConfig) -> Result<Self, TunError> {
         check_name(&config.name)?;
         let Some(namespace) = &config.namespace else { return Self::open_here(config, None) };
@@ -139,7 +140,7 @@ impl Tun {
         })?;
         let inode =
             file.metadata().map_err(|error| system_error(config.place(), "opening the namespace", error))?.ino();
-        // A thread of its own: what it enters it never leaves.
+        // A thread of its own, because it never leaves the namespace that it enters.
         std::thread::scope(|scope| {
             let opened = scope.spawn(|| {
                 setns(&file, CloneFlags::CLONE_NEWNET)
@@ -158,7 +159,7 @@ impl Tun {
                 builder = builder.ipv4(*address, *prefix, None);
             }
         }
-        // The kernel must never be the one who drops: the only queue is ours.
+        // The kernel must never drop packets: the only queue is the simulated one.
         builder = builder.tx_queue_len(10_000);
         let device = builder.build_sync().map_err(|error| system_error(config.place(), "opening it", error))?;
         device.set_nonblocking(true).map_err(|error| system_error(config.place(), "making it non-blocking", error))?;
@@ -167,9 +168,9 @@ impl Tun {
             let IpAddr::V6(v6) = address else { continue };
             match device.add_address_v6(*v6, *prefix) {
                 Ok(()) => {}
-                // The answer where IPv6 is switched off, or is not in the kernel.
+                // The error if IPv6 is switched off, or not in the kernel.
                 Err(error) if matches!(errno(&error), Errno::EACCES | Errno::EAFNOSUPPORT) => left_out.push(*address),
-                // A device that was there may have it.
+                // A device that existed before may have the address.
                 Err(error) if errno(&error) == Errno::EEXIST => {}
                 Err(error) => return Err(system_error(config.place(), "giving it an address", error)),
             }
@@ -187,17 +188,17 @@ impl Tun {
         &self.place
     }
 
-    /// Whether it was made here and goes away when it is dropped.
+    /// Whether it was created here and goes away when it is dropped.
     pub fn is_ours(&self) -> bool {
         self.is_ours
     }
 
-    /// Addresses that it was not given, because IPv6 is switched off where it is.
+    /// Addresses left out because IPv6 is switched off.
     pub fn left_out(&self) -> &[IpAddr] {
         &self.left_out
     }
 
-    /// Takes the next packet that the kernel has sent into the device; `None` if there is none now. `buffer` holds
+    /// Reads the next packet that the kernel has routed into the device; `None` if there is none now. `buffer` holds
     /// [`LARGEST_PACKET`] bytes, or longer packets are cut.
     ///
     /// # Errors
@@ -228,8 +229,8 @@ impl Tun {
         }
     }
 
-    /// Fails if the namespace of the device was deleted. The device itself would live on in a namespace without a
-    /// name, as long as it is open.
+    /// Fails if the namespace of the device was deleted. As long as it is open, the device itself would live on in a
+    /// nameless namespace.
     ///
     /// # Errors
     /// [`TunError::Vanished`].
@@ -271,7 +272,7 @@ fn check_name(name: &str) -> Result<(), TunError> {
     if is_name { Ok(()) } else { Err(TunError::Name(name.to_owned())) }
 }
 
-/// A namespace is a file in one folder.
+/// Checks that a namespace has the name of a file in one folder.
 fn check_name_of_namespace(name: &str) -> Result<(), TunError> {
     let is_name = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0']);
     if is_name { Ok(()) } else { Err(TunError::NoNamespace(name.to_owned())) }

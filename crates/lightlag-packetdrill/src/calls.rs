@@ -14,7 +14,7 @@ use std::os::fd::RawFd;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Errno(pub i32);
 
-/// What a call returns.
+/// The result of a call.
 pub type Outcome<T> = Result<T, Errno>;
 
 impl From<SocketError> for Errno {
@@ -48,14 +48,14 @@ fn os(error: &std::io::Error) -> Errno {
 /// The address in a call: a host and port, or AF_UNSPEC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Peer {
-    /// Where to.
+    /// A host and port.
     At(SocketAddr),
-    /// Nowhere: connect undoes a connection.
+    /// No address: connect dissolves a connection.
     Unspecified,
 }
 
 impl Peer {
-    /// Reads a `sockaddr`. An IPv4 address inside an IPv6 one is taken out.
+    /// Reads a `sockaddr`. An IPv4 address mapped into IPv6 is extracted.
     pub fn parse(bytes: &[u8]) -> Outcome<Self> {
         let family = bytes.get(..2).ok_or(Errno(libc::EINVAL))?;
         let port = bytes.get(2..4).map_or(0, |port| u16::from_be_bytes([port[0], port[1]]));
@@ -111,8 +111,8 @@ impl Inner {
         self.socket_entry(fd).map(|entry| entry.id)
     }
 
-    /// The settings of fast open count as they are when they are used. What is wrong with them is told when a socket is
-    /// made.
+    /// Reads the settings of fast open, which apply at the time of their use. Errors in them are reported when a socket
+    /// is created.
     pub(crate) fn refresh_fast_open(&mut self) {
         let _ = sysctl::apply_fast_open(&self.sysctl, &mut self.stack);
         let flushes = sysctl::flushes(&self.sysctl);
@@ -121,7 +121,7 @@ impl Inner {
         }
     }
 
-    /// The outcome of a handshake; `None` while it is under way.
+    /// The outcome of a handshake; `None` while it is in progress.
     fn handshake(&mut self, id: SocketId) -> Option<Outcome<()>> {
         match self.stack.state(id) {
             Ok(State::SynSent | State::SynReceived) => None,
@@ -135,7 +135,7 @@ impl Inner {
 }
 
 impl World {
-    /// `socket(2)`. The configuration in /proc/sys is read here, and holds for what is opened from now on.
+    /// `socket(2)`. It reads the configuration in /proc/sys, which applies to everything opened from now on.
     pub fn socket(&self, domain: i32, kind: i32, protocol: i32) -> Outcome<i32> {
         let mut inner = self.enter();
         if domain != libc::AF_INET && domain != libc::AF_INET6 {
@@ -159,7 +159,7 @@ impl World {
         inner.descriptors.open(Entry::Socket(entry)).map_err(|error| os(&error))
     }
 
-    /// `bind(2)`. The address becomes one of the host's.
+    /// `bind(2)`. The host gets the address.
     pub fn bind(&self, fd: RawFd, to: Peer) -> Outcome<()> {
         let mut inner = self.enter();
         let id = inner.id(fd)?;
@@ -195,7 +195,7 @@ impl World {
         Ok((fd, from))
     }
 
-    /// Runs a call: once where it must not block, else until it is done.
+    /// Runs a call: once if it must not block, otherwise until it is done.
     fn call<'a, T>(
         &'a self,
         inner: Guard<'a>,
@@ -284,7 +284,7 @@ impl World {
         }
     }
 
-    /// For a socket with TCP_INQ: how much is left to read, counting the end of the stream as one byte (`tcp_inq_hint`).
+    /// For a socket with TCP_INQ: number of bytes left to read, counting the end of the stream as one (`tcp_inq_hint`).
     pub fn left_to_read(&self, fd: RawFd) -> Option<i32> {
         let mut inner = self.enter();
         let entry = inner.socket_entry(fd).ok()?;
@@ -298,9 +298,9 @@ impl World {
         Some(unread as i32 + i32::from(ended))
     }
 
-    /// `sendfile(2)`: up to `len` bytes of a real file into a socket, from `offset` on or from where the file stands.
+    /// `sendfile(2)`: up to `len` bytes of a real file into a socket, from `offset` or from the file's position.
     pub fn send_file(&self, fd: RawFd, file: RawFd, offset: Option<i64>, len: usize) -> Outcome<usize> {
-        /// As much at a time as a pipe holds, which the kernel goes through.
+        /// Bytes copied at a time: the size of the pipe that the kernel uses.
         const AT_ONCE: usize = 65_536;
         let mut sent = 0;
         while sent < len {
@@ -355,7 +355,7 @@ impl World {
         let how = Writing { more: flags & libc::MSG_MORE != 0, ends_record: flags & libc::MSG_EOR != 0 };
         let mut waited = false;
         let attempt = |inner: &mut Inner| {
-            // A writer that sleeps is woken when a third of the buffer is free (`sk_stream_is_writeable`).
+            // A sleeping writer is woken when a third of the buffer is free (`sk_stream_is_writeable`).
             if std::mem::replace(&mut waited, true)
                 && inner.stack.readiness(entry.id).is_ok_and(|readiness| !readiness.writable)
             {
@@ -383,8 +383,8 @@ impl World {
         }
     }
 
-    /// The part of a `sendto(2)` with MSG_FASTOPEN, or of a first write after a connect that was put off, that opens the
-    /// connection: returns how much left with the SYN (`tcp_sendmsg_fastopen`).
+    /// Opens the connection for a `sendto(2)` with MSG_FASTOPEN, or for the first write after a deferred connect.
+    /// Returns the number of bytes that left with the SYN (`tcp_sendmsg_fastopen`).
     fn open_with<'a>(
         &'a self,
         mut inner: Guard<'a>,
@@ -406,7 +406,7 @@ impl World {
         let now = inner.now;
         let len = match inner.stack.connect_with(now, id, to, data, !nonblocking) {
             Ok(len) => len,
-            // The call that tells of the end of the handshake writes as any other.
+            // The call that reports the end of the handshake writes like any other.
             Err(SocketError::AlreadyConnected) if !told => {
                 let outcome = inner.handshake(id).unwrap_or(Ok(()));
                 if let Ok(entry) = inner.socket_entry(fd) {
@@ -442,7 +442,7 @@ impl World {
         }
     }
 
-    /// `ioctl(2)`: how much waits to be read, to be acknowledged, or to be sent.
+    /// `ioctl(2)`: number of bytes that wait to be read, acknowledged or sent.
     pub fn ioctl(&self, fd: RawFd, request: u64) -> Outcome<i32> {
         /// `SIOCOUTQNSD` of linux/sockios.h.
         const NOT_SENT: u64 = 0x894b;

@@ -1,4 +1,4 @@
-//! Descriptors that are real ones: the tool closes what a script leaves open through libc.
+//! Descriptors that are real ones: the tool closes those that a script leaves open through libc.
 
 use crate::polling::Interests;
 use lightlag_host::SocketId;
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
-/// What a descriptor stands for.
+/// The object behind a descriptor.
 pub(crate) enum Entry {
     Socket(SocketEntry),
     Epoll(Interests),
@@ -19,12 +19,12 @@ pub(crate) enum Entry {
 #[derive(Clone, Debug)]
 pub(crate) struct SocketEntry {
     pub(crate) id: SocketId,
-    /// AF_INET or AF_INET6: the form in which addresses are told.
+    /// AF_INET or AF_INET6: the form of reported addresses.
     pub(crate) domain: i32,
     pub(crate) nonblocking: bool,
-    /// The end of a connect that did not block was told.
+    /// The outcome of a non-blocking connect was reported.
     pub(crate) connect_told: bool,
-    /// Options that are kept and have no effect, by level and name.
+    /// Options without effect, by level and name. Their values are kept.
     pub(crate) kept: BTreeMap<(i32, i32), Vec<u8>>,
 }
 
@@ -45,7 +45,7 @@ impl Descriptors {
         self.entries.contains_key(&fd)
     }
 
-    /// A new descriptor, of /dev/null.
+    /// Opens a new descriptor, of /dev/null.
     pub(crate) fn open(&mut self, entry: Entry) -> io::Result<RawFd> {
         Ok(self.insert(File::open("/dev/null")?.into(), entry))
     }
@@ -53,7 +53,7 @@ impl Descriptors {
     pub(crate) fn insert(&mut self, owned: OwnedFd, entry: Entry) -> RawFd {
         let fd = owned.as_raw_fd();
         if let Some((stale, _)) = self.entries.insert(fd, (owned, entry)) {
-            // Closed behind our back, and its number was given again.
+            // The tool closed it through libc, and its number was assigned again.
             let _ = stale.into_raw_fd();
         }
         fd
@@ -67,14 +67,14 @@ impl Descriptors {
         self.entries.get_mut(&fd).map(|(_, entry)| entry)
     }
 
-    /// Closes a descriptor and says what it was.
+    /// Closes a descriptor and returns its object.
     pub(crate) fn close(&mut self, fd: RawFd) -> Option<Entry> {
         self.entries.remove(&fd).map(|(_, entry)| entry)
     }
 }
 
 impl Drop for Descriptors {
-    /// What is left was closed through libc, or will be: the numbers may belong to others by now.
+    /// The remaining descriptors were closed through libc, or will be: by now their numbers may belong to others.
     fn drop(&mut self) {
         for (owned, _) in std::mem::take(&mut self.entries).into_values() {
             let _ = owned.into_raw_fd();

@@ -1,4 +1,4 @@
-//! The device that the tool would send through: only its MTU counts here.
+//! The device through which the tool would send: only its MTU matters here.
 
 /// The device of the tool.
 const NAME: &[u8] = b"tun0";
@@ -6,9 +6,9 @@ const NAME: &[u8] = b"tun0";
 /// The MTU of Ethernet, if there is no such device.
 pub(crate) const USUAL_MTU: u16 = 1500;
 
-/// The MTU of the device in this network namespace, if it is there.
+/// The MTU of the device in this network namespace, if it exists.
 pub(crate) fn mtu() -> Option<u16> {
-    // SAFETY: plain system calls; the request is as large as the kernel wants it, with a name that ends in a zero.
+    // SAFETY: plain system calls; the request is as large as the kernel needs, with a NUL-terminated name.
     unsafe {
         let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
         if socket < 0 {

@@ -9,7 +9,7 @@ use lightlag_tcp::fast_open::Refusal;
 /// Bytes of `struct tcp_info` in Linux 6.18.
 pub(crate) const TCP_INFO_LEN: usize = 280;
 
-/// Writes the members of a C structure one after the other; every one of them stands at a multiple of its size.
+/// Writes the members of a C structure one after the other. Each stands at a multiple of its size.
 struct Members(Vec<u8>);
 
 impl Members {
@@ -70,7 +70,7 @@ fn repair(info: &TcpInfo) -> u8 {
     }
 }
 
-/// `struct tcp_info`. What is not known stands as 0.
+/// `struct tcp_info`. Unknown fields are 0.
 pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     let mut out = Members(Vec::with_capacity(TCP_INFO_LEN));
     let (send_scale, receive_scale) = info.scales.unwrap_or((0, 0));
@@ -94,7 +94,7 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     out.words(&[micros(info.rto), micros(info.ato), info.snd_mss.into(), info.rcv_mss.into()]);
     out.words(&[info.unacked, info.sacked, info.lost, info.retrans].map(u64::from));
     out.word(0); // fackets
-    // The kernel does not remember when it acknowledged last, either.
+    // Like the kernel, it does not know the time of its last ACK.
     out.words(&[info.last_data_sent, Duration::ZERO, info.last_data_recv, info.last_ack_recv].map(millis));
     let mtu = info.advmss + 40 + if info.timestamps { 12 } else { 0 };
     out.words(&[mtu.into(), info.rcv_wnd, micros(info.rtt), micros(info.rttvar)]);
@@ -130,7 +130,7 @@ pub(crate) fn tcp_info(info: &TcpInfo) -> Vec<u8> {
     out.0
 }
 
-/// The nine numbers of SO_MEMINFO: what waits in both directions, and the buffers.
+/// The nine numbers of SO_MEMINFO: bytes that wait in both directions, and the buffers.
 pub(crate) fn memory(unread: u64, receive: u64, unacknowledged: u64, send: u64) -> Vec<u8> {
     let mut out = Members(Vec::with_capacity(36));
     out.words(&[unread, receive, unacknowledged, send, 0, unacknowledged, 0, 0, 0]);
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    /// The members up to those that libc declares stand where libc has them.
+    /// All members that libc declares are at libc's offsets.
     #[test]
     fn members_stand_where_the_kernel_has_them() {
         let mut out = Members(Vec::new());

@@ -1,7 +1,7 @@
-//! The table of functions by which packetdrill drives a stack, in C's terms, and the door into [`World`].
+//! The table of functions by which packetdrill drives a stack, in C's terms, and the entry to [`World`].
 //!
-//! The order of the fields is the tool's. Every function here only turns pointers into slices and results into
-//! `errno`; what a call does stands in [`crate::calls`].
+//! The order of the fields is the tool's. Every function here only turns pointers into slices and results into `errno`;
+//! the calls themselves are in [`crate::calls`].
 
 use crate::calls::{Errno, Outcome, Peer};
 use crate::options::TCP_INQ;
@@ -14,13 +14,13 @@ use std::slice;
 
 type User = *mut c_void;
 
-/// What `packetdrill_interface_init` fills in.
+/// The table that `packetdrill_interface_init` fills in.
 #[repr(C)]
 #[allow(missing_docs, reason = "each field is the system call of its name")]
 pub struct Interface {
-    /// Handed to every function.
+    /// The first argument of every function.
     pub userdata: User,
-    /// The tool is done.
+    /// Called when the tool is done.
     pub free: unsafe extern "C" fn(User),
     pub socket: unsafe extern "C" fn(User, c_int, c_int, c_int) -> c_int,
     pub bind: unsafe extern "C" fn(User, c_int, *const sockaddr, socklen_t) -> c_int,
@@ -38,18 +38,19 @@ pub struct Interface {
     pub send: unsafe extern "C" fn(User, c_int, *const c_void, size_t, c_int) -> ssize_t,
     pub sendto: unsafe extern "C" fn(User, c_int, *const c_void, size_t, c_int, *const sockaddr, socklen_t) -> ssize_t,
     pub sendmsg: unsafe extern "C" fn(User, c_int, *const msghdr, c_int) -> ssize_t,
-    /// Variadic in C; on Linux a variadic integer travels as a named one.
+    /// Variadic in C; on Linux a variadic integer is passed like a named one.
     pub fcntl: unsafe extern "C" fn(User, c_int, c_int, c_ulong) -> c_int,
-    /// Variadic in C, as `fcntl`.
+    /// Variadic in C, like `fcntl`.
     pub ioctl: unsafe extern "C" fn(User, c_int, c_ulong, *mut c_void) -> c_int,
     pub close: unsafe extern "C" fn(User, c_int) -> c_int,
     pub shutdown: unsafe extern "C" fn(User, c_int, c_int) -> c_int,
     pub getsockopt: unsafe extern "C" fn(User, c_int, c_int, c_int, *mut c_void, *mut socklen_t) -> c_int,
     pub setsockopt: unsafe extern "C" fn(User, c_int, c_int, c_int, *const c_void, socklen_t) -> c_int,
     pub poll: unsafe extern "C" fn(User, *mut pollfd, nfds_t, c_int) -> c_int,
-    /// A packet for the stack.
+    /// Takes in a packet.
     pub netdev_send: unsafe extern "C" fn(User, *const c_void, size_t) -> c_int,
-    /// The next packet from the stack: its bytes, their number (0: none will come) and when it left, in µs.
+    /// The next packet of the stack: its bytes, their number (0 if none will come) and the time at which it left, in
+    /// µs.
     pub netdev_receive: unsafe extern "C" fn(User, *mut c_void, *mut size_t, *mut c_longlong) -> c_int,
     pub usleep: unsafe extern "C" fn(User, useconds_t) -> c_int,
     pub gettimeofday: unsafe extern "C" fn(User, *mut timeval, *mut c_void) -> c_int,
@@ -61,7 +62,7 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The table for this world, which it owns from now on.
+    /// The table of this world, which it owns from now on.
     pub(crate) fn new(world: Box<World>) -> Self {
         Self {
             userdata: Box::into_raw(world).cast(),
@@ -154,7 +155,7 @@ unsafe fn bytes<'a>(data: *const c_void, len: usize) -> Outcome<&'a [u8]> {
 
 /// # Safety
 ///
-/// `data` points to `len` bytes that nobody else uses, or is null.
+/// `data` points to `len` bytes that no one else uses, or is null.
 unsafe fn bytes_mut<'a>(data: *mut c_void, len: usize) -> Outcome<&'a mut [u8]> {
     match (data.is_null(), len) {
         (_, 0) => Ok(&mut []),
@@ -216,7 +217,7 @@ unsafe fn peer(address: *const sockaddr, len: socklen_t) -> Outcome<Peer> {
     Peer::parse(unsafe { bytes(address.cast(), len as usize) }?)
 }
 
-/// Stores an address as `accept` does: as much as fits, and its true length.
+/// Stores an address like `accept`: as much as fits, and its true length.
 ///
 /// # Safety
 ///
@@ -233,8 +234,8 @@ unsafe fn store(found: &[u8], address: *mut sockaddr, len: *mut socklen_t) {
     }
 }
 
-// What follows is called by the tool through the table, with the contract of the system call of each name: pointers
-// point to as much memory as the lengths beside them say. `user` is the `userdata` of the table.
+// The tool calls the following functions through the table, with the contract of the system call of each name: pointers
+// point to as much memory as the lengths beside them. `user` is the `userdata` of the table.
 
 unsafe extern "C" fn free(user: User) {
     crate::preload::unregister();
@@ -298,7 +299,7 @@ unsafe extern "C" fn recvfrom(
     // SAFETY: the contract of the table.
     let received = size(unsafe { bytes_mut(data, len).and_then(|data| world(user).receive(fd, data, flags)) });
     if received >= 0 && !from_len.is_null() {
-        // SAFETY: checked for null. A stream does not say from whom: the peer is known (as Linux).
+        // SAFETY: checked for null. A stream does not name the sender, which is known (as in Linux).
         unsafe { *from_len = 0 };
     }
     received
@@ -316,13 +317,13 @@ unsafe extern "C" fn recvmsg(user: User, fd: c_int, message: *mut msghdr, flags:
         (message.msg_namelen, message.msg_flags) = (0, 0);
         // SAFETY: the contract of the table.
         let left = unsafe { world(user) }.left_to_read(fd);
-        // SAFETY: the contract of the table: the control buffer is as long as it says.
+        // SAFETY: the contract of the table: the control buffer has its stated length.
         message.msg_controllen = left.map_or(0, |left| unsafe { tell_left(message, left) });
     }
     size(read)
 }
 
-/// Writes the control message TCP_CM_INQ if there is room for it; returns how much of the buffer is used.
+/// Writes the control message TCP_CM_INQ if there is room for it. Returns the used length of the buffer.
 ///
 /// # Safety
 ///
@@ -577,7 +578,8 @@ unsafe extern "C" fn splice(
     len: size_t,
     flags: c_uint,
 ) -> ssize_t {
-    // SAFETY: the contract of the table: null, or an offset. The tool gives the address of 0 where the script says NULL.
+    // SAFETY: the contract of the table: null, or an offset. The tool passes the address of 0 where the script says
+    // NULL.
     let given = |offset: *mut loff_t| unsafe { offset.as_ref() }.is_some_and(|offset| *offset != 0);
     if given(from_offset) || given(to_offset) {
         // Neither pipes nor sockets have offsets.

@@ -1,12 +1,12 @@
-//! Our TCP behind the interface by which the packetdrill tool drives a user-space stack (its `--so_filename`).
+//! lightlag's TCP behind the interface by which packetdrill drives a user-space stack (its `--so_filename`).
 //!
-//! Scripts run unchanged and in virtual time: the clock moves when the tool sleeps or waits for a packet, one microsecond
-//! when it reads the time, and not at all while a thread that a packet has woken has not read it yet. The same script
-//! gives the same packets at the same times whatever the machine does.
+//! Scripts run unchanged and in virtual time. The clock moves when the tool sleeps or waits for a packet, and by one
+//! microsecond when it reads the time. It stands still while a thread that a packet has woken has not read it yet. The
+//! same script gives the same packets at the same times, whatever the machine does.
 //!
 //! - [`interface`]: the table of functions, in C's terms.
-//! - [`world`]: the clock, the packets, and who waits for what.
-//! - [`calls`]: what each system call does.
+//! - [`world`]: the clock, the packets, and the waiting threads.
+//! - [`calls`]: the system calls.
 //! - [`sysctl`]: /proc/sys/net/ipv4 as the configuration of TCP.
 
 #![allow(unsafe_code)]
@@ -28,10 +28,10 @@ use world::World;
 
 /// The entry point: fills in the table.
 ///
-/// `flags` are the tool's `--so_flags`: words of the form `key=value`, apart by commas. `local=ADDRESS` is the address
-/// that sockets connect from (may be repeated; default 192.168.0.1 and fd3d:fa7b:d17d::1), `sysctl=FOLDER` another
-/// place than /proc/sys/net/ipv4, `hz=250` lets timers fire with the ticks of such a kernel; otherwise they are exact.
-/// `mtu=BYTES` takes the place of the MTU of the device tun0, which is read whenever a socket is opened.
+/// `flags` are the tool's `--so_flags`: words of the form `key=value`, separated by commas. `local=ADDRESS` is an
+/// address from which sockets connect (may be repeated; default 192.168.0.1 and fd3d:fa7b:d17d::1). `sysctl=FOLDER`
+/// replaces /proc/sys/net/ipv4. `hz=250` lets timers fire with the ticks of such a kernel; otherwise they are exact.
+/// `mtu=BYTES` replaces the MTU of the device tun0, which is read whenever a socket is opened.
 ///
 /// # Safety
 ///
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, interf
         }
     };
     let table = Interface::new(world);
-    // SAFETY: the world lives until the tool calls `free`, which takes it out of the register first.
+    // SAFETY: the world lives until the tool calls `free`, which unregisters it first.
     unsafe { preload::register(table.userdata) };
     // SAFETY: by the contract above.
     unsafe { interface.write(table) };

@@ -17,10 +17,10 @@ const SO_MEMINFO: i32 = 55;
 const TCP_FASTOPEN_KEY: i32 = 33;
 const TCP_FASTOPEN_NO_COOKIE: i32 = 34;
 
-/// TCP_INQ of linux/tcp.h, and the control message of that name: how much is left to read.
+/// TCP_INQ of linux/tcp.h, and the control message of that name: number of bytes left to read.
 pub(crate) const TCP_INQ: i32 = 36;
 
-/// Options that change nothing here: they are kept, and told when asked for.
+/// Options without effect: they are kept, and returned on request.
 const KEPT: [(i32, i32); 18] = [
     (libc::SOL_SOCKET, libc::SO_REUSEADDR),
     (libc::SOL_SOCKET, libc::SO_REUSEPORT),
@@ -43,7 +43,7 @@ const KEPT: [(i32, i32); 18] = [
     (libc::SOL_TCP, TCP_INQ),
 ];
 
-/// An int in as many bytes as the caller gives; Linux takes one byte for options of IP.
+/// An int in all bytes that the caller gives. Linux accepts one byte for options of IP.
 fn int(value: &[u8]) -> Outcome<i32> {
     match value {
         [byte] => Ok(i32::from(*byte)),
@@ -163,7 +163,7 @@ impl World {
                 let keys = settings.fast_open_keys.or(inner.stack.config().fast_open.keys);
                 return Ok(keys.map(|keys| keys.to_bytes()).unwrap_or_default());
             }
-            // What an algorithm tells of itself; most tell nothing.
+            // Information that an algorithm gives about itself; most give none.
             (libc::SOL_TCP, TCP_CC_INFO) => return Ok(Vec::new()),
             (libc::SOL_TCP, libc::TCP_CONGESTION) => {
                 let mut name = sysctl::congestion_name(&settings.congestion).as_bytes().to_vec();
@@ -203,7 +203,7 @@ impl Inner {
                 let (now, id) = (self.now, self.id(fd)?);
                 match self.stack.info(now, id) {
                     Ok(info) => info.snd_mss as i32,
-                    // What Linux says of a socket that has no peer: what the user set, or 536 (TCP_MSS_DEFAULT).
+                    // The value that Linux reports for an unconnected socket: the user's, or 536 (TCP_MSS_DEFAULT).
                     Err(_) => settings.max_segment.unwrap_or(536).into(),
                 }
             }
@@ -211,7 +211,7 @@ impl Inner {
         })
     }
 
-    /// SO_SNDBUF and SO_RCVBUF as Linux tells them: with its overhead, which is as much again for what is received.
+    /// SO_SNDBUF and SO_RCVBUF as Linux reports them: with its overhead, which doubles the receive buffer.
     fn buffers(&mut self, fd: RawFd, settings: &Settings) -> Outcome<(i32, i32)> {
         let (now, id) = (self.now, self.id(fd)?);
         let receive = match settings.receive_buffer {

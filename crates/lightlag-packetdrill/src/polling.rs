@@ -9,20 +9,20 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-/// What an epoll descriptor watches.
+/// The descriptors that an epoll watches.
 pub(crate) type Interests = BTreeMap<RawFd, Interest>;
 
-/// One descriptor of an epoll.
+/// One watched descriptor of an epoll.
 #[derive(Clone, Copy)]
 pub(crate) struct Interest {
     events: u32,
     data: u64,
-    /// For EPOLLET: something woke it that was not told yet, and how often a reader and a writer were woken before.
+    /// For EPOLLET: an event that was not reported yet, and the numbers of earlier wakes of a reader and of a writer.
     pending: bool,
     wakes: (u64, u64),
 }
 
-/// What always counts, asked for or not.
+/// Events that are always reported, requested or not.
 const ALWAYS: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
 impl Inner {
@@ -43,7 +43,7 @@ impl Inner {
         events
     }
 
-    /// How often a reader and a writer at a descriptor were woken.
+    /// Number of wakes of a reader and of a writer at a descriptor.
     fn wakes(&mut self, fd: RawFd) -> (u64, u64) {
         let Ok(id) = self.id(fd) else { return (0, 0) };
         self.stack.readiness(id).map_or((0, 0), |ready| (ready.arrivals, ready.releases))
@@ -69,7 +69,7 @@ impl Inner {
             }
             let now = u32::from(self.events(fd) as u16) & (interest.events | u32::from(ALWAYS as u16));
             let wakes = self.wakes(fd);
-            // As `ep_poll_callback`: who waits for room only is not woken by what arrives.
+            // As `ep_poll_callback`: arrivals do not wake a waiter that wants only room.
             let wants = |bits: i32| interest.events & bits as u32 != 0;
             interest.pending |= wakes.0 != interest.wakes.0 && wants(libc::EPOLLIN | libc::EPOLLRDHUP)
                 || wakes.1 != interest.wakes.1 && wants(libc::EPOLLOUT);
@@ -91,7 +91,7 @@ impl Inner {
         Ok(found)
     }
 
-    /// The end of a wait of so many milliseconds; negative waits for ever.
+    /// The deadline of a wait in milliseconds; a negative one waits for ever.
     fn deadline(&self, timeout: i32) -> Option<Instant> {
         u64::try_from(timeout).ok().map(|millis| self.now + Duration::from_millis(millis))
     }
@@ -144,8 +144,8 @@ impl World {
         Ok(())
     }
 
-    /// `epoll_wait(2)`. With EPOLLET what is ready is told once for each time that something arrived, or that room was made
-    /// for a writer who had found none.
+    /// `epoll_wait(2)`. With EPOLLET a ready descriptor is reported once for each arrival, and once each time that room
+    /// was made for a waiting writer.
     pub fn epoll_wait(&self, epoll: RawFd, most: usize, timeout: i32) -> Outcome<Vec<epoll_event>> {
         let inner = self.enter();
         let deadline = inner.deadline(timeout);
@@ -158,7 +158,7 @@ impl World {
         found.unwrap_or(Ok(Vec::new()))
     }
 
-    /// `pipe(2)`: a real one.
+    /// `pipe(2)`: a real pipe.
     pub fn pipe(&self) -> Outcome<(i32, i32)> {
         let (read, write) = io::pipe().map_err(|error| os(&error))?;
         let mut inner = self.enter();
@@ -169,7 +169,7 @@ impl World {
 
     /// `splice(2)` between a pipe and a socket.
     pub fn splice(&self, from: RawFd, to: RawFd, len: usize, flags: u32) -> Outcome<usize> {
-        /// What a pipe holds (pipe(7)).
+        /// The capacity of a pipe (pipe(7)).
         const PIPE: usize = 65_536;
         let inner = self.enter();
         let is_pipe = |fd| matches!(inner.descriptors.get(fd), Some(Entry::Pipe));
@@ -195,7 +195,7 @@ fn file(fd: RawFd) -> Outcome<std::fs::File> {
     // SAFETY: a plain system call on a number.
     match unsafe { libc::dup(fd) } {
         -1 => Err(os(&io::Error::last_os_error())),
-        // SAFETY: a new descriptor that nobody else knows.
+        // SAFETY: a new descriptor that no one else knows.
         copy => Ok(unsafe { OwnedFd::from_raw_fd(copy) }.into()),
     }
 }

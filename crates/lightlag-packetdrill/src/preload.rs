@@ -1,4 +1,4 @@
-//! The other half of `lightlag-preload`: it is asked for what the tool does through libc, options and files.
+//! The counterpart of `lightlag-preload`, for calls that the tool makes through libc: options and files.
 
 use crate::calls::Errno;
 use crate::interface::answer_option;
@@ -6,7 +6,7 @@ use crate::world::World;
 use libc::{c_int, c_void, off_t, size_t, socklen_t, ssize_t};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What means that the descriptor is not ours.
+/// The answer for a descriptor of another owner.
 const NOT_MINE: c_int = -1;
 const NO_FILE_OF_MINE: ssize_t = ssize_t::MIN;
 
@@ -16,7 +16,7 @@ type Register = extern "C" fn(Option<Answer>, Option<SendFile>);
 
 static WORLD: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Makes a world known to the preloaded library, if there is one.
+/// Registers a world with the preloaded library, if there is one.
 ///
 /// # Safety
 ///
@@ -26,7 +26,7 @@ pub(crate) unsafe fn register(world: *mut c_void) {
     tell(Some(answer), Some(send_file));
 }
 
-/// The world ends.
+/// Unregisters the world.
 pub(crate) fn unregister() {
     tell(None, None);
     WORLD.store(std::ptr::null_mut(), Ordering::Release);
@@ -48,7 +48,7 @@ unsafe extern "C" fn answer(fd: c_int, level: c_int, name: c_int, value: *mut c_
     if !world.owns(fd) {
         return NOT_MINE;
     }
-    // SAFETY: the caller of `getsockopt` promises what the function asks for.
+    // SAFETY: the caller of `getsockopt` guarantees the contract of this function.
     match unsafe { answer_option(world, fd, level, name, value, len) } {
         Ok(()) => 0,
         Err(Errno(error)) => error,
@@ -61,7 +61,7 @@ unsafe extern "C" fn send_file(to: c_int, file: c_int, offset: *mut off_t, len: 
     if !world.owns(to) {
         return NO_FILE_OF_MINE;
     }
-    // SAFETY: the caller of `sendfile` promises null or a number.
+    // SAFETY: the caller of `sendfile` guarantees null or a number.
     let place = unsafe { offset.as_mut() };
     match world.send_file(to, file, place.as_deref().copied(), len) {
         Ok(sent) => {

@@ -1,6 +1,6 @@
 //! /proc/sys/net/ipv4 as the configuration of TCP, with the names and meanings of Linux (ip-sysctl.rst).
 //!
-//! A file that is missing leaves what the profile `linux` does: kernels differ in what they have.
+//! A missing file leaves the behaviour of the profile `linux`: kernels differ in their settings.
 
 use lightlag_control::congestion::{Choice, cubic};
 use lightlag_core::{Bytes, Duration};
@@ -10,11 +10,11 @@ use lightlag_tcp::ecn::{AccecnOption, Mode};
 use std::fs;
 use std::path::Path;
 
-/// Where the settings of the kernel are.
+/// The folder of the kernel's settings.
 pub const FOLDER: &str = "/proc/sys/net/ipv4";
 
-/// Reads the settings in this folder, and hands them to the stack for everything that it opens from now on. How many
-/// ticks a second has no setting tells: `timers`.
+/// Reads the settings in this folder, and applies them to everything that the stack opens from now on. No setting tells
+/// the number of ticks a second, so that is an argument: `timers`.
 pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Result<(), String> {
     let settings = Settings { folder };
     let (mut config, connecting) = settings.config()?;
@@ -35,7 +35,7 @@ pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Resu
     apply_fast_open(folder, stack)
 }
 
-/// The settings of fast open, which hold for sockets that are open already, too.
+/// Applies the settings of fast open, which hold for open sockets, too.
 pub fn apply_fast_open(folder: &Path, stack: &mut Stack) -> Result<(), String> {
     let settings = Settings { folder };
     let mut fast_open = FastOpen { keys: settings.keys("tcp_fastopen_key")?, ..FastOpen::default() };
@@ -66,11 +66,11 @@ impl Settings<'_> {
     fn number(&self, name: &str) -> Result<Option<u64>, String> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let number = text.parse::<i64>().map_err(|_| self.complain(name, &text, "a whole number"))?;
-        // -1 and the like: Linux takes the number by its bits or not at all.
+        // -1 and the like: Linux takes the number by its bits or rejects it.
         Ok(u64::try_from(number).ok())
     }
 
-    /// A number whose bits have meanings: decimal, or with 0x in front.
+    /// A number whose bits have meanings: decimal, or with the prefix 0x.
     fn bits(&self, name: &str) -> Result<Option<u64>, String> {
         match self.text(name).as_deref().and_then(|text| text.strip_prefix("0x").map(str::to_owned)) {
             Some(digits) => {
@@ -81,8 +81,7 @@ impl Settings<'_> {
         }
     }
 
-    /// Keys of four words in base 16 each, `-` in between, and `,` between two keys. A key that nobody set reads as
-    /// nothing.
+    /// Keys of four words in base 16 each, joined by `-`, with `,` between two keys. An unset key is empty.
     fn keys(&self, name: &str) -> Result<Option<Keys>, String> {
         let Some(text) = self.text(name).filter(|text| !text.is_empty()) else { return Ok(None) };
         let word = |word: &str| u32::from_str_radix(word, 16).map(u32::to_le_bytes);
@@ -116,7 +115,7 @@ impl Settings<'_> {
         format!("{}: {text:?} is not {wanted}", self.folder.join(name).display())
     }
 
-    /// The configuration, and what ECN a socket asks for that connects (tcp_ecn = 2 only answers).
+    /// The configuration, and the ECN that connecting sockets request (tcp_ecn = 2 only answers).
     fn config(&self) -> Result<(Config, Mode), String> {
         let mut config = lightlag_tcp::Profile::Linux.config();
         self.switch("tcp_timestamps", &mut config.timestamps)?;
@@ -129,7 +128,7 @@ impl Settings<'_> {
             config.idle_restart = IdleRestart::Off;
         }
         if let Some([_, initial, most]) = self.three("tcp_rmem")? {
-            // Half of a buffer is payload (tcp_win_from_space with the scaling ratio that a socket begins with).
+            // Half of a buffer is payload (tcp_win_from_space with the initial scaling ratio of a socket).
             let initial = initial / 2;
             config.receive_buffer = Bytes((most / 2).max(initial));
             config.receive_buffer_initial = Some(Bytes(initial));
@@ -145,7 +144,7 @@ impl Settings<'_> {
             _ => AccecnOption::Always,
         };
         let ecn = self.number("tcp_ecn")?.unwrap_or(2);
-        // 3 asks for and answers with AccECN, 4 answers with it and asks for RFC 3168, 5 only answers.
+        // 3 requests AccECN and answers with it, 4 answers with it and requests RFC 3168, 5 only answers.
         let connecting = match ecn {
             1 | 4 => Mode::Classic,
             3 => Mode::Accecn,
@@ -164,7 +163,7 @@ impl Settings<'_> {
             config.recovery = if bits & 1 == 0 { Scheme::Sack } else { Scheme::Rack };
         }
         if let Some(mode) = self.number("tcp_early_retrans")? {
-            // 3 and 4 probe for the loss of the tail.
+            // 3 and 4 use tail loss probes.
             config.tlp = mode >= 3;
         }
         Ok(())
@@ -201,17 +200,18 @@ impl Settings<'_> {
     }
 }
 
-/// How often the kernel's memory of servers was flushed (`ip tcp_metrics flush`), as the runner of scripts notes it here.
+/// Number of times that the kernel's memory of servers was flushed (`ip tcp_metrics flush`), as noted here by the
+/// runner of scripts.
 pub fn flushes(folder: &Path) -> u64 {
     fs::metadata(folder.join("tcp_metrics_flushed")).map_or(0, |file| file.len())
 }
 
-/// A congestion control by the name that Linux gives it.
+/// A congestion control by its name in Linux.
 pub fn congestion(name: &str) -> Option<Choice> {
     match name {
-        // It repairs losses as NewReno, which has a name of its own here.
+        // It repairs losses like NewReno, which has its own name here.
         "reno" => "newreno".parse().ok(),
-        // The kernel's program, not the RFC; as it was before 6.14, when most scripts were written.
+        // The kernel's code, not the RFC, and as it was before 6.14, when most scripts were written.
         "cubic" => {
             let mut config = cubic::Config::of(cubic::Variant::Linux);
             config.hystart.late_rounds = true;
@@ -221,7 +221,7 @@ pub fn congestion(name: &str) -> Option<Choice> {
     }
 }
 
-/// The name that Linux gives a congestion control.
+/// The Linux name of a congestion control.
 pub fn congestion_name(choice: &Choice) -> &'static str {
     match choice.name() {
         "newreno" => "reno",

@@ -1,8 +1,8 @@
-//! The virtual clock, the packets that leave, and the threads that wait.
+//! The virtual clock, the sent packets, and the waiting threads.
 //!
 //! One thread drives: it sleeps, hands packets in and waits for packets. A second one may sit in a blocking call. After
-//! everything that happens each blocked thread looks whether its call is done; one whose call is done goes back to the
-//! tool, which reads the time first of all. Until then nothing moves, so that it reads the time at which it woke.
+//! every event each blocked thread checks whether its call is done. If it is, the thread returns to the tool, which
+//! first reads the time. Nothing moves before that, so it reads the time at which it woke.
 
 use crate::descriptors::Descriptors;
 use crate::sysctl;
@@ -15,53 +15,53 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-/// What the clock shows at first: 1,000 s, so that timestamps and sequence numbers do not begin at 0.
+/// The initial time of the clock: 1,000 s, so that timestamps and sequence numbers do not start at 0.
 const START: Instant = Instant::from_nanos(1_000_000_000_000);
 
-/// How much reading the clock takes: the tool reads it over and over while it waits for the next microsecond.
+/// The cost of reading the clock: the tool reads it repeatedly while it waits for the next microsecond.
 const TICK: Duration = Duration::from_micros(1);
 
-/// Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
+/// The smallest MTU. Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
 const LEAST_MTU: u16 = 128;
 
-/// Where sockets connect from unless the flags say something else: what the tool's own runner uses.
+/// The default addresses of connecting sockets: those of the tool's own runner.
 const LOCAL: [&str; 2] = ["192.168.0.1", "fd3d:fa7b:d17d::1"];
 
 /// A stack, its clock and its descriptors.
 pub struct World {
     inner: Mutex<Inner>,
     changed: Condvar,
-    /// The thread that drives. A blocking call from it moves the clock itself: nobody else would.
+    /// The driving thread. Its blocking calls move the clock themselves, as no other thread would.
     driver: ThreadId,
 }
 
-/// What the lock guards.
+/// The state behind the lock.
 pub(crate) struct Inner {
     pub(crate) stack: Stack,
     pub(crate) now: Instant,
     pub(crate) descriptors: Descriptors,
     pub(crate) sysctl: PathBuf,
     pub(crate) timers: TimerGranularity,
-    /// How often the memory of servers was flushed.
+    /// Number of times that the memory of servers was flushed.
     pub(crate) flushes: u64,
-    /// The MTU, where the flags say it.
+    /// The MTU, if the flags give it.
     pub(crate) mtu: Option<u16>,
-    /// Packets that left and that the tool has not seen.
+    /// Sent packets that the tool has not seen.
     outgoing: VecDeque<(Instant, Vec<u8>)>,
     blocked: Vec<(ThreadId, Option<Instant>)>,
-    /// How many of the blocked threads have not looked again since the last event, and the number of that event.
+    /// Number of blocked threads that have not checked since the last event, and the number of that event.
     looking: usize,
     event: u64,
     /// Threads that woke and have not read the clock.
     owing: Vec<ThreadId>,
-    /// Threads that woke since the driver slept last, by the kernel's number.
+    /// Threads that woke since the driver last slept, by the kernel's ids.
     woken: Vec<libc::pid_t>,
 }
 
 pub(crate) type Guard<'a> = MutexGuard<'a, Inner>;
 
 impl World {
-    /// A world at its start; `flags` as the tool got them.
+    /// Creates a world; `flags` as the tool got them.
     pub fn new(flags: &str) -> Result<Self, String> {
         let mut addresses = Vec::new();
         let mut folder = PathBuf::from(sysctl::FOLDER);
@@ -106,17 +106,17 @@ impl World {
         Ok(Self { inner: Mutex::new(inner), changed: Condvar::new(), driver: thread::current().id() })
     }
 
-    /// Whether this descriptor is one of ours.
+    /// Whether this descriptor belongs to this world.
     pub fn owns(&self, fd: i32) -> bool {
         self.lock().descriptors.has(fd)
     }
 
-    /// How many threads sit in a blocking call.
+    /// Number of threads in a blocking call.
     pub fn waiting(&self) -> usize {
         self.lock().blocked.len()
     }
 
-    /// A packet arrives now.
+    /// Takes in a packet now.
     pub fn packet_in(&self, packet: &[u8]) {
         let mut inner = self.enter();
         let now = inner.now;
@@ -124,8 +124,8 @@ impl World {
         drop(self.settle(inner));
     }
 
-    /// The next packet that leaves: how many bytes it has, and when it left, in microseconds. The clock runs until
-    /// then; 0 bytes mean that none will ever leave.
+    /// The next packet that leaves: its number of bytes, and the time at which it left, in microseconds. The clock runs
+    /// until then; 0 bytes mean that none will ever leave.
     pub fn next_packet(&self, buffer: &mut [u8]) -> (usize, u64) {
         let mut inner = self.enter();
         loop {
@@ -139,8 +139,8 @@ impl World {
         }
     }
 
-    /// The clock runs for so many microseconds. The tool holds no lock of its own now, so that a thread whose call came back
-    /// can do what follows from it, such as making an accepted socket known: it is waited for until it sleeps again.
+    /// Lets the clock run for this many microseconds. The tool holds no lock now, so a thread whose call returned can
+    /// act on it, for example by making an accepted socket known. This function waits until that thread sleeps again.
     pub fn sleep(&self, micros: u64) {
         let mut inner = self.enter();
         let woken = std::mem::take(&mut inner.woken);
@@ -153,7 +153,7 @@ impl World {
         drop(self.advance(inner, until));
     }
 
-    /// The time in microseconds. Reading it takes one, except for a thread that has just woken.
+    /// The time in microseconds. Reading it takes one microsecond, except for a thread that has just woken.
     pub fn read_clock(&self) -> u64 {
         let mut inner = self.enter();
         let me = thread::current().id();
@@ -185,7 +185,7 @@ impl World {
         inner
     }
 
-    /// Something happened: what can leave leaves, and blocked threads look whether they can go on.
+    /// Handles an event: packets leave, and blocked threads check whether they can continue.
     pub(crate) fn settle<'a>(&'a self, mut inner: Guard<'a>) -> Guard<'a> {
         inner.flush();
         if inner.blocked.is_empty() {
@@ -200,7 +200,7 @@ impl World {
         inner
     }
 
-    /// The clock runs until `until`, and everything due by then happens at its time.
+    /// Lets the clock run until `until`; everything due by then happens at its time.
     fn advance<'a>(&'a self, mut inner: Guard<'a>, until: Instant) -> Guard<'a> {
         while let Some(next) = inner.next_event().filter(|next| *next <= until) {
             let now = inner.now.max(next);
@@ -212,7 +212,7 @@ impl World {
         inner
     }
 
-    /// Tries until `attempt` gives a result or the deadline has come (`None`). The thread sleeps in between.
+    /// Repeats `attempt` until it has a result or the deadline has passed (`None`). The thread sleeps in between.
     pub(crate) fn block<'a, T>(
         &'a self,
         mut inner: Guard<'a>,
@@ -264,13 +264,13 @@ impl World {
 }
 
 impl Inner {
-    /// When something happens by itself, if at all.
+    /// Time of the next event of the stack itself, if any.
     fn next_event(&self) -> Option<Instant> {
         let waits = self.blocked.iter().filter_map(|(_, deadline)| *deadline);
         self.stack.poll_timeout().into_iter().chain(waits).min()
     }
 
-    /// What can leave leaves now.
+    /// Collects the packets that can leave now.
     fn flush(&mut self) {
         let mut packet = Vec::new();
         while self.stack.poll_packet(self.now, &mut packet) {
@@ -281,7 +281,7 @@ impl Inner {
 
 /// Lets a thread of this process run until it sleeps or is gone.
 fn wait_until_asleep(thread: libc::pid_t) {
-    // The state follows the name, which may hold anything but ends with the last parenthesis (proc_pid_stat(5)).
+    // The state follows the name, which may hold any character and ends with the last parenthesis (proc_pid_stat(5)).
     let runs = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('S'));
     while std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).is_ok_and(runs) {
         thread::yield_now();

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::thread;
 
-/// Descriptors and the register of the preloaded library belong to the process: one world at a time.
+/// Descriptors and the registry of the preloaded library belong to the process: one world at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// The tool's side of the table.
@@ -27,7 +27,7 @@ struct Tool {
 // SAFETY: the functions of the table may be called from any thread; the tool does so.
 unsafe impl Sync for Tool {}
 
-/// What the peer of a connection sends with.
+/// The address of a connection's peer.
 const PEER: &str = "192.0.2.1:40000";
 const HOST: &str = "192.168.0.1:8080";
 
@@ -106,7 +106,7 @@ impl Tool {
         unsafe { (self.table.write)(self.table.userdata, fd, data.as_ptr().cast(), data.len()) }
     }
 
-    /// Lets other threads run until one of them sits in a blocking call, as the tool does.
+    /// Lets other threads run until one of them is in a blocking call, like the tool.
     fn wait_for_a_blocked_thread(&self) {
         // SAFETY: the entry point puts a `World` there.
         let world = unsafe { &*self.table.userdata.cast::<World>() };
@@ -134,7 +134,7 @@ impl Tool {
         unsafe { (self.table.usleep)(self.table.userdata, micros) };
     }
 
-    /// A segment of the peer arrives.
+    /// Hands a segment of the peer to the stack.
     fn inject(&self, segment: &Segment, payload: &[u8]) {
         let addresses = Addresses { source: PEER.parse().unwrap(), destination: HOST.parse().unwrap() };
         let mut packet = Vec::new();
@@ -144,7 +144,7 @@ impl Tool {
         assert_eq!(rc, 0);
     }
 
-    /// The next packet, and when it left; `None` if none ever will.
+    /// The next packet and the time at which it left; `None` if none ever will.
     fn sniff(&self) -> Option<(Vec<u8>, u64)> {
         let (mut packet, mut len, mut time) = (vec![0; 65_536], 65_536, 0);
         // SAFETY: the buffer has this size; the numbers live here.
@@ -170,7 +170,7 @@ impl Tool {
         Ok(value)
     }
 
-    /// The peer opens a connection to a listener; returns the numbers after both SYNs.
+    /// The peer opens a connection to a listener. Returns the sequence numbers after both SYNs.
     fn handshake(&self) -> (SeqNumber, SeqNumber) {
         let options = SynOptions { mss: Some(1_000), window_scale: Some(7), sack_permitted: true };
         let syn = Segment::new(SeqNumber(0), SeqNumber(0), 32_792, Flags::SYN).with_syn_options(options);
@@ -420,7 +420,7 @@ fn descriptors_are_real_ones_and_may_be_closed_through_libc() {
         assert_eq!(libc::close(fd), 0);
     }
     drop(tool);
-    // The number is free: whoever gets it now keeps it.
+    // The number is free: its next owner keeps it.
     let file = std::fs::File::open("/dev/null").unwrap();
     assert!(file.metadata().is_ok());
 }

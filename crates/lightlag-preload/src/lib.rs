@@ -1,8 +1,8 @@
 //! `getsockopt` and `sendfile` for descriptors that belong to a user-space stack.
 //!
-//! packetdrill asks libc, not the stack under test, for TCP_INFO, TCP_CC_INFO and SO_MEMINFO when a script has a
-//! block of code, and its interface has no `sendfile`. Preloaded, this library stands before libc: it asks the stack that registered itself, and libc
-//! about every descriptor that the stack does not know.
+//! packetdrill asks libc, not the stack under test, for TCP_INFO, TCP_CC_INFO and SO_MEMINFO when a script has a block
+//! of code, and its interface has no `sendfile`. This library is preloaded before libc. It asks the stack that
+//! registered itself, and libc for every descriptor that the stack does not know.
 
 #![allow(unsafe_code)]
 
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Answers a call of `getsockopt`: 0, an error number, or [`NOT_MINE`].
 pub type Answer = unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut socklen_t) -> c_int;
 
-/// What [`Answer`] returns for a descriptor that the stack does not know.
+/// The result of [`Answer`] for a descriptor that the stack does not know.
 pub const NOT_MINE: c_int = -1;
 
-/// Does what `sendfile` does: how many bytes were sent, an error number below zero, or [`NO_FILE_OF_MINE`].
+/// Performs `sendfile`. Returns the number of bytes sent, a negative error number, or [`NO_FILE_OF_MINE`].
 pub type SendFile = unsafe extern "C" fn(c_int, c_int, *mut off_t, size_t) -> ssize_t;
 
 /// The value that [`SendFile`] returns for a descriptor that the stack does not know.
@@ -24,7 +24,7 @@ pub const NO_FILE_OF_MINE: ssize_t = ssize_t::MIN;
 static STACK: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static SENDER: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Makes a stack known; null takes it away.
+/// Registers a stack; null unregisters it.
 #[unsafe(no_mangle)]
 pub extern "C" fn lightlag_preload_register(answer: Option<Answer>, send_file: Option<SendFile>) {
     STACK.store(answer.map_or(std::ptr::null_mut(), |answer| answer as *mut c_void), Ordering::Release);
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn getsockopt(
     if !stack.is_null() {
         // SAFETY: only `lightlag_preload_register` stores here, and it stores a function of this type.
         let answer: Answer = unsafe { std::mem::transmute(stack) };
-        // SAFETY: the caller's pointers, for which it promises what libc asks for.
+        // SAFETY: the caller's pointers, for which it guarantees libc's contract.
         match unsafe { answer(fd, level, name, value, len) } {
             NOT_MINE => {}
             0 => return 0,
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn getsockopt(
     unsafe { next(fd, level, name, value, len) }
 }
 
-/// `sendfile(2)`. On a machine of 64 bits `sendfile64` is the same.
+/// `sendfile(2)`. On a 64-bit machine `sendfile64` is the same.
 ///
 /// # Safety
 ///
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn sendfile(to: c_int, file: c_int, offset: *mut off_t, le
     if !sender.is_null() {
         // SAFETY: only `lightlag_preload_register` stores here, and it stores a function of this type.
         let send_file: SendFile = unsafe { std::mem::transmute(sender) };
-        // SAFETY: the caller's pointer, for which it promises what libc asks for.
+        // SAFETY: the caller's pointer, for which it guarantees libc's contract.
         match unsafe { send_file(to, file, offset, len) } {
             NO_FILE_OF_MINE => {}
             sent if sent >= 0 => return sent,
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn sendfile64(to: c_int, file: c_int, offset: *mut off_t, 
 mod tests {
     use super::*;
 
-    /// A stack that owns descriptor 1000 and refuses to say anything about 1001.
+    /// A stack that owns descriptor 1000 and refuses all requests for 1001.
     unsafe extern "C" fn stack(fd: c_int, _: c_int, _: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int {
         match fd {
             1000 => {

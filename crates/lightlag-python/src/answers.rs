@@ -1,4 +1,4 @@
-//! What a receiver answers to single segments: its ACKs with their options as bytes.
+//! The answers of a receiver to single segments: its ACKs, with their options as bytes.
 
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions, Timestamps};
@@ -8,14 +8,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
 
-/// The peer's initial number: its first byte of data has the number 0.
+/// The peer's initial sequence number: its first byte of data has the number 0.
 const PEER: SeqNumber = SeqNumber(u32::MAX);
 
-/// The segments that a receiver with these TCP options (JSON, as in a scenario) sends when a peer that offers every
-/// option sends data: `arrivals` lists the first number and the length of each segment, 1 ms apart. The peer's first
-/// byte has the number 0. `reads` lists how many bytes the application reads just before each of them; without it the
-/// application reads everything at once. Gives for each segment sent after the handshake its acknowledgement number,
-/// its window field and the bytes of its options.
+/// The segments that a receiver with these TCP options (JSON, as in a scenario) sends to a peer that offers every
+/// option and sends data. `arrivals` lists the first number and the length of each segment, 1 ms apart. The peer's
+/// first byte has the number 0. `reads` lists how many bytes the application reads just before each of them; without it
+/// the application reads everything at once. Returns for each segment sent after the handshake its acknowledgement
+/// number, its window field and the bytes of its options.
 #[pyfunction]
 #[pyo3(signature = (tcp, arrivals, reads=None))]
 pub fn answers<'py>(

@@ -11,8 +11,8 @@ use lightlag_sim::results::{
 };
 use std::sync::Arc;
 
-/// The tables of a run, in the order in which a results folder lists them. There are no ACKs where none were recorded, and
-/// no responses, proxies or legs where there are none.
+/// The tables of a run, in the order of a results folder. ACKs are missing if they were not recorded, and so are
+/// responses, proxies or legs if there are none.
 pub(crate) const TABLES: [&str; 9] =
     ["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies", "legs"];
 
@@ -53,7 +53,8 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     tables
 }
 
-/// The flows; what only datagrams, responses, pages, sinks, stations or partial reliability give is there if a flow has some.
+/// The flows. Columns that only datagrams, responses, pages, sinks, stations or partial reliability fill are present if
+/// a flow has some.
 fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
     let mut columns = flow_columns(flows);
     if flows.iter().any(|flow| flow.datagrams.is_some()) {
@@ -119,7 +120,7 @@ fn flow_table(flows: &[FlowSummary]) -> RecordBatch {
     batch(columns)
 }
 
-/// Columns of responses and of pages: how many, times, and bytes of requests.
+/// Columns of responses and of pages: number, times, and bytes of requests.
 const RESPONSES: [&str; 4] = ["responses_count", "responses_mean_s", "responses_p95_s", "responses_request_bytes"];
 const PAGES: [&str; 4] = ["pages_count", "pages_mean_s", "pages_p95_s", "pages_request_bytes"];
 
@@ -175,7 +176,7 @@ fn flow_columns(flows: &[FlowSummary]) -> Vec<Column> {
     columns
 }
 
-/// For how long what held each sender back.
+/// Seconds for which each limit held each sender back.
 fn limit_columns<T>(rows: &[T], of: fn(&T) -> &LimitedSeconds) -> [Column; 6] {
     [
         ("limited_cwnd_s", numbers(rows, |row| of(row).cwnd)),
@@ -228,14 +229,14 @@ fn link_table(links: &[LinkSummary]) -> RecordBatch {
         ("mean_queue_packets", numbers(links, |link| link.mean_queue_packets)),
         ("max_queue_packets", counts(links, |link| link.max_queue_packets)),
     ];
-    // Only if they were recorded.
+    // Present only if recorded.
     if links.iter().any(|link| link.queueing.is_some()) {
         columns.extend(waits(links));
     }
     batch(columns)
 }
 
-/// How long data packets waited at each link direction.
+/// Waiting times of data packets at each link direction.
 fn waits(links: &[LinkSummary]) -> [Column; 6] {
     let wait = |of: fn(&Queueing) -> Option<f64>| optionals(links, move |link| link.queueing.as_ref().and_then(of));
     [
@@ -288,7 +289,7 @@ pub(crate) fn trace_table(trace: Trace, flows: &Arc<StringArray>) -> RecordBatch
         ("arrived_bytes", Arc::new(UInt64Array::from(trace.arrived_bytes))),
         ("phase", named::<UInt8Type>(trace.phase, &Arc::new(StringArray::from_iter_values(PHASES)))),
     ];
-    // Only where flows have several senders.
+    // Present only if flows have several senders.
     if !trace.leg.is_empty() {
         columns.push(("leg", Arc::new(UInt8Array::from(trace.leg))));
     }
@@ -341,13 +342,13 @@ fn batch(columns: impl IntoIterator<Item = Column>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).expect("the columns of a table are equally long")
 }
 
-/// An index column as a dictionary, so that readers see names and each row still costs an integer.
+/// An index column as a dictionary: readers see names, and each row still costs an integer.
 fn named<K: ArrowDictionaryKeyType>(keys: Vec<K::Native>, names: &Arc<StringArray>) -> ArrayRef {
     let keys = PrimitiveArray::<K>::from_iter_values(keys);
     Arc::new(DictionaryArray::try_new(keys, names.clone()).expect("every index has a name"))
 }
 
-/// A column in which NaN means that there is no value.
+/// A column in which NaN means that the value is missing.
 fn known(values: Vec<f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter(values.into_iter().map(|value| (!value.is_nan()).then_some(value))))
 }

@@ -1,4 +1,4 @@
-//! An emulation as Python sees it: started with a scenario and two devices, looked at while it runs, stopped.
+//! An emulation for Python: started with a scenario and two devices, observed while it runs, stopped.
 
 use crate::scenario_error;
 use lightlag_core::{Duration, Instant};
@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 type Device = (Option<String>, String, Vec<(String, u8)>);
 
 /// Starts to forward packets between two TUN devices through the links of a scenario, given as JSON. `at` names the
-/// nodes at which the devices sit; by default the ends of the first flow. `priority` is "fifo", "nice" or "normal".
+/// nodes of the devices; the default is the ends of the first flow. `priority` is "fifo", "nice" or "normal".
 #[pyfunction]
 #[pyo3(signature = (scenario, devices, at=None, mtu=1500, duration_s=None, priority="fifo"))]
 pub(crate) fn emulate(
@@ -61,7 +61,7 @@ fn start(
     let (report, given) = mpsc::sync_channel(1);
     let run = move || {
         let _ = report.send(priority::raise(wanted));
-        // The devices go away when this ends, however it does.
+        // The devices go away when this ends, for whatever reason.
         Forwarding::new(&network, ends, seed).run(&mut Devices::new(tuns), &shared, end)
     };
     let thread = std::thread::Builder::new().name("emulation".to_owned()).spawn(run);
@@ -119,8 +119,8 @@ fn tun_error(error: TunError) -> PyErr {
     }
 }
 
-/// An emulation that was started. It ends when it is stopped, when its time is over, when a device is gone, or when
-/// nothing refers to it any more.
+/// A running emulation. It ends when it is stopped, when its time is over, when a device is gone, or when nothing
+/// refers to it any more.
 #[pyclass(frozen, module = "lightlag._engine")]
 pub(crate) struct Emulation {
     about: String,
@@ -130,24 +130,24 @@ pub(crate) struct Emulation {
 
 #[pymethods]
 impl Emulation {
-    /// What it is, as a JSON object: devices and whether they were made, nodes, the priority it was given, scenario.
+    /// Its description as a JSON object: devices and whether they were created, nodes, its actual priority, scenario.
     #[getter]
     fn about(&self) -> &str {
         &self.about
     }
 
-    /// Whether it still forwards.
+    /// Whether it still forwards packets.
     #[getter]
     fn is_running(&self) -> bool {
         self.thread.lock().is_ok_and(|thread| thread.as_ref().is_some_and(|thread| !thread.is_finished()))
     }
 
-    /// What it has done, as a JSON object; at most 50 ms old.
+    /// Its statistics as a JSON object, at most 50 ms old.
     fn statistics(&self) -> String {
         serde_json::to_string(&self.control.snapshot()).expect("a snapshot is plain data")
     }
 
-    /// Ends it and removes the devices that it made. Raises what had ended it before, if a device was gone.
+    /// Ends it and removes the devices that it created. Raises the error if a lost device had ended it before.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         self.control.stop();
         let thread = self.thread.lock().ok().and_then(|mut thread| thread.take());

@@ -1,7 +1,7 @@
-//! The files of a results folder: `run.json`, one Parquet file a table, and a folder of captures if there are any.
+//! The files of a results folder: `run.json`, one Parquet file per table, and a folder of captures if there are any.
 //!
-//! They are written to a sibling folder, which Python makes and which takes the final name at the end: what stands under
-//! the final name is complete, also when the disk fills up or the power fails.
+//! They are written to a sibling folder, which Python makes and renames at the end. The folder under the final name is
+//! therefore complete, even if the disk fills up or the power fails.
 
 use crate::columns::Named;
 use arrow_array::RecordBatch;
@@ -20,8 +20,8 @@ const MARK: &str = "run.json";
 /// The folder of captures in a results folder.
 const CAPTURES: &str = "captures";
 
-/// Writes the files of a results folder to `partial` with at most `jobs` threads; files of `captures` are joined to it or
-/// copied. Errors name the files in the `folder` that it will become.
+/// Writes the files of a results folder to `partial` with at most `jobs` threads. Files of `captures` are linked into
+/// it or copied. Errors name the files in the `folder` that it will become.
 pub(crate) fn write(
     partial: &Path,
     folder: &Path,
@@ -45,7 +45,7 @@ fn write_text(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Gives captures a second name in `folder`; where that cannot be, as on another disk, they are copied.
+/// Links captures into `folder`, or copies them if that is impossible, as on another disk.
 fn keep_captures(folder: &Path, captures: &[PathBuf]) -> io::Result<()> {
     if captures.is_empty() {
         return Ok(());

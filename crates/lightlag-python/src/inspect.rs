@@ -1,4 +1,4 @@
-//! Captures as Python sees them: read in one pass with progress and Ctrl-C; the packets of one connection as columns.
+//! Captures for Python: read in one pass with progress and Ctrl-C, with the packets of one connection as columns.
 
 use crate::run::{Table, wall_clock};
 use arrow_array::types::UInt8Type;
@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many packets are read between two looks at the clock.
+/// Number of packets read between two looks at the clock.
 const PACKETS_A_LOOK: u64 = 4096;
 
-/// Reads a capture without the GIL. About every `interval_s` seconds it looks for Ctrl-C and calls
-/// `progress(bytes_read, bytes, packets)`; `bytes` is 0 where the size is not known. Ctrl-C ends the reading early, and
-/// the outcome says `interrupted`. With `trace`, it keeps about `rows` packets of the connection with that number.
+/// Reads a capture without the GIL. About every `interval_s` seconds it checks for Ctrl-C and calls
+/// `progress(bytes_read, bytes, packets)`; `bytes` is 0 if the size is unknown. Ctrl-C ends the reading early, and the
+/// outcome says `interrupted`. With `trace`, it keeps about `rows` packets of the connection with that number.
 #[pyfunction]
 #[pyo3(signature = (path, progress=None, interval_s=0.1, trace=None, rows=200_000))]
 pub(crate) fn inspect(
@@ -48,7 +48,7 @@ pub(crate) fn inspect(
     read.map_err(|what| PyValueError::new_err(format!("{}: {what}", path.display())))
 }
 
-/// What was read of a capture.
+/// The result of reading a capture.
 #[pyclass(frozen, module = "lightlag._engine")]
 pub(crate) struct Capture {
     summary: Summary,
@@ -61,11 +61,11 @@ struct Summary {
     report: Report,
     /// Names of the interfaces.
     interfaces: Vec<String>,
-    /// Packets left out because the capture does not say when they came.
+    /// Packets left out because the capture has no time for them.
     without_time: u64,
-    /// Why the end of the file was not reached.
+    /// The reason why the end of the file was not reached.
     note: Option<String>,
-    /// Ctrl-C came.
+    /// Ctrl-C was pressed.
     interrupted: bool,
     /// Whether rows of the trace were left out.
     trace_thinned: bool,
@@ -73,18 +73,18 @@ struct Summary {
 
 #[pymethods]
 impl Capture {
-    /// What was found, as a JSON object.
+    /// The findings as a JSON object.
     fn summary(&self) -> String {
         serde_json::to_string(&self.summary).expect("a summary is plain data")
     }
 
-    /// The packets of the connection that was asked for.
+    /// The packets of the requested connection.
     fn trace(&self) -> Option<Table> {
         self.trace.clone().map(Table::new)
     }
 }
 
-/// Counts what is read, for the progress.
+/// Counts the bytes read, for the progress.
 struct Counted {
     file: File,
     read: Arc<AtomicU64>,
@@ -106,7 +106,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Whether to go on.
+    /// Whether to continue.
     fn look(&mut self, read: u64, size: u64, packets: u64) -> bool {
         let now = wall_clock();
         if now.duration_since(self.last) >= self.interval {
@@ -124,7 +124,7 @@ impl Watch {
     }
 }
 
-/// Reads the whole file. `Err`: nothing of it could be read.
+/// Reads the whole file. `Err`: none of it could be read.
 fn read(path: &Path, mut trace: Option<Trace>, watch: &mut Watch) -> Result<Capture, String> {
     let file = File::open(path).map_err(io_error)?;
     let metadata = file.metadata().map_err(io_error)?;
@@ -145,7 +145,7 @@ fn read(path: &Path, mut trace: Option<Trace>, watch: &mut Watch) -> Result<Capt
                 }
             }
             Ok(None) => break,
-            // What came before was right.
+            // Everything before the error was right.
             Err(error) if analysis.packets() > 0 => {
                 note = Some(capture_error(error));
                 break;
@@ -188,7 +188,7 @@ fn io_error(error: io::Error) -> String {
     }
 }
 
-/// Names of [`Kind`], with its cause in front where there is one.
+/// Names of [`Kind`], with the cause in front if there is one.
 const KINDS: [&str; 11] = [
     "new",
     "fast retransmission",

@@ -1,16 +1,16 @@
-//! The door to Python: JSON in, columns out, nothing else.
+//! The interface to Python: JSON in, columns out, nothing else.
 //!
 //! - `scenario`: a scenario that was read.
 //! - `run`: a run, its progress and Ctrl-C.
 //! - `steps`: a run step by step.
-//! - `answers`: what a receiver answers to single segments.
+//! - `answers`: the answers of a receiver to single segments.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `serve`: a host on a TUN device.
 //! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
-//! - `replay`: what a sender did, from a capture.
+//! - `replay`: the behaviour of a sender, from a capture.
 //! - `inspect`: captures.
-//! - `memory`: the end of memory as a message.
+//! - `memory`: a message when memory runs out.
 
 mod answers;
 mod columns;
@@ -87,14 +87,15 @@ fn schema() -> String {
     lightlag_scenario::schema().to_string()
 }
 
-/// What can be chosen by name, as JSON: congestion-control algorithms with their equations and parameters, profiles.
+/// Everything that is chosen by name, as JSON: congestion-control algorithms with their equations and parameters,
+/// profiles.
 #[pyfunction]
 fn catalog() -> String {
     let profiles: Vec<_> = Profile::ALL.iter().map(|profile| (profile.name(), profile.config())).collect();
     json!({ "congestion": congestion::catalog(), "profiles": profiles }).to_string()
 }
 
-/// The name in a scenario of the congestion control that the literature calls `name`; None if there is none.
+/// The name in a scenario of the congestion control that the literature calls `name`; None for an unknown one.
 #[pyfunction]
 fn congestion_name(name: &str) -> Option<&'static str> {
     congestion::canonical(name)

@@ -1,8 +1,8 @@
-//! The end of memory as a message: the language would abort the process with a signal and without a word to the user.
+//! A message when memory runs out: the language would abort the process by a signal, without a word to the user.
 //!
-//! Python learns of what was refused before (`lightlag._memory`); this is for what nobody foresaw. Nothing is written half:
-//! results take their name at the end.
-// An allocator is unsafe to write. This one passes on, and looks at the answer.
+//! Python refuses work that is known not to fit (`lightlag._memory`); this is for the unforeseen. No file is left
+//! half-written: results take their name at the end.
+// An allocator is unsafe to write. This one only forwards, and checks the answer.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -24,7 +24,7 @@ fn there(at: *mut u8, bytes: usize) -> *mut u8 {
     at
 }
 
-/// Ends the process without asking anybody for anything: there is no memory to do more.
+/// Ends the process without any allocation: there is no memory for more.
 #[cold]
 fn end(bytes: usize) -> ! {
     let mut message = [0; 200];
@@ -35,14 +35,14 @@ fn end(bytes: usize) -> ! {
         "error: there is no memory left for {megabytes:.3} MB more; take a smaller scenario, record less, or use fewer --jobs"
     );
     let len = 200 - left.len();
-    // SAFETY: the message has so many bytes, and neither call asks for memory or runs anything of this process.
+    // SAFETY: the message has this many bytes, and neither call allocates or runs code of this process.
     unsafe {
         libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), len);
         libc::_exit(FAILED)
     }
 }
 
-// SAFETY: every call is the system allocator's, with what was given.
+// SAFETY: every call goes to the system allocator with the given arguments.
 unsafe impl GlobalAlloc for Telling {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

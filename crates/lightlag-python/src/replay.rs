@@ -1,4 +1,4 @@
-//! What a sender did, from a capture: a JSON object about it, its packets and the ACKs of them as tables.
+//! The behaviour of a sender, from a capture: a JSON object about it, and tables of its packets and their ACKs.
 
 use crate::run::Table;
 use arrow_array::{BooleanArray, Float64Array, Int64Array, RecordBatch, UInt32Array};
@@ -14,17 +14,17 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Connections that a message lists at most.
+/// The most connections listed in a message.
 const LISTED: usize = 12;
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 enum Refusal {
     Unreadable(String),
     Unfit(String),
 }
 
-/// What the sender of a connection in a capture did: a JSON object, its data packets and the ACKs of them. `flow` is
-/// the number of the connection; without it the one connection with data is taken.
+/// The behaviour of a connection's sender in a capture: a JSON object, its data packets and their ACKs. `flow` is the
+/// number of the connection; without it the capture must have exactly one connection with data.
 #[pyfunction]
 #[pyo3(signature = (capture, flow=None))]
 pub(crate) fn sending(py: Python<'_>, capture: PathBuf, flow: Option<u64>) -> PyResult<(String, Table, Table)> {
@@ -82,7 +82,7 @@ fn infer(capture: &Path, flow: Option<u64>) -> Result<(Sending, String), Refusal
     Ok((sending, about.to_string()))
 }
 
-/// Hands every packet of a capture to `take`. Gives where the file ends too early.
+/// Hands every packet of a capture to `take`. Returns the position of an incomplete end.
 fn packets(capture: &Path, mut take: impl FnMut(Instant, Option<&[u8]>)) -> Result<Option<String>, Refusal> {
     let shown = capture.display();
     let file = File::open(capture).map_err(|error| Refusal::Unreadable(format!("{shown}: cannot be read: {error}")))?;
@@ -94,7 +94,7 @@ fn packets(capture: &Path, mut take: impl FnMut(Instant, Option<&[u8]>)) -> Resu
     Ok(reader.cut().map(|cut| cut.to_string()))
 }
 
-/// The connection that is meant.
+/// The requested connection.
 fn chosen(report: &Report, flow: Option<u64>) -> Result<u64, String> {
     if report.connections.is_empty() {
         return Err("holds no TCP connection".into());

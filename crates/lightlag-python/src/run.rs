@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-/// Why there is no run.
+/// The reason why there is no run.
 enum NoRun {
     Refused(Vec<lightlag_scenario::ScenarioError>),
     Unwritable(io::Error),
@@ -73,7 +73,7 @@ fn open(path: &Path) -> io::Result<lightlag_sim::Output> {
     Ok(Box::new(BufWriter::new(file)))
 }
 
-/// Looks up from the event loop now and then.
+/// Interrupts the event loop now and then to look for Ctrl-C and to report progress.
 struct Watch {
     progress: Option<Py<PyAny>>,
     interval: std::time::Duration,
@@ -129,7 +129,7 @@ pub(crate) struct Run {
     capture_failure: Option<String>,
 }
 
-/// What `run.json` says: the summary without its flows and links, which have tables of their own.
+/// The contents of `run.json`: the summary without its flows and links, which have tables of their own.
 #[derive(Serialize)]
 struct RunJson<'a> {
     scenario: &'a serde_json::Value,
@@ -151,19 +151,19 @@ impl Run {
         self.interrupted
     }
 
-    /// Wall-clock seconds that building and running took.
+    /// Wall-clock seconds for building and running.
     #[getter]
     fn wall_s(&self) -> f64 {
         self.wall_s
     }
 
-    /// Names of the captures that were written.
+    /// Names of the written captures.
     #[getter]
     fn captures(&self) -> Vec<String> {
         self.captures.clone()
     }
 
-    /// Which capture could not be written to its end, and why.
+    /// The capture that could not be completed, and the reason.
     #[getter]
     fn capture_failure(&self) -> Option<String> {
         self.capture_failure.clone()
@@ -180,7 +180,7 @@ impl Run {
         serde_json::to_string(&Timed { summary: &self.summary, wall_s: self.wall_s }).expect("a summary is plain data")
     }
 
-    /// A table by name, as an object that gives an Arrow stream.
+    /// A table by name, as an object that exports an Arrow stream.
     fn table(&self, name: &str) -> PyResult<Table> {
         match self.tables.iter().find(|(table, _)| *table == name) {
             Some((_, batch)) => Ok(Table { batch: batch.clone() }),
@@ -188,8 +188,8 @@ impl Run {
         }
     }
 
-    /// Writes the files of a results folder to `partial` with at most `jobs` threads, and among them the captures that stand
-    /// in `captures`. Errors name the files in the `folder` that it will become.
+    /// Writes the files of a results folder to `partial` with at most `jobs` threads, including the captures in
+    /// `captures`. Errors name the files in the `folder` that it will become.
     #[pyo3(signature = (partial, folder, jobs=1, captures=None))]
     fn write(
         &self,
@@ -232,7 +232,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// The Arrow PyCapsule interface: no copy. The requested schema is a wish that may be ignored.
+    /// The Arrow PyCapsule interface, without a copy. The requested schema may be ignored.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

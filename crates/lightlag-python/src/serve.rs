@@ -1,12 +1,12 @@
-//! Our TCP as a host on a TUN device, as the command line starts it.
+//! lightlag's TCP as a host on a TUN device, for the command line.
 
 use lightlag_live::serve::{Control, Event, ServeError, ServeOptions, serve};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// Runs a host with these options (JSON). `watch` is called with each event as JSON: the device is there, a connection
-/// is open, one is over. Ctrl-C ends it: connections that are open are reset, the device goes away. Gives what became
-/// of the packets as JSON, with `interrupted`.
+/// Runs a host with these options (JSON). `watch` is called with each event as JSON: the device exists, a connection is
+/// open, one is over. Ctrl-C ends the run: open connections are reset, and the device goes away. Returns counters of
+/// the packets as JSON, with `interrupted`.
 #[pyfunction]
 pub fn serve_tcp(py: Python<'_>, options: &str, watch: Py<PyAny>) -> PyResult<String> {
     let options: ServeOptions =

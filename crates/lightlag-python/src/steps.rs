@@ -1,4 +1,4 @@
-//! A run as Python sees it step by step: it goes on when it is told to, and what was recorded since is read in between.
+//! A run for Python, step by step: it advances on request, and the rows recorded since are read in between.
 
 use crate::columns::{self, Named};
 use crate::run::{Run, Table, wall_clock};
@@ -19,12 +19,12 @@ const SLICE: u64 = 1 << 20;
 pub(crate) struct Steps(Mutex<Course>);
 
 struct Course {
-    /// Until it is finished.
+    /// The simulation, until it is finished.
     simulation: Option<Simulation>,
     records_acks: bool,
     flows: Arc<StringArray>,
     links: Arc<StringArray>,
-    /// Rows that have been read of the trace, the queues, the drops and the ACKs.
+    /// Numbers of rows already read from the trace, the queues, the drops and the ACKs.
     rows: [usize; 4],
     wall: std::time::Duration,
 }
@@ -43,8 +43,7 @@ impl Steps {
         Ok(Self(Mutex::new(Course { simulation: Some(simulation), records_acks, flows, links, rows: [0; 4], wall })))
     }
 
-    /// Lets everything happen up to a simulated time, and returns whether the run goes on. Ctrl-C ends the step between two
-    /// events.
+    /// Advances to a simulated time, and returns whether the run continues. Ctrl-C ends the step between two events.
     fn step(&self, py: Python<'_>, time_s: f64) -> PyResult<bool> {
         let mut course = self.course()?;
         let Course { simulation: Some(simulation), wall, .. } = &mut *course else { return Ok(false) };
@@ -60,14 +59,14 @@ impl Steps {
         }
     }
 
-    /// The simulated time that was reached, in seconds.
+    /// The simulated time reached, in seconds.
     #[getter]
     fn now_s(&self) -> PyResult<Option<f64>> {
         let seconds = |simulation: &Simulation| simulation.progress().now.since(Instant::ZERO).as_secs_f64();
         Ok(self.course()?.simulation.as_ref().map(seconds))
     }
 
-    /// The rows that were recorded since the last call, by the name of their table.
+    /// The rows recorded since the last call, by the name of their table.
     fn recorded(&self) -> PyResult<Vec<(&'static str, Table)>> {
         let mut course = self.course()?;
         let Course { simulation: Some(simulation), records_acks, flows, links, rows, .. } = &mut *course else {
@@ -87,7 +86,7 @@ impl Steps {
         Ok(tables.into_iter().map(|(name, batch)| (name, Table::new(batch))).collect())
     }
 
-    /// Ends the run where it is, and gives its results.
+    /// Ends the run at the current time, and returns its results.
     fn finish(&self) -> PyResult<Run> {
         let mut course = self.course()?;
         let simulation = course.simulation.take();
@@ -97,7 +96,7 @@ impl Steps {
 }
 
 impl Steps {
-    /// Without waiting: who waits here with the GIL would hold up who works without it.
+    /// Does not block: a thread that waits here with the GIL would hold up the one that works without it.
     fn course(&self) -> PyResult<MutexGuard<'_, Course>> {
         self.0.try_lock().map_err(|_| PyRuntimeError::new_err("the run is at work in another thread"))
     }

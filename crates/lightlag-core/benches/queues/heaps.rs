@@ -1,4 +1,4 @@
-//! Heaps: with the position of every entity, or with entries that go stale.
+//! Heaps: with the position of every entity, or with stale entries.
 
 use crate::{NEVER, Queue};
 use std::cmp::Reverse;
@@ -15,11 +15,11 @@ fn parts(key: u128) -> (u64, u32) {
     ((key >> 64) as u64, key as u32)
 }
 
-/// The standard library's heap. An entry that comes closer is pushed again; the older one stays behind and is
-/// skipped when it surfaces.
+/// The standard library's heap. An entry that moves closer is pushed again; the older one stays and is skipped when it
+/// surfaces.
 pub struct LazyStdHeap {
     heap: BinaryHeap<Reverse<u128>>,
-    /// When each entity really wakes.
+    /// The true deadline of each entity.
     due: Vec<u64>,
 }
 
@@ -141,8 +141,8 @@ impl Queue for IndexedBinaryHeap {
     }
 }
 
-/// [`LinedHeap`] without its layout: the root is entry 0, the children of entry i begin at 4·i + 1 and lie across two
-/// cache lines.
+/// [`LinedHeap`] without its layout: the root is entry 0, and the children of entry i start at 4·i + 1 and lie across
+/// two cache lines.
 pub struct PlainHeap {
     heap: Vec<u128>,
     position: Vec<u32>,
@@ -225,10 +225,10 @@ impl Queue for PlainHeap {
 #[repr(align(64))]
 struct Siblings([u128; 4]);
 
-/// Where the root stands, so that the children of the entry at `i` fill the line at `4 (i - 2)`.
+/// The position of the root, so that the children of the entry at `i` fill the line at `4 (i - 2)`.
 const ROOT: usize = 3;
 
-/// Larger than every key: what stands at free places.
+/// The key of free places, larger than every other.
 const FREE: u128 = u128::MAX;
 
 /// A 4-ary heap with the position of every entity, whose siblings share a cache line and are compared without branches.
@@ -271,7 +271,7 @@ impl LinedHeap {
             let (left, left_at) = if b < a { (b, 1) } else { (a, 0) };
             let (right, right_at) = if d < c { (d, 3) } else { (c, 2) };
             let (least, offset) = if right < left { (*right, right_at) } else { (*left, left_at) };
-            // The line past the end holds nothing but FREE.
+            // The line after the end holds only FREE.
             if key <= least {
                 break;
             }

@@ -1,14 +1,14 @@
-//! Which event queue is the fastest on our mix of events?
+//! Compares event queues on a mix of events like that of a simulation.
 //!
-//! `cargo bench -p lightlag-core --bench queues` drives the shipped queue and its rivals through the same events
-//! and prints nanoseconds of CPU time for each, and the ratio to the shipped one. All of them must give the
-//! same order, which a checksum proves.
+//! `cargo bench -p lightlag-core --bench queues` drives the shipped queue and its rivals through the same events. It
+//! prints nanoseconds of CPU time for each, and the ratio to the shipped one. All of them must give the same order,
+//! which a checksum proves.
 //!
-//! The mix is that of a network: half of the entities are links, half are connections. A link that wakes has
-//! delivered a packet; it wakes again after its own nearly constant delay, or falls idle while another link, idle
-//! so far, takes a packet. Half of the packets reach a connection and move its deadline, which lies far ahead: the
-//! entry stays where it is, and the connection that wakes early settles on its true deadline. Sometimes a deadline
-//! comes closer (a delayed ACK) and the entry moves.
+//! The mix is that of a network: half of the entities are links, half are connections. A link that wakes has delivered
+//! a packet. It wakes again after its own nearly constant delay, or falls idle while another link, idle so far, takes a
+//! packet. Half of the packets reach a connection and move its deadline, which lies far ahead: the entry stays in
+//! place, and the connection that wakes early settles on its true deadline. Sometimes a deadline moves closer (a
+//! delayed ACK) and the entry moves.
 
 mod heaps;
 mod trees;
@@ -21,15 +21,15 @@ use std::hint::black_box;
 /// No entry.
 const NEVER: u64 = u64::MAX;
 
-/// What an event queue must do; the contract of [`EventQueue`] in bare numbers.
+/// The operations of an event queue: the contract of [`EventQueue`] in bare numbers.
 trait Queue {
-    /// For entities 0 to `entities - 1`.
+    /// A queue for entities 0 to `entities - 1`.
     fn new(entities: usize) -> Self;
     /// Wakes the entity at `time` or earlier.
     fn arm(&mut self, entity: u32, time: u64);
     /// The earliest entry.
     fn next(&mut self) -> (u64, u32);
-    /// The entity of the earliest entry wakes next at `time`, or not at all.
+    /// The entity of the earliest entry next wakes at `time`, or not at all.
     fn settle(&mut self, entity: u32, time: u64);
 }
 
@@ -55,7 +55,7 @@ impl Queue for EventQueue {
     }
 }
 
-/// No queue: what the events themselves cost. Its order is round robin, so its checksum is its own.
+/// No queue: the cost of the events themselves. Its order is round robin, so its checksum is its own.
 struct Nothing {
     entities: u32,
     now: u64,
@@ -86,11 +86,11 @@ impl Queue for Nothing {
 /// The events, apart from the queue.
 struct Mix {
     links: u32,
-    /// Of each link, what it takes from one arrival to the next.
+    /// The delay of each link between two arrivals.
     delays: Vec<u32>,
     /// Links without a packet.
     idle: Vec<u32>,
-    /// Of each connection, when its timer is due.
+    /// The deadline of each connection's timer.
     deadlines: Vec<u64>,
     random: u64,
 }
@@ -126,7 +126,7 @@ impl Mix {
         mix
     }
 
-    /// Xorshift64: cheap, and the same for everyone.
+    /// Xorshift64: cheap, and the same on every machine.
     #[inline]
     fn draw(&mut self) -> u64 {
         self.random ^= self.random << 13;
@@ -135,7 +135,7 @@ impl Mix {
         self.random >> 8
     }
 
-    /// Handles so many events and returns the checksum of their order.
+    /// Handles this many events and returns the checksum of their order.
     fn drive(&mut self, queue: &mut impl Queue, events: u64) -> u64 {
         let mut checksum = 0_u64;
         for _ in 0..events {
@@ -159,7 +159,7 @@ impl Mix {
         let dice = self.draw();
         let again = now + u64::from(self.delays[link as usize]) + (dice >> 16) % 128;
         if dice.is_multiple_of(4) {
-            // One link falls idle, another takes its packet on.
+            // One link falls idle, and another takes over its packet.
             let slot = (dice >> 32) as usize % self.idle.len();
             let other = std::mem::replace(&mut self.idle[slot], link);
             queue.settle(link, NEVER);
@@ -176,8 +176,8 @@ impl Mix {
     }
 }
 
-/// Nanoseconds of CPU time of this process. Nothing here calls the kernel; it splits the sum into user and system
-/// time by ticks, which are too coarse for short rounds.
+/// Nanoseconds of CPU time of this process. Nothing here calls the kernel, which splits the sum into user and system
+/// time by ticks, too coarse for short rounds.
 fn cpu_nanos() -> u64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
     ((usage.user_time() + usage.system_time()).num_microseconds() * 1000).unsigned_abs()
@@ -185,7 +185,7 @@ fn cpu_nanos() -> u64 {
 
 /// A queue under measurement.
 trait Contest {
-    /// Handles some events; the nanoseconds of one, and the checksum of the order.
+    /// Handles some events. Returns nanoseconds per event, and the checksum of the order.
     fn round(&mut self, events: u64) -> (f64, u64);
 }
 
@@ -208,7 +208,7 @@ fn contender<Q: Queue + 'static>(entities: usize) -> Box<dyn Contest> {
     Box::new(Contender { queue, mix })
 }
 
-/// Name, and how to set it up.
+/// A name with its constructor.
 type Row = (&'static str, fn(usize) -> Box<dyn Contest>);
 
 const ROWS: [Row; 9] = [
@@ -225,8 +225,8 @@ const ROWS: [Row; 9] = [
 
 const ROUNDS: usize = 8;
 
-/// The best round of each row in nanoseconds an event. The rows take turns, so that a busy moment of the machine
-/// falls on all of them.
+/// The best round of each row in nanoseconds per event. The rows alternate, so that a busy moment of the machine
+/// affects all of them.
 fn measure(entities: usize) -> Vec<f64> {
     let events = 1_000_000;
     let mut contenders: Vec<_> = ROWS.iter().map(|(_, contender)| contender(entities)).collect();

@@ -64,8 +64,8 @@ impl Match {
     }
 }
 
-/// A tournament with eight in a match and times alone: the winner is found on the way down from the root, and a
-/// tie goes to the first, which is the lower entity.
+/// A tournament with eight in a match and only times: the winner is found on the way down from the root, and a tie goes
+/// to the first, which is the lower entity.
 pub struct WideTournament {
     /// The leaves first, the root (one match) last.
     rounds: Vec<Vec<Match>>,
@@ -127,13 +127,13 @@ impl Queue for WideTournament {
 
 const NONE: u32 = u32::MAX;
 
-/// A calendar: days of equal width, each a list of the entities that wake on it, this year or later. The width is
-/// the mean time between events, which the mix knows: a real one would have to find it.
+/// A calendar: days of equal width, each a list of the entities that wake on it, this year or later. The width is the
+/// mean time between events, which the mix knows. A real calendar would have to find it.
 pub struct Calendar {
     days: Vec<u32>,
     /// The day is `time >> shift`.
     shift: u32,
-    /// Of each entity: when it wakes, and its neighbours on that day.
+    /// The deadline of each entity, and its neighbours on that day.
     entries: Vec<Entry>,
     today: u64,
 }

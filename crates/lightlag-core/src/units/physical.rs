@@ -73,7 +73,7 @@ impl SymbolRate {
         self.0
     }
 
-    /// What this many symbols carry at so many bits per symbol, at least 1 bit/s.
+    /// The rate of this many symbols at this many bits per symbol, at least 1 bit/s.
     pub fn carrying(self, bits_per_symbol: f64) -> Rate {
         Rate::from_bps((self.0 as f64 * bits_per_symbol + 0.5) as u64).unwrap_or(Rate(1))
     }
@@ -98,7 +98,7 @@ impl FromStr for SymbolRate {
     }
 }
 
-/// A number of this one unit, of either sign.
+/// A number with this unit, of either sign.
 fn signed(text: &str, unit: &str, expected: &'static str) -> Result<f64, UnitError> {
     match number_and_unit(text) {
         Some((number, found)) if found == unit && number.is_finite() => Ok(number),

@@ -8,11 +8,11 @@ struct Fake {
     now: Instant,
     input: [VecDeque<(Instant, Vec<u8>)>; 2],
     output: Vec<(Instant, Side, Vec<u8>)>,
-    /// The loop is held up at this time, for so long.
+    /// The loop is held up at this time, for this long.
     held_up: Option<(Instant, Duration)>,
-    /// From then on the second device is gone.
+    /// From this time on the second device is gone.
     vanishes: Option<Instant>,
-    /// The kernel does not take packets.
+    /// The kernel refuses packets.
     refuses: bool,
 }
 
@@ -95,7 +95,7 @@ fn packets_cross_in_both_directions_at_their_time() {
     let (snapshot, result) = run(&mut emulation(""), &mut fake, 500);
     result.unwrap();
     let out: Vec<_> = fake.output.iter().map(|(time, side, bytes)| (time.as_nanos(), *side, bytes[5])).collect();
-    // 1 ms a packet, then 10 ms; the other way 0.5 ms and 10 ms.
+    // 1 ms per packet, then 10 ms; the other way 0.5 ms and 10 ms.
     assert_eq!(out, [(111_000_000, 1, 1), (112_000_000, 1, 2), (115_500_000, 0, 3)]);
     assert_eq!(fake.output[0].2, packet(1500, 1));
     let [there, back] = &snapshot.directions[..] else { panic!("there are two directions") };
@@ -123,7 +123,7 @@ fn a_loop_that_is_held_up_delivers_late_and_says_so() {
 
 #[test]
 fn a_late_look_does_not_move_later_packets() {
-    // Both wait in the device; each leaves after the other, in the time of the link.
+    // Both wait in the device; each leaves after the other, at the speed of the link.
     let mut fake = Fake { held_up: Some((at(120), Duration::from_millis(40))), ..Fake::default() };
     fake.input[0].extend([(at(100), packet(1500, 1)), (at(130), packet(1500, 2)), (at(130), packet(1500, 3))]);
     let (_, result) = run(&mut emulation(""), &mut fake, 500);

@@ -4,10 +4,10 @@ use super::payload::{Payload, Source};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Longer request headers are refused.
+/// The longest accepted request header, in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// One connection of a browser or of curl.
+/// One connection of a browser or curl.
 pub struct Http {
     folder: PathBuf,
     request: Vec<u8>,
@@ -20,7 +20,7 @@ impl Http {
         Self { folder, request: Vec::new(), answered: false, body: None }
     }
 
-    /// A part of the request came; the head of the answer follows it once it is complete.
+    /// Takes in a part of the request. Once it is complete, the head of the answer follows.
     pub fn take(&mut self, data: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         if self.answered {
             return Ok(());
@@ -63,13 +63,13 @@ impl Http {
         Ok(())
     }
 
-    /// The file of a target, if it lies inside the folder.
+    /// The requested file, if it lies inside the folder.
     fn find(&self, target: &str) -> Option<PathBuf> {
         let path = target.split(['?', '#']).next()?.strip_prefix('/')?;
         let path = Path::new(if path.is_empty() { "index.html" } else { path });
         let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
         let found = self.folder.join(path).canonicalize().ok().filter(|_| inside)?;
-        // A link may lead out of the folder.
+        // A symbolic link may lead out of the folder.
         found.starts_with(self.folder.canonicalize().ok()?).then_some(found)
     }
 
@@ -78,7 +78,7 @@ impl Http {
         self.body.as_mut().map_or(Ok(()), |body| body.next(most, out))
     }
 
-    /// Whether everything was answered.
+    /// Whether the whole answer was sent.
     pub fn is_answered(&self) -> bool {
         self.answered && self.body.as_ref().is_none_or(Payload::is_empty)
     }

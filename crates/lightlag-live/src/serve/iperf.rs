@@ -1,7 +1,7 @@
 //! The server of iperf3 (its control protocol as of 3.12): tests of TCP in one, the other or both directions.
 //!
-//! A control connection carries one byte for each step and JSON with a length before it; the connections of data begin
-//! with the cookie of the test. One test at a time, as the original; the clocks are those of the client.
+//! A control connection carries one byte for each step, and JSON with its length in front. A data connection starts
+//! with the cookie of the test. Like the original, the server runs one test at a time, timed by the client.
 
 use super::payload::Source;
 use super::report::Report;
@@ -14,9 +14,9 @@ use std::io;
 
 /// 36 characters and a zero.
 const COOKIE: usize = 37;
-/// Longer JSON is refused.
+/// The longest accepted JSON.
 const LONGEST: usize = 1 << 16;
-/// More streams are refused (MAX_STREAMS of iperf3).
+/// The most streams in a test (MAX_STREAMS of iperf3).
 const MOST_STREAMS: usize = 128;
 
 const TEST_START: u8 = 1;
@@ -31,10 +31,10 @@ const IPERF_DONE: u8 = 16;
 /// −1 and −2.
 const ACCESS_DENIED: u8 = 0xff;
 const SERVER_ERROR: u8 = 0xfe;
-/// "Unimplemented": what the client shows with SERVER_ERROR.
+/// "Unimplemented": the error that the client shows with SERVER_ERROR.
 const NOT_IMPLEMENTED: u32 = 13;
 
-/// What the client asks for.
+/// The parameters that the client requests.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Parameters {
@@ -55,7 +55,7 @@ enum Step {
 }
 
 struct Stream {
-    /// As the client counts: 1, 3, 4, 5 …
+    /// Numbered like the client's: 1, 3, 4, 5 …
     id: u64,
     sends: bool,
     session: Session,
@@ -67,7 +67,7 @@ struct Test {
     cookie: Vec<u8>,
     step: Step,
     parameters: Parameters,
-    /// What came on the control connection, and what waits to leave on it.
+    /// Bytes received on the control connection, and bytes that wait to leave on it.
     incoming: Vec<u8>,
     outgoing: Vec<u8>,
     streams: Vec<Stream>,
@@ -79,32 +79,32 @@ struct Test {
 #[derive(Default)]
 pub(super) struct Iperf {
     test: Option<Test>,
-    /// Connections whose cookie is not complete.
+    /// Connections whose cookie is incomplete.
     strangers: Vec<(SocketId, Vec<u8>)>,
 }
 
 impl Iperf {
-    /// A connection is open.
+    /// Takes over an open connection.
     pub(super) fn accept(&mut self, socket: SocketId) {
         self.strangers.push((socket, Vec::new()));
     }
 
-    /// Whether no test is under way.
+    /// Whether no test is in progress.
     pub(super) fn is_idle(&self) -> bool {
         self.test.is_none() && self.strangers.is_empty()
     }
 
-    /// All sockets, to be closed at the end.
+    /// All sockets, which are to be closed at the end.
     pub(super) fn sockets(&self) -> Vec<SocketId> {
         let test = self.test.iter();
         let streams = test.clone().flat_map(|test| test.streams.iter().map(|stream| stream.session.socket));
         self.strangers.iter().map(|(socket, _)| *socket).chain(test.map(|test| test.control)).chain(streams).collect()
     }
 
-    /// Does what can be done now; gives the reports of connections of data that are over.
+    /// Does everything possible now, and returns the reports of completed data connections.
     ///
     /// # Errors
-    /// None of its own: the sessions send no file.
+    /// Never: the sessions send no file.
     pub(super) fn drive(&mut self, now: Instant, stack: &mut Stack) -> io::Result<Vec<Report>> {
         self.meet_strangers(now, stack)?;
         let Some(test) = &mut self.test else { return Ok(Vec::new()) };
@@ -167,7 +167,7 @@ impl Test {
         }
     }
 
-    /// How many connections the client opens for data, and how many of them, the first, it sends on.
+    /// The number of data connections that the client opens, and the number of them, the first ones, on which it sends.
     fn expected(&self) -> (usize, usize) {
         let parallel = self.parameters.parallel.unwrap_or(1);
         match (self.parameters.bidirectional, self.parameters.reverse) {
@@ -214,7 +214,7 @@ impl Test {
         }
     }
 
-    /// Goes through as many steps as what came allows.
+    /// Advances by as many steps as the received bytes allow.
     fn advance(&mut self, now: Instant, stack: &Stack) {
         loop {
             let before = self.step;
@@ -258,7 +258,7 @@ impl Test {
                 self.step = Step::Streams;
             }
             _ => {
-                // The error, and no errno of the system.
+                // The error code, and no errno of the system.
                 self.outgoing.push(SERVER_ERROR);
                 self.outgoing.extend(NOT_IMPLEMENTED.to_be_bytes());
                 self.outgoing.extend([0; 4]);
@@ -282,7 +282,7 @@ impl Test {
         }
     }
 
-    /// JSON with its length before it, once it is complete.
+    /// The JSON after its length, once it is complete.
     fn take_json(&mut self) -> Option<Vec<u8>> {
         let (length, rest) = self.incoming.split_at_checked(4)?;
         let length = u32::from_be_bytes([length[0], length[1], length[2], length[3]]) as usize;
@@ -319,7 +319,7 @@ impl Test {
         })
     }
 
-    /// The test is over: closes everything.
+    /// Ends the test and closes all its connections.
     fn end(&mut self, now: Instant, stack: &mut Stack) -> Vec<Report> {
         let _ = stack.close(now, self.control);
         let reports = self.streams.drain(..).map(|stream| {

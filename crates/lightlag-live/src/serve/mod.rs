@@ -1,7 +1,8 @@
-//! Our TCP as a host of its own on a TUN device, in real time: real clients talk to it, and it to real servers.
+//! lightlag's TCP as a host of its own on a TUN device, in real time: it serves real clients, and connects to real
+//! servers.
 //!
-//! One thread: it takes packets from the device, hands them to the [`Stack`], lets the application of each connection
-//! do what it can, and sends what the stack gives. It sleeps until a packet comes or a timer is due.
+//! A single thread takes packets from the device, hands them to the [`Stack`], lets the application of each connection
+//! do its work, and sends the stack's packets. It sleeps until a packet comes or a timer is due.
 
 mod http;
 mod iperf;
@@ -30,25 +31,25 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
-/// What the host does.
+/// The task of the host.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Waits for connections at a port and does the same with each.
+    /// Listens at a port and does the same with each connection.
     Listen {
         /// The port.
         port: u16,
-        /// What it does with a connection.
+        /// The application of each connection.
         role: Role,
-        /// It ends after so many connections.
+        /// Number of connections after which the host ends.
         connections: Option<u64>,
     },
     /// Opens connections, one after the other.
     Connect {
-        /// To whom.
+        /// The address of the server.
         remote: SocketAddr,
-        /// What it does with each.
+        /// The application of each connection.
         role: Role,
-        /// How many.
+        /// Number of connections.
         connections: u64,
     },
 }
@@ -58,59 +59,59 @@ pub enum Action {
 pub struct ServeConfig {
     /// The device; its addresses are those of the kernel's side.
     pub tun: TunConfig,
-    /// Our side.
+    /// The local host.
     pub host: HostConfig,
-    /// What it does.
+    /// The task of the host.
     pub action: Action,
-    /// Connections that are opened ask for a cookie, and send data with their SYN where they can.
+    /// Connecting sockets request a cookie, and send data in their SYN if possible.
     pub early: bool,
     /// The reader stops once for a while.
     pub pause: Option<Pause>,
-    /// What lies between the device and our host; nothing where there is none.
+    /// The simulated path between the device and the local host, if any.
     pub path: Option<PathConfig>,
-    /// What the calling thread asks of the scheduler, and keeps: pacing needs to be on time.
+    /// The priority of the calling thread, which also keeps it: pacing needs to be on time.
     pub priority: Priority,
 }
 
-/// What happens, as it happens.
+/// Events of a host, reported as they happen.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
-    /// The device is there, and the host listens or has begun to connect.
+    /// The device exists, and the host listens or connects.
     Ready {
         /// The device.
         tun: String,
-        /// Where it listens, or whom it calls.
+        /// The address at which it listens, or to which it connects.
         address: String,
     },
     /// A connection is open.
     Opened {
-        /// Our address.
+        /// The local address.
         local: String,
         /// The peer's.
         remote: String,
     },
     /// A connection is over.
     Closed(Box<Report>),
-    /// Nothing in particular: a chance to say stop, several times a second.
+    /// A chance to stop, several times a second.
     Tick,
 }
 
-/// What the caller wants after an event.
+/// The caller's wish after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Control {
-    /// To go on.
+    /// Continue.
     Continue,
-    /// To reset what is open, and to end.
+    /// Reset open connections, and end.
     Stop,
 }
 
-/// What became of the packets.
+/// Counters of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Summary {
-    /// Packets that came from the device.
+    /// Packets read from the device.
     pub packets_in: u64,
-    /// Packets that went to the device.
+    /// Packets written to the device.
     pub packets_out: u64,
     /// Dropped: cut, malformed, a fragment, or with a wrong checksum.
     pub bad_packets: u64,
@@ -120,7 +121,7 @@ pub struct Summary {
     pub not_for_us: u64,
     /// Dropped: a SYN while the queue of the listener was full.
     pub refused_syns: u64,
-    /// Resets that answered segments which belong to nothing.
+    /// Resets that answered segments without a connection.
     pub resets: u64,
     /// Packets that the device refused.
     pub refused_by_device: u64,
@@ -130,48 +131,48 @@ pub struct Summary {
     pub dropped_by_queue: u64,
     /// Packets that its queues marked.
     pub marked_by_queue: u64,
-    /// Connections that were over.
+    /// Connections that ended.
     pub connections: u64,
 }
 
-/// Why the host ended before its time.
+/// The reason why the host ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The device.
+    /// The device failed.
     #[error(transparent)]
     Tun(#[from] TunError),
-    /// The local address or port.
+    /// The host cannot use the local address or port.
     #[error("{address}: {error}")]
     Listen {
-        /// Where it was to listen or to connect to.
+        /// The address at which it was to listen or from which it was to connect.
         address: SocketAddr,
-        /// Why it does not.
+        /// The error.
         error: SocketError,
     },
-    /// A file that is sent.
+    /// A file to be sent cannot be read.
     #[error("{0}")]
     File(#[from] io::Error),
 }
 
-/// Where the host's time begins: a timestamp of 0 means none to some peers.
+/// Start of the host's time: some peers take a timestamp of 0 for none.
 const BEGIN: Instant = Instant::from_nanos(1_000_000_000);
 
-/// How often the caller is asked whether to go on.
+/// The period in which the caller is asked whether to continue.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long the last segments of closed connections are looked after at the end.
+/// The time in which the last segments of closed connections are handled at the end.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long the host serves packets before it looks at the clock for its caller.
+/// Packets handled in a row before the caller is asked.
 const BATCH: usize = 256;
 
 /// Connections that may wait to be accepted. They are accepted at once.
 const BACKLOG: usize = 128;
 
-/// Runs a host until its action is done, the caller says stop, or the device vanishes.
+/// Runs a host until its task is done, the caller stops it, or the device vanishes.
 ///
 /// # Errors
-/// If the device cannot be opened or vanishes, the address does not fit, or a file cannot be read.
+/// If the device cannot be opened or vanishes, the address is invalid, or a file cannot be read.
 pub fn serve(config: &ServeConfig, watch: &mut dyn FnMut(&Event) -> Control) -> Result<Summary, ServeError> {
     let mut server = Server::new(config)?;
     priority::raise(config.priority);
@@ -194,7 +195,7 @@ struct Server {
     clock: Clock,
     path: Option<Path>,
     listener: Option<SocketId>,
-    /// A connection that is being opened.
+    /// The connection in its handshake.
     opening: Option<SocketId>,
     sessions: Vec<Session>,
     iperf: Iperf,
@@ -250,7 +251,7 @@ impl Server {
         }
     }
 
-    /// Opens a connection; where data may leave with the SYN, with the first data if it is the one that sends.
+    /// Opens a connection. A sender whose data may leave with the SYN opens it with its first data.
     fn connect(&mut self, now: Instant) -> Result<(), ServeError> {
         let Action::Connect { remote: address, role, .. } = &self.config.action else { return Ok(()) };
         let (address, sends, socket) = (*address, matches!(role, Role::Send(_)), self.stack.socket());
@@ -301,7 +302,7 @@ impl Server {
         }
     }
 
-    /// Waits for a packet or for something to do.
+    /// Waits for a packet or a deadline.
     fn sleep(&self, next_tick: Instant) {
         let sessions = self.sessions.iter().filter_map(Session::deadline);
         let path = self.path.as_ref().and_then(Path::next_event);
@@ -310,13 +311,12 @@ impl Server {
         self.clock.wait([self.tun.as_fd()], self.clock.now() + next.since(now));
     }
 
-    /// Takes packets from the device; answers leave between them, as they would from a kernel. Returns whether there
-    /// may be more.
+    /// Takes packets from the device. Answers leave in between, as a kernel's would. Returns whether there may be more.
     fn receive(&mut self) -> Result<bool, ServeError> {
         for _ in 0..BATCH {
             let Some(size) = self.tun.read(&mut self.buffer)? else { return Ok(false) };
             let now = self.now();
-            // What was due before it came happened before.
+            // Everything due before it came has happened before.
             self.transmit(now)?;
             match &mut self.path {
                 Some(path) => path.send_to_host(now, &self.buffer[..size]),
@@ -327,7 +327,7 @@ impl Server {
         Ok(true)
     }
 
-    /// Takes what has come through the path, and sends what the stack gives.
+    /// Delivers packets that arrived through the path, and sends those of the stack.
     fn transmit(&mut self, now: Instant) -> Result<(), ServeError> {
         let mut answers = Vec::new();
         while let Some(arrival) = self.path.as_mut().and_then(|path| path.receive(now)) {
@@ -335,7 +335,7 @@ impl Server {
                 Arrival::Device(packet) => self.write(&packet)?,
                 Arrival::Host(packet) => {
                     self.stack.packet_in(now, &packet);
-                    // They leave as they arise, but enter the path when it is up to date.
+                    // They leave at once, but enter the path when it is up to date.
                     let mut answer = Vec::new();
                     while self.stack.poll_packet(now, &mut answer) {
                         answers.push(std::mem::take(&mut answer));
@@ -438,7 +438,7 @@ impl Server {
         enough && self.sessions.is_empty() && self.iperf.is_idle()
     }
 
-    /// Whoever is still connected is told by a reset.
+    /// Resets all open connections.
     fn finish(&mut self) {
         let now = self.now();
         for session in std::mem::take(&mut self.sessions) {
@@ -450,7 +450,7 @@ impl Server {
         if let Some(listener) = self.listener.take() {
             let _ = self.stack.close(now, listener);
         }
-        // They do not wait for the path; and if the device is gone, nobody can be told.
+        // The resets do not wait for the path. If the device is gone, no peer can be told.
         self.path = None;
         let _ = self.transmit(now);
     }

@@ -1,4 +1,4 @@
-//! What the command line says of a host, and how it becomes a [`ServeConfig`].
+//! The options of a host on the command line, and their [`ServeConfig`].
 
 use super::{Action, PathConfig, Pause, Role, ServeConfig, Source};
 use crate::priority::Priority;
@@ -19,58 +19,59 @@ pub struct ServeOptions {
     /// The network namespace that it lives in.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// Our address.
+    /// The local address.
     pub address: String,
-    /// The kernel's address on the device with the length of its prefix; none where the device has one.
+    /// The kernel's address on the device with its prefix length; none if the device already has one.
     #[serde(default)]
     pub peer: Option<String>,
     /// Largest IP packet.
     #[serde(default = "ethernet")]
     pub mtu: u16,
-    /// What initial sequence numbers and ports are drawn from.
+    /// The seed of initial sequence numbers and ports.
     pub seed: u64,
-    /// The TCP.
+    /// The options of TCP.
     #[serde(default)]
     pub tcp: Options,
-    /// The port to listen at.
+    /// The port at which to listen.
     #[serde(default)]
     pub port: Option<u16>,
-    /// How many connections.
+    /// Number of connections.
     #[serde(default)]
     pub connections: Option<u64>,
-    /// Whom to call, instead of listening.
+    /// The server to connect to, instead of listening.
     #[serde(default)]
     pub remote: Option<String>,
-    /// What is done with a connection.
+    /// The application of each connection.
     pub role: RoleName,
-    /// What is sent: so many bytes.
+    /// Number of bytes to send.
     #[serde(default)]
     pub send: Option<Bytes>,
-    /// What is sent: a file.
+    /// File to send.
     #[serde(default)]
     pub file: Option<PathBuf>,
-    /// The folder of the files to be given.
+    /// Folder of the files to serve.
     #[serde(default)]
     pub http: Option<PathBuf>,
-    /// The reader stops for a while.
+    /// A pause of the reader.
     #[serde(default)]
     pub pause: Option<Pause>,
-    /// A scenario in JSON: the network between the device, at the begin of its first flow, and our host, at its end.
+    /// A scenario in JSON: the network between the device, at the start of its first flow, and the local host, at the
+    /// flow's end.
     #[serde(default)]
     pub path: Option<String>,
-    /// Data may leave and come with a SYN (RFC 7413): cookie or no-cookie.
+    /// Use of data in a SYN (RFC 7413): cookie or no-cookie.
     #[serde(default)]
     pub fast_open: Option<String>,
-    /// How the loop is scheduled: fifo (the default), nice or normal.
+    /// Scheduling of the loop: fifo (the default), nice or normal.
     #[serde(default)]
     pub priority: Option<String>,
 }
 
-/// What is done with a connection.
+/// The application of a connection, by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RoleName {
-    /// Read and forget.
+    /// Read and discard.
     Sink,
     /// Send everything back.
     Echo,
@@ -87,19 +88,19 @@ const fn ethernet() -> u16 {
     1500
 }
 
-/// An address as it stands before a port.
+/// An address in the form that precedes a port.
 fn shown(ip: IpAddr) -> String {
     if ip.is_ipv4() { ip.to_string() } else { format!("[{ip}]") }
 }
 
-/// Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
+/// The smallest MTU. Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
 const LEAST_MTU: u16 = 128;
 
 impl ServeOptions {
-    /// The host that they describe.
+    /// The host that the options describe.
     ///
     /// # Errors
-    /// One line that names the option, its value, and what would do.
+    /// One line with the option, its value, and a remedy.
     pub fn resolve(&self) -> Result<ServeConfig, String> {
         let address: IpAddr = self.address.parse().map_err(|_| {
             format!("--address {:?}: is no IP address; write for example --address 10.9.0.2", self.address)
@@ -115,7 +116,7 @@ impl ServeOptions {
             return Err("--set route: a host has no path to take it from; write rtt, rto, bdp or rate".to_owned());
         }
         let mut host = HostConfig { tcp, mtu: self.mtu, seed: self.seed, ..HostConfig::new(vec![address]) };
-        // What is sent fills the path; the kernel's default of 4 MB holds one back above 160 Mbit/s at 200 ms.
+        // The send buffer covers the path; the kernel's default of 4 MB limits a sender above 160 Mbit/s at 200 ms.
         host.send_buffer.most = host.send_buffer.most.max(2 * host.tcp.receive_buffer.0.min(64 << 20));
         let mut tun = TunConfig::new(&self.tun);
         tun.namespace.clone_from(&self.namespace);
@@ -192,7 +193,7 @@ impl ServeOptions {
     }
 }
 
-/// Address and prefix of the kernel's side.
+/// Address and prefix length of the kernel's side.
 fn kernel_side(peer: &str, ours: IpAddr) -> Result<(IpAddr, u8), String> {
     let wrong = || format!("--peer {peer:?}: is not ADDRESS/PREFIX; write for example --peer 10.9.0.1/24");
     let (address, prefix) = peer.split_once('/').ok_or_else(wrong)?;

@@ -1,4 +1,4 @@
-//! A simulated network between the device and our host: that of a scenario, as `lightlag emulate` takes it.
+//! A simulated network between the device and the local host: that of a scenario, as in `lightlag emulate`.
 
 use crate::packet;
 use lightlag_core::{Codepoint, Duration, Instant};
@@ -6,34 +6,34 @@ use lightlag_net::{NodeId, Packet, PacketFlags};
 use lightlag_scenario::Network;
 use std::sync::Arc;
 
-/// The network, and where the two ends sit.
+/// The network, and the positions of the two ends.
 #[derive(Clone, Debug)]
 pub struct PathConfig {
     network: Network,
-    /// The device's node and our host's: the ends of the scenario's first flow.
+    /// The nodes of the device and of the local host: the ends of the scenario's first flow.
     ends: [NodeId; 2],
     seed: u64,
 }
 
-/// Where a packet arrived.
+/// An arrived packet, by its destination.
 pub(super) enum Arrival {
-    /// At our host.
+    /// At the local host.
     Host(Arc<[u8]>),
     /// At the device.
     Device(Arc<[u8]>),
 }
 
-/// The network at work.
+/// The running network.
 pub(super) struct Path {
     path: lightlag_sim::Path<Arc<[u8]>>,
     ends: [NodeId; 2],
-    /// The network's time begins here.
+    /// Origin of the network's time.
     begin: Instant,
-    /// Packets that are none of IP: they do not enter.
+    /// Packets other than IP, which do not enter.
     strange: u64,
 }
 
-/// What became of packets on the way.
+/// Counters of lost and marked packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Losses {
     /// Damaged by a link.
@@ -45,7 +45,7 @@ pub(super) struct Losses {
 }
 
 impl PathConfig {
-    /// The network of a scenario in JSON.
+    /// Reads the network of a scenario in JSON.
     ///
     /// # Errors
     /// The scenario's errors, one a line.
@@ -72,12 +72,12 @@ impl Path {
         Instant::ZERO + now.since(self.begin)
     }
 
-    /// A packet of the device leaves for our host.
+    /// Sends a packet of the device to the local host.
     pub(super) fn send_to_host(&mut self, now: Instant, bytes: &[u8]) {
         self.send(now, 0, bytes);
     }
 
-    /// A packet of our host leaves for the device.
+    /// Sends a packet of the local host to the device.
     pub(super) fn send_to_device(&mut self, now: Instant, bytes: &[u8]) {
         self.send(now, 1, bytes);
     }
@@ -98,7 +98,7 @@ impl Path {
         self.path.send(self.local(now), self.ends[from], packet);
     }
 
-    /// The next packet that has arrived by now. All are to be taken before another is sent.
+    /// The next packet that has arrived by now. Take all of them before sending another.
     pub(super) fn receive(&mut self, now: Instant) -> Option<Arrival> {
         let (_, packet) = self.path.next_delivery(self.local(now))?;
         let mut bytes = packet.body;

@@ -1,19 +1,19 @@
-//! What is sent: so many bytes of a pattern, or a file.
+//! The payload to send: a number of bytes of a pattern, or a file.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-/// Where the bytes come from.
+/// The source of the payload.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// So many bytes of a pattern that does not repeat.
+    /// A number of bytes of a pattern that does not repeat.
     Pattern(u64),
-    /// A file, from its begin.
+    /// A file, from its start.
     File(PathBuf),
 }
 
-/// The bytes that are still to come.
+/// The bytes that remain.
 pub struct Payload {
     left: u64,
     from: From,
@@ -26,10 +26,10 @@ enum From {
 }
 
 impl Source {
-    /// From the begin.
+    /// Opens the payload at its start.
     ///
     /// # Errors
-    /// If the file cannot be opened, or is none.
+    /// If the file cannot be opened, or is not a regular file.
     pub fn open(&self) -> io::Result<Payload> {
         match self {
             Self::Pattern(len) => Ok(Payload { left: *len, from: From::Pattern(0) }),
@@ -47,12 +47,12 @@ impl Source {
 }
 
 impl Payload {
-    /// Whether all was taken.
+    /// Whether no bytes remain.
     pub fn is_empty(&self) -> bool {
         self.left == 0
     }
 
-    /// How much is left.
+    /// Number of bytes that remain.
     pub fn len(&self) -> u64 {
         self.left
     }
@@ -60,7 +60,7 @@ impl Payload {
     /// Appends up to `most` bytes to `out`.
     ///
     /// # Errors
-    /// If the file cannot be read, or became shorter.
+    /// If the file cannot be read, or has become shorter.
     pub fn next(&mut self, most: usize, out: &mut Vec<u8>) -> io::Result<()> {
         let len = self.left.min(most as u64) as usize;
         let start = out.len();

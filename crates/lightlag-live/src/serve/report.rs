@@ -1,16 +1,16 @@
-//! What is said about a connection when it is over.
+//! The report on a connection that has ended.
 
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{SocketError, SocketId, Stack};
 use serde::Serialize;
 
-/// Looks for stalls: how long nothing new was received or acknowledged although something was on its way.
+/// Detects stalls: periods in which nothing new was received or acknowledged although data was in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watch {
     opened: Instant,
     progress: u64,
     since: Instant,
-    /// The longest time without progress, and the retransmission timeout at its begin.
+    /// The longest time without progress, and the retransmission timeout at its start.
     longest: (Duration, Duration),
     rto: Duration,
 }
@@ -21,7 +21,7 @@ impl Watch {
         Self { opened: now, progress: 0, since: now, longest: (none, none), rto: none }
     }
 
-    /// The reader goes on: what came before was no stall.
+    /// The reader resumes: the time before was not a stall.
     pub(super) fn resume(&mut self, now: Instant) {
         self.since = now;
     }
@@ -29,7 +29,7 @@ impl Watch {
     pub(super) fn look(&mut self, now: Instant, stack: &Stack, socket: SocketId, paused: bool) {
         let Ok(info) = stack.info(now, socket) else { return };
         let progress = info.bytes_acked + info.bytes_received;
-        // A peer that reads nothing holds us up by right.
+        // A peer that does not read may hold up the sender.
         let paused = paused || info.snd_wnd == 0;
         if paused || progress > self.progress {
             let gap = now.since(self.since);
@@ -43,62 +43,62 @@ impl Watch {
     }
 }
 
-/// One connection, from its begin to now. Times are in seconds.
+/// One connection, from its start to now. Times are in seconds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
-    /// Our address and the peer's.
+    /// The local address.
     pub local: String,
     /// The peer's.
     pub remote: String,
-    /// Since it was opened.
+    /// Time since it was opened.
     pub seconds: f64,
-    /// What the application read, and its SHA-256.
+    /// Bytes that the application read.
     pub bytes_in: u64,
-    /// Of what was read.
+    /// Their SHA-256.
     pub sha256_in: String,
-    /// What the application wrote, and its SHA-256.
+    /// Bytes that the application wrote.
     pub bytes_out: u64,
-    /// Of what was written.
+    /// Their SHA-256.
     pub sha256_out: String,
-    /// Bytes of what was written that the peer acknowledged.
+    /// Written bytes that the peer acknowledged.
     pub bytes_acknowledged: u64,
-    /// What went wrong.
+    /// The error that ended it.
     pub error: Option<String>,
     /// The congestion control.
     pub congestion: String,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmitted_segments: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Segments that left and came.
+    /// Segments sent.
     pub segments_out: u64,
-    /// Segments that came.
+    /// Segments received.
     pub segments_in: u64,
-    /// SRTT, and the smallest sample.
+    /// SRTT.
     pub srtt: f64,
-    /// The smallest sample.
+    /// The smallest RTT sample.
     pub min_rtt: f64,
     /// The retransmission timeout.
     pub rto: f64,
     /// Congestion window in segments.
     pub cwnd: u32,
-    /// Payload of a full segment sent, and of the largest that came.
+    /// Payload of a full segment sent.
     pub snd_mss: u32,
-    /// Of the largest that came.
+    /// Payload of the largest segment received.
     pub rcv_mss: u32,
-    /// What the handshake agreed on.
+    /// Whether SACK was negotiated.
     pub sack: bool,
-    /// Timestamps.
+    /// Whether timestamps were negotiated.
     pub timestamps: bool,
-    /// Window scaling.
+    /// Whether window scaling was negotiated.
     pub window_scaling: bool,
-    /// Congestion marks.
+    /// Whether ECN was negotiated.
     pub ecn: bool,
-    /// Data went or came with the SYN, and was taken.
+    /// Whether data in a SYN was accepted, in either direction.
     pub syn_data: bool,
-    /// The longest time without progress, but for pauses of the reader.
+    /// The longest time without progress, except for pauses of the reader.
     pub longest_stall: f64,
-    /// The retransmission timeout when that began.
+    /// The retransmission timeout at its start.
     pub rto_at_stall: f64,
 }
 

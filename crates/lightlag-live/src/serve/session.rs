@@ -1,4 +1,4 @@
-//! What the application does with one connection: swallow, give back, send, or answer HTTP.
+//! The application of one connection: discard, echo, send, or answer HTTP.
 
 use super::http::Http;
 use super::payload::{Payload, Source};
@@ -9,35 +9,35 @@ use sha2::{Digest, Sha256};
 use std::io;
 use std::path::PathBuf;
 
-/// What an application does with a connection.
+/// The application of a connection.
 #[derive(Clone, Debug)]
 pub enum Role {
     /// Reads until the peer closes.
     Sink,
     /// Sends everything back.
     Echo,
-    /// Sends this, then closes; reads and counts what comes meanwhile.
+    /// Sends this payload, then closes. Reads and counts received data meanwhile.
     Send(Source),
     /// Answers requests for the files in a folder.
     Http(PathBuf),
-    /// Is a server of iperf3: its connections belong together.
+    /// Acts as a server of iperf3, whose connections belong together.
     Iperf,
 }
 
-/// A reader that stops for a while, so that the window closes.
+/// A pause of the reader, which closes the window.
 #[derive(Clone, Copy, Debug, serde::Deserialize)]
 pub struct Pause {
-    /// After so many bytes.
+    /// Number of bytes read before it.
     pub after: lightlag_core::Bytes,
-    /// For so long.
+    /// Its length.
     #[serde(rename = "for")]
     pub time: Duration,
 }
 
-/// How much is read or written at once.
+/// The most bytes read or written at once.
 const CHUNK: usize = 1 << 16;
 
-/// How much an echo holds at most before it stops reading.
+/// The most bytes that an echo holds before it stops reading.
 const ECHO: usize = 1 << 20;
 
 enum Work {
@@ -51,7 +51,7 @@ enum Work {
 pub struct Session {
     pub(super) socket: SocketId,
     work: Work,
-    /// What is to be sent, from `sent` on.
+    /// Bytes to be sent, from `sent` on.
     outgoing: Vec<u8>,
     sent: usize,
     hash_in: Sha256,
@@ -68,7 +68,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// The application of a connection.
+    /// Starts the application of a connection.
     ///
     /// # Errors
     /// If the file that is to be sent cannot be opened.
@@ -99,12 +99,12 @@ impl Session {
         })
     }
 
-    /// Sends nothing, or sends again.
+    /// Suspends or resumes sending.
     pub(super) fn hold(&mut self, on: bool) {
         self.held = on;
     }
 
-    /// Does what can be done now. `Some` when the connection is over: its report.
+    /// Does everything possible now. Returns the report once the connection is over.
     ///
     /// # Errors
     /// If the file that is being sent cannot be read.
@@ -117,17 +117,17 @@ impl Session {
             return Ok(None);
         }
         let report = self.report(now, stack);
-        // Whoever is told has been told.
+        // The end of the connection has been reported.
         let _ = stack.close(now, self.socket);
         Ok(Some(report))
     }
 
-    /// When something is to be done although nothing arrives.
+    /// Time at which there is work even if no packet arrives.
     pub fn deadline(&self) -> Option<Instant> {
         self.paused_until
     }
 
-    /// The report of a connection as it is now.
+    /// The report of the connection so far.
     pub fn report(&self, now: Instant, stack: &Stack) -> Report {
         let hashes = [&self.hash_in, &self.hash_out].map(|hash| hex(&hash.clone().finalize()));
         Report::of(now, stack, self.socket, &self.watch, (self.bytes_in, self.bytes_out), hashes, self.error)
@@ -158,7 +158,7 @@ impl Session {
         self.paused_until.is_some()
     }
 
-    /// A pause begins after an exact number of bytes.
+    /// Number of bytes that may be read: a pause starts after an exact number of bytes.
     fn may_read(&self, most: usize) -> usize {
         let left = self.pause.map_or(u64::MAX, |pause| pause.after.0.saturating_sub(self.bytes_in).max(1));
         left.min(most as u64) as usize
@@ -205,7 +205,7 @@ impl Session {
         }
         if self.sent == self.outgoing.len() && self.finished() && !self.shut && self.error.is_none() {
             if stack.is_deferred(self.socket) {
-                // There was nothing to send with the SYN.
+                // There was nothing to send in the SYN.
                 let _ = stack.write(now, self.socket, &[]);
             }
             self.shut = stack.shutdown(self.socket, Shutdown::Write).is_ok();
@@ -213,7 +213,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether nothing more will be sent.
+    /// Whether all data has been sent.
     fn finished(&self) -> bool {
         match &self.work {
             Work::Sink | Work::Echo => self.ended,
