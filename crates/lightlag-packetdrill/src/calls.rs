@@ -2,6 +2,7 @@
 
 use crate::descriptors::{Entry, SocketEntry};
 use crate::device;
+use crate::errno::{Errno, Outcome};
 use crate::options::TCP_INQ;
 use crate::sysctl;
 use crate::world::{Guard, Inner, World};
@@ -9,37 +10,6 @@ use lightlag_host::{Shutdown, SocketError, SocketId, Writing};
 use lightlag_tcp::State;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::RawFd;
-
-/// An error number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Errno(pub i32);
-
-/// The result of a call.
-pub type Outcome<T> = Result<T, Errno>;
-
-impl From<SocketError> for Errno {
-    fn from(error: SocketError) -> Self {
-        use SocketError as E;
-        Self(match error {
-            E::BadSocket => libc::EBADF,
-            E::WouldBlock => libc::EAGAIN,
-            E::NotConnected => libc::ENOTCONN,
-            E::AlreadyConnected => libc::EISCONN,
-            E::InProgress => libc::EALREADY,
-            E::Invalid | E::BadOption => libc::EINVAL,
-            E::AddressInUse => libc::EADDRINUSE,
-            E::AddressNotAvailable => libc::EADDRNOTAVAIL,
-            E::NotSupported => libc::EOPNOTSUPP,
-            E::BrokenPipe => libc::EPIPE,
-            E::Refused => libc::ECONNREFUSED,
-            E::Reset => libc::ECONNRESET,
-            E::TimedOut => libc::ETIMEDOUT,
-            E::Aborted => libc::ECONNABORTED,
-            E::HostUnreachable => libc::EHOSTUNREACH,
-            E::NetworkUnreachable => libc::ENETUNREACH,
-        })
-    }
-}
 
 fn os(error: &std::io::Error) -> Errno {
     Errno(error.raw_os_error().unwrap_or(libc::EIO))

@@ -1,6 +1,5 @@
 //! Descriptors that are real ones: the tool closes those that a script leaves open through libc.
 
-use crate::polling::Interests;
 use lightlag_host::SocketId;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,6 +12,19 @@ pub(crate) enum Entry {
     Epoll(Interests),
     /// One end of a real pipe.
     Pipe,
+}
+
+/// The descriptors that an epoll watches.
+pub(crate) type Interests = BTreeMap<RawFd, Interest>;
+
+/// One watched descriptor of an epoll.
+#[derive(Clone, Copy)]
+pub(crate) struct Interest {
+    pub(crate) events: u32,
+    pub(crate) data: u64,
+    /// For EPOLLET: an event that was not reported yet, and the numbers of earlier wakes of a reader and of a writer.
+    pub(crate) pending: bool,
+    pub(crate) wakes: (u64, u64),
 }
 
 /// A socket as the application sees it.

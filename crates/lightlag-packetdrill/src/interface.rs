@@ -3,7 +3,8 @@
 //! The order of the fields is the tool's. Every function here only turns pointers into slices and results into `errno`;
 //! the calls themselves are in [`crate::calls`].
 
-use crate::calls::{Errno, Outcome, Peer};
+use crate::calls::Peer;
+use crate::errno::{Errno, Outcome};
 use crate::options::TCP_INQ;
 use crate::world::World;
 use libc::{

@@ -14,6 +14,7 @@
 pub mod calls;
 mod descriptors;
 mod device;
+pub mod errno;
 mod info;
 pub mod interface;
 mod options;

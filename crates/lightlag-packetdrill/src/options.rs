@@ -1,6 +1,6 @@
 //! `getsockopt` and `setsockopt`.
 
-use crate::calls::{Errno, Outcome};
+use crate::errno::{Errno, Outcome};
 use crate::info;
 use crate::sysctl;
 use crate::world::{Inner, World};

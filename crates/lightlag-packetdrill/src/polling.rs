@@ -1,26 +1,12 @@
 //! `poll`, `epoll`, pipes and `splice`.
 
-use crate::calls::{Errno, Outcome};
-use crate::descriptors::Entry;
+use crate::descriptors::{Entry, Interest, Interests};
+use crate::errno::{Errno, Outcome};
 use crate::world::{Inner, World};
 use libc::{epoll_event, pollfd};
 use lightlag_core::{Duration, Instant};
-use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
-
-/// The descriptors that an epoll watches.
-pub(crate) type Interests = BTreeMap<RawFd, Interest>;
-
-/// One watched descriptor of an epoll.
-#[derive(Clone, Copy)]
-pub(crate) struct Interest {
-    events: u32,
-    data: u64,
-    /// For EPOLLET: an event that was not reported yet, and the numbers of earlier wakes of a reader and of a writer.
-    pending: bool,
-    wakes: (u64, u64),
-}
 
 /// Events that are always reported, requested or not.
 const ALWAYS: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;

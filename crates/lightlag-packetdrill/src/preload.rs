@@ -1,6 +1,6 @@
 //! The counterpart of `lightlag-preload`, for calls that the tool makes through libc: options and files.
 
-use crate::calls::Errno;
+use crate::errno::Errno;
 use crate::interface::answer_option;
 use crate::world::World;
 use libc::{c_int, c_void, off_t, size_t, socklen_t, ssize_t};

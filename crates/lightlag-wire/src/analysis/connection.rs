@@ -1,35 +1,12 @@
 //! One connection: the end that opened it, its two directions, and how it ended.
 
 use super::half::Half;
-use super::judge::{self, Observation};
-use super::report::{self, EcnOffer, Handshake};
+use super::judge::{self, Observation, Side};
+use super::report::{self, EcnOffer, Handshake, State};
 use crate::{Addresses, TcpPacket};
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::Segment;
 use lightlag_tcp::segment::Flags;
-use serde::Serialize;
-
-/// The end of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Both ends said that they have no more data.
-    Complete,
-    /// The connection goes on after the end of the capture, or nobody closed it.
-    Open,
-    /// One end aborted it.
-    Reset,
-}
-
-/// One of the two ends of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// The client: forward.
-    Client,
-    /// The server: backward.
-    Server,
-}
 
 /// The state of one connection. Its size is bounded.
 #[derive(Clone, Debug)]
@@ -151,7 +128,7 @@ impl Connection {
     pub fn report(&self, origin: u64) -> report::Connection {
         let seconds = |from: u64, to: u64| Duration::from_nanos(to.saturating_sub(from)).as_secs_f64();
         let finished = self.halves.iter().all(|half| half.finished);
-        let [forward, backward] = self.halves.each_ref().map(report::Direction::new);
+        let [forward, backward] = self.halves.each_ref().map(Half::findings);
         report::Connection {
             number: self.number,
             client: self.addresses.source,

@@ -3,7 +3,7 @@
 use super::counters::Told;
 use super::flight::{Flight, Smoothed};
 use super::ranges::{Holes, Missing, Since};
-use super::report::{Counts, Handshake};
+use super::report::{Counts, Direction, Handshake, Measure, Rtt};
 use super::spread::Spread;
 use lightlag_core::{Duration, Instant};
 
@@ -148,11 +148,6 @@ impl Half {
         ((next - acked).max(0) as u64).saturating_sub(self.flight.sacked().bytes())
     }
 
-    /// The mean of the bytes in flight over the time in which there were any.
-    pub fn mean_in_flight(&self) -> Option<f64> {
-        self.in_flight.mean()
-    }
-
     /// This direction sent a TSval.
     pub fn stamp(&mut self, value: u32, at: u64) {
         self.stamp.get_or_insert((value, at));
@@ -185,6 +180,23 @@ impl Half {
         let first = self.first_data?;
         let last = if self.acked.is_some() { self.acked_at.max(self.last_data) } else { self.last_data };
         Some(Instant::from_nanos(last.max(first)).since(Instant::from_nanos(first)))
+    }
+
+    /// The findings of this direction.
+    pub fn findings(&self) -> Direction {
+        let missing = self.missing();
+        let time = self.data_time().map(Duration::as_secs_f64);
+        let bits = 8.0 * self.counts.unique_bytes as f64;
+        Direction {
+            handshake: self.handshake,
+            counts: self.counts,
+            goodput_bps: time.filter(|time| *time > 0.0).map(|time| bits / time),
+            data_s: time,
+            mean_in_flight_bytes: self.in_flight.mean(),
+            gaps: missing.gaps,
+            gap_bytes: missing.bytes,
+            rtt: Rtt::new(Measure::Ack, &self.rtt).or_else(|| Rtt::new(Measure::Timestamp, &self.echo)),
+        }
     }
 }
 

@@ -6,7 +6,6 @@
 //! told apart by the data that the capture holds. Data seen twice was sent twice. Data that fills a hole was overtaken
 //! if the hole is younger than a round trip; otherwise it was lost before the capture and sent again.
 
-use super::connection::Side;
 use super::half::{Cause, Half, Last};
 use super::ranges::Since;
 use crate::TcpPacket;
@@ -15,6 +14,16 @@ use lightlag_tcp::segment::Flags;
 
 /// A segment that leaves within this time after a report answers the report, in nanoseconds.
 const ANSWER: u64 = 1_000_000;
+
+/// One of the two ends of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The client: forward.
+    Client,
+    /// The server: backward.
+    Server,
+}
 
 /// The classes of a segment. If several apply, the first in this order counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]

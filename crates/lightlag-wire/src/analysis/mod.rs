@@ -34,10 +34,9 @@ mod table;
 mod tests;
 pub mod trace;
 
-pub use connection::{Side, State};
 pub use half::Cause;
-pub use judge::{Kind, Observation};
-pub use report::{Connection, Counts, Direction, EcnOffer, Handshake, Measure, Omitted, Report, Rtt};
+pub use judge::{Kind, Observation, Side};
+pub use report::{Connection, Counts, Direction, EcnOffer, Handshake, Measure, Omitted, Report, Rtt, State};
 
 use crate::PacketError;
 use crate::compressed::Decoder;

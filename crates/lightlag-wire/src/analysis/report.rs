@@ -1,7 +1,5 @@
 //! The findings of an analysis, as plain data.
 
-use super::connection::State;
-use super::half::Half;
 use super::spread::Spread;
 use lightlag_core::Duration;
 use lightlag_tcp::segment::Capabilities;
@@ -63,6 +61,18 @@ pub struct Connection {
     pub forward: Direction,
     /// From the server to the client.
     pub backward: Direction,
+}
+
+/// The end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Both ends said that they have no more data.
+    Complete,
+    /// The connection goes on after the end of the capture, or nobody closed it.
+    Open,
+    /// One end aborted it.
+    Reset,
 }
 
 /// Options of the SYN of one side.
@@ -261,7 +271,7 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    fn new(by: Measure, spread: &Spread) -> Option<Self> {
+    pub(super) fn new(by: Measure, spread: &Spread) -> Option<Self> {
         let seconds = |duration: Duration| duration.as_secs_f64();
         Some(Self {
             by,
@@ -272,23 +282,5 @@ impl Rtt {
             p95_s: seconds(spread.quantile(95)?),
             max_s: seconds(spread.greatest()?),
         })
-    }
-}
-
-impl Direction {
-    pub(super) fn new(half: &Half) -> Self {
-        let missing = half.missing();
-        let time = half.data_time().map(Duration::as_secs_f64);
-        let bits = 8.0 * half.counts.unique_bytes as f64;
-        Self {
-            handshake: half.handshake,
-            counts: half.counts,
-            goodput_bps: time.filter(|time| *time > 0.0).map(|time| bits / time),
-            data_s: time,
-            mean_in_flight_bytes: half.mean_in_flight(),
-            gaps: missing.gaps,
-            gap_bytes: missing.bytes,
-            rtt: Rtt::new(Measure::Ack, &half.rtt).or_else(|| Rtt::new(Measure::Timestamp, &half.echo)),
-        }
     }
 }
