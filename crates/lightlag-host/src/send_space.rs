@@ -5,7 +5,21 @@
 //! overhead (`tcp_sndbuf_expand`), but only while the application waits for room and the window is not full
 //! (`tcp_should_expand_sndbuf`). A limit of unsent data bounds writes, too (TCP_NOTSENT_LOWAT).
 
-use crate::stack::SendBuffer;
+/// Bounds of an autotuned send buffer, in bytes of payload and overhead (tcp_wmem of Linux).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SendBuffer {
+    /// The initial size.
+    pub initial: u64,
+    /// The largest size.
+    pub most: u64,
+}
+
+impl Default for SendBuffer {
+    /// The bounds of Linux.
+    fn default() -> Self {
+        Self { initial: 16_384, most: 4 << 20 }
+    }
+}
 
 /// True size of an empty buffer: head, `struct sk_buff` and `struct skb_shared_info` on a 64-bit machine
 /// (SKB_TRUESIZE).

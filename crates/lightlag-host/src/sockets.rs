@@ -5,7 +5,7 @@ use crate::fast_open::FirstSyn;
 use crate::info::TcpInfo;
 use crate::options::{Settings, SocketOption};
 use crate::stack::Stack;
-use crate::stream::{Stream, Traffic};
+use crate::stream::{Stream, Traffic, Writing};
 use crate::table::{Kind, Listener, Socket, SocketId};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_tcp::{Connection, State, Statistics};
@@ -21,15 +21,6 @@ pub enum Shutdown {
     Write,
     /// Both.
     Both,
-}
-
-/// The flags of a write.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Writing {
-    /// A last segment that is not full waits for the next write, the next ACK or a timeout (MSG_MORE).
-    pub more: bool,
-    /// Later data starts a new segment (MSG_EOR).
-    pub ends_record: bool,
 }
 
 /// The operations for which a socket is ready (poll(2)).

@@ -1,10 +1,12 @@
 //! The stack: assigns packets to sockets, and knows which packets and deadlines are due.
 
+mod fast_open;
+
 use crate::cookies::{self, Cookies, Opening};
 use crate::error::SocketError;
 use crate::fast_open::{FastOpen, Memory};
 use crate::options::Settings;
-use crate::send_space::SendSpace;
+use crate::send_space::{SendBuffer, SendSpace};
 use crate::stream::Stream;
 use crate::table::{Kind, Socket, SocketId, Table};
 use lightlag_core::{Codepoint, Instant, RandomStream};
@@ -63,22 +65,6 @@ impl HostConfig {
             ttl: 64,
             seed: 1,
         }
-    }
-}
-
-/// Bounds of an autotuned send buffer, in bytes of payload and overhead (tcp_wmem of Linux).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SendBuffer {
-    /// The initial size.
-    pub initial: u64,
-    /// The largest size.
-    pub most: u64,
-}
-
-impl Default for SendBuffer {
-    /// The bounds of Linux.
-    fn default() -> Self {
-        Self { initial: 16_384, most: 4 << 20 }
     }
 }
 

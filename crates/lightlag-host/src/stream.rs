@@ -3,11 +3,19 @@
 use crate::bursts::{self, Bursts, View, Written};
 use crate::ring::ByteRing;
 use crate::send_space::{Queued, SendSpace};
-use crate::sockets::Writing;
 use crate::stopwatch::Chronograph;
 use lightlag_core::{Codepoint, Duration, Instant};
 use lightlag_tcp::segment::Flags;
 use lightlag_tcp::{Connection, Profile, Segment, State};
+
+/// The flags of a write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Writing {
+    /// A last segment that is not full waits for the next write, the next ACK or a timeout (MSG_MORE).
+    pub more: bool,
+    /// Later data starts a new segment (MSG_EOR).
+    pub ends_record: bool,
+}
 
 /// The shortest time for which data may be corked (tcp(7): "a 200 millisecond ceiling"). In fact the kernel's probe of
 /// a closed window sends it, after one timeout (`tcp_probe0_base`).
