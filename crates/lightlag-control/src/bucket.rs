@@ -1,8 +1,9 @@
-//! Rate control: a token bucket for all that leaves on a route (SCPS-TP, in the place of the clock of ACKs).
+//! Rate control: a token bucket for all segments that leave on a route (SCPS-TP, in place of the ACK clock).
 //!
-//! Tokens are bytes of IP packets. They flow in at the rate R and fill at most B, so that any time t carries at most
-//! B + R t. A packet of L bytes leaves once there are L. All connections of a route take from one bucket, and where it is
-//! empty, in the order in which they came. The bucket belongs to the host whose route it is, which lends it to each.
+//! Tokens are bytes of IP packets. They arrive at the rate R up to the size B, so that any time t carries at most
+//! B + R·t. A packet of L bytes leaves once there are L tokens. All connections of a route take from one bucket; while
+//! it is empty, they are served in the order of their requests. The host that has the route owns the bucket and lends
+//! it to each connection.
 
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use std::collections::VecDeque;
@@ -14,7 +15,7 @@ const BYTE: u128 = 8_000_000_000;
 #[derive(Debug)]
 pub struct Bucket {
     rate: Rate,
-    /// What it holds, and what is in it at `at`, in parts of a byte.
+    /// Its size, and its contents at `at`, in parts of a byte.
     size: u128,
     credit: u128,
     at: Instant,
@@ -23,33 +24,33 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// A full bucket of so many bytes.
+    /// A full bucket of this size.
     pub fn new(rate: Rate, size: Bytes) -> Self {
         let size = u128::from(size.0) * BYTE;
         Self { rate, size, credit: size, at: Instant::ZERO, waiting: VecDeque::new(), members: 0 }
     }
 
-    /// One more connection takes from it, whose packets have an IP header of so many bytes.
+    /// Adds a connection, whose packets have an IP header of this many bytes.
     pub fn join(&mut self, network_header: u32) -> Member {
         self.members += 1;
         Member { number: self.members, network_header }
     }
 
-    /// Takes the tokens of a TCP segment of so many bytes, headers included, or says when they will be there. A member that
-    /// has to wait keeps its place.
+    /// Takes the tokens of a TCP segment of this size, headers included, or returns the time at which they will be
+    /// there. A member that has to wait keeps its place.
     pub fn ask(&mut self, now: Instant, member: Member, segment: u32) -> Result<(), Instant> {
         let parts = member.parts(segment).min(self.size);
         self.take(now, member.number, parts)
     }
 
-    /// A segment of `left` bytes left, or none, where tokens for `asked` bytes were taken.
+    /// Corrects the account: tokens for `asked` bytes were taken, and a segment of `left` bytes was sent, or none.
     pub fn settle(&mut self, member: Member, asked: Option<u32>, left: Option<u32>) {
         let of = |segment: Option<u32>| segment.map_or(0, |segment| member.parts(segment));
         let back = self.credit + of(asked).min(self.size);
         self.credit = back.saturating_sub(of(left)).min(self.size);
     }
 
-    /// The member has nothing to send any more.
+    /// The member has nothing more to send.
     pub fn leave(&mut self, member: Member) {
         self.waiting.retain(|waiting| waiting.member != member.number);
     }
@@ -60,10 +61,10 @@ impl Bucket {
         self.at = now;
     }
 
-    /// When so many parts of a byte will be there.
+    /// Time at which this many parts of a byte will be there.
     fn when(&self, parts: u128) -> Instant {
         let (missing, rate) = (parts.saturating_sub(self.credit), self.rate.as_bps());
-        // A division of 128 bits takes as long as all the rest.
+        // A 128-bit division costs as much as all the rest.
         let wait = match u64::try_from(missing) {
             Ok(missing) => missing.div_ceil(rate),
             Err(_) => u64::try_from(missing.div_ceil(u128::from(rate))).unwrap_or(u64::MAX >> 1),
@@ -71,7 +72,7 @@ impl Bucket {
         self.at + Duration::from_nanos(wait)
     }
 
-    /// Takes these parts if they are there, and says when they will be otherwise.
+    /// Takes these parts if they are there, or returns the time at which they will be.
     fn take(&mut self, now: Instant, member: u64, parts: u128) -> Result<(), Instant> {
         self.refill(now);
         if self.members > 1 {
@@ -84,9 +85,9 @@ impl Bucket {
         Ok(())
     }
 
-    /// The same where others may wait.
+    /// The same when other members may wait.
     fn queue(&mut self, now: Instant, member: u64, parts: u128) -> Result<(), Instant> {
-        // Who did not come at its time has nothing to send any more.
+        // A member that missed its time has nothing more to send.
         while self.waiting.front().is_some_and(|first| first.ready < now && first.member != member) {
             self.waiting.pop_front();
         }
@@ -113,9 +114,9 @@ impl Bucket {
 #[derive(Debug)]
 struct Waiting {
     member: u64,
-    /// What it asked for, in parts of a byte.
+    /// The amount requested, in parts of a byte.
     parts: u128,
-    /// When it was told to come.
+    /// The time that it was given.
     ready: Instant,
 }
 

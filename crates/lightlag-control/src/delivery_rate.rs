@@ -1,8 +1,8 @@
-//! How fast the network delivers: the sampler of draft-ietf-ccwg-bbr §4.1.2.
+//! The delivery rate of the network: the sampler of draft-ietf-ccwg-bbr §4.1.2.
 //!
-//! Each segment keeps what the connection had delivered, and when, at the moment it left. Its ACK gives a sample:
-//! the data delivered meanwhile, over the longer of the time to send that data and the time to have it acknowledged,
-//! so that neither a burst of ACKs nor a burst of segments looks like bandwidth:
+//! Each segment records the delivered bytes of the connection and their time at the moment it leaves. Its ACK gives a
+//! sample: the data delivered meanwhile, over the longer of the time to send that data and the time to have it
+//! acknowledged. Neither a burst of ACKs nor a burst of segments then looks like bandwidth:
 //!
 //! ```text
 //! send_elapsed = P.send_time - P.first_send_time      first_send_time: of the segment delivered last before P left
@@ -10,23 +10,23 @@
 //! rate         = (delivered - P.delivered) / max(send_elapsed, ack_elapsed)
 //! ```
 //!
-//! P is the segment of an ACK that was sent last. An interval below the smallest round-trip time is no sample: the
+//! P is the segment of an ACK that was sent last. An interval below the smallest round-trip time is not a sample: the
 //! ACK was that of an earlier copy.
 //!
-//! Only a connection whose algorithm [needs](crate::congestion::Needs) it has a sampler. Segments have the running
-//! numbers of the scoreboard of their sender, and the snapshots are a ring beside its records. The sender calls
+//! A connection has a sampler only if its algorithm [needs](crate::congestion::Needs) one. Segments have the running
+//! numbers of their sender's scoreboard, and the snapshots are a ring beside its records. The sender calls
 //!
-//! 1. [`RateSampler::check_application_limited`] when the application writes, at the begin of an ACK and of a timer;
-//! 2. [`RateSampler::sent`] for each segment that leaves, new or again, once its pacing lets it go;
+//! 1. [`RateSampler::check_application_limited`] when the application writes, at the start of an ACK and of a timer;
+//! 2. [`RateSampler::sent`] for each segment that leaves, new or retransmitted, once its pacing lets it go;
 //! 3. [`RateSampler::delivered`] for each segment acknowledged or SACKed for the first time, and
 //!    [`RateSampler::lost`] for each marked lost;
-//! 4. [`RateSampler::finish`] once all of an ACK is taken in, losses included.
+//! 4. [`RateSampler::finish`] once an ACK is fully processed, losses included.
 
 use crate::congestion::{Lost, RateSample, Sent};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// What the connection had delivered when a segment left (the draft's per-packet state).
+/// The delivery state of the connection when a segment left (the draft's per-packet state).
 #[derive(Clone, Copy, Debug)]
 struct Snapshot {
     sent: Instant,
@@ -48,7 +48,7 @@ struct Newest {
     ack_elapsed: Duration,
 }
 
-/// Whether the sender has run out of data (the draft's CheckIfApplicationLimited).
+/// The supply of data, which shows whether the sender has run out of it (the draft's CheckIfApplicationLimited).
 #[derive(Clone, Copy, Debug)]
 pub struct Supply {
     /// Bytes written and not sent yet.
@@ -57,7 +57,7 @@ pub struct Supply {
     pub in_flight: u64,
     /// The congestion window.
     pub window: u64,
-    /// Bytes marked lost that were not sent again.
+    /// Bytes marked lost and not yet sent again.
     pub to_repair: u64,
 }
 
@@ -69,7 +69,7 @@ pub struct RateSampler {
     first: u64,
     delivered: u64,
     delivered_at: Instant,
-    /// When the segment delivered last was sent, or the first one after an idle time.
+    /// Departure of the segment delivered last, or of the first one after an idle time.
     first_sent: Instant,
     lost: u64,
     /// Samples are application-limited until more than this is delivered; 0 while the supply lasts.
@@ -78,7 +78,7 @@ pub struct RateSampler {
 }
 
 impl RateSampler {
-    /// Nothing was sent; the first segment has the number `first`.
+    /// A sampler before any segment; the first one has the number `first`.
     pub fn new(first: u64) -> Self {
         Self {
             snapshots: VecDeque::new(),
@@ -97,13 +97,13 @@ impl RateSampler {
         self.delivered
     }
 
-    /// Whether the samples of what leaves now say what the application wrote, not what the path can carry.
+    /// Whether the samples of segments sent now reflect the application rather than the path.
     pub fn is_application_limited(&self) -> bool {
         self.limited_until > 0
     }
 
-    /// Notes a gap in the supply: nothing unsent, nothing to repair, and room in the window. What is in flight then,
-    /// and what follows until the gap has left the path, gives application-limited samples.
+    /// Notes a gap in the supply: nothing unsent, nothing to repair, and room in the window. Data in flight then, and
+    /// data sent until the gap has left the path, gives application-limited samples.
     pub fn check_application_limited(&mut self, supply: &Supply) {
         if supply.unsent == 0 && supply.to_repair == 0 && supply.in_flight < supply.window {
             self.limited_until = (self.delivered + supply.in_flight).max(1);
@@ -115,7 +115,8 @@ impl RateSampler {
     /// # Panics
     /// If it is neither outstanding nor the next one.
     pub fn sent(&mut self, now: Instant, number: u64, bytes: u64, in_flight: u64) -> Sent {
-        // Linux, tcp_rate_skb_sent, where the draft asks for the flight: a timeout only guesses that nothing is in flight.
+        // Linux, tcp_rate_skb_sent; the draft asks for the flight instead. A timeout only guesses that nothing is in
+        // flight.
         if self.snapshots.is_empty() {
             self.first_sent = now;
             self.delivered_at = now;
@@ -142,8 +143,8 @@ impl RateSampler {
         Sent { now, bytes, prior_inflight: in_flight, app_limited }
     }
 
-    /// So many bytes were delivered without it being known which; of those that were just delivered, so many had been
-    /// counted in this way before.
+    /// Notes bytes that were delivered without knowing which. Of the bytes reported as delivered just now, `known` had
+    /// been counted in this way before.
     pub fn guessed(&mut self, now: Instant, bytes: u64, known: u64) {
         self.delivered = self.delivered + bytes - known;
         if bytes > 0 {
@@ -165,7 +166,7 @@ impl RateSampler {
         }
     }
 
-    /// The last copy of the segment `number`, of `bytes`, was marked lost.
+    /// The last copy of the segment `number`, with this many `bytes`, was marked lost.
     pub fn lost(&mut self, now: Instant, number: u64, bytes: u64) -> Lost {
         let of = &self.snapshots[(number - self.first) as usize];
         self.lost += bytes;
@@ -178,15 +179,15 @@ impl RateSampler {
         }
     }
 
-    /// The outstanding segments were cut into so many each.
+    /// The outstanding segments were cut into this many pieces each.
     pub fn recut(&mut self, pieces: &[usize]) {
         let old = std::mem::take(&mut self.snapshots);
         self.snapshots =
             old.into_iter().zip(pieces).flat_map(|(of, pieces)| std::iter::repeat_n(of, *pieces)).collect();
     }
 
-    /// All of an ACK is taken in; the segments below the number `first` are acknowledged cumulatively. Gives its
-    /// sample if it delivered anything.
+    /// Ends an ACK; the segments below the number `first` are acknowledged cumulatively. Returns its sample if it
+    /// delivered anything.
     pub fn finish(&mut self, first: u64, min_rtt: Duration) -> Option<RateSample> {
         let gone = first.saturating_sub(self.first) as usize;
         self.snapshots.drain(..gone.min(self.snapshots.len()));

@@ -1,24 +1,24 @@
-//! The schedule of what leaves, where something other than the window says when.
+//! The schedule of departures that do not follow from the window alone.
 
 use lightlag_core::{Duration, Instant};
 
-/// The schedule of what leaves.
+/// The schedule of departures.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Pacer {
-    /// Nothing leaves before.
+    /// Nothing leaves before this time.
     next: Instant,
-    /// When a segment that waits may leave; [`Instant::MAX`] if none waits.
+    /// Time at which a waiting segment may leave; [`Instant::MAX`] if none waits.
     pub timer: Instant,
 }
 
 impl Pacer {
-    /// Nothing has left: the first segment may leave at once.
+    /// A schedule before the first segment, which may leave at once.
     pub fn new() -> Self {
         Self { next: Instant::ZERO, timer: Instant::MAX }
     }
 
-    /// When the next segment may leave.
+    /// Time at which the next segment may leave.
     #[inline]
     pub fn next_departure(&self) -> Instant {
         self.next
@@ -30,19 +30,19 @@ impl Pacer {
         self.next > now
     }
 
-    /// Something waits for its departure.
+    /// A segment waits for its departure.
     #[inline]
     pub fn wait(&mut self) {
         self.timer = self.next;
     }
 
-    /// Wakes the sender at this time: something waits until then.
+    /// Wakes the sender at this time: a segment waits until then.
     #[inline]
     pub fn wait_until(&mut self, time: Instant) {
         self.timer = time;
     }
 
-    /// The time has come, if it has.
+    /// Clears the timer if its time has come.
     #[inline]
     pub fn wake(&mut self, now: Instant) {
         if self.timer <= now {
@@ -50,13 +50,13 @@ impl Pacer {
         }
     }
 
-    /// A segment left that takes so much time at the pacing rate.
+    /// Notes a segment that takes this long at the pacing rate.
     #[inline]
     pub fn sent(&mut self, now: Instant, time: Duration) {
         self.next = self.next.max(now) + time;
     }
 
-    /// A burst left that takes so much time; what it left later than it might have, it makes good by half at most.
+    /// Notes a burst that takes this long. Half of its delay, at most, is made up for.
     #[inline]
     pub fn sent_burst(&mut self, now: Instant, time: Duration) {
         let late = now.since(self.next);

@@ -4,13 +4,13 @@
 //! RTTVAR = (1 - b) RTTVAR + b |SRTT - R'| and SRTT = 7/8 SRTT + 1/8 R', with b = 1/4 (INET: 1/8), and
 //! RTO = SRTT + max(floor, 4 RTTVAR), inside [min, max]. A timeout doubles the RTO until the next valid sample.
 //!
-//! RFC 6298 has one sample a round trip in mind. With timestamps, or the time of sending, each ACK gives one, and the
-//! history shrinks to a few of them. RFC 7323 §4.2 wants it kept, and appendix G divides both gains by the samples
-//! that a round trip should give: ⌈FlightSize / (2 SMSS)⌉, one for two segments.
+//! RFC 6298 assumes one sample per round trip. With timestamps, or recorded departure times, each ACK gives one, and
+//! the history shrinks to a few of them. RFC 7323 §4.2 wants it kept. Its appendix G divides both gains by the expected
+//! samples in a round trip: ⌈FlightSize / (2 SMSS)⌉, one for two segments.
 //!
-//! Linux (`tcp_rtt_estimator`) keeps four times the mean deviation D, lets it fall with an eighth of the gain, and takes
-//! its largest value in a round trip, at least the floor, for 4 RTTVAR: upwards at once, downwards by a quarter of the way
-//! at the end of the round. A path whose samples hardly differ keeps a timeout that one late ACK does not reach.
+//! Linux (`tcp_rtt_estimator`) keeps four times the mean deviation D, lets it fall with an eighth of the gain, and uses
+//! its largest value in a round trip, at least the floor, as 4 RTTVAR: upwards at once, downwards by a quarter of the
+//! way at the end of the round. On a path whose samples hardly differ, one late ACK does not exceed the timeout.
 
 use lightlag_core::Duration;
 use schemars::JsonSchema;
@@ -19,34 +19,34 @@ use serde::{Deserialize, Serialize};
 /// Parameters of the retransmission timeout (RFC 6298).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rto {
-    /// Before the first sample.
+    /// The RTO before the first sample.
     pub initial: Duration,
-    /// Of the SYN.
+    /// The RTO of the SYN.
     pub syn: Duration,
-    /// Lower bound of the whole.
+    /// Lower bound of the RTO.
     pub min: Duration,
-    /// Upper bound, with back-off.
+    /// Upper bound of the RTO, with back-off.
     pub max: Duration,
     /// Lower bound of the variance term: the clock's granularity (RFC 6298 §2), or 200 ms as in Linux.
     pub variance_floor: Duration,
     /// Gain of RTTVAR.
     pub variance_gain: VarianceGain,
-    /// How RTTVAR follows the samples.
+    /// The rule by which RTTVAR follows the samples.
     pub variance: Variance,
-    /// Both gains are divided by the samples that a round trip should give (RFC 7323 appendix G).
+    /// Both gains are divided by the expected samples in a round trip (RFC 7323 appendix G).
     pub scaled_gains: bool,
-    /// Any ACK restarts the timer, one that acknowledges nothing new, too (ns-2, `LinuxTcpAgent::time_processing`).
+    /// Any ACK restarts the timer, even one that acknowledges nothing new (ns-2, `LinuxTcpAgent::time_processing`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub every_ack: bool,
 }
 
-/// How RTTVAR follows the samples.
+/// The rule by which RTTVAR follows the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Variance {
     /// A moving mean of the deviations (RFC 6298 §2.3).
     Mean,
-    /// The largest mean within a round trip: it rises at once and falls by a quarter of the way a round trip (Linux).
+    /// The largest mean within a round trip. It rises at once and falls by a quarter of the way per round trip (Linux).
     Peak,
 }
 
@@ -63,7 +63,7 @@ pub enum VarianceGain {
 
 impl VarianceGain {
     /// `old` moved towards `sample` by the gain.
-    // A division by a number that is not a constant takes as long as the rest of a round-trip sample.
+    // A division by a variable takes as long as the rest of a round-trip sample.
     #[inline]
     pub fn smooth(self, old: Duration, sample: Duration) -> Duration {
         match self {
@@ -92,25 +92,26 @@ pub struct RttEstimator {
     /// The RTO without back-off.
     base: Duration,
     backoff: u8,
-    /// Four times the mean deviation, and its largest value in this round, which ends with the ACK of `round_end`.
+    /// Four times the mean deviation, and its largest value in the current round, which ends with the ACK of
+    /// `round_end`.
     deviation: Duration,
     peak: Duration,
     round_end: u64,
 }
 
-/// What was acknowledged and what was sent when a sample came.
+/// The acknowledged and sent offsets at a sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// First unacknowledged offset.
     pub una: u64,
     /// The offset of the next new data.
     pub nxt: u64,
-    /// Samples that this round trip should give; none where that does not count.
+    /// Expected samples in this round trip; zero if the rule does not use it.
     pub expected: u64,
 }
 
 impl RttEstimator {
-    /// No sample yet: the RTO is `initial`.
+    /// An estimator without samples: the RTO is `initial`.
     pub fn new(initial: Duration) -> Self {
         Self {
             srtt: Duration::ZERO,
@@ -125,7 +126,7 @@ impl RttEstimator {
         }
     }
 
-    /// As if a first sample had given this round trip, where one is known; the RTO is `config.initial` all the same.
+    /// An estimator with the known round trip of a route as its first sample; the RTO is still `config.initial`.
     pub fn of_route(rtt: Option<Duration>, config: &Rto) -> Self {
         let mut estimator = Self::new(config.initial);
         if let Some(rtt) = rtt {
@@ -135,7 +136,7 @@ impl RttEstimator {
         estimator
     }
 
-    /// As [`Self::sample`], by the rule of the configuration.
+    /// As [`Self::sample`], by the configured rule.
     #[inline]
     pub fn sample_at(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
         match config.variance {
@@ -168,7 +169,7 @@ impl RttEstimator {
             self.round_end = progress.nxt;
         } else {
             let (error, mean) = (self.srtt.abs_diff(rtt), self.deviation / 4);
-            // A faster path is no sign of a more variable one: up with an eighth of the gain.
+            // A faster path does not imply a more variable one, so the deviation rises with an eighth of the gain.
             let rise = if rtt < self.srtt { error.saturating_sub(mean) / 8 } else { error.saturating_sub(mean) };
             self.deviation = (self.deviation + rise).saturating_sub(mean.saturating_sub(error));
             self.srtt = (self.srtt * 7 + rtt) / 8;
@@ -197,7 +198,7 @@ impl RttEstimator {
         self.follow_mean(config);
     }
 
-    /// The timeout of a new SRTT and RTTVAR.
+    /// Computes the timeout from a new SRTT and RTTVAR.
     #[inline(always)]
     fn follow_mean(&mut self, config: &Rto) {
         self.backoff = 0;
@@ -205,14 +206,14 @@ impl RttEstimator {
         self.base = (self.srtt + variance).max(config.min).min(config.max);
     }
 
-    /// Notes a round-trip time for the minimum and for the last value, without touching the RTO.
+    /// Notes a round-trip time as the minimum and the last value, without touching the RTO.
     #[inline]
     pub fn observe(&mut self, rtt: Duration) {
         self.latest = rtt;
         self.min = self.min.min(rtt);
     }
 
-    /// Starts data with this RTO: the SYN timed out and gave no sample (RFC 6298 §5.7).
+    /// Sets the RTO at the start of data: the SYN timed out and gave no sample (RFC 6298 §5.7).
     pub fn restart(&mut self, rto: Duration) {
         self.base = rto;
         self.backoff = 0;
@@ -224,13 +225,13 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(32);
     }
 
-    /// Ends a back-off without a sample: what was backed off were probes, not data.
+    /// Ends a back-off without a sample, because it was caused by probes, not by data.
     #[inline]
     pub fn end_back_off(&mut self) {
         self.backoff = 0;
     }
 
-    /// The timeout now, with its back-off, at most `config.max`.
+    /// The current timeout, with its back-off, at most `config.max`.
     #[inline]
     pub fn rto(&self, config: &Rto) -> Duration {
         (self.base * (1 << self.backoff)).min(config.max)
@@ -340,7 +341,7 @@ mod tests {
         estimator.sample_at(Duration::from_millis(140), &scaled, four);
         assert_eq!(estimator.variance(), Duration::from_micros(49_375));
         assert_eq!(estimator.srtt(), Duration::from_micros(101_250));
-        // Three more: nearly the 105 and 47.5 that one sample of the whole weight gives.
+        // Three more: nearly the 105 and 47.5 that one full-weight sample gives.
         (0..3).for_each(|_| estimator.sample_at(Duration::from_millis(140), &scaled, four));
         assert_eq!(estimator.srtt().as_nanos() / 1_000, 104_770);
         assert_eq!(estimator.variance().as_nanos() / 1_000, 47_284);
@@ -361,7 +362,7 @@ mod tests {
 
     const PEAK: Rto = Rto { variance: Variance::Peak, variance_floor: Duration::from_millis(200), ..NO_FLOOR };
 
-    /// A sample a round: each acknowledges what was sent at the last one.
+    /// One sample per round: each acknowledges the data sent at the last one.
     fn rounds(samples_ms: &[u64]) -> RttEstimator {
         let mut estimator = RttEstimator::new(PEAK.initial);
         for (n, ms) in samples_ms.iter().enumerate() {

@@ -5,7 +5,7 @@ fn at(nanos: u64) -> Instant {
     Instant::from_nanos(nanos)
 }
 
-/// A bucket that one connection has for itself.
+/// A bucket with only one connection.
 fn alone(kbps: u64, size: u64) -> (Bucket, Member) {
     let mut bucket = Bucket::new(Rate::from_bps(kbps * 1_000).unwrap(), Bytes(size));
     let member = bucket.join(20);
@@ -74,14 +74,14 @@ fn a_wait_of_a_year_is_exact() {
     let mut bucket = Bucket::new(Rate::from_bps(1_000).unwrap(), Bytes(1 << 32));
     let member = bucket.join(0);
     assert_eq!(bucket.ask(at(0), member, u32::MAX), Ok(()));
-    // 4 GiB less two bytes, one of which is there: more than 64 bits of parts of a byte hold.
+    // 4 GiB less two bytes, one of which is there: parts of a byte exceed 64 bits.
     assert_eq!(bucket.ask(at(0), member, u32::MAX), Err(at((u64::from(u32::MAX) - 1) * 8_000_000)));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any interval t carries at most B + R t, whoever sends.
+    /// Any interval t carries at most B + R t, whichever member sends.
     #[test]
     fn no_interval_carries_more_than_the_bucket_and_the_rate(
         kbps in 1_u64..10_000,

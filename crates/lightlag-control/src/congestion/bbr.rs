@@ -11,19 +11,20 @@
 //!   but the second on;
 //! - PROBE_RTT: window 4 for 200 ms and a round, if RTprop was not seen for 10 s.
 //!
-//! A loss costs no rate. In the first round of a recovery the window only replaces what was delivered; after a
-//! recovery, and after PROBE_RTT, it is again what it was before. After a timeout it is one segment. Where an ACK ends
-//! a recovery and begins another, nothing has ended: BBR looks at the state once an ACK, at its end (Linux). Otherwise
-//! steady losses on a long path would hold the window at the four segments of PROBE_RTT, until BtlBw is forgotten.
+//! A loss does not lower the rate. In the first round of a recovery the window only replaces delivered data. After a
+//! recovery, and after PROBE_RTT, the window returns to its earlier value. After a timeout it is one segment. If one
+//! ACK ends a recovery and starts another, nothing has ended: BBR looks at the state once per ACK, at its end (Linux).
+//! Otherwise steady losses on a long path would hold the window at the four segments of PROBE_RTT, until BtlBw is
+//! forgotten.
 //!
-//! As in Linux (tcp_bbr.c), from which the draft was written: the 1 % below BtlBw, the two segments more where the
-//! gain is 1.25, an RTprop that only a smaller sample refreshes, [`policer`] and the window for aggregated ACKs, over the
-//! last 5 to 10 rounds.
+//! Four rules come from Linux (tcp_bbr.c), from which the draft was written: the 1 % below BtlBw, the two extra
+//! segments at a gain of 1.25, an RTprop that only a smaller sample refreshes, [`policer`] and the window for
+//! aggregated ACKs, over the last 5 to 10 rounds.
 //!
-//! The draft's three quanta are three segments where nothing is collected for an offload (as in ns-3). A sender that makes
-//! bursts (`tso`) has Linux's: a quantum is what leaves in 1/1024 s, at least two segments (one below 1.2 Mbit/s), at most
-//! 64 KiB; windows are whole segments, an even number of them; and the flight that PROBE_BW and DRAIN compare is that
-//! of the moment at which pacing lets the next burst leave.
+//! The draft's three quanta are three segments without an offload that collects them (as in ns-3). A sender that makes
+//! bursts (`tso`) has Linux's: a quantum is the data of 1/1024 s, at least two segments (one below 1.2 Mbit/s), at most
+//! 64 KiB. Its windows are whole segments, an even number of them, and PROBE_BW and DRAIN compare the flight at the
+//! moment at which pacing lets the next burst leave.
 
 use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
@@ -43,17 +44,17 @@ const HIGH_GAIN: f64 = 2.885;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// The window gain in PROBE_BW.
 const WINDOW_GAIN: f64 = 2.0;
-/// Paces so much below the bandwidth, so that queues drain.
+/// The margin below the bandwidth, so that queues drain.
 const PACED: f64 = 0.99;
 /// The least window in segments: four keep a path with delayed ACKs busy.
 const LEAST: f64 = 4.0;
-/// The most time whose bandwidth the window for aggregated ACKs may cover (Linux).
+/// The longest time whose bandwidth the window for aggregated ACKs may cover, in seconds (Linux).
 const MOST_AGGREGATED: f64 = 0.1;
 /// Rounds of each of the two halves in which aggregated ACKs are remembered (Linux).
 const AGGREGATED_ROUNDS: u64 = 5;
-/// The most that is collected for an offload, in bytes (Linux: `GSO_LEGACY_MAX_SIZE` less headers).
+/// The most bytes collected for an offload (Linux: `GSO_LEGACY_MAX_SIZE` less headers).
 const LARGEST_QUANTUM: f64 = 65_215.0;
-/// Segments of a quantum at most (Linux).
+/// The most segments in a quantum (Linux).
 const MOST_OF_QUANTUM: f64 = 127.0;
 /// Below this rate, in bytes a second, a quantum may be one segment (Linux: 1.2 Mbit/s).
 const SLOW: f64 = 150_000.0;
@@ -61,15 +62,15 @@ const SLOW: f64 = 150_000.0;
 /// Parameters of [`Bbr`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Rounds whose largest delivery rate is BtlBw, 10.
+    /// Rounds over which BtlBw is the largest delivery rate, 10.
     pub bandwidth_rounds: f64,
-    /// How long RTprop lasts before PROBE_RTT, 10 s.
+    /// Time after which RTprop needs PROBE_RTT, 10 s.
     pub rtt_window: Duration,
-    /// How long PROBE_RTT keeps the window at four segments, 200 ms.
+    /// Time for which PROBE_RTT keeps the window at four segments, 200 ms.
     pub probe_rtt: Duration,
-    /// Whether the window grows by what ACKs deliver at once.
+    /// Whether the window grows with aggregated ACKs.
     pub ack_aggregation: bool,
-    /// Whether steady heavy losses are taken for a policer.
+    /// Whether steady heavy losses are attributed to a policer.
     pub policer: bool,
 }
 
@@ -85,12 +86,12 @@ impl Default for Config {
     }
 }
 
-/// What it does.
+/// The states of the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Startup,
     Drain,
-    /// With the index of the pacing gain.
+    /// With the index of its pacing gain.
     ProbeBw(usize),
     ProbeRtt,
 }
@@ -107,7 +108,7 @@ pub struct Bbr {
     rounds: Rounds,
     /// BtlBw.
     bandwidth: MaxFilter,
-    /// RTprop, and when it was seen.
+    /// RTprop, and the time at which it was measured.
     min_rtt: Duration,
     min_rtt_at: Option<Instant>,
     aggregation: Aggregation,
@@ -116,29 +117,29 @@ pub struct Bbr {
     full: f64,
     full_rounds: u8,
     filled: bool,
-    /// When the current gain of PROBE_BW began.
+    /// Start of the current gain of PROBE_BW.
     phase_at: Instant,
-    /// When PROBE_RTT may end, once the flight was small enough, and whether a round passed since.
+    /// Time at which PROBE_RTT may end, once the flight was small enough, and whether a round has passed since.
     probe_rtt_until: Option<Instant>,
     probe_rtt_round: bool,
     shallow: Shallow,
-    /// Nothing was sent for want of data.
+    /// The sender was idle for want of data.
     idle: bool,
-    /// What the sender repairs.
+    /// The losses that the sender repairs.
     phase: Phase,
-    /// The window only replaces what was delivered: the first round of a recovery.
+    /// The window only replaces delivered data: the first round of a recovery.
     conserve: bool,
-    /// Where the last ACK ended a recovery: when, and what [`Self::conserve`] and the window were.
+    /// The end of a recovery at the last ACK: its time, and the former values of [`Self::conserve`] and the window.
     recovering: Option<(Instant, bool, f64)>,
     prior_window: f64,
     window: f64,
-    /// The window before the last ACK, less what that reported lost, and what it delivered.
+    /// The window before the last ACK, less the losses that it reported, and the bytes that it delivered.
     before: (f64, f64),
     rate: f64,
     /// Whether the first rate came from a round-trip time.
     rate_from_rtt: bool,
     delivered: u64,
-    /// When the last of them were.
+    /// Time of the last of them.
     delivered_at: Instant,
     /// Bytes lost since the last ACK, and ever.
     newly_lost: u64,
@@ -146,7 +147,7 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// In STARTUP, at the initial window.
+    /// BBR in STARTUP, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         let segment = start.segment_size as f64;
         let initial_window = start.initial_window as f64 * segment;
@@ -225,12 +226,12 @@ impl Bbr {
         self.policer.rate().unwrap_or_else(|| self.bandwidth.max())
     }
 
-    /// The flight that `gain` wants.
+    /// The flight for `gain`, including quanta.
     fn inflight(&self, gain: f64) -> f64 {
         self.with_quanta(self.bandwidth_delay(gain, self.bandwidth()))
     }
 
-    /// `gain` times what the path holds without a queue.
+    /// `gain` times the capacity of the path without a queue.
     fn bandwidth_delay(&self, gain: f64, bandwidth: f64) -> f64 {
         if self.min_rtt == Duration::MAX {
             return self.initial_window;
@@ -239,7 +240,7 @@ impl Bbr {
         if self.tso { libm::ceil(bytes / self.segment) * self.segment } else { bytes }
     }
 
-    /// Room for three quanta, so that both ends and the path between them have one.
+    /// Adds room for three quanta: one at each end and one on the path.
     fn with_quanta(&self, flight: f64) -> f64 {
         if self.min_rtt == Duration::MAX && !self.tso {
             return flight;
@@ -260,7 +261,7 @@ impl Bbr {
         self.with_quanta(self.bandwidth_delay(self.window_gain(), self.bandwidth()) + excess)
     }
 
-    /// The part of `flight` that will be in flight when pacing lets the next burst leave; it counts where the flight is to
+    /// The part of `flight` that will remain when pacing lets the next burst leave. It matters only if the flight is to
     /// grow.
     fn flight_at_departure(&self, ack: &Ack, flight: u64) -> f64 {
         if !self.tso {
@@ -279,7 +280,7 @@ impl Bbr {
         }
     }
 
-    /// Takes what a valid sample says of the rate. One that is shorter than a round trip says nothing (Linux).
+    /// Updates the model from a valid sample. A sample shorter than a round trip tells nothing about the rate (Linux).
     fn learn(&mut self, ack: &Ack, sample: &RateSample, rate: f64) {
         if self.rounds.advance(sample) {
             self.conserve = false;
@@ -290,7 +291,7 @@ impl Bbr {
             self.bandwidth.update(self.rounds.count, rate, self.config.bandwidth_rounds as u64);
         }
         let (bandwidth, acked) = (self.bandwidth(), ack.newly_delivered as f64);
-        // By halves: the present one and the one before it count.
+        // Two halves count: the current one and the one before.
         let half = self.rounds.count / AGGREGATED_ROUNDS;
         self.aggregation.note(ack.now, acked, bandwidth, self.window, half, 2);
         self.check_full(limited);
@@ -314,8 +315,8 @@ impl Bbr {
         }
     }
 
-    /// The next gain of PROBE_BW: after an RTprop; the high one also waits for the flight it wants or for a loss,
-    /// the low one only until the queue is gone.
+    /// Advances PROBE_BW to its next gain after an RTprop. The high gain also waits for its flight or for a loss; the
+    /// low one ends early once the queue is gone.
     fn check_phase(&mut self, ack: &Ack) {
         let State::ProbeBw(index) = self.state else { return };
         let (gain, flight) = (self.pacing_gain(), self.flight_at_departure(ack, ack.prior_inflight));
@@ -355,17 +356,17 @@ impl Bbr {
         }
     }
 
-    /// PROBE_BW begins with any gain but the low one.
+    /// Enters PROBE_BW with any gain but the low one.
     fn probe_bandwidth(&mut self, now: Instant) {
         let drawn = (self.random.uniform() * 7.0) as usize;
         self.state = State::ProbeBw((CYCLE.len() - drawn) % CYCLE.len());
         self.phase_at = now;
     }
 
-    /// RTprop, and PROBE_RTT where it is out of date.
+    /// Updates RTprop, and enters PROBE_RTT if it is out of date.
     fn check_rtt(&mut self, ack: &Ack) {
         let at = self.min_rtt_at.unwrap_or(ack.now);
-        // Without PROBE_RTT nothing would empty the queue to measure anew: the smallest sample ever counts.
+        // Without PROBE_RTT nothing would empty the queue for a new measurement, so the smallest sample ever counts.
         let expired = ack.now > at + self.config.rtt_window && !self.config.probe_rtt.is_zero();
         if let Some(rtt) = ack.rtt
             && (rtt < self.min_rtt || expired)
@@ -402,7 +403,7 @@ impl Bbr {
         }
     }
 
-    /// Leaves PROBE_RTT, if it lasted long enough.
+    /// Leaves PROBE_RTT if it has lasted long enough.
     fn leave_probe_rtt(&mut self, now: Instant) {
         if self.probe_rtt_until.is_some_and(|until| now > until) {
             self.min_rtt_at = Some(now);
@@ -415,7 +416,7 @@ impl Bbr {
         }
     }
 
-    /// Keeps the last window that neither a recovery nor PROBE_RTT had made small.
+    /// Saves the last window that neither a recovery nor PROBE_RTT had reduced.
     fn save_window(&mut self) {
         let whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
         self.prior_window = if whole { self.window } else { self.prior_window.max(self.window) };
@@ -432,7 +433,7 @@ impl Bbr {
         let acked = ack.newly_delivered as f64;
         let flight = ack.inflight as f64;
         if acked == 0.0 {
-            // Nothing is delivered: only what bounds the window holds (Linux).
+            // An ACK that delivers nothing only applies the bounds of the window (Linux).
             return self.bound_for_probe_rtt();
         }
         if self.newly_lost > 0 {
@@ -453,7 +454,7 @@ impl Bbr {
         self.bound_for_probe_rtt();
     }
 
-    /// Follows the target by what was delivered.
+    /// Moves the window towards the target by the delivered data.
     fn grow(&mut self, acked: f64) {
         let target = self.target();
         if self.filled {
@@ -476,7 +477,8 @@ impl Allowance for Bbr {
         (self.window.max(self.segment) + 0.5) as u64
     }
 
-    /// There is none; below the least window once STARTUP is over, so that nothing takes it for slow start.
+    /// BBR has no threshold. It reports one below the least window after STARTUP, so that no one takes it for slow
+    /// start.
     fn ssthresh(&self) -> u64 {
         if self.filled { (LEAST * self.segment) as u64 } else { u64::MAX }
     }
@@ -498,7 +500,7 @@ impl CongestionControl for Bbr {
         if let Some((sample, rate)) = ack.rate.as_ref().and_then(|sample| Some((sample, sample.bytes_per_second()?))) {
             self.learn(ack, sample, rate);
         }
-        // Duplicate ACKs without SACK bring no sample, and move the state all the same.
+        // Duplicate ACKs without SACK bring no sample, but they still advance the state.
         self.check_phase(ack);
         self.check_drained(ack);
         self.check_rtt(ack);
@@ -515,11 +517,11 @@ impl CongestionControl for Bbr {
                 // A timeout ends a round of the search for a policer (Linux: `bbr_set_state`).
                 self.watch_policer(true, true, false, event.now);
                 self.newly_lost = 0;
-                // What was measured of the growth says nothing of the time after it (Linux).
+                // The growth measured so far does not apply after a timeout (Linux).
                 self.full = 0.0;
                 self.window = self.segment;
             }
-            // The next ACK brings the window of a recovery, unless one goes on; marks do not count.
+            // The next ACK brings the window of a recovery, unless one is in progress; marks do not count.
             Cause::Loss => {
                 if let Some((at, conserve, window)) = self.recovering.take()
                     && at == event.now
@@ -542,7 +544,7 @@ impl CongestionControl for Bbr {
 
     fn on_recovered(&mut self, now: Instant) {
         if self.phase == Phase::Open {
-            // A tail probe repaired a loss: no recovery had begun.
+            // A tail loss probe repaired a loss, and no recovery had started.
             return;
         }
         self.recovering = Some((now, self.conserve, self.window));

@@ -4,22 +4,22 @@
 //! 2004. W in segments, Wmax the window of the last loss, β the fraction that a loss keeps. A round trip adds S(W):
 //!
 //! - W below 14 segments: 1, as the standard TCP;
-//! - W below Wmax: to the middle between them, (Wmax − W)/2, within Smin = 0.01 and Smax = 32;
-//! - W from Wmax on: 1, 2, 4, … each time that much has been added, up to Smax: the slow start of the search for a
-//!   new Wmax;
+//! - W below Wmax: half of the way to it, (Wmax − W)/2, within Smin = 0.01 and Smax = 32;
+//! - W from Wmax on: 1, 2, 4, … each time that the step has been added once, up to Smax: the slow start of the search
+//!   for a new Wmax;
 //! - no Wmax: Smax;
-//! - loss, mark: Wmax = W, or W·(1 + β)/2 where W has not reached the last Wmax (fast convergence); ssthresh = β·W
-//!   with β = 0.875. Below 14 segments ssthresh = W/2, and Wmax stays.
+//! - loss, mark: Wmax = W, or W·(1 + β)/2 if W did not reach the last Wmax (fast convergence); ssthresh = β·W with β =
+//!   0.875. Below 14 segments ssthresh = W/2, and Wmax stays.
 //!
-//! The variant `linux` has β = 0.8, Smax = 16 and a quarter in place of the half, in whole segments; 4/20 is its S for the last 8
-//! segments below Wmax and the first 4 above; then (W − Wmax)/3 up to Wmax + 3·Smax, and Smax. Without a Wmax it
-//! takes 0 for it, and S is at least W/20. A window of 14 still counts as small, and a loss there sets Wmax, too. A
-//! timeout forgets Wmax in both, as in Linux; the paper does not say. W is the window, not FlightSize, in both. Slow
-//! start and the window after a timeout are NewReno's. Linux's compensation of delayed ACKs is left to what an ACK
-//! counts.
+//! The variant `linux` has β = 0.8 and Smax = 16, goes a quarter of the way instead of half, and counts whole segments.
+//! S is 4/20 for the last 8 segments below Wmax and the first 4 above; then (W − Wmax)/3 up to Wmax + 3·Smax, and Smax
+//! from there. Without a Wmax it uses 0, and S is at least W/20. A window of 14 still counts as small, and a loss there
+//! sets Wmax, too. In both variants a timeout clears Wmax, as in Linux; the paper does not specify this. In both, W is
+//! the window, not FlightSize. Slow start and the window after a timeout are NewReno's. Linux's compensation of delayed
+//! ACKs is left to the counting of ACKs.
 //!
-//! The paper's rules are those of its pseudo-code as generally known, Linux's those of tcp_bic.c; neither text was
-//! at hand.
+//! The paper's rules are those of its pseudo-code as generally known, and Linux's are those of tcp_bic.c. Neither text
+//! was available.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -28,12 +28,12 @@ use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
 use lightlag_core::Instant;
 
-/// Linux: S for the first segments above Wmax is its search's part of as many rounds.
+/// Linux: S for the first segments above Wmax equals its search step over this many rounds.
 const LINUX_FIRST: f64 = 4.0;
 /// Linux: without a loss, S is at least this part of W.
 const LINUX_SEARCH: f64 = 1.0 / 20.0;
 
-/// Whose numbers, and whose way on above Wmax.
+/// The source of the constants, and of the growth above Wmax.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
     /// Xu, Harfoush, Rhee 2004.
@@ -46,26 +46,26 @@ pub enum Variant {
 /// Parameters of [`Bic`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Whose numbers, and whose way on above Wmax.
+    /// The source of the constants, and of the growth above Wmax.
     pub variant: Variant,
     /// The fraction of the window that a loss keeps, 0.875.
     pub beta: f64,
-    /// Smax: the most segments that a round trip adds, 32.
+    /// Smax: the most segments added in a round trip, 32.
     pub largest_step: f64,
-    /// Smin: the fewest segments that the search adds, 0.01.
+    /// Smin: the fewest segments added by the search, 0.01.
     pub smallest_step: f64,
-    /// The part of the way to Wmax that a round trip goes is one over this, 2.
+    /// A round trip goes one part in this many of the way to Wmax, 2.
     pub search_divisor: f64,
-    /// The window in segments below which the standard TCP holds, 14.
+    /// The window in segments below which the standard TCP applies, 14.
     pub low_window: f64,
-    /// Release bandwidth to newcomers.
+    /// Whether to release bandwidth to newcomers.
     pub fast_convergence: bool,
     /// Slow start.
     pub hystart: hystart::Config,
 }
 
 impl Config {
-    /// The numbers of `variant`.
+    /// The constants of `variant`.
     pub fn of(variant: Variant) -> Self {
         let (beta, largest_step, smallest_step, search_divisor) = match variant {
             Variant::Paper => (0.875, 32.0, 0.01, 2.0),
@@ -83,12 +83,12 @@ impl Config {
         }
     }
 
-    /// Whether the standard TCP holds.
+    /// Whether the standard TCP applies.
     fn is_low(&self, window: f64) -> bool {
         window < self.low_window || (self.variant == Variant::Linux && window <= self.low_window)
     }
 
-    /// S: what a round trip adds to `window`.
+    /// S: the segments that a round trip adds to `window`.
     fn step(&self, window: f64, w_max: Option<f64>) -> f64 {
         if self.is_low(window) {
             return 1.0;
@@ -96,7 +96,7 @@ impl Config {
         match (w_max, self.variant) {
             (Some(w_max), _) if window < w_max => {
                 let way = (w_max - window) / self.search_divisor;
-                // Linux divides whole numbers: below 2 the way counts as 1, and is walked in the smallest steps.
+                // Linux divides whole numbers: a distance below 2 counts as 1, and uses the smallest steps.
                 let linux = self.variant == Variant::Linux;
                 let way = if linux { libm::trunc(way) } else { way };
                 if linux && way <= 1.0 {
@@ -111,7 +111,7 @@ impl Config {
         }
     }
 
-    /// Wmax after a loss at `window`.
+    /// Wmax after a loss at `window` segments.
     fn next_w_max(&self, window: f64, last: Option<f64>) -> Option<f64> {
         if self.variant == Variant::Paper && self.is_low(window) {
             return last;
@@ -150,12 +150,12 @@ pub struct Bic {
     slow_start: SlowStart,
     /// The window of the last loss, unless a timeout followed.
     w_max: Option<f64>,
-    /// That, as it was before the last reaction.
+    /// The same before the last reaction.
     before: Option<f64>,
 }
 
 impl Bic {
-    /// In slow start, at the initial window.
+    /// BIC in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             config: config.clone(),

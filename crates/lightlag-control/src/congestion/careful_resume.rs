@@ -1,8 +1,9 @@
-//! Careful Resume: a window that a path carried before is tried again, at most half of it, paced, and with a way back.
+//! Careful Resume: retries a window that a path carried before, at most half of it, paced, and with a way back.
 //!
-//! Kuhn, Stephan, Fairhurst, Secchi, Huitema, "Convergence of Congestion Control from Retained State", RFC 9959, as
-//! draft-ietf-tsvwg-careful-resume has it in its last versions (-23, -24; the sections below are theirs). The sender begins
-//! with its normal congestion control; once the initial data is acknowledged and the round-trip time is like the saved one,
+//! Kuhn, Stephan, Fairhurst, Secchi, Huitema, "Convergence of Congestion Control from Retained State", RFC 9959, in the
+//! form of the last versions of draft-ietf-tsvwg-careful-resume (-23, -24), whose sections are cited below. The sender
+//! starts with its normal congestion control. Once the initial data is acknowledged and the round-trip time resembles
+//! the saved one, the window jumps:
 //! the window jumps:
 //!
 //! | phase | window | leaves it |
@@ -13,8 +14,8 @@
 //! | Safe Retreat §3.5 | PipeSize/2, constant, without PRR | last unvalidated data acknowledged: Normal, ssthresh = β·PipeSize |
 //! | Normal §3.7 | normal | |
 //!
-//! A timeout ends it in every phase (§3.6). What "normal" is, another algorithm knows, which this one stands in front of: it
-//! is built anew with the window of each phase that has one of its own, so that nothing it measured before is left. β is
+//! A timeout ends it in every phase (§3.6). Another algorithm, which this one wraps, provides the "normal" behaviour.
+//! It is rebuilt with the window of each phase that has its own, so that none of its earlier measurements remain. β is
 //! that algorithm's (§3.5: 0.5, CUBIC's 0.7).
 
 use super::{
@@ -24,15 +25,15 @@ use super::{
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use serde::{Deserialize, Serialize};
 
-/// What was saved of a path, and how much of it is tried.
+/// The saved state of a path, and the part of it that is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Saved {
     /// The window that an earlier connection used on this path.
     pub saved_cwnd: Bytes,
-    /// The smallest round-trip time that it saw.
+    /// The smallest round-trip time of that connection.
     pub saved_rtt: Duration,
-    /// The most that the window may jump to. Default: half of `saved_cwnd`, which bounds it in any case.
+    /// The largest window to jump to. Default: half of `saved_cwnd`, which bounds it in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_jump: Option<Bytes>,
 }
@@ -44,59 +45,59 @@ impl Saved {
         self.max_jump.map_or(half, |most| most.0.min(half))
     }
 
-    /// Whether this round-trip time is so short that the path must be another (§3.2, §4.2.1).
+    /// Whether this round-trip time is too short for the saved path (§3.2, §4.2.1).
     fn is_too_short(&self, rtt: Duration) -> bool {
         rtt <= self.saved_rtt / 2
     }
 
-    /// Whether it is so long (§4.2.1).
+    /// Whether it is too long (§4.2.1).
     fn is_too_long(&self, rtt: Duration) -> bool {
         rtt > self.saved_rtt * 10
     }
 }
 
-/// Where a sender stands.
+/// The phase of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Reconnaissance,
-    /// Since when, for how long at most, and the offset of the first unvalidated data.
+    /// Its start, its longest duration, and the offset of the first unvalidated data.
     Unvalidated {
         since: Instant,
         rtt: Duration,
         first: u64,
     },
-    /// Until this is acknowledged.
+    /// It lasts until this offset is acknowledged.
     Validating {
         last: u64,
     },
-    /// Until this is acknowledged; known with the next ACK.
+    /// It lasts until this offset is acknowledged; known with the next ACK.
     SafeRetreat {
         last: Option<u64>,
     },
     Normal,
 }
 
-/// An algorithm that resumes carefully.
+/// An algorithm wrapped by Careful Resume.
 pub struct CarefulResume {
     saved: Saved,
     choice: Choice,
     start: Start,
     normal: Box<dyn CongestionControl>,
     stage: Stage,
-    /// The window of the phases that have their own.
+    /// The window of the phases with their own.
     window: u64,
-    /// How fast unvalidated data leaves.
+    /// The pacing rate of unvalidated data.
     rate: Option<Rate>,
-    /// What was in flight before the jump, and what was delivered and lost since then.
+    /// The flight before the jump, and the bytes delivered and lost since then.
     flight: u64,
     delivered: u64,
     lost: u64,
-    /// The reaction that may turn out to be spurious was Safe Retreat's, which is not taken back.
+    /// The reaction that may prove spurious was Safe Retreat's, which is not undone.
     retreated: bool,
 }
 
 impl CarefulResume {
-    /// In front of the chosen algorithm.
+    /// Wraps the chosen algorithm.
     pub fn new(saved: Saved, choice: &Choice, start: &Start) -> Self {
         Self {
             saved,
@@ -113,7 +114,7 @@ impl CarefulResume {
         }
     }
 
-    /// Everything it needs in front of an algorithm that needs `normal`.
+    /// The needs of this algorithm in front of one that needs `normal`.
     pub fn needs(normal: Needs) -> Needs {
         Needs { rate: true, pacing: true, ..normal }
     }
@@ -122,27 +123,27 @@ impl CarefulResume {
         self.start.initial_window * self.start.segment_size
     }
 
-    /// PipeSize: what the path has carried. What was in flight before the jump counts once: the ACKs of that are no news
+    /// PipeSize: the bytes that the path has carried. The flight before the jump counts once, as its ACKs are not news
     /// (appendix B.4: 29 before the jump and 34 unvalidated ones are 63).
     fn pipe_size(&self) -> u64 {
         self.delivered.max(self.flight)
     }
 
-    /// The same after repairs: what was lost and arrived with its second copy was not carried.
+    /// The same after repairs: data that was lost and arrived with its second copy was not carried.
     fn repaired_pipe_size(&self) -> u64 {
         self.delivered.saturating_sub(self.lost).max(self.flight)
     }
 
-    /// The normal algorithm at a window of `bytes`.
+    /// Rebuilds the normal algorithm at a window of `bytes`.
     fn rebuild(&mut self, now: Instant, bytes: u64, srtt: Duration) {
         let rtt = Some(srtt).filter(|rtt| !rtt.is_zero());
         let segments = bytes.div_ceil(self.start.segment_size);
         self.normal = build(&self.choice, &Start { initial_window: segments, rtt, ..self.start });
-        // Whatever the algorithm makes of an initial window.
+        // This overrides the algorithm's own choice of an initial window.
         self.normal.on_idle(now, bytes, 0);
     }
 
-    /// §3.2: the path is confirmed, and there is more data than the normal window lets leave.
+    /// §3.2: the path is confirmed, and there is more data than the normal window admits.
     fn reconnoitre(&mut self, ack: &Ack) {
         if ack.snd_una < self.initial() || !ack.cwnd_limited {
             return;
@@ -165,7 +166,7 @@ impl CarefulResume {
     /// §3.3.
     fn try_out(&mut self, ack: &Ack, since: Instant, rtt: Duration, first: u64) {
         if ack.newly_lost > 0 || ack.ece {
-            // The episode that begins now leads to Safe Retreat.
+            // The episode that starts now leads to Safe Retreat.
             return;
         }
         if ack.rtt.is_some_and(|rtt| self.saved.is_too_short(rtt)) {
@@ -199,7 +200,7 @@ impl CarefulResume {
         self.retreated = true;
     }
 
-    /// §3.5: what was in flight without a proof is acknowledged.
+    /// §3.5: all unvalidated data is acknowledged.
     fn end_retreat(&mut self, ack: &Ack) {
         let pipe_size = self.repaired_pipe_size();
         self.rebuild(ack.now, pipe_size, ack.srtt);
@@ -210,7 +211,7 @@ impl CarefulResume {
         self.stage = Stage::Normal;
     }
 
-    /// Whether the normal algorithm has the window.
+    /// Whether the normal algorithm controls the window.
     fn is_normal(&self) -> bool {
         matches!(self.stage, Stage::Reconnaissance | Stage::Validating { .. } | Stage::Normal)
     }
@@ -263,7 +264,7 @@ impl CongestionControl for CarefulResume {
             Stage::Unvalidated { .. } | Stage::Validating { .. } if !timeout => self.retreat(),
             Stage::SafeRetreat { .. } if !timeout => {}
             Stage::Unvalidated { .. } | Stage::Validating { .. } | Stage::SafeRetreat { .. } => {
-                // §3.6. What was in flight without a proof is no measure of the path.
+                // §3.6. Unvalidated data in flight is no measure of the path.
                 let flight = event.flight.min(self.repaired_pipe_size());
                 self.normal.on_congestion(&Congestion { flight, ..*event });
                 self.stage = Stage::Normal;
@@ -284,7 +285,7 @@ impl CongestionControl for CarefulResume {
 
     fn on_idle(&mut self, now: Instant, window: u64, threshold: u64) {
         if !self.is_normal() {
-            // Nothing is in flight: what was delivered is what the path has carried.
+            // Nothing is in flight: the path has carried the delivered data.
             self.rebuild(now, self.repaired_pipe_size(), Duration::ZERO);
         }
         self.stage = Stage::Normal;

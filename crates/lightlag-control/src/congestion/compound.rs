@@ -1,19 +1,19 @@
-//! Compound TCP: Reno's window, and one more that follows the queueing delay.
+//! Compound TCP: Reno's window, and a second one that follows the queueing delay.
 //!
 //! Tan, Song, Zhang, Sridharan, "A compound TCP approach for high-speed and long distance networks", INFOCOM 2006;
-//! draft-sridharan-tcpm-ctcp-02. Both as generally known, not at hand. The window is W = C + D. In avoidance C grows
-//! by 1/W for each counted segment, Reno's segment a round, and once a round, with diff = W·(1 − base/RTT) segments
-//! in queues,
+//! draft-sridharan-tcpm-ctcp-02. Both are used as generally known, as neither was available. The window is W = C + D.
+//! In avoidance C grows by 1/W for each counted segment, which is Reno's segment a round. D changes once a round. With
+//! diff = W·(1 − base/RTT) segments in queues,
 //!
-//! - D += max(α·W^k − 1, 0) where diff < γ: in sum W grows by α·W^k, α = 1/8, k = 3/4, γ = 30;
-//! - D = max(D − ζ·diff, 0) elsewhere, ζ = 1;
+//! - D += max(α·W^k − 1, 0) if diff < γ: in total W grows by α·W^k, α = 1/8, k = 3/4, γ = 30;
+//! - D = max(D − ζ·diff, 0) otherwise, ζ = 1;
 //! - loss: C is halved and D = max((1 − β)·W − C, 0), β = 1/2; timeout: D = 0, W = 1, and base is measured again,
 //!   from SRTT down (the draft).
 //!
 //! W is FlightSize at a loss (RFC 5681 equation 4). D is 0 in slow start and changes only from `low_window` = 38
-//! segments on (the draft: 41). RTT is the mean of the round; the papers smooth with SRTT, which after many samples
-//! knows only the last of them. With `tune_gamma` γ follows the queue that Reno's part alone met at losses (the draft):
-//! γ = (1 − λ)·γ + λ·¾·C·(1 − base/RTT), λ = 0.8, within 5 and 30, and 30 again after a timeout.
+//! segments on (the draft: 41). RTT is the mean of the round. The papers smooth with SRTT, which after many samples
+//! reflects only the last of them. With `tune_gamma` γ follows the queue that Reno's part alone met at losses (the
+//! draft): γ = (1 − λ)·γ + λ·¾·C·(1 − base/RTT), λ = 0.8, within 5 and 30, and 30 again after a timeout.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -23,7 +23,7 @@ use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
-/// The draft: bounds of a tuned γ in segments, weight of a sample, and what part of Reno's queue it is.
+/// The draft: bounds of a tuned γ in segments, weight of a sample, and its share of Reno's queue.
 const TUNED: (f64, f64) = (5.0, 30.0);
 const TUNING_WEIGHT: f64 = 0.8;
 const TUNING_PART: f64 = 0.75;
@@ -33,7 +33,7 @@ const TUNING_PART: f64 = 0.75;
 pub struct Config {
     /// α, 0.125.
     pub alpha: f64,
-    /// β: the part of the window that a loss takes, 0.5.
+    /// β: the part of the window lost at a loss, 0.5.
     pub beta: f64,
     /// k, 0.75.
     pub k: f64,
@@ -41,9 +41,9 @@ pub struct Config {
     pub gamma: f64,
     /// ζ, 1.
     pub zeta: f64,
-    /// The window in segments from which on D changes, 38.
+    /// The least window in segments at which D changes, 38.
     pub low_window: f64,
-    /// Whether γ follows what Reno's part meets.
+    /// Whether γ follows the queue of Reno's part.
     pub tune_gamma: bool,
     /// Slow start's early end, off by default.
     pub hystart: hystart::Config,
@@ -78,12 +78,12 @@ pub struct Compound {
     /// The smallest RTT.
     base: Duration,
     gamma: f64,
-    /// What of C waited in the last round; taken by the loss that tunes γ with it.
+    /// The part of C that waited in the last round; the loss that tunes γ uses it.
     reno_queue: Option<f64>,
 }
 
 impl Compound {
-    /// In slow start, at the initial window.
+    /// Compound in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             config: config.clone(),
@@ -98,7 +98,7 @@ impl Compound {
         }
     }
 
-    /// C: what Reno would have.
+    /// C: the window that Reno would have.
     fn loss_window(&self) -> f64 {
         self.window.segments() - self.delay_window
     }
@@ -115,11 +115,11 @@ impl Compound {
         }
     }
 
-    /// Adds to D, and so to W.
+    /// Changes D, and with it W.
     fn change(&mut self, segments: f64) {
         self.delay_window += segments;
         self.window.grow(segments);
-        // A window that gives way does not begin slow start again.
+        // A window that gives way must not restart slow start.
         if self.window.in_slow_start() {
             self.window.leave_slow_start();
         }

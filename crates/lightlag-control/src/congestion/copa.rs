@@ -1,35 +1,36 @@
-//! Copa: a target rate from the queueing delay, approached in steps that grow while they lead the same way.
+//! Copa: a target rate from the queueing delay, approached in steps that grow while they have the same direction.
 //!
 //! Arun, Balakrishnan, "Copa: practical delay-based congestion control for the Internet", NSDI 2018, §2, as generally
-//! known; details marked so are from the authors' program (genericCC: markoviancc.cc, rtt-window.cc). With dq = RTTstanding − RTTmin, W in segments, and δ = 1/2:
+//! known. Details marked "the program" are from the authors' code (genericCC: markoviancc.cc, rtt-window.cc). With dq =
+//! RTTstanding − RTTmin, W in segments, and δ = 1/2:
 //!
 //! - target rate λt = 1/(δ·dq), rate λ = W/RTTstanding; slow start doubles W each round until λ > λt;
-//! - then each segment delivered changes W by v/(δ·W), up where λ ≤ λt, down elsewhere;
-//! - the velocity v doubles with each round in which W goes the same way as before, once it did so for three, and is
-//!   1 again when the direction changes; v ≤ δ·W, so that a round at most doubles W (the program). A step the other
-//!   way ends a velocity above 1 at once, not only with the round, and begins a round, as in mvfst: without the first,
-//!   W swings between 0 and twice what the path holds; without the second, the rest of the old round counts as the
-//!   first of the three, and each swing feeds the next;
+//! - then each delivered segment changes W by v/(δ·W), up if λ ≤ λt, down otherwise;
+//! - the velocity v doubles with each round in which W keeps its direction, after three such rounds, and is 1 again
+//!   when the direction changes; v ≤ δ·W, so a round at most doubles W (the program). As in mvfst, a step in the other
+//!   direction ends a velocity above 1 at once, and starts a round. If the velocity ended only with the round, W would
+//!   swing between 0 and twice the capacity of the path. If no round started, the rest of the old round would count as
+//!   the first of the three, and each swing would feed the next;
 //! - segments leave at 2·W/RTTstanding.
 //!
-//! RTTstanding is the smallest RTT of the last SRTT/2, RTTmin that of the last 10 s, or of 20 RTTmin where that is
+//! RTTstanding is the smallest RTT of the last SRTT/2. RTTmin is that of the last 10 s, or of 20 RTTmin if that is
 //! longer (the program): on long paths the queue could not empty in 10 s. At v = 1, n flows move the queue between 0
-//! and 2.5·n/δ segments, evenly up and down in periods of five rounds (§3): that is 1.25·n/δ in the mean, where a
-//! target without a lag would be n/δ.
+//! and 2.5·n/δ segments, evenly up and down in periods of five rounds (§3). The mean is 1.25·n/δ, where a target
+//! without a lag would give n/δ.
 //!
-//! **Competitive mode.** A queue that was not nearly empty, dq ≤ 25 % of RTTmax − RTTmin, for five SRTT is somebody
-//! else's work, unless Copa itself is still draining it, in steps that grow: an overshoot of slow start takes more
-//! than five rounds (this file's own rule; without it the drain ends in the competitive mode). Then 1/δ grows by 1
-//! each round and is halved by a loss, but never below that of the default mode. RTTmax is the largest RTT of the
-//! last four SRTT. §2.2 has 10 % for the 25 %. There the periods of all flows fall together, and the queue just
-//! empties; where W is some dozen segments and the flows are a round apart, the smallest dq of a period is 12 to 18 %
-//! of the range. One flow that then competes keeps the queue from the others, which follow it: with 10 %, four flows
+//! **Competitive mode.** If the queue was not nearly empty, dq ≤ 25 % of RTTmax − RTTmin, for five SRTT, other flows
+//! are taken to fill it, unless Copa itself is still draining it in growing steps. An overshoot of slow start takes
+//! more than five rounds, and would otherwise end in the competitive mode (this rule is our own). In the mode 1/δ grows
+//! by 1 each round and is halved by a loss, but never below that of the default mode. RTTmax is the largest RTT of the
+//! last four SRTT. §2.2 has 10 % instead of 25 %. There the periods of all flows coincide, and the queue just empties.
+//! If W is a few dozen segments and the flows are a round apart, the smallest dq of a period is 12 to 18 % of the
+//! range. A single flow that then competes keeps the queue from the others, and they follow it: with 10 %, four flows
 //! fill any queue.
 //!
-//! The default mode takes no notice of a loss, unless more than 30 % of the segments in two rounds were lost: then
-//! W is reduced to 0.7 W (the program). The window moves during recovery, too. A mark (ECN) is a loss. After a
-//! timeout W = 1 and slow start follows; the paper says nothing of it. After an idle time W stays: it leaves paced,
-//! and the first round corrects it. What was learnt of directions and modes is forgotten then.
+//! The default mode ignores a loss, unless more than 30 % of the segments in two rounds were lost: then W is reduced to
+//! 0.7 W (the program). The window moves during recovery, too. A mark (ECN) is a loss. After a timeout W = 1 and slow
+//! start follows; the paper does not specify this. After an idle time W stays: it leaves paced, and the first round
+//! corrects it. Directions and modes are forgotten then.
 
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
@@ -41,19 +42,19 @@ use lightlag_core::{Duration, Instant, Rate};
 mod extreme;
 use extreme::Extreme;
 
-/// The program: W is at least this.
+/// The program: the least W.
 const LEAST_WINDOW: f64 = 2.0;
-/// How long RTTmin holds, at least, and in RTTmin.
+/// Time for which RTTmin is kept: at least this long, and this many RTTmin.
 const MIN_RTT_TIME: Duration = Duration::from_secs(10);
 const MIN_RTT_ROUNDS: u64 = 20;
-/// How long RTTmax holds, and how long the queue may be filled in the default mode, in SRTT.
+/// SRTTs for which RTTmax is kept, and SRTTs for which the queue may be filled in the default mode.
 const MAX_RTT_ROUNDS: u64 = 4;
 const FILLED_ROUNDS: u64 = 5;
 /// The part of RTTmax − RTTmin below which a queue is nearly empty.
 const NEARLY_EMPTY: f64 = 0.25;
 /// Rounds in the same direction before the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// The program: more losses than this part of at least so many segments, in two rounds, cost 0.3 W.
+/// The program: losing more than this share of at least this many segments, in two rounds, costs 0.3 W.
 const MANY_LOSSES: f64 = 0.3;
 const MANY_SEGMENTS: f64 = 20.0;
 const KEPT: f64 = 0.7;
@@ -63,7 +64,7 @@ const KEPT: f64 = 0.7;
 pub struct Config {
     /// δ of the default mode, 0.5.
     pub delta: f64,
-    /// When it competes.
+    /// The condition of the competitive mode.
     pub mode: Mode,
 }
 
@@ -73,24 +74,24 @@ impl Default for Config {
     }
 }
 
-/// When Copa competes.
+/// The condition of the competitive mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// When the queue does not empty.
+    /// The queue does not empty.
     #[default]
     Auto,
-    /// Never: δ stays.
+    /// Never: δ is constant.
     Default,
 }
 
-/// Where the window goes.
+/// The direction of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Course {
     up: bool,
-    /// Rounds in this direction after the one that took it.
+    /// Rounds in this direction after the one that chose it.
     rounds: u32,
     velocity: f64,
-    /// The window when the round began.
+    /// The window at the start of the round.
     start: f64,
 }
 
@@ -99,12 +100,12 @@ impl Course {
         Self { up: true, rounds: 0, velocity: 1.0, start: window }
     }
 
-    /// Whether the window falls, and faster with each round.
+    /// Whether the window falls faster with each round.
     fn drains(&self) -> bool {
         !self.up && self.velocity > 1.0
     }
 
-    /// A step goes `up` or down: a velocity that was meant for the other direction ends. Returns whether one did.
+    /// A step goes `up` or down. A velocity in the other direction ends. Returns whether one did.
     fn turn(&mut self, up: bool, window: f64) -> bool {
         let turns = up != self.up && self.velocity > 1.0;
         if turns {
@@ -113,7 +114,7 @@ impl Course {
         turns
     }
 
-    /// A round ended at `window`.
+    /// Ends a round at this window.
     fn end_round(&mut self, window: f64) {
         let up = window > self.start;
         self.start = window;
@@ -138,24 +139,24 @@ pub struct Copa {
     min_rtt: Extreme,
     max_rtt: Extreme,
     standing: Extreme,
-    /// When the queue was nearly empty.
+    /// Time at which the queue was last nearly empty.
     emptied: Instant,
     /// 1/δ.
     inverse_delta: f64,
     /// 1/δ, the window and whether it was in slow start, before the last reaction.
     before: (f64, f64, bool),
-    /// When 1/δ changed.
+    /// Time of the last change of 1/δ.
     changed: Instant,
-    /// Since when losses are counted, how many of how many segments.
+    /// Start of the count of losses, lost segments, and all segments.
     losses: (Instant, f64, f64),
     /// RTTstanding before the first sample.
     handshake: Option<Duration>,
 }
 
 impl Copa {
-    /// In slow start, at the initial window.
+    /// Copa in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
-        // Its slow start knows no threshold.
+        // Its slow start has no threshold.
         let window = Window::new(&Start { pipe: None, ..*start });
         Self {
             config: config.clone(),
@@ -189,7 +190,7 @@ impl Copa {
         Some((standing, standing.saturating_sub(self.min_rtt.value()?)))
     }
 
-    /// Chooses the mode, and in the competitive one lets 1/δ grow.
+    /// Chooses the mode, and lets 1/δ grow in the competitive one.
     fn choose_mode(&mut self, ack: &Ack, queueing: Duration) {
         let range = match (self.max_rtt.value(), self.min_rtt.value()) {
             (Some(max), Some(min)) => max.saturating_sub(min),
@@ -236,7 +237,7 @@ impl Copa {
         }
     }
 
-    /// Reduces the window where losses are very many.
+    /// Reduces the window if there are very many losses.
     fn count_losses(&mut self, ack: &Ack) {
         self.losses.1 += self.window.in_segments(ack.newly_lost);
         self.losses.2 += self.window.in_segments(ack.newly_lost + ack.newly_delivered);

@@ -1,12 +1,13 @@
 //! CUBIC: growth by the time since the last loss, not by round trips.
 //!
-//! RFC 9438 (the default, but for profile `linux`, which has the kernel's), RFC 8312, and Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM
-//! SIGOPS OSR 42(5), 2008. W in segments, t and K in seconds, β the fraction that a loss keeps, C = 0.4:
+//! RFC 9438 (the default, except that the profile `linux` has the kernel's), RFC 8312, and Ha, Rhee, Xu, "CUBIC: a new
+//! TCP-friendly high-speed TCP variant", ACM SIGOPS OSR 42(5), 2008. W in segments, t and K in seconds, β the fraction
+//! that a loss keeps, C = 0.4:
 //!
 //! - W(t) = C·(t − K)³ + Wmax, a plateau at the window of the last loss;
 //! - avoidance, for each counted segment: W += (target − W)/W with target = W(t + RTT);
-//! - where Reno would be faster, W follows its estimate Wreno, which grows by α = 3(1 − β)/(1 + β) a round;
-//! - loss: Wmax = W, or W·(1 + β)/2 where W has not reached the last Wmax (fast convergence).
+//! - if Reno would be faster, W follows its estimate Wreno, which grows by α = 3(1 − β)/(1 + β) a round;
+//! - loss: Wmax = W, or W·(1 + β)/2 if W did not reach the last Wmax (fast convergence).
 //!
 //! | | RFC 9438 | RFC 8312 | 2008 |
 //! |---|---|---|---|
@@ -17,12 +18,11 @@
 //! | used when | W(t) < Wreno | W(t) < Wreno | W < Wreno |
 //! | ssthresh | β·FlightSize | β·W | β·W |
 //!
-//! Wstart is the window when avoidance begins. Without a loss before it, or after a timeout, K = 0 and
-//! Wmax = Wstart (RFC 9438 §4.8, §4.10). Time in which the sender did not use its window does not count for t
-//! (RFC 9438 §4.2, §5.8). The window never shrinks on an ACK: RFC 9438 §4.3 sets it to Wreno, here it is
-//! raised to it. Of the slow starts that §4.10 names HyStart is the
-//! default, as in Linux; `slow_start = "hystart++"` is the other. The other
-//! variants are programs, with their arithmetic: [`linux`] twice, and [`inet2023`].
+//! Wstart is the window at the start of avoidance. Without a loss before it, or after a timeout, K = 0 and Wmax =
+//! Wstart (RFC 9438 §4.8, §4.10). Time in which the sender did not use its window does not count for t (RFC 9438 §4.2,
+//! §5.8). The window never shrinks on an ACK: RFC 9438 §4.3 sets it to Wreno, here it is only raised to it. Of the slow
+//! starts in §4.10, HyStart is the default, as in Linux; `slow_start = "hystart++"` is the other. The other variants
+//! follow programs with their arithmetic: [`linux`] in two versions, and [`inet2023`].
 
 use super::hystart::{self, Policy};
 use super::parameters::{Place, Setting};
@@ -34,13 +34,13 @@ use lightlag_core::{Duration, Instant};
 pub mod inet2023;
 pub mod linux;
 
-/// What a congestion mark keeps with ABE (RFC 8511 §3).
+/// The fraction that a congestion mark keeps with ABE (RFC 8511 §3).
 const ABE_KEPT: f64 = 0.85;
 
-/// Which text is followed.
+/// The source of the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// Linux's with profile `linux`, RFC 9438 with the others.
+    /// Linux's with the profile `linux`, RFC 9438 with the others.
     #[default]
     Profile,
     /// RFC 9438.
@@ -85,24 +85,24 @@ impl Variant {
 /// Parameters of CUBIC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Which text is followed.
+    /// The source of the rules.
     pub variant: Variant,
-    /// The fraction of the window that a loss keeps, 0.7, in the older texts 0.8.
+    /// The fraction of the window that a loss keeps: 0.7, or 0.8 in the older texts.
     pub beta: f64,
     /// C in segments/s³, 0.4.
     pub c: f64,
-    /// Release bandwidth to newcomers (RFC 9438 §4.7).
+    /// Whether to release bandwidth to newcomers (RFC 9438 §4.7).
     pub fast_convergence: bool,
-    /// Be at least as fast as Reno (RFC 9438 §4.3).
+    /// Whether to be at least as fast as Reno (RFC 9438 §4.3).
     pub reno_friendly: bool,
-    /// The programs of Linux: the first ssthresh in segments, none if 0.
+    /// The programs of Linux: the first ssthresh in segments, or 0 for none.
     pub initial_ssthresh: f64,
-    /// Slow start, HyStart in the two RFCs and in Linux.
+    /// Slow start: HyStart in the two RFCs and in Linux.
     pub hystart: hystart::Config,
 }
 
 impl Config {
-    /// What `variant` prescribes.
+    /// The constants of `variant`.
     pub fn of(variant: Variant) -> Self {
         let (beta, c) = variant.numbers();
         Self {
@@ -123,26 +123,26 @@ impl Default for Config {
     }
 }
 
-/// The three texts that share their arithmetic.
+/// CUBIC by one of the three texts that share their arithmetic.
 pub struct Cubic {
     config: Config,
     window: Window,
     slow_start: SlowStart,
     /// α of Reno's estimate before the window of the last loss is reached.
     alpha: f64,
-    /// Wmax of the last loss, zero before one and after a timeout.
+    /// Wmax of the last loss; zero before one and after a timeout.
     w_max: f64,
-    /// The window before the last reaction, zero before the first.
+    /// The window before the last reaction; zero before the first.
     prior: f64,
     curve: Option<Curve>,
     unused_since: Option<Instant>,
     /// The fraction that a congestion mark keeps.
     mark_kept: f64,
-    /// Wmax, the window before and the curve as they were before the last reaction.
+    /// Wmax, the prior window and the curve before the last reaction.
     before: (f64, f64, Option<Curve>),
 }
 
-/// One epoch: from the begin of avoidance to the next loss.
+/// One epoch: from the start of avoidance to the next loss.
 #[derive(Clone, Copy)]
 struct Curve {
     start: Instant,
@@ -159,7 +159,7 @@ impl Curve {
 }
 
 impl Cubic {
-    /// In slow start, at the initial window.
+    /// CUBIC in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             config: config.clone(),
@@ -222,7 +222,7 @@ impl Cubic {
                 return;
             }
         }
-        // §4.2: aim at the window one RTT ahead, and never at more than half as much again.
+        // §4.2: aim at the window one RTT ahead, at most half as much again.
         let target = curve.at(t + rtt, self.config.c).clamp(window, 1.5 * window);
         self.window.grow(share * (target - window));
     }
@@ -243,7 +243,7 @@ impl Cubic {
     fn grow_as_paper2008(&mut self, curve: &Curve, t: f64, rtt: f64, acked: f64) {
         let window = self.window.segments();
         let ahead = curve.at(t + rtt, self.config.c) - window;
-        // Where the curve is below the window, a segment is added in 100 windows.
+        // If the curve is below the window, one segment is added in 100 windows.
         self.window.grow(if ahead > 0.0 { acked / window * ahead } else { acked / (100.0 * window) });
         if self.config.reno_friendly {
             self.window.raise_to(curve.reno + self.alpha * rounds(t, rtt));
@@ -256,7 +256,7 @@ fn rounds(t: f64, rtt: f64) -> f64 {
     if rtt > 0.0 { t / rtt } else { 0.0 }
 }
 
-/// Wmax after a loss at `window`: less where the last one was not reached (RFC 9438 §4.7).
+/// Wmax after a loss at `window`: less if the last one was not reached (RFC 9438 §4.7).
 fn next_w_max(window: f64, last: f64, config: &Config) -> f64 {
     if config.fast_convergence && window < last { window * (1.0 + config.beta) / 2.0 } else { window }
 }
@@ -295,7 +295,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_undo(&mut self, _now: Instant) {
-        // RFC 9438 §4.9: the epoch goes on as if nothing had been.
+        // RFC 9438 §4.9: the epoch continues as before the loss.
         self.window.undo();
         (self.w_max, self.prior, self.curve) = self.before;
     }
@@ -419,7 +419,7 @@ impl Algorithm for Config {
         if self.variant != Variant::Profile {
             return self.clone();
         }
-        // What was set beside the variant stays.
+        // Parameters set beside the variant stay.
         let mut config = Self { variant: Variant::Linux, ..self.clone() };
         let (unsaid, linux) = (Self::of(Variant::Profile), Self::of(Variant::Linux));
         if self.beta == unsaid.beta {

@@ -1,14 +1,14 @@
-//! DCTCP: a reduction in proportion to how much of a window was marked.
+//! DCTCP: a reduction in proportion to the marked part of a window.
 //!
-//! RFC 8257 §3.3-§3.5. The receiver echoes every mark as it came, so that the sender knows the fraction M of a window
-//! of data that was marked. Once a window, with g = 1/16 and α = 1 at the start,
+//! RFC 8257 §3.3-§3.5. The receiver echoes every mark, so the sender knows the marked fraction M of a window of data.
+//! Once a window, with g = 1/16 and α = 1 at the start,
 //!
 //! - α = (1 − g) α + g M;
 //! - a marked window: W = W (1 − α/2), at most once a window (RFC 3168 §6.1.2), and ssthresh with it;
-//! - loss: W = ssthresh = max(FlightSize/2, 2), as RFC 5681 (§3.5: α plays no part), unless this window of data
-//!   already had its reduction; timeout: W = 1.
+//! - loss: W = ssthresh = max(FlightSize/2, 2), as in RFC 5681 (§3.5: α is not used), unless this window of data was
+//!   already reduced; timeout: W = 1.
 //!
-//! It grows as NewReno (§3.4). Its queue must mark at a threshold K of the instantaneous length, above C·RTT/7
+//! It grows like NewReno (§3.4). Its queue must mark at a threshold K of the instantaneous length, above C·RTT/7
 //! (Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010).
 
 use super::hystart;
@@ -25,7 +25,7 @@ pub struct Config {
     pub gain: f64,
     /// α at the start.
     pub initial_alpha: f64,
-    /// Slow start's early end, off by default.
+    /// An early end of slow start, off by default.
     pub hystart: hystart::Config,
 }
 
@@ -40,14 +40,14 @@ pub struct Dctcp {
     window: Window,
     slow_start: SlowStart,
     gain: f64,
-    /// The estimate of the fraction that is marked.
+    /// The estimate of the marked fraction.
     alpha: f64,
-    /// Bytes delivered, and marked of them, in this window of data.
+    /// Bytes delivered in this window of data, and the marked ones among them.
     delivered: u64,
     marked: u64,
     /// The offset whose acknowledgement ends this window of data.
     window_end: u64,
-    /// First unacknowledged offset, and the next new one.
+    /// The first unacknowledged offset, and the next new one.
     una: u64,
     nxt: u64,
     /// No further reduction until this offset is acknowledged.
@@ -55,7 +55,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// In slow start, at the initial window.
+    /// DCTCP in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             window: Window::new(start),
@@ -101,7 +101,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
-        // One reduction a window of data, whatever the signal; a timeout is none of them (§3.5).
+        // One reduction per window of data, whatever the signal; timeouts are exempt (§3.5).
         let again = self.una < self.reduced_until;
         let threshold = match event.cause {
             Cause::Loss | Cause::Mark if again => return,

@@ -1,20 +1,20 @@
 //! FAST: a fixed number of segments in the queue, reached by an equation instead of steps.
 //!
 //! Wei, Jin, Low, Hegde, "FAST TCP: motivation, architecture, algorithms, performance", IEEE/ACM Transactions on
-//! Networking 14(6), 2006, equation (1); the paper was not at hand, this is its text as generally known. With base
-//! the smallest RTT and RTT the mean, each update makes
+//! Networking 14(6), 2006, equation (1), as generally known; the paper was not available. With base the smallest RTT
+//! and RTT the mean, each update sets
 //!
 //! - W = min(2W, (1 − γ)·W + γ·(base/RTT·W + α)), γ = 1/2.
 //!
-//! In equilibrium α segments of the flow wait, W·(1 − base/RTT) = α; flows share a link in proportion to their α,
-//! whatever their RTT. α should be what the link carries in about 2 ms, at least 8: 200 for the 1 Gbit/s of the
-//! paper. The mean RTT has the weight min(3/W, 1/4) for each sample.
+//! In equilibrium α segments of the flow wait, W·(1 − base/RTT) = α. Flows share a link in proportion to their α,
+//! whatever their RTT. α should be the data that the link carries in about 2 ms, at least 8: 200 for the 1 Gbit/s of
+//! the paper. Each sample enters the mean RTT with the weight min(3/W, 1/4).
 //!
-//! An update takes place once a round trip, and not before `interval` = 20 ms have passed, the prototype's clock;
-//! more often, RTT would not yet show what the last one did. A rise is spread over the segments acknowledged in the
-//! round, a fall is immediate. The paper multiplies W while there is no queueing delay; no measured delay is
-//! zero, so slow start here lasts until more than α segments wait by the smallest sample of a round. The mean would
-//! take slow start's own bursts for a queue. Loss: ssthresh = FlightSize/2, W = ssthresh; timeout: W = 1.
+//! An update takes place once a round trip, and at least `interval` = 20 ms apart, the prototype's clock; more often,
+//! RTT would not yet show the effect of the last one. A rise is spread over the segments acknowledged in the round, a
+//! fall is immediate. The paper multiplies W while there is no queueing delay. No measured delay is zero, so slow start
+//! here lasts until more than α segments wait by the smallest sample of a round; the mean would count slow start's own
+//! bursts as a queue. Loss: ssthresh = FlightSize/2, W = ssthresh; timeout: W = 1.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -24,7 +24,7 @@ use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
-/// The window while the equation decides, at least.
+/// The least window while the equation applies.
 const LEAST_WINDOW: f64 = 2.0;
 
 /// Parameters of [`Fast`].
@@ -36,7 +36,7 @@ pub struct Config {
     pub gamma: f64,
     /// The least time between two updates, 20 ms.
     pub interval: Duration,
-    /// Slow start's early end, off by default.
+    /// An early end of slow start, off by default.
     pub hystart: hystart::Config,
 }
 
@@ -56,13 +56,13 @@ pub struct Fast {
     /// The mean RTT in seconds.
     mean: Option<f64>,
     next_update: Instant,
-    /// Where the last update leads, and what each segment acknowledged adds until then.
+    /// The window after the last update, and the growth per acknowledged segment on the way to it.
     target: f64,
     step: f64,
 }
 
 impl Fast {
-    /// In slow start, at the initial window.
+    /// FAST in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             config: config.clone(),
@@ -139,7 +139,7 @@ impl CongestionControl for Fast {
             self.update(ack.now, mean, ratio);
         }
         if ack.may_grow() {
-            // A cumulative ACK may jump over data that arrived long ago: there the connection's limit holds.
+            // A cumulative ACK may cover data that arrived long ago: then the connection's limit applies.
             let jumps = ack.phase == Phase::Loss;
             let acked = if jumps { ack.growth } else { self.window.in_segments(ack.newly_acked) };
             self.approach_target(acked);

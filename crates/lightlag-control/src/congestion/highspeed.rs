@@ -1,4 +1,4 @@
-//! HighSpeed TCP: increase and decrease that depend on the window, by a response function.
+//! HighSpeed TCP: increase and decrease depend on the window, through a response function.
 //!
 //! RFC 3649. With w in segments, up to 38 the standard TCP: a = 1, b = 1/2. Above, §5:
 //!
@@ -8,10 +8,10 @@
 //! - avoidance, for each counted segment: w += a(w)/w; loss, mark, timeout: ssthresh = (1 − b(w))·w, of the
 //!   window, not of FlightSize.
 //!
-//! a is never below 1, b never below 0.1. The `table` is that of appendix B, built from 0.078/w^1.2 in whole steps
-//! of a, which a window reaches at its entry; `linux` takes the next entry instead, as Linux and ns-3 do, so that
-//! a = 2 from 38 on. Slow start and the window after a timeout are NewReno's. Limited slow start (RFC 3742), which
-//! §3 recommends, is not modelled.
+//! a is at least 1, b at least 0.1. The `table` is that of appendix B, built from 0.078/w^1.2 in whole steps of a; an
+//! entry applies once the window reaches it. `linux` takes the next entry instead, as Linux and ns-3 do, so a = 2 from
+//! 38 on. Slow start and the window after a timeout are NewReno's. Limited slow start (RFC 3742), which §3 recommends,
+//! is not modelled.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -44,7 +44,7 @@ const TABLE: [(f64, f64, f64); 73] = [
 /// Parameters of [`HighSpeed`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Where a and b come from.
+    /// The source of a and b.
     pub response: Response,
     /// Low_Window in segments, 38.
     pub low_window: f64,
@@ -74,7 +74,7 @@ impl Default for Config {
     }
 }
 
-/// Where a and b come from.
+/// The source of a and b.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Response {
     /// The equations of §5.
@@ -107,7 +107,7 @@ impl Config {
     }
 }
 
-/// A row of the table; the last one for every larger window.
+/// A row of the table, or the last one for larger windows.
 fn entry(row: usize) -> (f64, f64) {
     let (_, a, b) = TABLE[row.min(TABLE.len() - 1)];
     (a, b)
@@ -118,13 +118,13 @@ pub struct HighSpeed {
     config: Config,
     window: Window,
     slow_start: SlowStart,
-    /// The window that made `a`, and how much one may differ from it.
+    /// The window for which `a` was computed, and the change that makes a new computation necessary.
     at: f64,
     a: f64,
 }
 
 impl HighSpeed {
-    /// In slow start, at the initial window.
+    /// HighSpeed TCP in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             config: config.clone(),
@@ -135,7 +135,7 @@ impl HighSpeed {
         }
     }
 
-    /// a(w), computed again where the window has changed by a segment.
+    /// a(w), computed again if the window has changed by a segment.
     fn increase(&mut self) -> f64 {
         let window = self.window.segments();
         if (window - self.at).abs() >= 1.0 {

@@ -1,18 +1,17 @@
-//! H-TCP: growth by the time since the last loss, backoff by how far the queue moved the round-trip time.
+//! H-TCP: growth by the time since the last loss, back-off by the queue's share of the round-trip time.
 //!
 //! Shorten, Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004. With Δ the seconds since
 //! the last loss, Δ_L = 1 s, and β the fraction that a loss keeps, W in segments:
 //!
 //! - α = 1 up to Δ_L, then 1 + 10(Δ − Δ_L) + ((Δ − Δ_L)/2)²; then α = max(1, 2(1 − β)·α);
 //! - avoidance, for each counted segment: W += α/W;
-//! - loss, mark, timeout: β = RTTmin/RTTmax, within 0.5 and 0.8, but 0.5 where the throughput B differs by more than a
+//! - loss, mark, timeout: β = RTTmin/RTTmax, within 0.5 and 0.8, but 0.5 if the throughput B differs by more than a
 //!   fifth from that at the loss before; ssthresh = β·W, of the window, not of FlightSize.
 //!
-//! RTTmin is the connection's smallest sample, RTTmax the largest since the last loss: their ratio is the backoff
-//! that just empties the queue. B is what the last whole round trip before the loss delivered, over its time. Slow
-//! start and the window after a timeout are NewReno's. Before the first loss Δ counts from the first
-//! ACK, after an idle time from its end. The
-//! scaling of α by the RTT, an option of the authors' that Linux switches on, is not modelled.
+//! RTTmin is the connection's smallest sample, RTTmax the largest since the last loss: their ratio is the back-off that
+//! just empties the queue. B is the throughput of the last complete round trip before the loss. Slow start and the
+//! window after a timeout are NewReno's. Before the first loss Δ counts from the first ACK, and after an idle time from
+//! its end. The scaling of α by the RTT, an option of the authors that Linux switches on, is not modelled.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -24,13 +23,13 @@ use lightlag_core::{Duration, Instant};
 /// Parameters of [`Htcp`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Δ_L: so long after a loss it grows as the standard TCP, 1 s.
+    /// Δ_L: the time after a loss during which it grows like the standard TCP, 1 s.
     pub low_speed_time: Duration,
     /// The least that a loss keeps, 0.5.
     pub beta_min: f64,
     /// The most that a loss keeps, 0.8.
     pub beta_max: f64,
-    /// The part of the last throughput by which a change sets β to its least, 0.2.
+    /// The relative change of throughput that sets β to its least, 0.2.
     pub throughput_change: f64,
     /// Slow start.
     pub hystart: hystart::Config,
@@ -77,19 +76,19 @@ pub struct Htcp {
     throughput: Option<f64>,
 }
 
-/// What a congestion leaves behind for the next one.
+/// The state that a congestion event leaves for the next one.
 #[derive(Clone, Copy)]
 struct Epoch {
-    /// When it was, or when the connection began to count.
+    /// Its time, or the time at which the connection started to count.
     begin: Option<Instant>,
     beta: f64,
-    /// The largest sample since; zero without one.
+    /// The largest sample since then; zero without one.
     max_rtt: Duration,
-    /// Bytes a second before it.
+    /// The throughput before it, in bytes a second.
     throughput: Option<f64>,
 }
 
-/// What is delivered in a round trip.
+/// The bytes delivered in a round trip.
 struct Round {
     start: Instant,
     end: u64,
@@ -97,7 +96,7 @@ struct Round {
 }
 
 impl Htcp {
-    /// In slow start, at the initial window.
+    /// H-TCP in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         let epoch = Epoch { begin: None, beta: config.beta_min, max_rtt: Duration::ZERO, throughput: None };
         Self {
@@ -128,7 +127,7 @@ impl Htcp {
         self.round = Some(Round { start: ack.now, end: ack.snd_nxt, delivered: 0 });
     }
 
-    /// β of a congestion, with `min_rtt` the smallest sample of the connection.
+    /// β of a congestion event, with `min_rtt` the smallest sample of the connection.
     fn backoff(&self, min_rtt: Duration) -> f64 {
         let Config { beta_min, beta_max, throughput_change, .. } = self.config;
         let (Some(now), Some(last)) = (self.throughput, self.epoch.throughput) else { return beta_min };

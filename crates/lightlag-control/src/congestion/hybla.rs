@@ -1,4 +1,4 @@
-//! Hybla: growth that does not depend on the round-trip time.
+//! Hybla: growth independent of the round-trip time.
 //!
 //! Caini, Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International Journal of
 //! Satellite Communications and Networking 22(5), 2004. With ρ = RTT/RTT0, never below 1, RTT0 = 25 ms and W in
@@ -7,15 +7,15 @@
 //! - 2^ρ − 1 in slow start, so that W = ρ·2^(t/RTT0), and
 //! - ρ²/W in avoidance, so that W grows by ρ² a round: W/RTT is then that of a connection with RTT0.
 //!
-//! Loss and timeout as NewReno. Bounds as in Linux: the exponent at most 16, the result of slow start at most
-//! ssthresh, the window at most 65,535 segments. RTT is the smallest sample, as in Linux, or SRTT; queueing then
-//! raises ρ. The window begins at ρ·IW with the ρ of the handshake, or at IW if that gave no sample. The paper's
+//! Loss and timeout as NewReno. The bounds are Linux's: the exponent at most 16, the result of slow start at most
+//! ssthresh, the window at most 65,535 segments. RTT is the smallest sample, as in Linux, or SRTT, with which queueing
+//! raises ρ. The window starts at ρ·IW with the ρ of the handshake, or at IW if that gave no sample. The paper's
 //! estimate of ssthresh is not modelled. Its packet spacing is the connection's `pacing`: without it slow start on a
 //! long path is one burst.
 //!
-//! The variant `linux-2.6` is tcp_hybla.c of 2.6.22, which ns-2 carries, in whole segments: each ACK counts; ρ is cut to
-//! eighths, and begins as the window; what avoidance adds is cut to 1/128 of a segment, so that it adds nothing above 128 ρ²
-//! segments, and what has come together for the next segment outlives a loss; the repair after a timeout grows as NewReno.
+//! The variant `linux-2.6` is tcp_hybla.c of 2.6.22, which ns-2 contains, in whole segments. Each ACK counts. ρ is cut
+//! to eighths, and is the initial window. The increment of avoidance is cut to 1/128 of a segment, so it is zero above
+//! 128 ρ² segments; the fraction of the next segment survives a loss. The repair after a timeout grows like NewReno.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -32,13 +32,13 @@ const MOST_WINDOW: f64 = 65_535.0;
 /// Parameters of [`Hybla`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Whose Hybla.
+    /// The source of the rules.
     pub variant: Variant,
     /// RTT0, 25 ms.
     pub reference_rtt: Duration,
-    /// Which RTT makes ρ.
+    /// The RTT that gives ρ.
     pub rho_source: RhoSource,
-    /// What adds its increment.
+    /// The events that add an increment.
     pub count: Count,
     /// Slow start.
     pub hystart: hystart::Config,
@@ -56,7 +56,7 @@ impl Default for Config {
     }
 }
 
-/// Whose Hybla.
+/// The source of the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
     /// The paper's.
@@ -66,7 +66,7 @@ pub enum Variant {
     Linux26,
 }
 
-/// Which RTT makes ρ.
+/// The RTT that gives ρ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RhoSource {
     /// The smallest sample.
@@ -76,10 +76,10 @@ pub enum RhoSource {
     Srtt,
 }
 
-/// What adds its increment.
+/// The events that add an increment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Count {
-    /// Each acknowledged segment, as the paper has it.
+    /// Each acknowledged segment, as in the paper.
     #[default]
     Segments,
     /// Each ACK, as in Linux.
@@ -91,16 +91,16 @@ pub struct Hybla {
     config: Config,
     window: Window,
     slow_start: SlowStart,
-    /// The RTT of the two increments.
+    /// The RTT from which both increments were computed.
     rtt: Duration,
     doubling: f64,
     avoidance: f64,
-    /// What `linux-2.6` has added of the next segment.
+    /// The fraction of the next segment that `linux-2.6` has collected.
     part: f64,
 }
 
 impl Hybla {
-    /// In slow start, at the initial window.
+    /// Hybla in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         let mut hybla = Self {
             config: config.clone(),
@@ -123,7 +123,7 @@ impl Hybla {
         hybla
     }
 
-    /// Takes this RTT for the two increments, and returns its ρ.
+    /// Uses this RTT for the two increments, and returns its ρ.
     fn follow(&mut self, rtt: Duration) -> f64 {
         let rho = rtt / self.config.reference_rtt;
         let rho = if self.is_linux26() { (8.0 * rho).floor() / 8.0 } else { rho }.max(1.0);
@@ -140,7 +140,7 @@ impl Hybla {
     fn avoid_congestion_linux26(&mut self, ack: &Ack) {
         let window = self.window.segments();
         self.part += match ack.phase {
-            // hybla_state: Open alone is Hybla's.
+            // hybla_state: only Open is Hybla's.
             Phase::Loss => ack.growth / window,
             Phase::Open | Phase::Recovery => (128.0 * self.avoidance / window).floor() / 128.0,
         };
@@ -151,7 +151,7 @@ impl Hybla {
     fn counted(&self, ack: &Ack) -> f64 {
         match self.config.count {
             Count::Acks => 1.0,
-            // A cumulative ACK may jump over data that arrived long ago: here the connection's limit holds.
+            // A cumulative ACK may cover data that arrived long ago: then the connection's limit applies.
             Count::Segments if ack.phase == Phase::Loss => ack.growth,
             Count::Segments => self.window.in_segments(ack.newly_acked),
         }
@@ -174,7 +174,7 @@ impl CongestionControl for Hybla {
         }
         let acked = self.counted(ack);
         if self.window.in_slow_start() {
-            // What is left at the threshold is forgotten, as in Linux: it would count ρ²/W for each segment.
+            // The rest at the threshold is dropped, as in Linux: it would count ρ²/W for each segment.
             let each = if self.is_linux26() && ack.phase == Phase::Loss { 1.0 } else { self.doubling };
             self.slow_start.grow(ack, &mut self.window, acked, each);
         } else if self.is_linux26() {

@@ -1,19 +1,19 @@
-//! HyStart: leave slow start before it overflows the queue, as Linux does.
+//! HyStart: leaves slow start before it overflows the queue, as in Linux.
 //!
-//! Ha, Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011, with the thresholds of
-//! current Linux. Two signs in a round, from `low_window` segments on, end slow start with ssthresh = W:
+//! Ha, Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011, with the thresholds of current
+//! Linux. From `low_window` segments on, two signs in a round end slow start with ssthresh = W:
 //!
-//! - ACK train: ACKs that follow each other within `ack_spacing` have lasted longer than (RTTmin + 1 ms)/2 since
-//!   the round began. Half, because this sender does not pace; 1 ms is Linux's bound for delays of ACKs.
+//! - ACK train: ACKs at most `ack_spacing` apart have lasted longer than (RTTmin + 1 ms)/2 since the start of the
+//!   round. Half, because this sender does not pace; 1 ms is Linux's bound for delays of ACKs.
 //! - delay: after 8 samples, the smallest RTT of the round exceeds RTTmin by more than
 //!   clamp(RTTmin/8, `delay_min`, `delay_max`).
 //!
-//! A round ends when what was sent last at its begin is acknowledged; the first begins with the first ACK. Linux from 2021
-//! to 6.13 began it at the low window, amid a flight, and so ended slow start a round too early on long paths
-//! (`late_rounds`; the versions are from memory, both behaviours were seen: in a 6.18 kernel, and in packet scripts for
-//! older ones).
+//! A round ends when the last segment sent at its start is acknowledged; the first round starts with the first ACK.
+//! Linux from 2021 to 6.13 started it at the low window, amid a flight, and so ended slow start a round too early on
+//! long paths (`late_rounds`; the versions are from memory, both behaviours were seen: in a 6.18 kernel, and in packet
+//! scripts for older ones).
 //!
-//! [`plus_plus`] is the other policy with this name, RFC 9406's.
+//! [`plus_plus`] is the other policy of this name, RFC 9406's.
 
 use super::parameters::{Place, Setting};
 use super::{Ack, Window};
@@ -21,18 +21,18 @@ use lightlag_core::{Duration, Instant};
 
 pub mod plus_plus;
 
-/// Linux's bound for how much later an ACK may come than it must.
+/// Linux's bound for the delay of an ACK.
 const ACK_DELAY: Duration = Duration::from_millis(1);
 /// Samples of a round before its smallest counts.
 const SAMPLES: u32 = 8;
 
-/// When slow start ends before a loss.
+/// The condition that ends slow start before a loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// Never (RFC 5681 §3.1).
     #[default]
     Standard,
-    /// At a train of ACKs or a rise of the round-trip time: [`HyStart`].
+    /// A train of ACKs or a rise of the round-trip time: [`HyStart`].
     HyStart,
     /// In steps after a rise of the round-trip time: [`plus_plus`].
     PlusPlus,
@@ -51,21 +51,21 @@ impl Policy {
 /// Parameters of a slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// When it ends before a loss.
+    /// The condition that ends it before a loss.
     pub policy: Policy,
-    /// HyStart: the window in segments from which on it looks, 16.
+    /// HyStart: the least window in segments that is examined, 16.
     pub low_window: f64,
-    /// HyStart: rounds count from the low window on, not from the first ACK, as in Linux from 2021 to 6.13.
+    /// HyStart: whether rounds start at the low window, not at the first ACK, as in Linux from 2021 to 6.13.
     pub late_rounds: bool,
-    /// HyStart: the most between two ACKs of a train, 2 ms.
+    /// HyStart: the longest time between two ACKs of a train, 2 ms.
     pub ack_spacing: Duration,
-    /// Both: smallest rise of the RTT that counts, 4 ms.
+    /// Both: the smallest rise of the RTT that counts, 4 ms.
     pub delay_min: Duration,
-    /// Both: largest rise of the RTT that is needed, 16 ms.
+    /// Both: the largest rise of the RTT that is required, 16 ms.
     pub delay_max: Duration,
     /// HyStart++: L, the most segments that one ACK counts for, 8.
     pub limit: f64,
-    /// HyStart++: the part of slow start's growth that conservative slow start has is one over this, 4.
+    /// HyStart++: conservative slow start has one part in this many of slow start's growth, 4.
     pub css_divisor: f64,
     /// HyStart++: the rounds of conservative slow start, 5.
     pub css_rounds: f64,
@@ -98,7 +98,7 @@ impl Config {
         (rtt / 8).max(self.delay_min).min(self.delay_max)
     }
 
-    /// What the ranges of single parameters do not show.
+    /// Checks conditions that the ranges of single parameters cannot express.
     pub(super) fn check(&self) -> Result<(), String> {
         let Self { delay_min, delay_max, .. } = self;
         if delay_min <= delay_max {
@@ -119,7 +119,7 @@ pub struct HyStart {
 }
 
 impl HyStart {
-    /// Before the first ACK.
+    /// A new watch, before the first ACK.
     pub fn new(config: &Config) -> Self {
         Self {
             config: *config,
@@ -142,7 +142,7 @@ impl HyStart {
     pub fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         let small = segments < self.config.low_window;
-        // Rounds that begin at the low window begin amid a flight, and see the queue of its second half.
+        // Rounds that start at the low window start amid a flight, and see the queue of its second half.
         if !(small && self.config.late_rounds) && self.round_end.is_none_or(|end| ack.snd_una > end) {
             self.begin_round(ack);
         }

@@ -1,19 +1,19 @@
-//! Illinois: losses decide when the window shrinks, the queueing delay how fast it grows and how much it loses.
+//! Illinois: losses decide when the window shrinks; the queueing delay decides its growth and the size of its
+//! reduction.
 //!
 //! Liu, Başar, Srikant, "TCP-Illinois: a loss- and delay-based congestion control algorithm for high-speed
 //! networks", Performance Evaluation 65(6-7), 2008. With d the mean queueing delay of a round trip, dm the largest
 //! of the connection, and di = ηi·dm for η = 0.01, 0.1, 0.8:
 //!
-//! - α = αmax where d ≤ d1, else κ1/(κ2 + d), from αmax = 10 at d1 down to αmin = 0.3 at dm;
-//! - β = βmin = 1/8 where d ≤ d2, βmax = 1/2 where d ≥ d3, a straight line between;
+//! - α = αmax if d ≤ d1, else κ1/(κ2 + d), from αmax = 10 at d1 down to αmin = 0.3 at dm;
+//! - β = βmin = 1/8 if d ≤ d2, βmax = 1/2 if d ≥ d3, linear in between;
 //! - avoidance, for each counted segment: W += α/W; loss, timeout: ssthresh = (1 − β)·FlightSize;
 //! - below 15 segments α = 1 and β = 1/2, and after a timeout until the round ends.
 //!
-//! α, once d was above d1, returns to αmax only after θ = 5 round trips at or below it. α and β change when a round
-//! trip ends, and begin at αmax and βmax. Queueing delay is the RTT above the connection's smallest, of any size:
-//! Linux cuts its samples at 3.3 s. The paper reduces the window, this reduces what is in flight (RFC 5681
-//! equation 4): the two differ only where the window was not filled. Slow start and the window after a timeout are
-//! NewReno's.
+//! Once d was above d1, α returns to αmax only after θ = 5 round trips at or below it. α and β change at the end of a
+//! round trip, and start at αmax and βmax. Queueing delay is the RTT above the connection's smallest, of any size:
+//! Linux cuts its samples at 3.3 s. The paper reduces the window; this model reduces the flight (RFC 5681 equation 4).
+//! The two differ only if the window was not filled. Slow start and the window after a timeout are NewReno's.
 //!
 //! The variant `linux-2.6` is that of tcp_illinois.c before 2.6.23, which ns-2 carries: a loss or timeout keeps β of the
 //! window, not 1 − β, so that a loss without a queue leaves an eighth of it; α and β below 15 segments change, too, when a
@@ -30,27 +30,27 @@ use lightlag_core::{Duration, Instant};
 /// Parameters of [`Illinois`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Whose Illinois.
+    /// The source of the rules.
     pub variant: Variant,
     /// αmin in segments a round, 0.3.
     pub alpha_min: f64,
     /// αmax in segments a round, 10.
     pub alpha_max: f64,
-    /// βmin: the least that a loss takes, 0.125.
+    /// βmin: the smallest reduction at a loss, 0.125.
     pub decrease_min: f64,
-    /// βmax: the most that a loss takes, 0.5.
+    /// βmax: the largest reduction at a loss, 0.5.
     pub decrease_max: f64,
-    /// η1: the part of dm up to which α is αmax, 0.01.
+    /// η1: the largest share of dm with α = αmax, 0.01.
     pub eta1: f64,
-    /// η2: the part of dm up to which β is βmin, 0.1.
+    /// η2: the largest share of dm with β = βmin, 0.1.
     pub eta2: f64,
-    /// η3: the part of dm from which on β is βmax, 0.8.
+    /// η3: the smallest share of dm with β = βmax, 0.8.
     pub eta3: f64,
-    /// Wthresh in segments: below it the standard TCP holds, 15.
+    /// Wthresh in segments: below it the standard TCP applies, 15.
     pub low_window: f64,
     /// θ: rounds at or below d1 before α returns to αmax, 5.
     pub theta: f64,
-    /// Slow start's early end, off by default.
+    /// An early end of slow start, off by default.
     pub hystart: hystart::Config,
 }
 
@@ -72,7 +72,7 @@ impl Default for Config {
     }
 }
 
-/// Whose Illinois.
+/// The source of the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
     /// The paper's.
@@ -83,7 +83,7 @@ pub enum Variant {
 }
 
 impl Config {
-    /// α above d1, where the largest delay is `d_m`: κ1/(κ2 + d), both extended by (αmax − αmin).
+    /// α above d1, with `d_m` the largest delay: κ1/(κ2 + d), both extended by (αmax − αmin).
     fn alpha(&self, delay: f64, d_m: f64) -> f64 {
         let Self { alpha_min, alpha_max, eta1, .. } = *self;
         let (span, above) = (d_m * (1.0 - eta1), delay - eta1 * d_m);
@@ -103,14 +103,14 @@ impl Config {
     }
 }
 
-/// What the delays have led to.
+/// The slopes that follow from the delays.
 #[derive(Clone, Copy)]
 struct Slopes {
     alpha: f64,
     decrease: f64,
     /// Whether d has been above d1 since α was αmax.
     was_above: bool,
-    /// Rounds at or below d1 since.
+    /// Rounds at or below d1 since then.
     low_rounds: f64,
 }
 
@@ -120,17 +120,17 @@ pub struct Illinois {
     window: Window,
     slow_start: SlowStart,
     slopes: Slopes,
-    /// Those before the last reaction.
+    /// The slopes before the last reaction.
     before: Slopes,
     /// The largest sample of the connection.
     max_rtt: Duration,
     round: Round,
-    /// Segments counted since W grew, where it grows by whole ones.
+    /// Segments counted since W grew, if it grows by whole ones.
     counted: f64,
 }
 
 impl Illinois {
-    /// In slow start, at the initial window.
+    /// Illinois in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         let slopes =
             Slopes { alpha: config.alpha_max, decrease: config.decrease_max, was_above: false, low_rounds: 0.0 };
@@ -146,7 +146,7 @@ impl Illinois {
         }
     }
 
-    /// α and β of the next round, from the mean delay of the one that ended and the largest.
+    /// Sets α and β of the next round from the mean delay of the last one and the largest delay.
     fn adapt(&mut self, round: &Samples, min_rtt: Duration) {
         let Some(mean) = round.mean() else { return };
         let (delay, d_m) = (mean.saturating_sub(min_rtt), self.max_rtt.saturating_sub(min_rtt));
@@ -173,7 +173,7 @@ impl Illinois {
         self.config.variant == Variant::Linux26
     }
 
-    /// α and β of `linux-2.6` when a round ends.
+    /// Sets α and β of `linux-2.6` at the end of a round.
     fn adapt_linux26(&mut self, round: &Samples, min_rtt: Duration) {
         if self.is_small() {
             (self.slopes.alpha, self.slopes.decrease) = (1.0, 0.5);
@@ -201,7 +201,7 @@ window_based!(Illinois);
 
 impl CongestionControl for Illinois {
     fn on_ack(&mut self, ack: &Ack) {
-        // Linux 2.6, tcp_ack: what is only reported gives no sample.
+        // Linux 2.6, tcp_ack: SACKed data gives no sample.
         let ack = &Ack { rtt: ack.rtt.filter(|_| ack.newly_acked > 0 || !self.is_linux26()), ..*ack };
         if let Some(rtt) = ack.rtt {
             self.max_rtt = self.max_rtt.max(rtt);

@@ -1,23 +1,23 @@
-//! Jersey (TCP-J): the rate of the ACKs says what the path holds, and routers that mark say whether a loss is congestion.
+//! Jersey (TCP-J): the ACK rate gives the capacity of the path, and marking routers tell whether a loss is congestion.
 //!
 //! Xu, Tian, Ansari, "TCP-Jersey for wireless IP communications", IEEE JSAC 22(4), 2004. **Reconstructed** from its
-//! abstract, from what a public ns-3 port does, and from the form of its estimator that later papers quote; the paper was
-//! not at hand. W in segments, R in segments a second:
+//! abstract, from a public ns-3 port, and from the form of its estimator that later papers quote; the paper was not
+//! available. W in segments, R in segments a second:
 //!
-//! - estimate of an ACK of L segments, t after the last: R = (Tw·R + L)/(t + Tw), Tw = K·RTT, K = 1; from zero;
+//! - estimate at an ACK of L segments, t after the last: R = (Tw·R + L)/(t + Tw), Tw = K·RTT, K = 1; from zero;
 //! - ownd = R·RTT;
 //! - congestion warning (CW): routers mark all packets while their average queue exceeds a threshold (the discipline `step`
 //!   with a `weight`), and ACKs echo the mark (`ecn = "classic"`);
-//! - growth as NewReno, and none while a warning is echoed;
+//! - growth as NewReno, but none while a warning is echoed;
 //! - warning without a loss, once a window: ssthresh = ownd, W goes down to it;
 //! - loss while a warning is echoed: ssthresh = W = ownd; loss without one: an error of the path, W stays;
 //! - timeout: ssthresh = ownd, W = 1.
 //!
 //! RTT is SRTT. With RTTmin (`window_rtt`) a warning also empties the queue that SRTT contains.
 //!
-//! Ours: a reaction never opens the window. And where the ends have no ECN, so that nobody can warn, each loss sets
-//! W = min(W, R·RTTmin), as Westwood: else nothing but a timeout would ever make the window smaller. With ECN on a path
-//! whose bottleneck does not mark that remains so; it is what the protocol asks of the routers.
+//! Two rules are ours. A reaction never opens the window. If the ends have no ECN, so that no router can warn, each
+//! loss sets W = min(W, R·RTTmin), as in Westwood: otherwise only a timeout would ever reduce the window. With ECN on a
+//! path whose bottleneck does not mark, only a timeout does; the protocol requires marks from the routers.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -67,12 +67,12 @@ pub(super) struct AckRate {
 }
 
 impl AckRate {
-    /// Zero, with a window of so many round-trip times.
+    /// Starts at zero, with a window of this many round-trip times.
     pub(super) fn new(rtts: f64) -> Self {
         Self { rate: 0.0, rtts, last: None }
     }
 
-    /// `acked` segments were acknowledged or SACKed.
+    /// Takes in `acked` segments, acknowledged or SACKed.
     pub(super) fn on_ack(&mut self, ack: &Ack, acked: f64) {
         if acked == 0.0 || ack.srtt.is_zero() {
             return;
@@ -96,14 +96,14 @@ pub struct Jersey {
     window: Window,
     slow_start: SlowStart,
     estimate: AckRate,
-    /// Marks can come.
+    /// The ends agreed on ECN.
     warnings: bool,
-    /// The newest ACK echoes one.
+    /// The newest ACK echoes a mark.
     warned: bool,
 }
 
 impl Jersey {
-    /// In slow start, at the initial window.
+    /// Jersey in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             window: Window::new(start),
@@ -199,7 +199,7 @@ impl Algorithm for Config {
     }
 
     fn needs(&self, ecn: bool) -> Needs {
-        // Without a warning the window holds while a loss is repaired.
+        // Without a warning the window stays constant while a loss is repaired.
         Needs { own_recovery: ecn, ..Needs::NONE }
     }
 

@@ -1,22 +1,23 @@
-//! LEDBAT: a background transport that adds a fixed delay and gives way to everybody else.
+//! LEDBAT: a background transport that adds a fixed delay and yields to other flows.
 //!
-//! RFC 6817 §2.4. With d the queueing delay in one direction and W in segments, each ACK makes
+//! RFC 6817 §2.4. With d the queueing delay in one direction and W in segments, each ACK sets
 //!
 //! - off = (TARGET − d)/TARGET, TARGET = 100 ms;
 //! - W += GAIN·off·acked/W, GAIN = 1: at most Reno's segment a round, and as fast down at d = 2 TARGET;
-//! - unless it is used, W ≤ flight before the ACK + ALLOWED_INCREASE = 1; W ≥ MIN_CWND = 2; it begins at INIT_CWND = 2;
-//! - loss: W is halved, not below MIN_CWND; timeout (CTO): W = 1. There is no threshold in the RFC; the one reported
+//! - unless it is used, W ≤ flight before the ACK + ALLOWED_INCREASE = 1; W ≥ MIN_CWND = 2; it starts at INIT_CWND = 2;
+//! - loss: W is halved, but stays at least MIN_CWND; timeout (CTO): W = 1. The RFC has no threshold; half of FlightSize
+//!   is reported.
 //!   is half of FlightSize.
 //!
-//! d is the smallest of the last CURRENT_FILTER = 4 one-way delays of a round trip (FILTER = MIN), less the
-//! smallest of the last BASE_HISTORY = 10 minutes, in bins of a minute, or of a round trip where that is longer. The
-//! one-way delay comes from timestamps with ticks of 1 ms; clocks that differ by a constant cancel. **Without
-//! timestamps the round-trip time takes its place**, and a queue on the way back counts, too.
+//! d is the smallest of the last CURRENT_FILTER = 4 one-way delays of a round trip (FILTER = MIN), less the smallest of
+//! the last BASE_HISTORY = 10 minutes, in bins of a minute, or of a round trip if that is longer. The one-way delay
+//! comes from timestamps with ticks of 1 ms; a constant offset of the clocks cancels. **Without timestamps the
+//! round-trip time replaces it**, and a queue on the way back counts, too.
 //!
-//! A flow alone keeps a queue of TARGET. It then never sees the path without it: after BASE_HISTORY the queue is
-//! taken for the path and grows by another TARGET, and a flow that comes later takes the first one's queue for the path
-//! and gets more. `initial_slow_start` doubles the window first, until d is above ¾ TARGET, as LEDBAT++ does
-//! (draft-irtf-iccrg-ledbat-plus-plus, as generally known); the RFC's algorithm begins with a segment a round.
+//! A single flow keeps a queue of TARGET, so it never sees the path without it. After BASE_HISTORY it takes the queue
+//! for a part of the path, and the queue grows by another TARGET. A later flow takes the first one's queue for a part
+//! of the path and gets more. `initial_slow_start` doubles the window first, until d is above ¾ TARGET, like LEDBAT++
+//! (draft-irtf-iccrg-ledbat-plus-plus, as generally known); the RFC's algorithm starts with a segment a round.
 
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
@@ -31,7 +32,7 @@ const LEAST_WINDOW: f64 = 2.0;
 const ALLOWED_INCREASE: f64 = 1.0;
 /// The part of TARGET at which slow start ends (LEDBAT++).
 const FULL: f64 = 0.75;
-/// How long a bin of the base history lasts, at least.
+/// The shortest time of a bin of the base history.
 const BIN: Duration = Duration::from_secs(60);
 
 /// Parameters of [`Ledbat`].
@@ -61,12 +62,12 @@ impl Default for Config {
     }
 }
 
-/// What the delays so far say. Delays are in nanoseconds, against an unknown offset.
+/// The delays so far. They are in nanoseconds, relative to an unknown offset.
 #[derive(Default)]
 struct Delays {
-    /// The first one-way delay in milliseconds; later ones count from it, modulo the clock's 32 bits.
+    /// The first one-way delay in milliseconds. Later ones count from it, modulo the clock's 32 bits.
     reference: Option<u32>,
-    /// When the bin began, and its smallest.
+    /// Start and smallest delay of each bin.
     base: VecDeque<(Instant, i64)>,
     current: VecDeque<(Instant, i64)>,
 }
@@ -75,7 +76,7 @@ impl Delays {
     /// The delay of this ACK, if it has one.
     fn sample(&mut self, ack: &Ack) -> Option<i64> {
         let Some(one_way) = ack.one_way else {
-            // Never both: their offsets differ.
+            // Only one kind of sample is used, because their offsets differ.
             return ack.rtt.filter(|_| self.reference.is_none()).map(|rtt| rtt.as_nanos() as i64);
         };
         let ticks = (one_way.as_nanos() / 1_000_000) as u32;
@@ -87,7 +88,7 @@ impl Delays {
         Some(i64::from(ticks.wrapping_sub(reference) as i32) * 1_000_000)
     }
 
-    /// Takes the delay of this ACK, and returns the queueing delay in seconds.
+    /// Takes in the delay of this ACK, and returns the queueing delay in seconds.
     fn measure(&mut self, ack: &Ack, config: &Config) -> Option<f64> {
         let delay = self.sample(ack)?;
         match self.base.back_mut() {
@@ -121,7 +122,7 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    /// At INIT_CWND, or the connection's initial window if that is less.
+    /// LEDBAT at INIT_CWND, or at the connection's initial window if that is less.
     pub fn new(config: &Config, start: &Start) -> Self {
         let mut window = Window::new(start);
         window.clamp_to(LEAST_WINDOW);
@@ -137,8 +138,8 @@ impl Ledbat {
         } else {
             self.window.grow(self.config.gain * off * acked / self.window.segments());
         }
-        // RFC 6817 §2.4.2 holds back a window that is not used. A full one may look that way: a sender that leaves in
-        // bursts waits until a whole one fits.
+        // RFC 6817 §2.4.2 holds back an unused window. A full one may look unused: a sender of bursts waits until a
+        // whole one fits.
         if !ack.cwnd_limited {
             self.window.clamp_to(self.window.in_segments(ack.prior_inflight) + allowed);
         }
@@ -158,14 +159,14 @@ impl CongestionControl for Ledbat {
         if ack.newly_acked == 0 || ack.phase == Phase::Recovery || (off > 0.0 && !ack.may_grow()) {
             return;
         }
-        // After a timeout a cumulative ACK may jump over data that arrived long ago.
+        // After a timeout a cumulative ACK may cover data that arrived long ago.
         let jumps = ack.phase == Phase::Loss;
         let acked = if jumps { ack.growth } else { self.window.in_segments(ack.newly_acked) };
         self.grow(ack, off, acked);
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
-        // RFC 6817: never above the window.
+        // RFC 6817: not above the window.
         let half = self.window.in_segments(event.flight) / 2.0;
         self.window.react(event, half.min(self.window.segments()));
         self.slow_start = false;

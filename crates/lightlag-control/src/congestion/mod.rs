@@ -1,10 +1,10 @@
-//! Congestion control: how much may be in flight, and how fast it may leave.
+//! Congestion control: the amount of data in flight, and the rate at which it leaves.
 //!
-//! The recovery of the transport decides what was lost and announces episodes; an algorithm here only answers
+//! The recovery of the transport decides which data was lost and announces episodes. An algorithm here only answers
 //! with a window and, if it paces, a rate. It never transmits, and nothing else changes its window.
 //!
-//! An algorithm is one file and one line of the [`registry`]. The window-based ones share a [`Window`] and may take
-//! [`hystart`] for their slow start; those that decide once a round trip share a [`round::Round`].
+//! An algorithm is one file and one line of the [`registry`]. Window-based ones share a [`Window`] and may use
+//! [`hystart`] for their slow start. Those that decide once a round trip share a [`round::Round`].
 
 pub mod bbr;
 pub mod bbr3;
@@ -54,18 +54,18 @@ pub use window::{Window, WindowBased};
 
 use lightlag_core::{Duration, Instant};
 
-/// What an algorithm knows when its connection begins.
+/// The facts known to an algorithm when its connection starts.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
     /// Payload of a full segment in bytes.
     pub segment_size: u64,
     /// Initial window in segments.
     pub initial_window: u64,
-    /// The round-trip time of the handshake, or the one that is known of the route.
+    /// The round-trip time of the handshake, or that of a known route.
     pub rtt: Option<Duration>,
-    /// What the route is known to hold in bytes of payload: slow start ends there.
+    /// The capacity of a known route in bytes of payload, at which slow start ends.
     pub pipe: Option<u64>,
-    /// The first slow-start threshold in segments, where one is set.
+    /// The first slow-start threshold in segments, if it is set.
     pub ssthresh: Option<u32>,
     /// Whether a reduction leaves whole segments.
     pub whole: bool,
@@ -77,36 +77,36 @@ pub struct Start {
     pub ecn: bool,
     /// Whether segments leave in bursts, as for an offload of the network card (TSO of Linux).
     pub tso: bool,
-    /// The seed of what the algorithm draws at random, different for each connection.
+    /// The seed of the algorithm's random draws, different for each connection.
     pub seed: u64,
 }
 
 /// The needs of an algorithm beyond its ACKs, declared by its configuration: [`Choice::needs`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Needs {
-    /// [`Ack::rate`] and both calls of [`Transmissions`].
+    /// It uses [`Ack::rate`] and both calls of [`Transmissions`].
     pub rate: bool,
-    /// Its [`Departures::pacing_rate`] is asked for each segment.
+    /// [`Departures::pacing_rate`] is called for each segment.
     pub pacing: bool,
-    /// Its window holds during fast recovery, too: no proportional rate reduction, no inflation.
+    /// Its window applies during fast recovery, too: no proportional rate reduction, no inflation.
     pub own_recovery: bool,
-    /// After a loss everything outstanding leaves again under slow start, as after a timeout (Tahoe).
+    /// After a loss all outstanding data leaves again in slow start, as after a timeout (Tahoe).
     pub restart_on_loss: bool,
     /// Congestion marks are echoed as they come, and all packets can carry them (RFC 8257).
     pub exact_marks: bool,
-    /// Segments of low priority leave when [`LowPriority::next_probe`] says so.
+    /// Segments of low priority leave at the times of [`LowPriority::next_probe`].
     pub probes: Probes,
-    /// It sends in bursts: [`Departures::release`] says what may leave, and the window does not count. It is told by
-    /// [`Transmissions::on_sent`] what left.
+    /// It sends in bursts: [`Departures::release`] decides which segments may leave, and the window does not apply.
+    /// [`Transmissions::on_sent`] reports each segment.
     pub bursts: bool,
-    /// [`Diagnosis::blames_errors`] is asked after each loss and timeout.
+    /// [`Diagnosis::blames_errors`] is called after each loss and timeout.
     pub bulk_repeat: bool,
-    /// [`Diagnosis::bears_silence`] is asked when a timeout is due and no sign of a loss has come.
+    /// [`Diagnosis::bears_silence`] is called when a timeout is due and no sign of a loss has come.
     pub patience: bool,
 }
 
 impl Needs {
-    /// Its ACKs are enough.
+    /// Nothing but ACKs.
     pub const NONE: Self = Self {
         rate: false,
         pacing: false,
@@ -120,41 +120,41 @@ impl Needs {
     };
 }
 
-/// What the segments of low priority copy that a sender adds for its algorithm. They take no part in the repair: they are
-/// not in flight, never lost and never sent again.
+/// The data in segments of low priority, which a sender adds for its algorithm. They take no part in the repair: they
+/// are not in flight, never lost and never retransmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Probes {
-    /// There are none.
+    /// No such segments.
     #[default]
     None,
-    /// The data that left last: the dummy segments of TCP Peach.
+    /// The data sent last: the dummy segments of TCP Peach.
     Last,
-    /// All that is not acknowledged, in turns, so that they repair as well: the NIL segments of TCP Peach+.
+    /// All unacknowledged data, in turns, so that they also repair: the NIL segments of TCP Peach+.
     Outstanding,
 }
 
-/// What one acknowledgement told the sender. Offsets and sizes are in bytes of payload.
+/// The information carried by one acknowledgement. Offsets and sizes are in bytes of payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// When the ACK arrived.
+    /// Time at which the ACK arrived.
     pub now: Instant,
-    /// How far the cumulative acknowledgement advanced.
+    /// Advance of the cumulative acknowledgement.
     pub newly_acked: u64,
     /// Data acknowledged or SACKed for the first time.
     pub newly_delivered: u64,
     /// Data marked as lost by this ACK.
     pub newly_lost: u64,
-    /// Of the data delivered now, what the feedback says was marked with CE (RFC 3168, RFC 8257, RFC 9768).
+    /// The part of the newly delivered data marked with CE, according to the feedback (RFC 3168, RFC 8257, RFC 9768).
     pub newly_marked: u64,
     /// Whether it is a duplicate ACK (RFC 5681 §2; with SACK one that reports new data, RFC 6675 §2).
     pub duplicate: bool,
-    /// Whether the peer still echoes a mark (ECE, RFC 3168 §6.1.2): the window does not grow.
+    /// Whether the peer still echoes a mark (ECE, RFC 3168 §6.1.2). If so, the window does not grow.
     pub ece: bool,
-    /// How long the newest data took one way, by timestamps, in ticks of 1 ms. The clocks differ by a constant, so
-    /// only differences between two of these mean anything.
+    /// One-way delay of the newest data, by timestamps, in ticks of 1 ms. The clocks differ by a constant, so only
+    /// differences between two of these are meaningful.
     pub one_way: Option<Duration>,
-    /// Segments that this ACK counts for growth, by the profile's rule: 1 for each ACK, the full-sized segments
-    /// it acknowledged, or those up to a limit (RFC 3465).
+    /// Segments by which this ACK counts for growth, according to the profile: 1 for each ACK, the full-sized segments
+    /// that it acknowledged, or those up to a limit (RFC 3465).
     pub growth: f64,
     /// The round-trip sample, if the ACK gives one (Karn).
     pub rtt: Option<Duration>,
@@ -170,23 +170,23 @@ pub struct Ack {
     pub snd_una: u64,
     /// The offset of the next new data. A round ends when `snd_una` reaches the `snd_nxt` of its start.
     pub snd_nxt: u64,
-    /// What the sender is repairing.
+    /// The losses that the sender is repairing.
     pub phase: Phase,
-    /// Whether the window, not the application or the receiver, held the sender back in the last round.
+    /// Whether the window, rather than the application or the receiver, limited the sender in the last round.
     pub cwnd_limited: bool,
-    /// When pacing lets the next segment leave; not after `now` if at once.
+    /// Time at which pacing lets the next segment leave; not after `now` if at once.
     pub next_departure: Instant,
-    /// The delivery rate, for an algorithm that [`Needs`] it.
+    /// The delivery rate, if the algorithm [`Needs`] it.
     pub rate: Option<RateSample>,
 }
 
-/// How fast data was delivered between the sending of one segment and its ACK (draft-ietf-ccwg-bbr §4.1.1).
+/// The rate of delivery between the sending of one segment and its ACK (draft-ietf-ccwg-bbr §4.1.1).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
     /// Bytes delivered in `interval`.
     pub delivered: u64,
-    /// The longer of the time to send that data and the time to have it acknowledged. Zero if there is no valid
-    /// sample: then only the other fields count.
+    /// The longer of the time to send that data and the time to have it acknowledged. Zero without a valid sample; then
+    /// only the other fields count.
     pub interval: Duration,
     /// Bytes that the connection had delivered when the newest segment acknowledged now was sent.
     pub prior_delivered: u64,
@@ -210,18 +210,19 @@ impl RateSample {
 }
 
 impl Ack {
-    /// Whether this ACK may open the window: it acknowledged data, or reported some that counts, outside fast recovery, of
-    /// a sender that used its whole window (RFC 9438 §4.6, RFC 5681 §3.1), and no mark is echoed (RFC 3168 §6.1.2).
+    /// Whether this ACK may open the window. It must have acknowledged or reported data that counts, outside fast
+    /// recovery, for a sender that used its whole window (RFC 9438 §4.6, RFC 5681 §3.1), and must not echo a mark (RFC
+    /// 3168 §6.1.2).
     pub fn may_grow(&self) -> bool {
         let counts = self.newly_acked > 0 || self.duplicate && self.growth > 0.0;
         counts && self.cwnd_limited && !self.ece && self.phase != Phase::Recovery
     }
 }
 
-/// What the sender is repairing.
+/// The kind of losses that a sender is repairing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Phase {
-    /// Nothing.
+    /// None.
     #[default]
     Open,
     /// Losses that duplicate or selective ACKs reported (fast recovery).
@@ -230,25 +231,25 @@ pub enum Phase {
     Loss,
 }
 
-/// Why an episode began.
+/// The cause of an episode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Duplicate or selective ACKs.
+    /// Duplicate or selective ACKs reported a loss.
     Loss,
-    /// The retransmission timer, for the first time for this data.
+    /// The retransmission timer fired for the first time for this data.
     Timeout,
-    /// The retransmission timer, again for the same data (RFC 5681 §3.1: ssthresh stays).
+    /// The retransmission timer fired again for the same data (RFC 5681 §3.1: ssthresh stays).
     RepeatedTimeout,
     /// The peer echoes a congestion mark, at most once a window (RFC 3168 §6.1.2). Nothing is repaired.
     Mark,
 }
 
-/// The begin of an episode: once each, whatever the number of lost segments.
+/// The start of an episode, announced once, whatever the number of lost segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
-    /// When.
+    /// Its time.
     pub now: Instant,
-    /// Why.
+    /// Its cause.
     pub cause: Cause,
     /// FlightSize before the reaction, in bytes (RFC 5681 §3.1 equation 4).
     pub flight: u64,
@@ -261,65 +262,66 @@ pub struct Congestion {
 /// One epoch of a cubic growth function, for figures.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Epoch {
-    /// When it began.
+    /// Its start.
     pub start: Instant,
     /// The window at the plateau in segments.
     pub w_max: f64,
-    /// From `start` to the plateau.
+    /// Time from `start` to the plateau.
     pub k: Duration,
 }
 
-/// How much may be in flight. Every algorithm answers it: a [`WindowBased`] one by its [`Window`].
+/// The amount that may be in flight. Every algorithm answers it, a [`WindowBased`] one by its [`Window`].
 pub trait Allowance {
-    /// Bytes allowed in flight. Never below one segment.
+    /// Bytes allowed in flight, at least one segment.
     fn window(&self) -> u64;
 
-    /// Slow start ends when the window reaches this, in bytes; `u64::MAX` before the first loss.
+    /// The window in bytes at which slow start ends; `u64::MAX` before the first loss.
     fn ssthresh(&self) -> u64;
 
-    /// Takes the last reaction back. A model of the path that did not react has nothing to take back.
+    /// Undoes the last reaction. A model of the path that did not react has nothing to undo.
     fn restore(&mut self) {}
 
-    /// Starts again from at most `window` bytes, with `threshold` as the new least threshold. A model of the path keeps its
+    /// Restarts from at most `window` bytes, with `threshold` as the new least threshold. A model of the path keeps its
     /// own window.
     fn restart(&mut self, _window: u64, _threshold: u64) {}
 }
 
 /// An algorithm. One instance serves one direction of one connection.
 ///
-/// The methods that come back empty are doors to the [capabilities] that only some algorithms have.
+/// The methods that return none by default give access to the [capabilities] that only some algorithms have.
 pub trait CongestionControl: Allowance + Send {
     /// New data was acknowledged or SACKed, in recovery or not.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// An episode began.
+    /// An episode started.
     fn on_congestion(&mut self, event: &Congestion);
 
-    /// The last reaction was to a loss that was none (RFC 3522, RFC 3708, RFC 5682): window and threshold are
-    /// again what they were before it, or more.
+    /// The last reaction was to a spurious loss (RFC 3522, RFC 3708, RFC 5682): window and threshold return to their
+    /// values before it, or more.
     fn on_undo(&mut self, _now: Instant) {
         self.restore();
     }
 
-    /// Nothing was sent for longer than a timeout, or the window was not used, or it is moderated after a repair: it starts
-    /// again from at most `window` bytes (RFC 5681 §4.1, RFC 2861, RFC 7661), with `threshold` as the new least threshold.
+    /// The sender was idle for longer than a timeout, or did not use its window, or moderates it after a repair. It
+    /// restarts from at most `window` bytes (RFC 5681 §4.1, RFC 2861, RFC 7661), with `threshold` as the new least
+    /// threshold.
     fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
         self.restart(window, threshold);
     }
 
-    /// Fast recovery ended, everything outstanding at its start is acknowledged; or the repair after a timeout.
+    /// Fast recovery ended, as all data outstanding at its start is acknowledged, or the repair after a timeout did.
     fn on_recovered(&mut self, _now: Instant) {}
 
-    /// Slow start ends here, at the present window. An algorithm that has none of its own ignores it.
+    /// Slow start ends here, at the present window. An algorithm without its own slow start ignores it.
     fn leave_slow_start(&mut self) {}
 
-    /// Whether its window holds in the present episode: no proportional rate reduction takes its place.
+    /// Whether its window applies in the present episode, in place of proportional rate reduction.
     fn refuses_prr(&self) -> bool {
         false
     }
 
-    /// The window that rate halving leaves in fast recovery, in bytes: half of ssthresh (`tcp_reno_min_cwnd` of Linux 2.6),
-    /// where the algorithm has no more of its own.
+    /// The window that rate halving leaves in fast recovery, in bytes: by default half of ssthresh (`tcp_reno_min_cwnd`
+    /// of Linux 2.6).
     fn least_in_recovery(&self) -> u64 {
         self.ssthresh() / 2
     }
@@ -329,22 +331,22 @@ pub trait CongestionControl: Allowance + Send {
         None
     }
 
-    /// Its rate or its bursts, if it has its own. An algorithm that [`Needs`] `pacing` or `bursts` has.
+    /// Its rate or its bursts. An algorithm that [`Needs`] `pacing` or `bursts` returns itself.
     fn departures(&self) -> Option<&dyn Departures> {
         None
     }
 
-    /// Its ear for each segment. An algorithm that [`Needs`] `rate` or `bursts` has one.
+    /// Its observer of segments. An algorithm that [`Needs`] `rate` or `bursts` returns itself.
     fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
         None
     }
 
-    /// Its segments of low priority. An algorithm that [`Needs`] `probes` has them.
+    /// Its segments of low priority. An algorithm that [`Needs`] `probes` returns itself.
     fn low_priority(&mut self) -> Option<&mut dyn LowPriority> {
         None
     }
 
-    /// Its judgement of losses. An algorithm that [`Needs`] `bulk_repeat` or `patience` has one.
+    /// Its judgement of losses. An algorithm that [`Needs`] `bulk_repeat` or `patience` returns itself.
     fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
         None
     }

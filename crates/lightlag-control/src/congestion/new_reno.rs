@@ -1,7 +1,7 @@
 //! NewReno: the window of [`super::reno`], with a repair that survives several losses in a window.
 //!
-//! RFC 5681 §3.1, §3.2 and RFC 6582, whose part is the repair and so the recovery's: `newreno` goes with
-//! `recovery = "newreno"`, or with SACK (RFC 6675 §5 has the same window).
+//! RFC 5681 §3.1, §3.2 and RFC 6582, which concerns only the repair: `newreno` goes with `recovery = "newreno"`, or
+//! with SACK (RFC 6675 §5 has the same window).
 
 use super::registry::About;
 use super::reno::{self, Member};

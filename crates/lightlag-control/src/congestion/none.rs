@@ -1,20 +1,20 @@
-//! No congestion control: the peer's window and, where there is one, the token bucket bound what is in flight
-//! (SCPS-TP's pure rate control). Losses are repaired, and that is all.
+//! No congestion control: the flight is bounded by the peer's window and by the token bucket, if there is one
+//! (SCPS-TP's pure rate control). Losses are only repaired.
 //!
-//! On a path that others share this is not fair to anybody: it is meant for links whose rate is known and one's own.
+//! On a shared path this is unfair to all other flows. It is meant for dedicated links of known rate.
 
 use super::parameters::Setting;
 use super::registry::{About, Algorithm};
 use super::{Ack, Allowance, Congestion, CongestionControl, Needs, Start};
 
-/// A window that nothing fills: 1 TiB.
+/// A window that is never full: 1 TiB.
 const WINDOW: u64 = 1 << 40;
 
 /// `none` has no parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config;
 
-/// No window.
+/// The absence of a window.
 struct Unlimited;
 
 impl Allowance for Unlimited {
@@ -47,7 +47,7 @@ impl Algorithm for Config {
         source: "CCSDS 714.0-B-2, Space Communications Protocol Specification: Transport Protocol, 2006",
     };
 
-    // Proportional rate reduction would be a window.
+    // Proportional rate reduction would impose a window.
     const NEEDS: Needs = Needs { own_recovery: true, ..Needs::NONE };
 
     fn settings() -> Vec<Setting<Self>> {

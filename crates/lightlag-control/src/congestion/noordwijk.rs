@@ -1,24 +1,24 @@
 //! TCP Noordwijk: bursts on a timer instead of a window, for short transfers over satellites that assign capacity on
 //! demand.
 //!
-//! Roseti, Kristiansen, "TCP Noordwijk: optimize TCP-based transport over DAMA in satellite networks", ICSSC 2008; Roseti,
-//! Luglio, Zampognaro, IEEE/ACM Transactions on Networking 18(3), 2010. **Reconstructed**: from their abstracts and from
-//! what a public Linux module of 2013 does; the papers were not at hand. B in segments:
+//! Roseti, Kristiansen, "TCP Noordwijk: optimize TCP-based transport over DAMA in satellite networks", ICSSC 2008;
+//! Roseti, Luglio, Zampognaro, IEEE/ACM Transactions on Networking 18(3), 2010. **Reconstructed** from their abstracts
+//! and from a public Linux module of 2013; the papers were not available. B in segments:
 //!
-//! - each TX timer a burst of B segments leaves, first 20 every 500 ms; there is neither slow start nor a window;
+//! - each TX timer releases a burst of B segments, at first 20 every 500 ms; there is neither slow start nor a window;
 //! - the ACKs of a burst of B0 = 20 segments give δ, the time between segments at the bottleneck: TX timer = δ·B0;
-//! - every 2 bursts, with Δ the RTT of a burst's first ACK less RTTmin:
-//!   Δ ≤ β = 200 ms: B = (B + B0)/2 (rate tracking); else B = N·T/(T + Δ) (rate adjustment), N the segments of that burst
-//!   and T = δ·N how long its ACKs took;
-//! - what is lost leaves again within the next bursts; a loss changes nothing else;
-//! - timeout, or an idle time in which a burst could have left: everything as at the begin.
+//! - every 2 bursts, with Δ the RTT of a burst's first ACK less RTTmin: if Δ ≤ β = 200 ms, B = (B + B0)/2 (rate
+//!   tracking); otherwise B = N·T/(T + Δ) (rate adjustment), with N the segments of that burst and T = δ·N the duration
+//!   of its ACKs;
+//! - lost data leaves again within the next bursts; a loss changes nothing else;
+//! - timeout, or an idle time in which a burst could have left: everything as at the start.
 //!
 //! The rate B/timer is then that of the bottleneck, B0/(δ·B0), as long as B = B0.
 //!
-//! Ours: the timer changes only with bursts of B0, so that B below B0 really lowers the rate (the module's follows each
-//! train, and the rate is then that of the bottleneck again); B is lowered from the burst that met the queue, so that
-//! the bursts behind it, which met the same queue, do not lower it again; δ is measured without the ACK of the last
-//! segment, which the peer may delay. Marks say nothing.
+//! Three rules are ours. The timer changes only with bursts of B0, so that a B below B0 really lowers the rate (the
+//! module's timer follows each train, and the rate is then that of the bottleneck again). B is lowered from the burst
+//! that met the queue, so that later bursts, which met the same queue, do not lower it again. δ is measured without the
+//! ACK of the last segment, which the peer may delay. Marks are ignored.
 
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
@@ -28,19 +28,19 @@ use super::{
 };
 use lightlag_core::{Duration, Instant};
 
-/// The shortest TX timer: where all ACKs come at once there is no dispersion.
+/// The shortest TX timer: ACKs that come all at once show no dispersion.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Parameters of Noordwijk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// B0: the burst of the begin and of rate tracking, in segments.
+    /// B0: the burst at the start and in rate tracking, in segments.
     pub burst: f64,
-    /// The TX timer of the begin.
+    /// The TX timer at the start.
     pub initial_timer: Duration,
-    /// β: the queueing delay from which on the rate is adjusted.
+    /// β: the queueing delay above which the rate is adjusted.
     pub beta: Duration,
-    /// The bursts between two changes of B.
+    /// Bursts between two changes of B.
     pub stability: f64,
 }
 
@@ -67,7 +67,7 @@ pub struct Noordwijk {
 }
 
 impl Noordwijk {
-    /// At the begin: B0 segments every `initial_timer`.
+    /// The state at the start: B0 segments every `initial_timer`.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             config: config.clone(),
@@ -137,7 +137,7 @@ impl CongestionControl for Noordwijk {
     }
 
     fn on_idle(&mut self, now: Instant, _window: u64, _threshold: u64) {
-        // A path that is shorter than the timer is empty between any two bursts.
+        // A path shorter than the timer is empty between any two bursts.
         if now > self.trains.due() + self.timer {
             self.restart();
         }

@@ -1,4 +1,4 @@
-//! Parameters of algorithms: one table says how each is read, checked, written, described and explained.
+//! Parameters of algorithms: one table defines how each is read, checked, written, described and explained.
 
 use lightlag_core::Duration;
 use schemars::{Schema, json_schema};
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A parameter, for people.
+/// The description of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
     /// Its key in a scenario.
     pub name: &'static str,
-    /// What it is where nothing is said.
+    /// Its default.
     pub default: &'static str,
     /// Its unit; empty for a number without one, a word or a switch.
     pub unit: &'static str,
-    /// What it does.
+    /// Its effect.
     pub meaning: &'static str,
-    /// What it may be.
+    /// Its allowed values.
     pub range: String,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Setting<C> {
     pub place: Place<C>,
 }
 
-/// What a parameter may be, and where its value is.
+/// The type and range of a parameter, with access to its value.
 pub(super) enum Place<C> {
     /// True or false.
     Flag(fn(&mut C) -> &mut bool),
@@ -83,7 +83,7 @@ impl fmt::Display for Value {
 }
 
 impl<C: Clone> Setting<C> {
-    /// What it may be, in words.
+    /// The allowed values, in words.
     fn range(&self) -> String {
         match &self.place {
             Place::Flag(_) => "true or false".to_owned(),
@@ -96,7 +96,7 @@ impl<C: Clone> Setting<C> {
         }
     }
 
-    /// Puts `value` in its place, or says why it does not fit.
+    /// Sets the parameter to `value`, or explains why the value is invalid.
     fn set(&self, config: &mut C, value: &Value) -> Result<(), String> {
         let done = match (&self.place, value) {
             (Place::Flag(at), Value::Flag(on)) => {
@@ -154,14 +154,14 @@ impl<C: Clone> Setting<C> {
     }
 }
 
-/// The defaults with the values of `table` over them; all that is wrong with it otherwise.
+/// The defaults overridden by the values of `table`, or all errors in it.
 pub(super) fn read<C: Clone + Default>(
     settings: &[Setting<C>],
     mut table: BTreeMap<String, Value>,
 ) -> Result<C, String> {
     let mut config = C::default();
     let mut errors = Vec::new();
-    // In the order of the settings: what a later one changes may depend on an earlier one.
+    // In the order of the settings, because a later one may depend on an earlier one.
     for setting in settings {
         if let Some(value) = table.remove(setting.name)
             && let Err(error) = setting.set(&mut config, &value)
@@ -176,7 +176,7 @@ pub(super) fn read<C: Clone + Default>(
     if errors.is_empty() { Ok(config) } else { Err(errors.join("; ")) }
 }
 
-/// The values of `config` that are not what the earlier ones make them.
+/// The values of `config` that differ from those implied by the earlier settings.
 pub(super) fn differences<C: Clone + Default>(settings: &[Setting<C>], config: &C) -> Vec<(&'static str, Value)> {
     let mut base = C::default();
     let mut different = Vec::new();

@@ -1,8 +1,8 @@
-//! What BBR and its successor measure with: rounds by delivered data, maxima over some of them, and how much more
-//! than expected the ACKs deliver.
+//! Measurements of BBR and its successor: rounds by delivered data, maxima over some of them, and the excess of
+//! aggregated ACKs.
 //!
-//! A round ends when a segment is acknowledged that left after the round began (draft-ietf-ccwg-bbr §5.5.1): it is a
-//! round trip of packets, however long that takes.
+//! A round ends when a segment is acknowledged that left after the start of the round (draft-ietf-ccwg-bbr §5.5.1): it
+//! is a round trip of packets, however long that takes.
 
 use super::RateSample;
 use lightlag_core::Instant;
@@ -11,16 +11,16 @@ use std::collections::VecDeque;
 /// Rounds of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
-    /// A segment that left with more than this delivered ends the round.
+    /// The round ends with a segment that left after more than this had been delivered.
     end: u64,
-    /// Rounds that ended.
+    /// Number of completed rounds.
     pub count: u64,
-    /// Whether the last ACK began one.
+    /// Whether the last ACK started a round.
     pub started: bool,
 }
 
 impl Rounds {
-    /// Takes an ACK; returns whether it begins a round.
+    /// Takes in an ACK. Returns whether it starts a round.
     pub fn advance(&mut self, sample: &RateSample) -> bool {
         self.started = sample.prior_delivered >= self.end;
         if self.started {
@@ -30,13 +30,13 @@ impl Rounds {
         self.started
     }
 
-    /// The round begins anew, with so much delivered.
+    /// Restarts the round at this number of delivered bytes.
     pub fn restart(&mut self, delivered: u64) {
         self.end = delivered;
     }
 }
 
-/// The largest of the values of the last rounds, or of any other count that only grows.
+/// The maximum of values over the last rounds, or over any other count that only grows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaxFilter {
     /// Times and values; later ones are smaller.
@@ -44,7 +44,7 @@ pub(super) struct MaxFilter {
 }
 
 impl MaxFilter {
-    /// Takes a value at `time`; values from before the last `length` times are forgotten.
+    /// Adds a value at `time`, and drops values from before the last `length` times.
     pub fn update(&mut self, time: u64, value: f64, length: u64) {
         while self.values.back().is_some_and(|(_, smaller)| *smaller <= value) {
             self.values.pop_back();
@@ -55,14 +55,14 @@ impl MaxFilter {
         }
     }
 
-    /// The largest; zero before the first.
+    /// The maximum; zero before the first value.
     pub fn max(&self) -> f64 {
         self.values.front().map_or(0.0, |(_, value)| *value)
     }
 }
 
-/// How much more than the bandwidth explains the ACKs of the last rounds have delivered at once: links and receivers
-/// that collect packets or ACKs (draft-ietf-ccwg-bbr §5.5.9; Linux's tcp_bbr.c has the same for version 1).
+/// The bytes by which the ACKs of the last rounds exceeded the bandwidth: links and receivers may collect packets or
+/// ACKs (draft-ietf-ccwg-bbr §5.5.9; Linux's tcp_bbr.c has the same for version 1).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
     since: Option<Instant>,
@@ -71,14 +71,14 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// The measure begins anew.
+    /// Restarts the measurement.
     pub fn restart(&mut self, now: Instant) {
         self.since = Some(now);
         self.acked = 0.0;
     }
 
-    /// An ACK of `acked` bytes in a given round, where `bandwidth` bytes a second were expected. No sample exceeds
-    /// `window`; those of the last `rounds` rounds count.
+    /// Takes in an ACK of `acked` bytes in a round, with an expected `bandwidth` in bytes a second. No sample exceeds
+    /// `window`; the maximum covers the last `rounds` rounds.
     pub fn note(&mut self, now: Instant, acked: f64, bandwidth: f64, window: f64, round: u64, rounds: u64) {
         let since = self.since.unwrap_or(now);
         let mut expected = bandwidth * now.since(since).as_secs_f64();
@@ -96,8 +96,8 @@ impl Aggregation {
     }
 }
 
-/// Segments that left while the algorithm itself kept little in flight, to measure the round-trip time: their
-/// samples are like application-limited ones (MarkConnectionAppLimited in the draft).
+/// Segments that left while the algorithm itself kept the flight small, to measure the round-trip time. Their samples
+/// count as application-limited (MarkConnectionAppLimited in the draft).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shallow {
     from: u64,
@@ -105,7 +105,7 @@ pub(super) struct Shallow {
 }
 
 impl Shallow {
-    /// The flight is held small now, with so much delivered and in flight.
+    /// Notes that the flight is kept small now, with these bytes delivered and in flight.
     pub fn mark(&mut self, delivered: u64, inflight: u64) {
         if delivered > self.until {
             self.from = delivered;
@@ -113,7 +113,7 @@ impl Shallow {
         self.until = delivered + inflight;
     }
 
-    /// Whether the segment of this sample left in such a time.
+    /// Whether the segment of this sample left during such a time.
     pub fn covers(&self, sample: &RateSample) -> bool {
         self.until > 0 && (self.from..=self.until).contains(&sample.prior_delivered)
     }
@@ -148,7 +148,7 @@ mod tests {
             aggregation.note(now, 10_000.0, 100_000.0, 1e9, n, 10);
         }
         assert_eq!(aggregation.excess(), 10_000.0);
-        // Steady ones are none beyond themselves.
+        // Steady ACKs have no excess.
         let mut steady = Aggregation::default();
         for n in 0..200 {
             steady.note(Instant::ZERO + Duration::from_millis(10 * n), 1000.0, 100_000.0, 1e9, n, 10);

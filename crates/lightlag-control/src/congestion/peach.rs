@@ -1,23 +1,25 @@
 //! TCP Peach: probes with segments of low priority find out whether a loss was congestion.
 //!
-//! Akyildiz, Morabito, Palazzo, "TCP-Peach: a new congestion control scheme for satellite IP networks", IEEE/ACM ToN 9(3),
-//! 2001. **Established** by its public abstracts: Sudden Start and Rapid Recovery beside congestion avoidance and fast
-//! retransmit, with *dummy segments*: copies of the last data segment, without new data, that routers drop first.
-//! **Reconstructed**, from summaries of the paper, are the numbers below; marked ours (†) is what no text that we had says.
-//! With W in segments:
+//! Akyildiz, Morabito, Palazzo, "TCP-Peach: a new congestion control scheme for satellite IP networks", IEEE/ACM ToN
+//! 9(3), 2001. **Established** by its public abstracts: Sudden Start and Rapid Recovery beside congestion avoidance and
+//! fast retransmit, with *dummy segments*: copies of the last data segment, without new data, that routers drop first.
+//! **Reconstructed** from summaries of the paper are the numbers below. Rules marked † are ours, as no available text
+//! has them. With W in segments:
 //!
-//! - **Sudden Start**: with the first data, rwnd − W dummy segments leave, one each τ = RTT/rwnd; W += 1 for each that is
-//!   acknowledged. On an empty path W is rwnd after two round trips. W begins with the initial window of the connection†
-//!   (the paper: 1). A SYN-ACK cannot advertise more than 64 kB (RFC 7323 §2.2): once the first ACK offers more, dummy
-//!   segments for the rest follow, over another round trip†. After a timeout, W = 1 and the same again†.
+//! - **Sudden Start**: with the first data, rwnd − W dummy segments leave, one each τ = RTT/rwnd; W += 1 for each that
+//!   is acknowledged. On an empty path W is rwnd after two round trips. W starts with the initial window of the
+//!   connection† (the paper: 1). A SYN-ACK cannot advertise more than 64 kB (RFC 7323 §2.2). Once the first ACK
+//!   advertises more, dummy segments for the rest follow, over another round trip†. After a timeout, W = 1 and the same
+//!   again†.
 //! - **Congestion avoidance**: W += 1/W for each counted segment. There is no slow start.
-//! - **Rapid Recovery**: a loss finds W0 = W and leaves W = W0/2. For each segment that is then acknowledged or SACKed two
-//!   dummy segments leave, W0 in all (`adsn`), also after the repair where that was short†. The first W0/2 acknowledged
-//!   ones (`wdsn`) say nothing, since the halved window left room for as many; each one after them adds a segment, then and
-//!   in congestion avoidance. If all arrive, W is W0 again; if half of them or more are dropped, it stays W0/2.
-//! - **A congestion mark** is no error of a link: W = W0/2 without dummy segments†.
+//! - **Rapid Recovery**: a loss at W0 = W leaves W = W0/2. For each segment that is then acknowledged or SACKed two
+//!   dummy segments leave, W0 in all (`adsn`), also after a repair that was too short for all of them†. The first W0/2
+//!   acknowledged ones (`wdsn`) prove nothing, since the halved window left room for as many; each later one adds a
+//!   segment, at once or in congestion avoidance. If all arrive, W is W0 again; if half of them or more are dropped, it
+//!   stays W0/2.
+//! - **A congestion mark** is not an error of a link: W = W0/2 without dummy segments†.
 //!
-//! The repair itself is the recovery's. What shows a repair to be spurious is not believed, since a dummy segment
+//! The recovery of the transport performs the repair. Signs of a spurious repair are not trusted, since a dummy segment
 //! may have filled the hole. [`plus`] is TCP Peach+.
 
 use super::parameters::{Place, Setting};
@@ -29,14 +31,14 @@ use std::marker::PhantomData;
 
 pub mod plus;
 
-/// Dummy segments for each segment that is acknowledged in Rapid Recovery.
+/// Dummy segments for each acknowledged segment in Rapid Recovery.
 const PROBES_PER_ACK: f64 = 2.0;
 
 /// TCP Peach or TCP Peach+.
 pub(super) trait Kind: Clone + Default + PartialEq {
     const ABOUT: About;
 
-    /// What its segments of low priority copy.
+    /// The data in its segments of low priority.
     const PROBES: Probes;
 }
 
@@ -47,21 +49,21 @@ pub struct Original;
 /// Parameters of the kind `K`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config<K = Original> {
-    /// Segments that Sudden Start probes for; 0: the window that the peer advertises.
+    /// Segments that Sudden Start probes for; 0 means the window that the peer advertises.
     pub sudden_window: f64,
     kind: PhantomData<K>,
 }
 
-/// Sudden Start.
+/// The state of Sudden Start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sudden {
-    /// With the next data.
+    /// It starts with the next data.
     Due,
-    /// So many dummy segments still leave, the next at `next`, then one each `gap`.
+    /// This many dummy segments still leave, the next at `next`, then one each `gap`.
     Probing { left: u64, next: Instant, gap: Duration },
-    /// The window that the SYN-ACK offered was probed for. The first larger one is, too.
+    /// The window in the SYN-ACK has been probed for. The first larger one will be, too.
     Waiting,
-    /// Over.
+    /// It is over.
     Done,
 }
 
@@ -70,22 +72,22 @@ pub struct Peach {
     window: Window,
     sudden_window: f64,
     sudden: Sudden,
-    /// The window that Sudden Start has probed for, in segments.
+    /// The window probed for by Sudden Start, in segments.
     probed: f64,
-    /// Whether that is more than the SYN-ACK offered.
+    /// Whether that exceeds the window in the SYN-ACK.
     extended: bool,
     /// `adsn`: dummy segments that ACKs may still release.
     allowed: f64,
-    /// What the last ACKs released beyond whole dummy segments.
+    /// Fractions of dummy segments that the last ACKs released.
     fraction: f64,
-    /// Dummy segments that were released and did not leave yet.
+    /// Dummy segments that were released and have not left.
     released: u64,
-    /// `wdsn`: acknowledged dummy segments that say nothing.
+    /// `wdsn`: acknowledged dummy segments that prove nothing.
     ignored: u64,
 }
 
 impl Peach {
-    /// Before the first data.
+    /// The state before the first data.
     fn new<K: Kind>(config: &Config<K>, start: &Start) -> Self {
         Self {
             window: Window::new(start),
@@ -106,7 +108,7 @@ impl Peach {
         if self.sudden_window > 0.0 { self.sudden_window } else { advertised }
     }
 
-    /// Lays the dummy segments from the window `from` to the target out over a round trip.
+    /// Spreads the dummy segments from the window `from` to the target over a round trip.
     fn probe_from(&mut self, from: f64, path: &Probing) {
         self.extended = self.sudden == Sudden::Waiting;
         let target = self.target(path);

@@ -1,4 +1,4 @@
-//! The algorithms by name: what a scenario may say, and what is built from it.
+//! The algorithms by name, as in a scenario, and their construction.
 
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{CongestionControl, Needs, Start};
@@ -10,34 +10,34 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// An algorithm, for people.
+/// The description of an algorithm.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Entry {
     /// Its name in a scenario.
     pub name: &'static str,
-    /// What it does, in a paragraph.
+    /// Its behaviour, in a paragraph.
     pub about: &'static str,
-    /// Its rules, a line each.
+    /// Its rules, one per line.
     pub equations: &'static [&'static str],
     /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// Where it was published.
+    /// The publication.
     pub source: &'static str,
-    /// How far the model follows that source.
+    /// The faithfulness of the model to that source.
     pub provenance: Provenance,
 }
 
-/// How far a model follows what was published.
+/// The faithfulness of a model to its publication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
     /// Rules and constants are those of a public text.
     Established,
-    /// The public texts leave rules or constants open. What fills the gaps is ours; the model's page names it.
+    /// The public texts leave rules or constants open. Our own choices fill the gaps; the model's page names them.
     Reconstructed,
 }
 
-/// What an algorithm says of itself.
+/// An algorithm's description of itself.
 pub(super) struct About {
     pub about: &'static str,
     pub equations: &'static [&'static str],
@@ -57,22 +57,22 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
 
     fn settings() -> Vec<Setting<Self>>;
 
-    /// As the kernel has it, where nothing else was said. Used with profile `linux`.
+    /// The kernel's defaults, used with the profile `linux`.
     fn in_linux(&self) -> Self {
         self.clone()
     }
 
-    /// As the kernels of ns-2's TCP-Linux have it, where nothing else was said. Used with profile `ns2-linux`.
+    /// The defaults of the kernels in ns-2's TCP-Linux, used with the profile `ns2-linux`.
     fn in_linux26(&self) -> Self {
         self.clone()
     }
 
-    /// What the ranges of single parameters do not show.
+    /// Checks conditions that the ranges of single parameters cannot express.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// [`Choice::needs`], where parameters or ECN have a say in it.
+    /// [`Choice::needs`], if parameters or ECN affect it.
     fn needs(&self, _ecn: bool) -> Needs {
         Self::NEEDS
     }
@@ -110,7 +110,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// The algorithm as the kernel has it: parameters that are left to the profile are Linux's.
+            /// The algorithm with the kernel's values for parameters that are left to the profile.
             #[must_use]
             pub fn in_linux(&self) -> Self {
                 match self {
@@ -118,7 +118,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// The algorithm as Linux 2.6 has it: parameters that are left to the profile are that kernel's.
+            /// The algorithm with the values of Linux 2.6 for parameters that are left to the profile.
             #[must_use]
             pub fn in_linux26(&self) -> Self {
                 match self {
@@ -132,7 +132,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// Everything the algorithm needs beyond its ACKs; `ecn`: the ends agreed on ECN.
+            /// All needs of the algorithm beyond its ACKs. `ecn`: the ends agreed on ECN.
             pub fn needs(&self, ecn: bool) -> Needs {
                 match self {
                     $(Self::$variant(config) => config.needs(ecn),)*
@@ -168,14 +168,14 @@ macro_rules! algorithms {
             }
         }
 
-        /// The chosen algorithm at its start.
+        /// Builds the chosen algorithm at its start.
         pub fn build(choice: &Choice, start: &Start) -> Box<dyn CongestionControl> {
             match choice {
                 $(Choice::$variant(config) => config.build(start),)*
             }
         }
 
-        /// Every algorithm.
+        /// The descriptions of all algorithms.
         pub fn catalog() -> &'static [Entry] {
             static CATALOG: LazyLock<Vec<Entry>> = LazyLock::new(|| vec![$(entry::<$config>($name)),*]);
             &CATALOG
@@ -183,7 +183,8 @@ macro_rules! algorithms {
     };
 }
 
-// One line an algorithm: its variant of `Choice`, its name in a scenario, its module, where `Config` has its parameters.
+// One line per algorithm: its variant of `Choice`, its name in a scenario, and its module, whose `Config` has its
+// parameters.
 algorithms! {
     Tahoe, "tahoe", tahoe;
     Reno, "reno", reno;
@@ -217,7 +218,7 @@ algorithms! {
     NoControl, "none", none;
 }
 
-/// Names of the literature, in lower case and without a "TCP" before or behind them.
+/// Names used in the literature, in lower case and without a "TCP" before or after them.
 const ALIASES: &[(&str, &str)] = &[
     ("new-reno", "newreno"),
     ("hs", "highspeed"),
@@ -238,8 +239,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("bbrv3", "bbr3"),
 ];
 
-/// The registered name behind a name as the literature has it: in any case, with "TCP" before or behind it, or an
-/// alias. None if nothing is called so.
+/// The registered name for a name used in the literature: in upper or lower case, with "TCP" before or after it, or an
+/// alias. None for an unknown name.
 ///
 /// # Examples
 /// ```
@@ -273,16 +274,16 @@ fn entry<C: Algorithm>(name: &'static str) -> Entry {
 }
 
 impl Choice {
-    /// The algorithm `name` with its defaults, for names that are known to exist.
+    /// The algorithm `name` with its defaults, for known names.
     ///
     /// # Panics
-    /// If there is none; a name that comes from outside is parsed.
+    /// If there is none. Names from outside must be parsed.
     pub fn named(name: &str) -> Self {
         name.parse().expect("the name of an algorithm")
     }
 
-    /// Whether the algorithm has a window that losses reduce and that starts where it is told to: no model of the path,
-    /// no probes, no repair of its own.
+    /// Whether the algorithm has a window that losses reduce and that starts at a given size: no model of the path, no
+    /// probes, no repair of its own.
     pub fn is_window_based(&self) -> bool {
         let needs = self.needs(false);
         self.starts_as_told() && needs == Needs { exact_marks: needs.exact_marks, ..Needs::NONE }
@@ -295,13 +296,13 @@ impl Default for Choice {
     }
 }
 
-/// A name that is no algorithm's.
+/// A name that no algorithm has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownAlgorithm(pub String);
 
 impl fmt::Display for UnknownAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Serde's phrase for a word that is not one of a list.
+        // Serde's phrase for a word that is not in a list.
         let known: Vec<String> = NAMES.iter().map(|name| format!("`{name}`")).collect();
         write!(f, "unknown variant `{}`, expected one of {}", self.0, known.join(", "))
     }

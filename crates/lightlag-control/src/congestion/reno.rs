@@ -4,17 +4,16 @@
 //! With W and ssthresh in segments:
 //!
 //! - slow start, for each counted segment: W += 1 (equation 2);
-//! - congestion avoidance, for each counted segment: W += 1/W (equation 3), or W += 1 after W segments
-//!   (the byte counting that §3.1 recommends), or in `linux-2.6` after W acknowledged ones, those of the repair before
-//!   included, once an ACK (`tcp_reno_cong_avoid` with `tcp_abc` = 1);
+//! - congestion avoidance, for each counted segment: W += 1/W (equation 3), or W += 1 after W segments (the byte
+//!   counting recommended by §3.1), or in `linux-2.6` after W acknowledged ones, including those of the repair before,
+//!   once an ACK (`tcp_reno_cong_avoid` with `tcp_abc` = 1);
 //! - loss: ssthresh = max(FlightSize/2, 2), W = ssthresh (equation 4);
 //! - mark: as a loss, or with ABE ssthresh = max(0.8 FlightSize, 2) (RFC 8511 §3);
 //! - timeout: the same ssthresh, unless it is for the same data again; W = 1.
 //!
-//! What an ACK counts is the connection's choice: one segment, those it acknowledges, or those up to a limit
-//! (RFC 3465). What `reno` and `newreno` do differently, the repair and the window during it, is
-//! the recovery's: `reno` goes with `recovery = "reno"`, which leaves fast recovery at the first ACK of new
-//! data (§3.2 step 6).
+//! The connection chooses the count of an ACK: one segment, the segments that it acknowledges, or those up to a limit
+//! (RFC 3465). `reno` and `newreno` differ in the repair and the window during it, which belong to the recovery: `reno`
+//! goes with `recovery = "reno"`, which leaves fast recovery at the first ACK of new data (§3.2 step 6).
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -23,14 +22,14 @@ use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
 use std::marker::PhantomData;
 
-/// What a congestion mark keeps with ABE (RFC 8511 §3).
+/// The fraction that a congestion mark keeps with ABE (RFC 8511 §3).
 const ABE_KEPT: f64 = 0.8;
 
 /// One of the algorithms that share this window.
 pub(super) trait Member: Clone + Default + PartialEq {
     const ABOUT: About;
 
-    /// Whether a loss costs the whole window, and everything outstanding leaves again.
+    /// Whether a loss costs the whole window, and all outstanding data leaves again.
     const RESTARTS: bool;
 }
 
@@ -41,26 +40,26 @@ pub struct Reno;
 /// Parameters of the algorithm `M`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config<M = Reno> {
-    /// How congestion avoidance adds its segment a round.
+    /// The form of congestion avoidance's segment a round.
     pub increase: Increase,
     /// Slow start.
     pub hystart: hystart::Config,
     member: PhantomData<M>,
 }
 
-/// How congestion avoidance adds its segment a round.
+/// The form of congestion avoidance's segment a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Increase {
-    /// Whole with profile `linux`, `linux-2.6` with `ns2-linux`, fraction with the others.
+    /// `whole` with the profile `linux`, `linux-2.6` with `ns2-linux`, `fraction` with the others.
     #[default]
     Profile,
     /// 1/W for each counted segment (RFC 5681 equation 3).
     Fraction,
-    /// A whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1), and thresholds of whole segments, as Linux
-    /// (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`).
+    /// A whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1), and thresholds of whole segments, as in
+    /// Linux (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`).
     Whole,
-    /// A whole segment after W acknowledged ones, as Linux 2.6 with byte counting: what is acknowledged in fast recovery
-    /// counts, too, and an ACK adds one segment at most.
+    /// A whole segment after W acknowledged ones, as in Linux 2.6 with byte counting. Segments acknowledged in fast
+    /// recovery count, too, and an ACK adds at most one segment.
     Linux26,
 }
 
@@ -76,14 +75,14 @@ pub struct Additive {
 }
 
 impl Increase {
-    /// This one, if it is left to the profile.
+    /// The choice, or that of the profile.
     fn or(self, profile: Self) -> Self {
         if self == Self::Profile { profile } else { self }
     }
 }
 
 impl Additive {
-    /// In slow start, at the initial window.
+    /// The algorithm in slow start, at the initial window.
     fn new<M: Member>(config: &Config<M>, start: &Start) -> Self {
         Self {
             window: Window::new(start),
@@ -110,7 +109,7 @@ impl Additive {
         }
         let window = self.window.segments();
         if self.counted >= window {
-            // Counted at a larger window.
+            // The count was made at a larger window.
             self.counted = 0.0;
             self.window.grow(1.0);
         }
@@ -122,7 +121,7 @@ impl Additive {
         }
     }
 
-    /// So much of what was in flight, as a threshold.
+    /// This fraction of the flight, as a threshold.
     fn threshold(&self, kept: f64, flight: u64) -> f64 {
         let threshold = kept * self.window.in_segments(flight);
         if matches!(self.increase, Increase::Whole | Increase::Linux26) { libm::floor(threshold) } else { threshold }
@@ -140,7 +139,7 @@ impl CongestionControl for Additive {
             return;
         }
         if self.increase == Increase::Linux26 && self.window.segments() <= self.window.threshold() {
-            // Slow start holds at the threshold, too, and spends what was counted (tcp_slow_start).
+            // Slow start applies at the threshold, too, and uses up the count (tcp_slow_start).
             self.counted = 0.0;
             let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
             return self.window.grow(left);

@@ -1,12 +1,12 @@
-//! A round trip as the sender sees it, for algorithms that decide once a round trip.
+//! A round trip as seen by the sender, for algorithms that decide once a round trip.
 //!
-//! A round ends with the ACK that covers what was the next new data when the round began: everything sent in the
-//! round before is then acknowledged. The ACK that ends a round still belongs to it.
+//! A round ends with the ACK that covers the first new data sent in it: all data of the round before is then
+//! acknowledged. The ACK that ends a round still belongs to it.
 
 use super::Ack;
 use lightlag_core::Duration;
 
-/// The round that is under way.
+/// The current round.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
     end: Option<u64>,
@@ -16,7 +16,7 @@ pub struct Round {
 /// The round-trip samples of a round.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Samples {
-    /// How many.
+    /// Their number.
     pub count: u32,
     /// The smallest; [`Duration::MAX`] if there is none.
     pub min: Duration,
@@ -26,7 +26,7 @@ pub struct Samples {
 impl Samples {
     const NONE: Self = Self { count: 0, min: Duration::MAX, nanos: 0 };
 
-    /// Their mean, if there are any. Of equal samples it is exactly that sample.
+    /// Their mean, if there are any. The mean of equal samples is exactly that sample.
     pub fn mean(&self) -> Option<Duration> {
         self.nanos.checked_div(self.count.into()).map(Duration::from_nanos)
     }
@@ -39,7 +39,8 @@ impl Default for Round {
 }
 
 impl Round {
-    /// Takes the sample of `ack`. The samples of the round, if the ACK ends it; the very first ACK only begins one.
+    /// Takes in the sample of `ack`. Returns the samples of the round if the ACK ends it. The very first ACK only
+    /// starts a round.
     pub fn on_ack(&mut self, ack: &Ack) -> Option<Samples> {
         if let Some(rtt) = ack.rtt {
             self.seen.count += 1;
@@ -54,13 +55,13 @@ impl Round {
         ended
     }
 
-    /// Begins a round with this ACK, whatever became of the last one.
+    /// Starts a round with this ACK, and drops the last one.
     pub fn restart(&mut self, ack: &Ack) {
         self.end = Some(ack.snd_nxt);
         self.forget();
     }
 
-    /// Forgets the samples so far; the round goes on.
+    /// Drops the samples so far; the round continues.
     pub fn forget(&mut self) {
         self.seen = Samples::NONE;
     }

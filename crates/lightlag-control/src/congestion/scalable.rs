@@ -1,16 +1,17 @@
-//! Scalable TCP: a fixed step for each ACK, so that a loss takes as many round trips to recover at any window.
+//! Scalable TCP: a fixed step for each ACK, so that recovering from a loss takes the same number of round trips at any
+//! window.
 //!
 //! Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM CCR 33(2), 2003. With W in
 //! segments, a = 0.01 and b = 1/8:
 //!
 //! - avoidance, for each counted segment: W += a;
-//! - loss, mark, timeout: ssthresh = (1 − b)·W, of the window, not of FlightSize, as the paper has it;
-//! - up to the legacy window of 16 segments, where the paper leaves the standard TCP in place: W += 1/W, and half
-//!   of W after a loss.
+//! - loss, mark, timeout: ssthresh = (1 − b)·W, of the window, not of FlightSize, as in the paper;
+//! - up to the legacy window of 16 segments, where the paper keeps the standard TCP: W += 1/W, and half of W after a
+//!   loss.
 //!
-//! W then doubles in ln 2/ln(1 + a) = 70 round trips, and recovers from a loss in −ln(1 − b)/ln(1 + a) = 13.4.
-//! Slow start and the window after a timeout are NewReno's. Flows with different windows that lose together keep
-//! their ratio: that they do not become fair is the algorithm, not this model.
+//! W then doubles in ln 2/ln(1 + a) = 70 round trips, and recovers from a loss in −ln(1 − b)/ln(1 + a) = 13.4. Slow
+//! start and the window after a timeout are NewReno's. Flows with different windows that lose together keep their
+//! ratio: the unfairness belongs to the algorithm, not to this model.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -25,7 +26,7 @@ pub struct Config {
     pub increase: f64,
     /// 1 − b: the fraction of the window that a loss keeps, 0.875.
     pub beta: f64,
-    /// The window in segments up to which the standard TCP holds, 16.
+    /// The largest window in segments at which the standard TCP applies, 16.
     pub legacy_window: f64,
     /// Slow start.
     pub hystart: hystart::Config,
@@ -45,7 +46,7 @@ pub struct Scalable {
 }
 
 impl Scalable {
-    /// In slow start, at the initial window.
+    /// Scalable TCP in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self { config: config.clone(), window: Window::new(start), slow_start: SlowStart::new(&config.hystart) }
     }

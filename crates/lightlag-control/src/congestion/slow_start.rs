@@ -1,8 +1,7 @@
-//! Slow start as a policy that every window-based algorithm can take: how fast the window doubles, and when it
-//! stops before a loss.
+//! Slow start as a policy of every window-based algorithm: the speed of its growth, and its end before a loss.
 //!
-//! RFC 5681 §3.1 ends slow start only at the threshold; the policies of [`hystart`] look for signs of a full path
-//! before.
+//! RFC 5681 §3.1 ends slow start only at the threshold. The policies of [`hystart`] look for earlier signs of a full
+//! path.
 
 use super::hystart::plus_plus::PlusPlus;
 use super::hystart::{self, HyStart, Policy};
@@ -19,7 +18,7 @@ pub enum SlowStart {
 }
 
 impl SlowStart {
-    /// The policy that `config` wants.
+    /// The policy of `config`.
     pub fn new(config: &hystart::Config) -> Self {
         match config.policy {
             Policy::Standard => Self::Standard,
@@ -28,7 +27,7 @@ impl SlowStart {
         }
     }
 
-    /// An ACK that grows nothing shows a full path, too: only HyStart, where the kernel's program asks it.
+    /// Examines an ACK that causes no growth. Only HyStart does, as in the kernel.
     pub fn observe(&mut self, ack: &Ack, window: &mut Window) {
         if let Self::HyStart(hystart) = self
             && window.in_slow_start()
@@ -38,8 +37,8 @@ impl SlowStart {
         }
     }
 
-    /// Lets `window` grow by `each` for every one of `acked` segments while it is below its threshold, and
-    /// returns how many of `acked` are left for congestion avoidance.
+    /// Lets `window` grow by `each` for every one of `acked` segments while it is below its threshold. Returns the
+    /// number of `acked` segments left for congestion avoidance.
     pub fn grow(&mut self, ack: &Ack, window: &mut Window, acked: f64, each: f64) -> f64 {
         if !window.in_slow_start() {
             return acked;

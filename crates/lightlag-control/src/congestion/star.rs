@@ -1,17 +1,18 @@
-//! STAR: after an error of a satellite link, and with it, the window that the path holds.
+//! STAR: the window that the path holds, during and after errors of a satellite link.
 //!
-//! Obata, Ishida, Takeuchi, Hanasaki, "TCP-STAR: TCP congestion control method for satellite internet", IEICE Transactions
-//! on Communications E89-B(6), 2006. Established by its abstract are three mechanisms at the sender: congestion window
-//! setting (CWS), lift window control (LWC) and acknowledgement error notification (AEN). **Reconstructed** are their
-//! rules; the paper was not at hand. W in segments, R the estimate of [`jersey`](super::jersey):
+//! Obata, Ishida, Takeuchi, Hanasaki, "TCP-STAR: TCP congestion control method for satellite internet", IEICE
+//! Transactions on Communications E89-B(6), 2006. Established by its abstract are three mechanisms at the sender:
+//! congestion window setting (CWS), lift window control (LWC) and acknowledgement error notification (AEN).
+//! **Reconstructed** are their rules; the paper was not available. W in segments, R the estimate of
+//! [`jersey`](super::jersey):
 //!
 //! - ownd = R·RTTmin;
 //! - CWS: loss, mark: ssthresh = max(ownd, W/2), W = min(W, ssthresh); timeout: ssthresh = ownd, W = 1;
-//! - LWC: in avoidance each counted segment adds max(1/W, min(1, (ownd − W)/W)): Reno's growth at least, and at most that
-//!   of slow start while the path holds more;
-//! - AEN: a timeout may come from lost or late ACKs. While no sign of a loss has come, it waits once more for its margin
-//!   over SRTT, 4·RTTVAR (`ack_patience`). One that fires nevertheless and proves spurious is taken back, with what it
-//!   cost, by the signs that the connection looks for (`eifel`, `dsack_undo`, `frto`), and what is left is not sent again.
+//! - LWC: in avoidance each counted segment adds max(1/W, min(1, (ownd − W)/W)): at least Reno's growth, and at most
+//!   that of slow start while the path holds more;
+//! - AEN: a timeout may come from lost or late ACKs. While no sign of a loss has come, the timer waits once more for
+//!   its margin over SRTT, 4·RTTVAR (`ack_patience`). A timeout that proves spurious by the signs that the connection
+//!   looks for (`eifel`, `dsack_undo`, `frto`) is undone with its reduction, and the remaining data is not sent again.
 
 use super::hystart;
 use super::jersey::AckRate;
@@ -47,7 +48,7 @@ pub struct Star {
 }
 
 impl Star {
-    /// In slow start, at the initial window.
+    /// STAR in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             window: Window::new(start),

@@ -3,15 +3,15 @@
 //! Jacobson, "Congestion avoidance and control", SIGCOMM 1988, with the ssthresh of RFC 5681. The growth is that of
 //! [`super::reno`], W and ssthresh in segments:
 //!
-//! - loss: ssthresh = max(FlightSize/2, 2), W = 1: slow start up to ssthresh, and everything outstanding leaves again
+//! - loss: ssthresh = max(FlightSize/2, 2), W = 1: slow start up to ssthresh, and all outstanding data leaves again
 //!   ([`Needs::restart_on_loss`](super::Needs)), as after a timeout. The program of 1988 halved its window instead of
 //!   FlightSize;
-//! - mark: ssthresh as after a loss and W = ssthresh: nothing has to be repaired, and RFC 3168 §5 and §6.1.2 ask for
+//! - mark: ssthresh as after a loss and W = ssthresh: nothing has to be repaired, and RFC 3168 §5 and §6.1.2 demand
 //!   half the window, whatever a drop costs;
 //! - timeout: as Reno.
 //!
-//! It has no fast recovery, so `recovery` says only what a loss is; `recovery = "reno"` is that of 1988, three
-//! duplicate ACKs.
+//! It has no fast recovery, so `recovery` only defines a loss; `recovery = "reno"` is that of 1988, three duplicate
+//! ACKs.
 
 use super::registry::About;
 use super::reno::{self, Member};

@@ -1,4 +1,4 @@
-//! What the tests of the algorithms share: a path without a network, and what holds for every algorithm.
+//! Shared parts of the algorithms' tests: a path without a network, and properties of every algorithm.
 
 use super::*;
 use lightlag_core::RandomStream;
@@ -59,8 +59,8 @@ pub(super) fn ack(now: Instant, rtt: Duration) -> Ack {
     }
 }
 
-/// A sender that always has data on a path with a constant round-trip time and no queue: an ACK a segment, a
-/// window of them a round trip. The reaction to a loss takes no time.
+/// A sender that always has data on a path with a constant round-trip time and no queue: one ACK per segment, a window
+/// of them per round trip. The reaction to a loss takes no time.
 pub(super) struct Steady {
     pub algorithm: Box<dyn CongestionControl>,
     pub segment: u64,
@@ -107,19 +107,19 @@ impl Steady {
         self.algorithm.on_congestion(&Congestion { now: self.now, cause, flight, srtt: rtt, min_rtt: rtt });
     }
 
-    /// Congestion avoidance from `window` segments on.
+    /// Starts congestion avoidance at `window` segments.
     pub fn avoid_from(&mut self, window: f64) {
         let flight = (2.0 * window * self.segment as f64).round() as u64;
         let (now, rtt) = (self.now, self.rtt);
         self.algorithm.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt: rtt, min_rtt: rtt });
     }
 
-    /// Loses each segment with `probability`, but at most one a window, for so many losses. Returns the mean
-    /// window over time and the losses a segment.
+    /// Loses each segment with `probability`, but at most one a window, until there are this many losses. Returns the
+    /// mean window over time and the losses per segment.
     pub fn lose_at_random(&mut self, probability: f64, losses: u64) -> (f64, f64) {
         let mut random = RandomStream::new(1, "losses");
         let mut protected = 0;
-        // The first losses end slow start and the memory of it.
+        // The first losses end slow start and its after-effects.
         for warm_up in [true, false] {
             let (begin, first) = (self.now, self.acked);
             let most = if warm_up { 50 } else { losses };
@@ -190,7 +190,7 @@ pub(super) const ALL: &[&str] = &[
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
 
-/// Those that grow during recovery, too, and to which a loss says nothing, in every variant.
+/// The algorithms that grow during recovery, too, and ignore a loss, in every variant.
 pub(super) const OWN_MODEL: &[&str] = &[r#""copa""#, r#"{ "algorithm": "copa", "mode": "default" }"#];
 
 /// All of them.
@@ -211,7 +211,7 @@ fn nothing_grows_while_the_application_or_a_recovery_holds_the_sender() {
     }
 }
 
-/// The window after a timeout in segments: one, but for those whose authors begin with two.
+/// The window after a timeout in segments: one, except for algorithms whose authors start with two.
 fn least_window(choice: &str) -> u64 {
     if choice == r#""vegas""# { 2 } else { 1 }
 }
@@ -228,7 +228,7 @@ fn after_a_timeout_the_window_is_one_segment() {
 
 #[test]
 fn a_repeated_timeout_keeps_the_threshold() {
-    // Except in the published program, which takes it from a window of one segment: 2 at the least.
+    // Except in the published program, which computes it from a window of one segment: at least 2.
     for choice in everyone() {
         let mut path = Steady::new(choice, Duration::from_millis(100));
         path.avoid_from(50.0);
@@ -358,7 +358,7 @@ proptest! {
         }
     }
 
-    /// An ACK never takes anything from the window.
+    /// An ACK never reduces the window.
     #[test]
     fn acks_never_shrink_the_window(choice in prop::sample::select(everyone()), losses in 1_u16..300, rtt in 1_u64..1000) {
         let mut path = Steady::new(choice, Duration::from_millis(rtt));

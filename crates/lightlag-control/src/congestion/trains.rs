@@ -1,44 +1,45 @@
-//! Bursts and the trains of ACKs that come back, for algorithms that send a burst each time a timer fires.
+//! Bursts and their trains of ACKs, for algorithms that send a burst each time a timer fires.
 //!
-//! A burst is a number of segments, new ones or again, that leave together. What left, copies included, less what is in
-//! flight has been delivered or lost; a burst's train begins with the first ACK that takes this count into the burst and
-//! ends with the one that takes it to its end. So losses, retransmissions and lost ACKs do not shift bursts and trains
-//! against each other for longer than it takes to see a loss.
+//! A burst is a number of segments, new or retransmitted, that leave together. Sent bytes, copies included, less the
+//! bytes in flight have been delivered or lost. A burst's train starts with the first ACK that takes this count into
+//! the burst, and ends with the one that takes it to the end of the burst. Losses, retransmissions and lost ACKs
+//! therefore shift bursts and trains against each other only until the sender detects the loss.
 
 use super::{Ack, Release, Sent};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// What the ACKs of one burst said.
+/// The measurements from the ACKs of one burst.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Train {
     /// Segments of the burst.
     pub segments: f64,
-    /// The round-trip time that its first ACK gave.
+    /// The round-trip time given by its first ACK.
     pub rtt: Option<Duration>,
-    /// From its first ACK to its last. Where the last also acknowledges the next burst, what those before it say of it.
+    /// Time from its first ACK to its last. If the last also acknowledges the next burst, it is extrapolated from the
+    /// ACKs before.
     pub span: Duration,
-    /// Seconds a segment, between the first ACK and the one of the last segment but one: the ACK of the last may be
-    /// delayed by the peer.
+    /// Seconds per segment, between the first ACK and that of the last segment but one: the peer may delay the ACK of
+    /// the last.
     pub per_segment: Option<f64>,
 }
 
-/// A burst that left.
+/// A burst that was sent.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
-    /// When it began to leave.
+    /// Time at which it started to leave.
     left: Instant,
-    /// Where it ends, in bytes sent.
+    /// Its end, in bytes sent.
     end: u64,
 }
 
-/// A train of which the end has not come.
+/// A train whose end has not come.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     first: Instant,
     at_first: u64,
     rtt: Option<Duration>,
-    /// The newest ACK of the burst alone, and how far it reached.
+    /// The newest ACK of only this burst, and the bytes that it reached.
     last: (Instant, u64),
     /// The same, up to the ACK of the last segment but one.
     prompt: (Instant, u64),
@@ -48,15 +49,15 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct Trains {
     segment_size: u64,
-    /// When the next burst may leave.
+    /// Time at which the next burst may leave.
     due: Instant,
     /// Segments of this burst that may still leave.
     left: u32,
-    /// Bytes that left, copies included, and those of them that were delivered or lost.
+    /// Bytes sent, copies included, and the part of them that was delivered or lost.
     sent: u64,
     settled: u64,
     inflight: u64,
-    /// The bursts whose trains are not complete, and where the first of them begins, in bytes sent.
+    /// The bursts whose trains are incomplete, and the start of the first of them, in bytes sent.
     bursts: VecDeque<Burst>,
     begin: u64,
     open: Option<Open>,
@@ -64,7 +65,7 @@ pub(super) struct Trains {
 }
 
 impl Trains {
-    /// Nothing left yet; the first burst may leave at once.
+    /// The state before the first burst, which may leave at once.
     pub fn new(segment_size: u64) -> Self {
         Self {
             segment_size,
@@ -80,18 +81,18 @@ impl Trains {
         }
     }
 
-    /// When the next burst may leave.
+    /// Time at which the next burst may leave.
     pub fn due(&self) -> Instant {
         self.due
     }
 
-    /// What may leave now, where bursts have so many segments.
+    /// The segments that may leave now, in bursts of this size.
     pub fn release(&self, now: Instant, burst: u32) -> Release {
         let segments = if now >= self.due { burst } else { self.left };
         Release { segments, next: self.due }
     }
 
-    /// A segment left; the one that begins a burst of so many segments sets the timer to `interval`.
+    /// Notes that a segment left. The first one of a burst of this many segments sets the timer to `interval`.
     pub fn on_sent(&mut self, sent: &Sent, burst: u32, interval: Duration) {
         let begins = sent.now >= self.due;
         if begins {
@@ -109,7 +110,7 @@ impl Trains {
         }
     }
 
-    /// An ACK arrived: [`Self::next`] gives the trains that it completes.
+    /// Takes in an ACK. [`Self::next`] returns the trains that it completes.
     pub fn on_ack(&mut self, ack: &Ack) {
         self.inflight = ack.inflight;
         let from = self.settled;
@@ -118,7 +119,7 @@ impl Trains {
             return;
         }
         while let Some(Burst { end, .. }) = self.bursts.front().copied() {
-            // More may leave in this burst.
+            // More segments may leave in this burst.
             let grows = self.bursts.len() == 1 && self.left > 0;
             if end > from && self.settled > self.begin {
                 self.follow(ack, end);
@@ -135,8 +136,8 @@ impl Trains {
         let (now, reached) = (ack.now, self.settled.min(end));
         let begin = Open { first: now, at_first: reached, rtt: ack.rtt, last: (now, reached), prompt: (now, reached) };
         let open = self.open.get_or_insert(begin);
-        // What it acknowledges belongs to the next burst, by the time at which it left or by the count. Or what it takes the
-        // count to the end with was lost. Then it says nothing of when the end arrived.
+        // Its data belongs to the next burst, by the time at which it left or by the count, or the data that takes the
+        // count to the end was lost. Then the ACK does not show when the end arrived.
         let next = self.bursts.get(1).map_or(Instant::MAX, |burst| burst.left);
         let of_the_next = ack.rtt.is_some_and(|rtt| Instant::ZERO + now.since(Instant::ZERO + rtt) >= next);
         if of_the_next || self.settled > end || reached == end && ack.newly_lost > 0 {
@@ -168,12 +169,12 @@ impl Trains {
         self.bursts.pop_front();
     }
 
-    /// A train that is complete.
+    /// The next complete train.
     pub fn next(&mut self) -> Option<Train> {
         self.complete.pop_front()
     }
 
-    /// Everything outstanding is lost: a burst may leave at once.
+    /// All outstanding data is lost: a burst may leave at once.
     pub fn forget(&mut self) {
         self.due = Instant::ZERO;
         self.left = 0;
@@ -183,7 +184,7 @@ impl Trains {
         self.open = None;
     }
 
-    /// For the record: what is in flight and may leave before anything comes back.
+    /// The flight plus the segments that may leave before any ACK, for the record.
     pub fn window(&self, burst: u32) -> u64 {
         self.inflight + u64::from(burst) * self.segment_size
     }

@@ -1,36 +1,37 @@
-//! Vegas: keep a few segments in the queue, and no more.
+//! Vegas: keeps a few segments in the queue, and no more.
 //!
-//! Brakmo, Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", IEEE Journal on Selected
-//! Areas in Communications 13(8), 1995, §3.2 and §3.3. With base the smallest RTT, the expected rate is W/base and
-//! the actual one W/RTT; their difference times base is what waits in queues, in segments:
+//! Brakmo, Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", IEEE Journal on Selected Areas
+//! in Communications 13(8), 1995, §3.2 and §3.3. With base the smallest RTT, the expected rate is W/base and the actual
+//! one W/RTT; their difference times base is the number of segments in queues:
 //!
 //! - diff = W·(1 − base/RTT);
-//! - avoidance, once a round: W += 1 where diff < α = 2, W −= 1 where diff > β = 4;
-//! - slow start: W doubles every other round, and ends with W −= W/8 where diff > γ = 1 after a round in which it
-//!   was held;
+//! - avoidance, once a round: W += 1 if diff < α = 2, W −= 1 if diff > β = 4;
+//! - slow start: W doubles every other round, and ends with W −= W/8 if diff > γ = 1 after a round in which it was
+//!   constant;
 //! - loss: ssthresh = ¾ FlightSize; timeout: ssthresh = FlightSize/2, W = 2.
 //!
-//! RTT is here the mean of a round. The paper takes that of one segment a round, the authors' program the mean; the
-//! eighth, the three quarters and the 2 are also from that program, as ns-2 and INET carry it on. The paper's
-//! retransmissions at the first duplicate ACK (§3.1) are not modelled: what was lost is not decided here.
+//! RTT is here the mean of a round. The paper uses that of one segment a round, the authors' program the mean. The
+//! eighth, the three quarters and the 2 are also from that program, as ns-2 and INET have it. The paper's
+//! retransmissions at the first duplicate ACK (§3.1) are not modelled, because the recovery decides which data was
+//! lost.
 //!
-//! The variant `linux` is that of tcp_vegas.c: diff = W·(RTT − base)/base, RTT the smallest of a round, which takes
-//! three samples, NewReno's growth without them; W doubles every round, ends slow start at
-//! min(W, W·base/RTT + 1), halves after a loss; an idle time forgets base.
+//! The variant `linux` is that of tcp_vegas.c: diff = W·(RTT − base)/base, with RTT the smallest of a round of at least
+//! three samples; otherwise NewReno's growth. W doubles every round, ends slow start at min(W, W·base/RTT + 1), and
+//! halves after a loss. An idle time forgets base.
 //!
-//! The variant `scps` is that of the SCPS-TP reference implementation: α = 3, β = 5, γ = 4 where nothing else is said; W
-//! doubles every round; diff > β takes 1 + min(W/2, (diff − β)/2); a loss takes half of W, a timeout leaves W = 1 and
-//! ssthresh = max(2, W/2). That diff is the paper's, and that slow start ends at the W it has, is ours \[R\]. It also ends at
-//! the bandwidth-delay product of a route where that is configured, as every slow start here.
+//! The variant `scps` is that of the SCPS-TP reference implementation: α = 3, β = 5, γ = 4 by default. W doubles every
+//! round; diff > β reduces it by 1 + min(W/2, (diff − β)/2); a loss halves W, a timeout leaves W = 1 and ssthresh =
+//! max(2, W/2). Its diff is assumed to be the paper's, and slow start to end at the current W \[R\]. Slow start also
+//! ends at the bandwidth-delay product of a configured route, as every slow start here.
 //!
 //! The variant `linux-2.6` is that of tcp_vegas.c from 2.6.16 to 2.6.22, which ns-2 carries: see `vegas/linux26.rs`.
 //!
-//! The variant `ns3` is that of ns-3, which sees only the smoothed RTT: see `vegas/ns3.rs`.
+//! The variant `ns3` is that of ns-3, which uses only the smoothed RTT: see `vegas/ns3.rs`.
 //!
-//! All are NewReno while a loss is repaired. A base that never rises starves a sender whose route became longer,
-//! as a satellite hand-over can make it. With `rebase` = n, after n rounds in a row with diff > β, which all took a
-//! segment and did not help, the smallest RTT in them becomes base (the idea of La, Walrand, Anantharam, "Issues in
-//! TCP Vegas", UCB/ERL M99/3, 1999; the rule is this file's own). Persistent queues of others look the same.
+//! All are NewReno while a loss is repaired. A base that never rises starves a sender whose route became longer, for
+//! example by a satellite hand-over. With `rebase` = n, after n rounds in a row with diff > β, each of which removed a
+//! segment without effect, the smallest RTT in them becomes base (the idea of La, Walrand, Anantharam, "Issues in TCP
+//! Vegas", UCB/ERL M99/3, 1999; the rule is our own). Persistent queues of other flows look the same.
 
 mod linux26;
 mod ns3;
@@ -42,7 +43,7 @@ use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Phase, Start, Window};
 use lightlag_core::{Duration, Instant};
 
-/// W is at least this while Vegas decides.
+/// The least W while Vegas decides.
 const LEAST_WINDOW: f64 = 2.0;
 /// Linux: a round with as many samples or fewer may have only delayed ACKs.
 const TOO_FEW_SAMPLES: u32 = 2;
@@ -50,7 +51,7 @@ const TOO_FEW_SAMPLES: u32 = 2;
 /// Parameters of [`Vegas`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Whose Vegas.
+    /// The source of the rules.
     pub variant: Variant,
     /// α in segments, 2.
     pub alpha: f64,
@@ -68,7 +69,7 @@ impl Default for Config {
     }
 }
 
-/// Whose Vegas.
+/// The source of the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
     /// Brakmo and Peterson, 1995.
@@ -98,19 +99,19 @@ pub struct Vegas {
     grows: bool,
     /// Rounds in a row with diff > β, and the smallest RTT in them.
     crowded: (f64, Duration),
-    /// Of `linux-2.6`: the offsets between which the last round's data lay, and W in whole segments when it began.
+    /// For `linux-2.6`: the offsets that bound the last round's data, and W in whole segments at its start.
     sent: (u64, u64),
     held: f64,
 }
 
 impl Vegas {
-    /// In slow start, at the initial window.
+    /// Vegas in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             config: config.clone(),
             window: Window::new(start),
             round: Round::default(),
-            // ns-2 times the 40 bytes of its first packet, as the handshake here.
+            // ns-2 measures the 40 bytes of its first packet, as the handshake does here.
             base: start.rtt.filter(|_| config.variant == Variant::Linux26).unwrap_or(Duration::MAX),
             grows: true,
             crowded: (0.0, Duration::MAX),
@@ -127,7 +128,7 @@ impl Vegas {
         self.config.variant == Variant::Original
     }
 
-    /// What a round takes with so much waiting.
+    /// The reduction by a round with this many segments in queues.
     fn step_down(&self, diff: f64) -> f64 {
         if self.config.variant != Variant::Scps {
             return 1.0;
@@ -135,7 +136,7 @@ impl Vegas {
         1.0 + (self.window.segments() / 2.0).min((diff - self.config.beta) / 2.0)
     }
 
-    /// What waits in queues, in segments, and base/RTT; nothing if the round had too few samples.
+    /// The segments in queues, and base/RTT; none if the round had too few samples.
     fn waiting(&self, round: &Samples) -> Option<(f64, f64)> {
         let rtt = if self.is_linux() { (round.count > TOO_FEW_SAMPLES).then_some(round.min)? } else { round.mean()? };
         let (excess, w) = (rtt.saturating_sub(self.base), self.window.segments());
@@ -169,7 +170,7 @@ impl Vegas {
     }
 
     fn end_slow_start_round(&mut self, diff: f64, ratio: f64) {
-        // Only a round in which W was held tells what W does.
+        // Only a round with a constant W shows the effect of W.
         let tells = !self.is_original() || !self.grows;
         self.grows = !self.grows;
         if !tells || diff <= self.config.gamma {
@@ -185,7 +186,7 @@ impl Vegas {
         self.window.leave_slow_start();
     }
 
-    /// Measures base again, if the rounds in which W fell are as many as the route may take.
+    /// Measures base again after enough rounds in which W fell.
     fn watch_route(&mut self, smallest: Duration) {
         self.crowded = (self.crowded.0 + 1.0, self.crowded.1.min(smallest));
         if self.config.rebase > 0.0 && self.crowded.0 >= self.config.rebase {

@@ -1,15 +1,15 @@
-//! Veno: Reno that takes a loss without a queue for an error of the link.
+//! Veno: a Reno that attributes a loss without a queue to an error of the link.
 //!
-//! Fu, Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE JSAC 21(2), 2003. As
+//! Fu, Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE JSAC 21(2), 2003. Like
 //! Vegas it estimates its segments in the queue, N = W·(1 − RTTmin/RTT); W in segments, β = 3 of them:
 //!
 //! - slow start, timeout: as NewReno;
 //! - avoidance, for each counted segment: W += 1/W if N < β, otherwise for every second one: 1/(2W) each;
 //! - loss, mark: ssthresh = 0.8·W if N < β, W/2 otherwise, of the window, not of FlightSize.
 //!
-//! RTTmin is the smallest sample of the connection. RTT is SRTT, as the paper is generally known (its text was not at
-//! hand), or the newest sample, as in Linux. Without a sample N is taken to be large. ns-3 starts to count its samples
-//! again with each ACK and so grows as NewReno nearly always: this does not.
+//! RTTmin is the smallest sample of the connection. RTT is SRTT, as the paper is generally known (its text was not
+//! available), or the newest sample, as in Linux. Without a sample N is assumed to be large. ns-3 restarts the count of
+//! its samples with each ACK and so nearly always grows like NewReno; this model does not.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -21,11 +21,11 @@ use lightlag_core::Duration;
 /// Parameters of [`Veno`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// β of the paper: from so many segments in the queue on the path is full, 3.
+    /// β of the paper: the number of segments in the queue from which the path is full, 3.
     pub backlog: f64,
     /// The fraction of the window that a loss without a queue keeps, 0.8.
     pub beta: f64,
-    /// Which RTT makes N.
+    /// The RTT that gives N.
     pub rtt_source: RttSource,
     /// Slow start.
     pub hystart: hystart::Config,
@@ -37,7 +37,7 @@ impl Default for Config {
     }
 }
 
-/// Which RTT makes N.
+/// The RTT that gives N.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttSource {
     /// SRTT (RFC 6298).
@@ -58,7 +58,7 @@ pub struct Veno {
 }
 
 impl Veno {
-    /// In slow start, at the initial window.
+    /// Veno in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             config: config.clone(),

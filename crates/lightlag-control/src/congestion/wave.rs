@@ -1,23 +1,25 @@
-//! TCP Wave: bursts of a constant size, of which the timer follows the bottleneck and the queue.
+//! TCP Wave: bursts of a constant size, whose timer follows the bottleneck and the queue.
 //!
 //! Abdelsalam, Luglio, Roseti, Zampognaro, "TCP Wave: a new reliable transport approach for future internet", Computer
-//! Networks 112, 2017. Rules and constants are those of the authors' public Linux module (2017), described in own words;
-//! the paper was not at hand. Bursts have 10 segments:
+//! Networks 112, 2017. Rules and constants are those of the authors' public Linux module (2017), described in our own
+//! words; the paper was not available. Bursts have 10 segments:
 //!
-//! - a round is the ACKs of one burst, if it had more than 3 segments: the RTT of its first ACK, and D, the time from its
-//!   first ACK to its last. Where that is zero, D is its last average, which goes half of the way to each D;
+//! - a round is the ACKs of one burst, if it had more than 3 segments. It gives the RTT of its first ACK, and D, the
+//!   time from its first ACK to its last. If that is zero, D is its last average, which moves half of the way to each
+//!   D;
 //! - a = (RTT − RTTmin)/RTT; A = a·A + (1 − a)·RTT, in the first round RTTmin; Δ = A − RTTmin;
 //! - tracking, Δ ≤ β = 150 ms: timer = D + Δ/2, within 1 ms and 500 ms;
-//! - adjustment, Δ > β: timer = 500 ms for the next ⌊A/D⌋ rounds, which change nothing; RTTmin begins anew, A = RTTmax;
-//! - losses leave again within the bursts, a loss changes nothing else.
+//! - adjustment, Δ > β: timer = 500 ms for the next ⌊A/D⌋ rounds, which change nothing; RTTmin is measured anew, A =
+//!   RTTmax;
+//! - lost data leaves again within the bursts; a loss changes nothing else.
 //!
-//! Ten segments have nine gaps: the rate of an empty queue is 10/9 of the bottleneck's, and the queue that this builds
-//! makes up for it: Δ = 2/μ where it is steady. On long paths the answer comes late and the queue swings.
-//! `dispersion = "scaled"` is what a later version of the module does: the time of ten gaps, 10/9·D.
+//! Ten segments have nine gaps, so the rate over an empty queue is 10/9 of the bottleneck's. The queue that this builds
+//! compensates for it: Δ = 2/μ in the steady state. On long paths the answer comes late and the queue swings.
+//! `dispersion = "scaled"` is the rule of a later version of the module: the time of ten gaps, 10/9·D.
 //!
-//! Ours: a burst that was cut short uses the average of D (as the later module), or what its own D says of ten segments;
-//! bursts are told apart by what is in flight, not by counting ACKs, which losses shift; a timeout begins again with
-//! 500 ms, where the module does nothing and Linux takes the window to one segment.
+//! Three rules are ours. A burst that was cut short uses the average of D (as in the later module), or its own D scaled
+//! to ten segments. Bursts are told apart by the bytes in flight, not by counting ACKs, which losses shift. A timeout
+//! restarts with 500 ms; the module has no rule, and Linux reduces the window to one segment.
 
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
@@ -30,13 +32,13 @@ use lightlag_core::{Duration, Instant};
 /// The shortest timer, in seconds.
 const SHORTEST: f64 = 0.001;
 
-/// What D is.
+/// The definition of D.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dispersion {
-    /// From the first ACK of a burst to the last.
+    /// The time from the first ACK of a burst to the last.
     #[default]
     Train,
-    /// As long as the bottleneck takes for the whole burst.
+    /// The time in which the bottleneck sends the whole burst.
     Scaled,
 }
 
@@ -50,13 +52,13 @@ impl Dispersion {
 pub struct Config {
     /// Segments of a burst.
     pub burst: f64,
-    /// Bursts up to this many segments are no round.
+    /// Bursts of at most this many segments do not make a round.
     pub min_burst: f64,
-    /// The timer of the begin and of adjustment, the longest one.
+    /// The timer at the start and of adjustment, which is the longest one.
     pub initial_timer: Duration,
-    /// β: the queueing delay from which on the rate is adjusted.
+    /// β: the queueing delay above which the rate is adjusted.
     pub beta: Duration,
-    /// What D is.
+    /// The definition of D.
     pub dispersion: Dispersion,
 }
 
@@ -77,18 +79,18 @@ pub struct Wave {
     config: Config,
     trains: Trains,
     timer: f64,
-    /// Since the last adjustment.
+    /// The smallest RTT since the last adjustment.
     min_rtt: Option<f64>,
     max_rtt: f64,
     /// A.
     average_rtt: Option<f64>,
     average_dispersion: Option<f64>,
-    /// Rounds that change nothing.
+    /// Rounds for which nothing changes.
     stable_for: f64,
 }
 
 impl Wave {
-    /// At the begin.
+    /// The state at the start.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             config: config.clone(),

@@ -1,19 +1,19 @@
-//! Westwood: after a loss, what the ACKs say the path carries.
+//! Westwood: after a loss, the window follows the rate at which ACKs return.
 //!
 //! Casetti, Gerla, Mascolo, Sanadidi, Wang, "TCP Westwood: end-to-end congestion control for wired/wireless networks",
 //! Wireless Networks 8(5), 2002. Growth as NewReno; W in segments, B in segments a second:
 //!
 //! - sample of an ACK: b = acknowledged/Δ, Δ since the ACK before it; acknowledged is 1 for a duplicate ACK, and for
 //!   a cumulative one the segments it covers less those that duplicates were counted for, at least 1;
-//! - filter (Tustin): B = ((2τ − Δ)·B + Δ·(b + last b))/(2τ + Δ), τ = 500 ms; a sample of zero every τ/2 in which no
-//!   ACK comes;
+//! - filter (Tustin): B = ((2τ − Δ)·B + Δ·(b + last b))/(2τ + Δ), τ = 500 ms; a sample of zero for every τ/2 without an
+//!   ACK;
 //! - loss, mark: ssthresh = B·RTTmin, W = min(W, ssthresh);
 //! - timeout: the same ssthresh, W = 1.
 //!
 //! B starts at zero. ACKs that arrive at the same instant make one sample. ns-2 and INET let an ACK count for at most
-//! two segments (`ack_limit`); INET filters with Δ = τ/10 whatever it is, and divides ssthresh by a number that grows
-//! with losses in slow start, which the paper does not have. The paper's counting and τ are those generally known; its
-//! text was not at hand.
+//! two segments (`ack_limit`). INET filters with a constant Δ = τ/10, and divides ssthresh by a number that grows with
+//! losses in slow start, which the paper does not have. The paper's counting and τ are those generally known; its text
+//! was not available.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -27,7 +27,7 @@ use lightlag_core::{Duration, Instant};
 pub struct Config {
     /// τ: the time constant of the filter, 500 ms.
     pub filter_time: Duration,
-    /// The most segments that an ACK counts for; 0 is no limit.
+    /// The most segments that an ACK counts for; 0 means no limit.
     pub ack_limit: f64,
     /// Slow start.
     pub hystart: hystart::Config,
@@ -39,12 +39,12 @@ impl Default for Config {
     }
 }
 
-/// Turns what ACKs acknowledge into a bandwidth.
+/// An estimator of bandwidth from ACKs.
 pub(super) trait Estimator: Send {
-    /// `acked` segments were acknowledged.
+    /// Takes in `acked` acknowledged segments.
     fn on_ack(&mut self, ack: &Ack, acked: f64);
 
-    /// Segments a second.
+    /// The bandwidth in segments a second.
     fn bandwidth(&mut self, now: Instant) -> f64;
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Westwood<E> {
 }
 
 impl<E: Estimator> Westwood<E> {
-    /// In slow start, at the initial window.
+    /// The algorithm in slow start, at the initial window.
     pub(super) fn new(estimator: E, ack_limit: f64, hystart: &hystart::Config, start: &Start) -> Self {
         Self {
             window: Window::new(start),
@@ -68,15 +68,15 @@ impl<E: Estimator> Westwood<E> {
     }
 }
 
-/// What an ACK acknowledges, in segments.
+/// The count of segments that an ACK acknowledges.
 pub(super) struct Count {
-    /// Segments that duplicate ACKs were counted for and no cumulative one has covered.
+    /// Segments counted for duplicate ACKs that no cumulative one has covered.
     accounted: f64,
     limit: f64,
 }
 
 impl Count {
-    /// An ACK counts for at most `limit` segments; 0 is no limit.
+    /// A count with at most `limit` segments for an ACK; 0 means no limit.
     pub(super) fn new(limit: f64) -> Self {
         Self { accounted: 0.0, limit }
     }
@@ -131,9 +131,9 @@ pub(super) struct Tustin {
     bandwidth: f64,
     last_sample: f64,
     last_ack: Option<Instant>,
-    /// Of the last sample, real or zero.
+    /// Time of the last sample, real or zero.
     filtered: Instant,
-    /// Acknowledged at the instant of `last_ack`, after its sample.
+    /// Segments acknowledged at the instant of `last_ack`, after its sample.
     waiting: f64,
 }
 
@@ -155,7 +155,7 @@ impl Tustin {
         self.last_sample = sample;
     }
 
-    /// A sample of zero for each τ/2 before `now`.
+    /// Adds a sample of zero for each τ/2 before `now`.
     fn be_silent_until(&mut self, now: Instant) {
         let half = Duration::from_secs_f64(self.tau / 2.0);
         while now.since(self.filtered) > half && (self.bandwidth > 1e-9 || self.last_sample > 0.0) {
@@ -163,7 +163,7 @@ impl Tustin {
             self.filtered += half;
         }
         if now.since(self.filtered) > half {
-            // Nothing is left to forget.
+            // The estimate has decayed to nothing.
             self.bandwidth = 0.0;
             self.filtered = now;
         }

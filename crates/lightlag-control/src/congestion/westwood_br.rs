@@ -1,19 +1,21 @@
-//! WestwoodBR: Westwood that tells errors from congestion, and repeats everything at once after an error.
+//! WestwoodBR: a Westwood that distinguishes errors from congestion, and repeats all outstanding data at once after an
+//! error.
 //!
-//! Yang, Wang, Sanadidi, Gerla, "TCP Westwood with bulk repeat" (TCPW-BR), about 2002. Established by its summaries are four
-//! mechanisms: a loss discrimination by the rate gap and by spikes of the RTT, bulk repeat (BR), a fixed retransmission
-//! timeout (FRTO) and an intelligent window adjustment (IWA). **Reconstructed** are their rules; the paper was not at
-//! hand. B is the bandwidth of [`westwood`](super::westwood), W the window in segments:
+//! Yang, Wang, Sanadidi, Gerla, "TCP Westwood with bulk repeat" (TCPW-BR), about 2002. Established by its summaries are
+//! four mechanisms: a loss discrimination by the rate gap and by spikes of the RTT, bulk repeat (BR), a fixed
+//! retransmission timeout (FRTO) and an intelligent window adjustment (IWA). **Reconstructed** are their rules; the
+//! paper was not available. B is the bandwidth of [`westwood`](super::westwood), W the window in segments:
 //!
-//! - a loss or timeout is an error if B·RTTmin ≥ θ·W, θ = 0.8 (the rate does not lag behind the window), and no spike is on;
-//! - spike (the scheme of Tobe and others, with the constants of Cen, Cosman, Voelker 2003): on from
-//!   RTTmin + (RTTmax − RTTmin)/2 on, off below RTTmin + (RTTmax − RTTmin)/3; none while RTTmax − RTTmin is below
+//! - a loss or timeout is an error if B·RTTmin ≥ θ·W, θ = 0.8 (the rate does not lag behind the window), outside a
+//!   spike;
+//! - a spike (the scheme of Tobe and others, with the constants of Cen, Cosman, Voelker 2003) starts at RTTmin +
+//!   (RTTmax − RTTmin)/2 and ends below RTTmin + (RTTmax − RTTmin)/3; there is none while RTTmax − RTTmin is below
 //!   `spike_floor` = 10 ms, because delayed ACKs alone move the RTT;
-//! - error: W and ssthresh stay (IWA), everything outstanding that is not SACKed leaves again at once (BR), and a timeout
+//! - error: W and ssthresh stay (IWA), all outstanding data that is not SACKed leaves again at once (BR), and a timeout
 //!   is not doubled (FRTO);
 //! - congestion, mark: as Westwood.
 //!
-//! Silence lowers B, so that timeouts without any ACK are congestion soon.
+//! Silence lowers B, so timeouts without any ACK soon count as congestion.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -28,13 +30,13 @@ use lightlag_core::Duration;
 pub struct Config {
     /// τ: the time constant of Westwood's filter.
     pub filter_time: Duration,
-    /// θ: the part of the window that the rate must fill in a loss by error.
+    /// θ: the part of the window that the rate must fill for a loss to be an error.
     pub rate_gap: f64,
-    /// The part of the RTT's range from which on a spike is on.
+    /// The part of the RTT's range at which a spike starts.
     pub spike_start: f64,
-    /// The part of the RTT's range below which it is off.
+    /// The part of the RTT's range below which it ends.
     pub spike_end: f64,
-    /// The least range of the RTT that has spikes.
+    /// The smallest range of the RTT in which spikes exist.
     pub spike_floor: Duration,
     /// Slow start.
     pub hystart: hystart::Config,
@@ -87,7 +89,7 @@ pub struct WestwoodBr {
 }
 
 impl WestwoodBr {
-    /// In slow start, at the initial window.
+    /// WestwoodBR in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             window: Window::new(start),
@@ -163,7 +165,7 @@ impl Algorithm for Config {
                  \"End-to-end differentiation of congestion and wireless losses\", IEEE/ACM ToN 11(5), 2003",
     };
 
-    // After an error the window holds while the loss is repaired.
+    // After an error the window stays constant while the loss is repaired.
     const NEEDS: Needs = Needs { bulk_repeat: true, own_recovery: true, ..Needs::NONE };
 
     fn settings() -> Vec<Setting<Self>> {

@@ -1,16 +1,16 @@
-//! Westwood+: Westwood with one sample a round trip, which ACKs that come in bunches do not disturb.
+//! Westwood+: Westwood with one sample per round trip, which bunched ACKs do not disturb.
 //!
 //! Grieco, Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control",
-//! ACM CCR 34(2), 2004. The window is that of [`westwood`](super::westwood), and what an ACK counts for, too:
+//! ACM CCR 34(2), 2004. The window and the count of ACKs are those of [`westwood`](super::westwood):
 //!
-//! - sample, once in SRTT: b = segments acknowledged since the last sample, over that time;
+//! - sample, once per SRTT: b = segments acknowledged since the last sample, over that time;
 //! - filter: B = 7/8·B + 1/8·b, from zero;
 //! - loss, mark: ssthresh = B·RTTmin, W = min(W, ssthresh); timeout: the same ssthresh, W = 1.
 //!
-//! `linux` is the estimate of tcp_westwood.c: the first sample is taken as it is, the others pass the filter twice, and
-//! a sample spans more than the newest RTT and 50 ms. `ns3` is that of ns-3: B = 0.9·B + 0.1·(b + last b)/2. The
-//! kernel reduces to that window when the recovery ends, half of it before, and takes RTTmin anew after a timeout; here
-//! the reaction is the paper's, and RTTmin the connection's.
+//! `linux` is the estimate of tcp_westwood.c: the first sample is used unfiltered, the others pass the filter twice,
+//! and a sample spans more than the newest RTT and 50 ms. `ns3` is that of ns-3: B = 0.9·B + 0.1·(b + last b)/2. The
+//! kernel reduces to that window when the recovery ends, and to half before, and measures RTTmin anew after a timeout.
+//! Here the reaction is the paper's, and RTTmin the connection's.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
@@ -19,25 +19,25 @@ use super::westwood::{Estimator, Westwood};
 use super::{Ack, CongestionControl, Start};
 use lightlag_core::{Duration, Instant};
 
-/// Linux: a sample spans at least this.
+/// Linux: the shortest span of a sample.
 const LEAST_SPAN: Duration = Duration::from_millis(50);
 
 /// Parameters of Westwood+.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// Whose filter.
+    /// The source of the filter.
     pub filter: Filter,
     /// Slow start.
     pub hystart: hystart::Config,
 }
 
-/// Whose filter.
+/// The source of the filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filter {
     /// 7/8 of the old value, once.
     #[default]
     Paper,
-    /// That twice, on samples of at least 50 ms.
+    /// The same twice, on samples of at least 50 ms.
     Linux,
     /// 9/10 of the old value, and the mean of two samples.
     Ns3,
@@ -49,7 +49,7 @@ struct Rounds {
     begin: Option<Instant>,
     acked: f64,
     bandwidth: f64,
-    /// What the filter has between sample and estimate: the value after one pass, or the last sample.
+    /// The intermediate value of the filter: after one pass, or the last sample.
     between: f64,
     is_first: bool,
 }

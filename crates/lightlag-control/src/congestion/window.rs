@@ -1,7 +1,7 @@
-//! The window that window-based algorithms share: how much is allowed, and where slow start ends.
+//! The window that window-based algorithms share, with its slow-start threshold.
 //!
-//! Both are kept in segments, with their fractions (RFC 5681 §3.1 allows either unit): the arithmetic is then
-//! that of the papers, and does not depend on the size of a segment.
+//! Both are kept in segments, including fractions (RFC 5681 §3.1 allows either unit). The arithmetic is then that of
+//! the papers, and does not depend on the size of a segment.
 
 use super::{Allowance, Cause, Congestion, Start};
 
@@ -10,7 +10,7 @@ use super::{Allowance, Cause, Congestion, Start};
 pub struct Window {
     segments: f64,
     threshold: f64,
-    /// The threshold at the begin.
+    /// The initial threshold.
     first: f64,
     segment_size: f64,
     /// Whether a reduction leaves whole segments.
@@ -20,8 +20,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// The initial window, with no threshold yet (RFC 5681 §3.1: arbitrarily high), or with the one that is set, or with what
-    /// the route holds, where that is known: slow start need not find it by a loss.
+    /// The initial window. The threshold is infinite (RFC 5681 §3.1: arbitrarily high), or the configured one, or the
+    /// capacity of a known route: slow start need not find that by a loss.
     pub fn new(start: &Start) -> Self {
         let segment_size = start.segment_size as f64;
         let first = start.pipe.map_or(f64::INFINITY, |bytes| (bytes as f64 / segment_size).max(2.0));
@@ -41,12 +41,12 @@ impl Window {
         self.segments
     }
 
-    /// The slow-start threshold in segments, infinite before the first congestion of a route of which nothing is known.
+    /// The slow-start threshold in segments, infinite before the first congestion on an unknown route.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Whether nothing has moved the threshold yet.
+    /// Whether the threshold has never moved.
     pub fn is_first(&self) -> bool {
         self.threshold == self.first
     }
@@ -76,8 +76,8 @@ impl Window {
         self.segments = self.segments.min(segments);
     }
 
-    /// Adds `each` for every one of `acked` segments, up to the threshold, and returns how many of `acked`
-    /// are left for congestion avoidance.
+    /// Adds `each` for every one of `acked` segments, up to the threshold. Returns the number of `acked` segments left
+    /// for congestion avoidance.
     pub fn slow_start(&mut self, acked: f64, each: f64) -> f64 {
         let room = self.threshold - self.segments;
         if room <= 0.0 {
@@ -92,12 +92,12 @@ impl Window {
         (growth - room) / each
     }
 
-    /// Lets slow start end at `segments`, if it would end later.
+    /// Makes slow start end at `segments`, if it would end later.
     pub fn limit_slow_start(&mut self, segments: f64) {
         self.threshold = self.threshold.min(segments);
     }
 
-    /// Lets slow start go on up to `segments`, if it would end before.
+    /// Lets slow start continue up to `segments`, if it would end before.
     pub fn raise_threshold(&mut self, segments: f64) {
         self.threshold = self.threshold.max(segments);
     }
@@ -107,9 +107,9 @@ impl Window {
         self.threshold = self.segments;
     }
 
-    /// The reaction to congestion, given the new threshold in segments, which stays at least 2 (RFC 5681 §3.1
-    /// equation 4, §3.2): the window follows it after a loss, and is one segment after a timeout. A timeout for
-    /// the same data leaves the threshold alone. A mark costs what a loss costs (RFC 3168 §6.1.2).
+    /// Reacts to congestion with a new threshold in segments, which is at least 2 (RFC 5681 §3.1 equation 4, §3.2). The
+    /// window equals it after a loss, and is one segment after a timeout. A timeout for the same data leaves the
+    /// threshold alone. A mark costs as much as a loss (RFC 3168 §6.1.2).
     pub fn react(&mut self, event: &Congestion, threshold: f64) {
         if event.cause != Cause::RepeatedTimeout {
             self.before = (self.segments, self.threshold);
@@ -118,19 +118,19 @@ impl Window {
         self.segments = if matches!(event.cause, Cause::Loss | Cause::Mark) { self.threshold } else { 1.0 };
     }
 
-    /// A loss that changes nothing: there is nothing to give back after it.
+    /// Notes a loss without a reaction, so that an undo has no effect.
     pub fn keep(&mut self) {
         self.before = (self.segments, self.threshold);
     }
 
-    /// Takes the last reaction back: the window and the threshold are at least what they were before it.
+    /// Undoes the last reaction: the window and the threshold return to their values before it, or more.
     pub fn undo(&mut self) {
         self.segments = self.segments.max(self.before.0);
         self.threshold = self.threshold.max(self.before.1);
     }
 
-    /// Begins again after an idle time: with at most `window` bytes, and slow start up to at least `threshold`
-    /// bytes (RFC 5681 §4.1, RFC 2861 §3, RFC 7661 §4.4).
+    /// Restarts after an idle time: with at most `window` bytes, and slow start up to at least `threshold` bytes (RFC
+    /// 5681 §4.1, RFC 2861 §3, RFC 7661 §4.4).
     pub fn restart(&mut self, window: u64, threshold: u64) {
         self.segments = self.segments.min(self.in_segments(window)).max(1.0);
         self.threshold = self.threshold.max(self.in_segments(threshold));
@@ -141,13 +141,13 @@ impl Window {
         (self.segments.max(1.0) * self.segment_size + 0.5) as u64
     }
 
-    /// The threshold in bytes; [`u64::MAX`] while there is none.
+    /// The threshold in bytes; [`u64::MAX`] without one.
     pub fn threshold_bytes(&self) -> u64 {
         (self.threshold * self.segment_size + 0.5) as u64
     }
 }
 
-/// An algorithm that has a [`Window`]: what may be in flight is written once, for all of them.
+/// An algorithm with a [`Window`]: the answers about the flight are written once for all of them.
 pub trait WindowBased {
     /// Its window.
     fn shared(&self) -> &Window;
@@ -174,7 +174,7 @@ impl<T: WindowBased> Allowance for T {
     }
 }
 
-/// The field `window` is the window of this algorithm.
+/// Implements [`Allowance`](crate::congestion::Allowance) by the field `window`.
 macro_rules! window_based {
     ($algorithm:ident $(<$parameter:ident: $bound:path>)?) => {
         impl $(<$parameter: $bound>)? $crate::congestion::WindowBased for $algorithm $(<$parameter>)? {

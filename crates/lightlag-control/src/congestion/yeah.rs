@@ -1,17 +1,17 @@
-//! YeAH: Scalable's growth while the queue is short, Reno's while it is not, and a drain before it is lost.
+//! YeAH: Scalable's growth while the queue is short, Reno's otherwise, and draining of the queue before it overflows.
 //!
 //! Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another highspeed TCP", PFLDnet 2007. The rules and constants are
-//! those of tcp_yeah.c, which one of the authors wrote. Once a round, of at least three samples, with base the
-//! smallest RTT of the connection and RTT that of the round:
+//! those of tcp_yeah.c, which one of the authors wrote. Once a round, of at least three samples, with base the smallest
+//! RTT of the connection and RTT that of the round:
 //!
-//! - Q = W·(RTT − base)/RTT is what waits, L = (RTT − base)/base how much that slows the path;
-//! - fast mode where Q ≤ Qmax = 80 and L ≤ 1/φ = 1/8: each counted segment adds 1/min(W, 100);
-//! - slow mode elsewhere: each adds 1/W. Where Q > Qmax the window gives the queue back:
-//!   W −= min(Q/γ, W/2^ε), but not below Wreno, and ssthresh = W (γ = 1, ε = 1);
-//! - Wreno is what Reno would have: W/2 with the first slow round, then 1 more with each; after ζ = 50 fast rounds
-//!   it is forgotten, that is 2.
+//! - Q = W·(RTT − base)/RTT is the number of segments in queues, L = (RTT − base)/base their effect on the RTT;
+//! - fast mode if Q ≤ Qmax = 80 and L ≤ 1/φ = 1/8: each counted segment adds 1/min(W, 100);
+//! - slow mode otherwise: each adds 1/W. If Q > Qmax the window gives the queue back: W −= min(Q/γ, W/2^ε), but not
+//!   below Wreno, and ssthresh = W (γ = 1, ε = 1);
+//! - Wreno is the window that Reno would have: W/2 at the first slow round, plus 1 with each; after ζ = 50 fast rounds
+//!   it is reset to 2.
 //!
-//! A loss takes max(min(Q, W/2), W/8), or W/2 after ρ = 16 slow rounds in a row, when somebody else fills the queue;
+//! A loss removes max(min(Q, W/2), W/8), or W/2 after ρ = 16 slow rounds in a row, when other flows fill the queue;
 //! Wreno is halved. W is FlightSize there (RFC 5681 equation 4). A timeout has the same ssthresh.
 
 use super::hystart;
@@ -24,9 +24,9 @@ use lightlag_core::{Duration, Instant};
 
 /// A round with as many samples or fewer may have only delayed ACKs.
 const TOO_FEW_SAMPLES: u32 = 2;
-/// What Reno's window is when nobody knows.
+/// Reno's window while it is unknown.
 const LEAST_WINDOW: f64 = 2.0;
-/// Scalable's gain: a segment for every so many, 1/0.01.
+/// Scalable's gain: one segment for this many, 1/0.01.
 const SCALABLE_COUNT: f64 = 100.0;
 
 /// Parameters of [`Yeah`].
@@ -40,13 +40,13 @@ pub struct Config {
     pub gamma: f64,
     /// ε, 1.
     pub epsilon: f64,
-    /// The power of two that is the least part of the window a loss takes, 3.
+    /// The power of two whose inverse is the smallest reduction at a loss, 3.
     pub delta: f64,
     /// ρ in rounds, 16.
     pub rho: f64,
     /// ζ in rounds, 50.
     pub zeta: f64,
-    /// Slow start's early end, off by default.
+    /// An early end of slow start, off by default.
     pub hystart: hystart::Config,
 }
 
@@ -65,7 +65,7 @@ impl Default for Config {
     }
 }
 
-/// Rounds, as they change a loss's price and the least window.
+/// The rounds on which the price of a loss and the least window depend.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Memory {
     /// Slow rounds in a row.
@@ -85,12 +85,12 @@ pub struct Yeah {
     /// Q of the last round.
     queue: f64,
     memory: Memory,
-    /// That before the last reaction.
+    /// The memory before the last reaction.
     before: Memory,
 }
 
 impl Yeah {
-    /// In slow start, at the initial window.
+    /// YeAH in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         let memory = Memory { slow: 0.0, fast: 0.0, reno: LEAST_WINDOW };
         Self {
@@ -137,7 +137,7 @@ impl Yeah {
         self.window.leave_slow_start();
     }
 
-    /// What a loss takes from `flight` segments.
+    /// The segments that a loss removes from `flight`.
     fn price(&self, flight: f64) -> f64 {
         let half = (flight / 2.0).max(2.0);
         if self.memory.slow >= self.config.rho {

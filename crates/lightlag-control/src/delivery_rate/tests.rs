@@ -10,7 +10,7 @@ fn at(ms: u64) -> Instant {
 
 const RTT: Duration = Duration::from_millis(100);
 
-/// A sender on a path of 100 ms: its segments by number, its pipe.
+/// A sender on a path of 100 ms: its segments by number, and its pipe.
 struct Flow {
     sampler: RateSampler,
     next: u64,
@@ -30,7 +30,7 @@ impl Flow {
         sent
     }
 
-    /// An ACK for these segments; everything below `first` is then acknowledged.
+    /// An ACK for these segments, after which all below `first` are acknowledged.
     fn ack(&mut self, ms: u64, segments: impl IntoIterator<Item = u64>, first: u64) -> RateSample {
         for number in segments {
             self.sampler.delivered(at(ms), number, SIZE);
@@ -78,7 +78,7 @@ fn the_first_segment_after_idle_starts_the_interval() {
 
 #[test]
 fn compressed_acks_are_measured_by_the_time_to_send() {
-    // Sent over 90 ms, acknowledged at once, by one ACK: 10 segments in 100 ms, not in nothing.
+    // Sent over 90 ms and acknowledged by a single ACK: 10 segments in 100 ms, not in no time.
     let mut flow = Flow::new();
     (0..10).for_each(|n| {
         flow.send(10 * n);
@@ -88,7 +88,7 @@ fn compressed_acks_are_measured_by_the_time_to_send() {
         flow.send(10 * n);
     });
     flow.ack(200, 1..10, 10);
-    // The ACKs of the second ten arrive together at 290 ms: their sending took 190 ms from the first's on.
+    // The ACKs of the second ten arrive together at 290 ms: sending took 190 ms from the first departure.
     let sample = flow.ack(290, 10..20, 20);
     assert_eq!(sample.interval, Duration::from_millis(190), "from 0 to 190 ms on the sending side");
     assert_eq!(sample.delivered, 19 * SIZE);
@@ -116,7 +116,7 @@ fn the_newest_segment_of_an_ack_gives_the_sample() {
     for n in 1..5 {
         flow.send(100 + 5 * n);
     }
-    // Whatever the order in which the scoreboard reports them.
+    // The order in which the scoreboard reports them does not matter.
     let sample = flow.ack(220, [4, 1, 3, 2], 5);
     assert_eq!(sample.tx_in_flight, 4 * SIZE);
     assert_eq!(sample.delivered, 4 * SIZE);
@@ -133,7 +133,7 @@ fn segments_of_one_instant_are_ordered_by_their_number() {
 
 #[test]
 fn an_interval_below_the_smallest_rtt_is_no_sample() {
-    // Taken for lost and sent again at 150 and 165 ms; the ACKs of the first copies arrive at 160 and 170 ms.
+    // Taken as lost and sent again at 150 and 165 ms; the ACKs of the first copies arrive at 160 and 170 ms.
     let mut flow = Flow::new();
     (0..3).for_each(|_| {
         flow.send(0);
@@ -151,7 +151,8 @@ fn an_interval_below_the_smallest_rtt_is_no_sample() {
 
 #[test]
 fn a_timeout_does_not_begin_the_measurement_anew() {
-    // Delivered at 100 ms; a timeout at 300 ms takes all the rest for lost, and the ACK of its repair acknowledges that, too.
+    // Delivered at 100 ms; a timeout at 300 ms takes all the rest as lost, and the ACK of its repair acknowledges that,
+    // too.
     let mut flow = Flow::new();
     (0..10).for_each(|_| {
         flow.send(0);
@@ -164,7 +165,7 @@ fn a_timeout_does_not_begin_the_measurement_anew() {
     flow.pipe = 9 * SIZE;
     let sample = flow.ack(400, 1..10, 10);
     assert_eq!((sample.delivered, sample.interval), (9 * SIZE, Duration::from_millis(300)));
-    // With nothing outstanding, the next one begins anew.
+    // With nothing outstanding, the next segment starts anew.
     flow.send(500);
     assert_eq!(flow.ack(600, [10], 11).interval, RTT);
 }
@@ -199,7 +200,7 @@ fn a_gap_in_the_supply_marks_samples_for_a_round_trip() {
     assert!(!flow.sampler.is_application_limited());
     flow.sampler.check_application_limited(&supply);
     assert!(flow.sampler.is_application_limited());
-    // Sent before the gap: no. After it: yes, until the four in flight then and one more are delivered.
+    // Sent before the gap: not limited. After it: limited, until the four in flight then and one more are delivered.
     let sent = flow.send(50);
     assert!(!sent.app_limited, "data was in flight");
     assert!(!flow.ack(100, 0..4, 4).app_limited);

@@ -1,47 +1,47 @@
-//! A policer behind heavy losses, as Linux's tcp_bbr.c looks for one.
+//! Detection of a policer behind heavy losses, as in Linux's tcp_bbr.c.
 //!
-//! A token bucket lets bursts pass, so that the largest delivery rate is far above what it lets pass for long. From a
-//! loss on, intervals of 4 to 16 rounds that end with a loss are measured. Where a fifth of an interval (50/256 of
-//! what it delivered) was lost, and two intervals in a row had the same rate, within 1/8 or 500 B/s, their mean is
-//! taken for the policer's rate: it replaces the bandwidth, and PROBE_BW does not probe, for 48 rounds.
+//! A token bucket lets bursts pass, so the largest delivery rate is far above the rate that it sustains. From a loss
+//! on, intervals of 4 to 16 rounds that end with a loss are measured. If a fifth of an interval (50/256 of its
+//! delivered bytes) was lost, and two successive intervals had the same rate, within 1/8 or 500 B/s, their mean is
+//! taken as the policer's rate. For 48 rounds it replaces the bandwidth, and PROBE_BW does not probe.
 
 use lightlag_core::Instant;
 
 const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
-/// Of the bytes delivered, so many must have been lost.
+/// The share of delivered bytes whose loss shows a policer.
 const LOSS: f64 = 50.0 / 256.0;
-/// Two rates are the same if they differ by so much of one, or by so many bytes a second.
+/// Two rates are the same if they differ by no more than this ratio, or by this many bytes a second.
 const SAME_RATIO: f64 = 1.0 / 8.0;
 const SAME_RATE: f64 = 500.0;
-/// Rounds of PROBE_BW that the rate holds.
+/// Rounds of PROBE_BW for which the rate is kept.
 const HELD: u32 = 48;
 
-/// The news of an ACK, or of a timeout.
+/// The facts from an ACK or a timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct News {
-    /// When the last bytes were delivered.
+    /// Time at which the last bytes were delivered.
     pub at: Instant,
     /// Bytes delivered so far.
     pub delivered: u64,
     /// Bytes lost so far.
     pub lost: u64,
-    /// Whether some of them just now.
+    /// Whether some were lost just now.
     pub newly_lost: bool,
     /// Whether it starts a round.
     pub round: bool,
-    /// Whether its sample says nothing of the path.
+    /// Whether its sample tells nothing about the path.
     pub limited: bool,
     /// Whether the state is PROBE_BW.
     pub probing: bool,
 }
 
-/// What came of it.
+/// The result of an observation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Finding {
     /// Nothing new.
     None,
-    /// The policer's rate held long enough; the path is to be probed again.
+    /// The policer's rate was kept long enough; the path is to be probed again.
     Forgotten,
 }
 
@@ -54,7 +54,7 @@ pub struct Policer {
     /// The rate of the last interval, or of the policer, in bytes a second; 0 before the first.
     rate: f64,
     rounds: u32,
-    /// Where the interval began.
+    /// Start of the interval.
     began: Instant,
     delivered: u64,
     lost: u64,
@@ -66,7 +66,7 @@ impl Policer {
         self.in_use.then_some(self.rate)
     }
 
-    /// Takes an ACK or a timeout.
+    /// Takes in an ACK or a timeout.
     pub fn watch(&mut self, news: &News) -> Finding {
         if self.in_use {
             self.rounds += u32::from(news.probing && news.round);
@@ -103,7 +103,7 @@ impl Policer {
         (self.began, self.delivered, self.lost, self.rounds) = (news.at, news.delivered, news.lost, 0);
     }
 
-    /// An interval may end here: it does if enough was lost.
+    /// Ends the interval if enough was lost.
     fn end(&mut self, news: &News) {
         let (delivered, lost) = ((news.delivered - self.delivered) as f64, (news.lost - self.lost) as f64);
         let seconds = news.at.since(self.began).as_secs_f64();

@@ -1,4 +1,4 @@
-//! Version 1 on a path of its own: 1000 segments/s and 100 ms where nothing else is said.
+//! Version 1 on a path of its own: 1000 segments/s and 100 ms by default.
 
 use super::super::tests::link::{Conditions, Link};
 use super::super::tests::{SEGMENT, assert_within, start};
@@ -15,7 +15,7 @@ fn path() -> Conditions {
     Conditions::new(RATE, RTT)
 }
 
-/// The states in the order in which they came, and when.
+/// The states in order, with their times.
 fn states(link: &mut Link<Bbr>, seconds: f64) -> Vec<(f64, State)> {
     let mut seen = Vec::new();
     link.run_until(seconds, |link| {
@@ -37,7 +37,7 @@ fn startup_ends_when_the_path_is_full_and_knows_its_bandwidth() {
     });
     let (at, bandwidth) = at_end.expect("startup ended");
     assert_within("bandwidth", bandwidth, RATE, 0.02);
-    // From 10 to 200 segments in five doublings of a round or so, and three rounds without growth.
+    // From 10 to 200 segments in five doublings of about a round, and three rounds without growth.
     assert!(at.as_secs_f64() < 2.0, "{at:?}");
 }
 
@@ -185,7 +185,7 @@ fn application_limited_samples_never_lower_the_bandwidth() {
     let mut link = link(path());
     link.run_until(3.0, |_| {});
     link.write_at(0.1 * RATE);
-    // What was in flight brings its own samples first.
+    // The data in flight brings its own samples first.
     link.run_until(3.5, |_| {});
     let bandwidth = link.algorithm.bandwidth();
     link.run_until(9.0, |link| assert!(link.algorithm.bandwidth() >= bandwidth));
@@ -248,10 +248,10 @@ fn a_recovery_that_follows_another_at_once_goes_on() {
     bbr.on_recovered(now);
     bbr.on_congestion(&loss);
     assert_eq!((bbr.phase, bbr.conserve, bbr.window), (Phase::Recovery, false, segments(50)));
-    // A timer that begins one later begins a new one.
+    // A timer that starts one later starts a new one.
     bbr.on_recovered(now);
     bbr.on_congestion(&Congestion { now: now + Duration::from_millis(1), ..loss });
-    // What the last ACK delivered is added to the window of before.
+    // The bytes that the last ACK delivered are added to the earlier window.
     assert_eq!((bbr.phase, bbr.window), (Phase::Open, segments(101)));
 }
 
@@ -307,7 +307,7 @@ fn timeouts_end_intervals_of_the_search_for_a_policer() {
     link.run_until(5.0, |_| {});
     let timeout = Congestion { now: link.now, ..super::super::tests::congestion(Cause::Timeout, 100.0) };
     let bbr = &mut link.algorithm;
-    // Twice four timeouts with the same share delivered and lost in between, and never an ACK.
+    // Two times four timeouts with the same share delivered and lost in between, and never an ACK.
     for _ in 0..2 * 4 {
         assert!(bbr.policer.rate().is_none());
         bbr.delivered += SEGMENT;
@@ -342,7 +342,7 @@ fn an_ack_without_a_sample_moves_the_state_but_no_round() {
         bbr.on_ack(&Ack { rate, rtt: None, newly_delivered: SEGMENT, ..ack });
         assert_eq!((bbr.rounds.count, bbr.rounds.started, bbr.bandwidth()), (rounds, false, bandwidth));
         assert_eq!(bbr.delivered, delivered + acks * SEGMENT);
-        // The loss ends the phase that probes, and the empty path the one that drains.
+        // The loss ends the phase that probes, and the empty path ends the one that drains.
         assert_eq!(bbr.state, State::ProbeBw(acks as usize));
     }
 }

@@ -1,4 +1,4 @@
-//! The pacing rate and the window that follow from model and state (draft-ietf-ccwg-bbr §5.6).
+//! The pacing rate and the window, computed from model and state (draft-ietf-ccwg-bbr §5.6).
 
 use super::states::State;
 use super::{Bbr3, LEAST, PACED, PROBE_RTT_WINDOW_GAIN, STARTUP_PACING_GAIN};
@@ -11,7 +11,7 @@ impl Bbr3 {
         self.rate = STARTUP_PACING_GAIN * self.initial_window / rtt.as_secs_f64().max(1e-9);
     }
 
-    /// SetPacingRateWithGain: it only rises until the path was full once.
+    /// SetPacingRateWithGain: the rate only rises until the path was full once.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * PACED * self.bw;
         if self.full_bw_reached || rate > self.rate {
@@ -55,7 +55,7 @@ impl Bbr3 {
         self.bdp_multiple(self.bw, PROBE_RTT_WINDOW_GAIN).max(LEAST * self.segment)
     }
 
-    /// SaveCwnd: the last window that neither a recovery nor ProbeRTT had made small.
+    /// SaveCwnd: the last window that neither a recovery nor ProbeRTT had reduced.
     pub(super) fn save_window(&mut self) {
         let whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
         self.prior_window = if whole { self.window } else { self.prior_window.max(self.window) };

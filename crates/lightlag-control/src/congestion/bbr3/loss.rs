@@ -1,14 +1,14 @@
-//! What losses change (draft-ietf-ccwg-bbr §5.5.10, §5.5.11): while it probes, how much may be in flight for long;
-//! between probes, how much for now. And how that is taken back where there was no loss.
+//! The effects of losses (draft-ietf-ccwg-bbr §5.5.10, §5.5.11). During a probe they set the long-term bound of the
+//! flight, and between probes the short-term bound. A spurious loss is undone.
 
 use super::states::State;
 use super::{Bbr3, Evidence, Lost};
 use crate::congestion::Phase;
 
-/// BBRStartupFullLossCnt: so many ranges lost in a round end Startup.
+/// BBRStartupFullLossCnt: number of lost ranges in a round that ends Startup.
 const STARTUP_RANGES: u32 = 6;
 
-/// What was there before an episode of losses.
+/// The state before an episode of losses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     /// Whether it was saved in this episode.
@@ -52,7 +52,7 @@ impl Bbr3 {
         self.is_loss_in_round = true;
     }
 
-    /// A mark counts as a loss, and as too many where it probes.
+    /// A mark counts as a loss, and during a probe as too many.
     pub(super) fn note_mark(&mut self) {
         self.note_loss();
         self.loss_round_due = false;
@@ -67,7 +67,7 @@ impl Bbr3 {
         evidence.lost > evidence.tx_in_flight * self.config.loss_threshold
     }
 
-    /// InflightAtLoss: at which flight, within this segment, the losses passed the threshold.
+    /// InflightAtLoss: the flight, within this segment, at which the losses exceeded the threshold.
     fn inflight_at_loss(&self, evidence: &Evidence, size: f64) -> f64 {
         let threshold = self.config.loss_threshold;
         let (inflight, lost) = (evidence.tx_in_flight - size, evidence.lost - size);
@@ -90,7 +90,7 @@ impl Bbr3 {
     }
 
     /// Whether the losses of the round that ends now are too many for Startup: a full round in recovery, above the
-    /// threshold, of many ranges (§5.3.1.3).
+    /// threshold, with many ranges (§5.3.1.3).
     pub(super) fn is_startup_loss_too_high(&self) -> bool {
         self.state == State::Startup
             && self.phase == Phase::Recovery
@@ -99,7 +99,7 @@ impl Bbr3 {
             && self.is_inflight_too_high(&self.evidence)
     }
 
-    /// Leaves Startup for losses (CheckStartupHighLoss).
+    /// Leaves Startup because of losses (CheckStartupHighLoss).
     pub(super) fn end_startup_for_loss(&mut self) {
         self.undo.state = Some(State::Startup);
         self.full_bw_now = true;

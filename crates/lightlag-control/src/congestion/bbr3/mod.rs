@@ -1,9 +1,9 @@
-//! BBR, version 3: version 1's model, with bounds that losses set.
+//! BBR, version 3: the model of version 1, with bounds from losses.
 //!
-//! draft-ietf-ccwg-bbr, the working copy of August 2026, whose names the code keeps where it can. The model of the
-//! path (`model`) has a long-term part, max_bw and inflight_longterm, and a short-term one, bw_shortterm and
-//! inflight_shortterm; both shrink with losses (`loss`). The states (`states`) decide on the gains and on which
-//! bounds apply, and `control` turns all into a pacing rate and a window:
+//! draft-ietf-ccwg-bbr, the working copy of August 2026; the code keeps its names where possible. The model of the path
+//! (`model`) has a long-term part, max_bw and inflight_longterm, and a short-term one, bw_shortterm and
+//! inflight_shortterm. Losses shrink both (`loss`). The states (`states`) select the gains and the bounds that apply,
+//! and `control` computes the pacing rate and the window:
 //!
 //! | state | pacing gain | window gain | bandwidth at most | flight at most |
 //! |---|---|---|---|---|
@@ -15,15 +15,15 @@
 //! | ProbeBW UP | 1.25 | 2.25 | - | inflight_longterm |
 //! | ProbeRTT | 1 | 0.5 | bw_shortterm | 0.85 inflight_longterm, inflight_shortterm |
 //!
-//! Where the draft leaves something open or contradicts itself:
+//! Decisions where the draft is open or contradicts itself:
 //! - Drain: its table bounds the flight by inflight_longterm, its BoundCwndForModel does not. Here it does not.
-//! - The ranges lost in a round of Startup are counted as ACKs, or timers, that mark a loss, one range each (as Linux).
-//! - Every connection is taken to have SACK.
-//! - A congestion mark, for which it names no reaction, is a loss in its round, and ends a probe as losses above the
-//!   threshold do.
-//! - The state to return to after a spurious episode is saved at its first loss, not again in later rounds or when
-//!   recovery begins: that would forget the transition which a loss caused.
-//! - The flight that a cautious probe compares with inflight_longterm is that before the ACK, as in Linux.
+//! - The lost ranges in a round of Startup are counted as ACKs, or timers, that mark a loss, one range each (as Linux).
+//! - Every connection is assumed to have SACK.
+//! - The draft names no reaction to a congestion mark. Here a mark is a loss in its round, and ends a probe like losses
+//!   above the threshold.
+//! - The state to return to after a spurious episode is saved at its first loss, not again in later rounds or at the
+//!   start of recovery: that would lose the transition caused by a loss.
+//! - A cautious probe compares the flight before the ACK with inflight_longterm, as in Linux.
 
 use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
@@ -41,7 +41,7 @@ mod loss;
 mod model;
 mod states;
 
-/// 4 ln 2: the smallest gain with which the rate doubles each round.
+/// 4 ln 2: the smallest gain that doubles the rate each round.
 const STARTUP_PACING_GAIN: f64 = 2.77;
 const DRAIN_PACING_GAIN: f64 = 0.5;
 const DEFAULT_WINDOW_GAIN: f64 = 2.0;
@@ -85,7 +85,7 @@ impl Default for Config {
     }
 }
 
-/// What an ACK, or a lost segment, says about the losses at a flight: the draft's RS.
+/// The losses at a flight, according to an ACK or a lost segment: the draft's RS.
 #[derive(Clone, Copy, Debug, Default)]
 struct Evidence {
     /// Bytes lost since the segment left.
@@ -126,7 +126,7 @@ pub struct Bbr3 {
 
     drain_start_round: u64,
     ack_phase: AckPhase,
-    /// Whether what is acknowledged now left while it probed for bandwidth.
+    /// Whether the data acknowledged now left while it probed for bandwidth.
     is_bw_probe_sample: bool,
     prev_probe_too_high: bool,
     prev_probe_precautionary: bool,
@@ -148,9 +148,9 @@ pub struct Bbr3 {
     is_loss_in_round: bool,
     loss_round_delivered: u64,
     loss_round_start: bool,
-    /// Whether a loss of the ACK under way began the loss round: it then begins with what that ACK delivers.
+    /// Whether a loss of the current ACK started the loss round, which then starts with the data delivered by that ACK.
     loss_round_due: bool,
-    /// Lost ranges in the loss round, and whether the last one is of the ACK under way.
+    /// Lost ranges in the loss round, and whether the last one belongs to the current ACK.
     loss_ranges: u32,
     range_open: bool,
     /// Whether the losses of the round that ended are too many for Startup.
@@ -159,7 +159,7 @@ pub struct Bbr3 {
     phase: Phase,
     evidence: Evidence,
 
-    /// Bytes in flight, as far as it was told.
+    /// Bytes in flight, as last reported.
     inflight: f64,
     window: f64,
     prior_window: f64,
@@ -168,7 +168,7 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    /// In Startup, at the initial window.
+    /// BBR in Startup, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         let segment = start.segment_size as f64;
         let initial_window = start.initial_window as f64 * segment;
@@ -236,7 +236,7 @@ impl Bbr3 {
         bbr
     }
 
-    /// The clocks begin with the first event, of which [`Start`] knows nothing.
+    /// Starts the clocks at the first event, whose time [`Start`] does not contain.
     fn begin(&mut self, now: Instant) {
         self.now = now;
         if !self.begun {
@@ -269,7 +269,8 @@ impl Allowance for Bbr3 {
         (self.window.max(self.segment) + 0.5) as u64
     }
 
-    /// There is none; below the least window once Startup is over, so that nothing takes it for slow start.
+    /// BBR has no threshold. It reports one below the least window after Startup, so that no one takes it for slow
+    /// start.
     fn ssthresh(&self) -> u64 {
         if self.full_bw_reached { (LEAST * self.segment) as u64 } else { u64::MAX }
     }

@@ -1,12 +1,12 @@
-//! What it knows of the path (draft-ietf-ccwg-bbr §5.5): bandwidth, round-trip time, aggregation, and the signals of
-//! the last round.
+//! The model of the path (draft-ietf-ccwg-bbr §5.5): bandwidth, round-trip time, aggregation, and the signals of the
+//! last round.
 
 use super::states::State;
 use super::{AGGREGATION_ROUNDS, Ack, BANDWIDTH_CYCLES, Bbr3, LEAST, RateSample};
 use lightlag_core::Duration;
 
 impl Bbr3 {
-    /// UpdateLatestDeliverySignals: near the start of an ACK.
+    /// UpdateLatestDeliverySignals, near the start of an ACK.
     pub(super) fn update_latest_delivery_signals(&mut self, sample: &RateSample, rate: f64) {
         self.bw_latest = self.bw_latest.max(rate);
         self.inflight_latest = self.inflight_latest.max(sample.delivered as f64);
@@ -16,7 +16,7 @@ impl Bbr3 {
         }
     }
 
-    /// AdvanceLatestDeliverySignals: near its end.
+    /// AdvanceLatestDeliverySignals, near the end of an ACK.
     pub(super) fn advance_latest_delivery_signals(&mut self, sample: &RateSample, rate: f64) {
         if self.loss_round_start {
             self.bw_latest = rate;
@@ -32,7 +32,7 @@ impl Bbr3 {
         self.inflight_latest = 0.0;
     }
 
-    /// UpdateCongestionSignals, and the rounds and max_bw that go first.
+    /// UpdateCongestionSignals, after updating the rounds and max_bw.
     pub(super) fn update_congestion_signals(&mut self, sample: &RateSample, rate: f64, limited: bool) {
         if self.rounds.advance(sample) {
             self.rounds_since_probe_up += 1;
@@ -45,7 +45,7 @@ impl Bbr3 {
         }
     }
 
-    /// Once a round: the bounds follow what was delivered in it, if anything was lost.
+    /// Once a round: lowers the bounds to the delivered data if there were losses.
     fn adapt_lower_bounds(&mut self) {
         if self.is_loss_in_round && !self.is_probing_bw() {
             if self.bw_shortterm == f64::INFINITY {
@@ -83,7 +83,7 @@ impl Bbr3 {
     }
 
     /// CheckFullBWReached: three rounds in which the rate grew by less than a quarter. An ACK without a valid sample
-    /// says nothing here.
+    /// does not count.
     pub(super) fn check_full_bw_reached(&mut self, rate: f64, limited: bool) {
         if self.full_bw_now || !self.rounds.started || limited || rate == 0.0 {
             return;
@@ -98,7 +98,8 @@ impl Bbr3 {
         self.full_bw_reached |= self.full_bw_now;
     }
 
-    /// UpdateMinRTT. Without ProbeRTT nothing would empty the queue to measure anew: the smallest sample ever counts.
+    /// UpdateMinRTT. Without ProbeRTT nothing would empty the queue for a new measurement, so the smallest sample ever
+    /// counts.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
         let probes = !self.config.probe_rtt.is_zero();
         self.probe_rtt_expired = probes && ack.now > self.probe_rtt_min_at + self.config.probe_rtt_interval;
@@ -123,13 +124,13 @@ impl Bbr3 {
         gain * bandwidth * self.min_rtt.as_secs_f64()
     }
 
-    /// TargetInflight: the bandwidth-delay product, unless congestion cut the window below it.
+    /// TargetInflight: the bandwidth-delay product, unless congestion reduced the window below it.
     pub(super) fn target_inflight(&self) -> f64 {
         self.bdp_multiple(self.bw, 1.0).min(self.window)
     }
 
-    /// QuantizationBudget. The quantum is that of a TCP that offloads: 1 ms at the pacing rate, of two segments to
-    /// 64 KB; three of them are the least flight.
+    /// QuantizationBudget. The quantum is that of a TCP with an offload: 1 ms at the pacing rate, from two segments to
+    /// 64 KB. The least flight is three quanta.
     pub(super) fn with_budget(&self, flight: f64) -> f64 {
         let quantum = (0.001 * self.rate).min(64_000.0).max(2.0 * self.segment);
         let flight = flight.max(3.0 * quantum).max(LEAST * self.segment);

@@ -1,14 +1,14 @@
-//! The states and what leads from one to the next (draft-ietf-ccwg-bbr §5.3, §5.4).
+//! The states and their transitions (draft-ietf-ccwg-bbr §5.3, §5.4).
 
 use super::{
     Ack, Bbr3, DEFAULT_WINDOW_GAIN, DRAIN_PACING_GAIN, PROBE_RTT_WINDOW_GAIN, RateSample, STARTUP_PACING_GAIN,
 };
 use lightlag_core::Duration;
 
-/// The most rounds between two probes, which lets Reno keep up.
+/// The most rounds between two probes, which leaves Reno its share.
 const MOST_ROUNDS: f64 = 63.0;
 
-/// What it does.
+/// The states of the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     /// Doubles its rate each round.
@@ -23,20 +23,20 @@ pub(super) enum State {
     Refill,
     /// ProbeBW: faster.
     Up,
-    /// Half a flight, to measure the round-trip time.
+    /// Half of the flight, to measure the round-trip time.
     ProbeRtt,
 }
 
-/// What the ACKs of now say about the last probe for bandwidth.
+/// The relation of current ACKs to the last probe for bandwidth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AckPhase {
-    /// Nothing.
+    /// None.
     Init,
-    /// They are of REFILL.
+    /// They belong to REFILL.
     Refilling,
-    /// UP began.
+    /// UP has started.
     ProbeStarting,
-    /// They are of UP.
+    /// They belong to UP.
     ProbeFeedback,
     /// UP is over.
     ProbeStopping,
@@ -189,8 +189,8 @@ impl Bbr3 {
         self.inflight <= self.inflight_with_headroom() && self.inflight <= self.inflight_at(self.max_bw.max(), 1.0)
     }
 
-    /// IsTimeToGoDown. The flight is that before the ACK (as in Linux), and reaches the bound where no further
-    /// segment fits: the bound is no whole number of segments.
+    /// IsTimeToGoDown. The flight before the ACK is compared (as in Linux). It reaches the bound when no further
+    /// segment fits, as the bound is not a whole number of segments.
     fn is_time_to_go_down(&mut self, ack: &Ack, rate: f64) -> bool {
         if self.prev_probe_too_high && ack.prior_inflight as f64 + self.segment > self.inflight_longterm {
             self.prev_probe_precautionary = true;
@@ -204,7 +204,7 @@ impl Bbr3 {
         self.full_bw_now
     }
 
-    /// RaiseInflightLongtermSlope: twice as many segments a round as in the last.
+    /// RaiseInflightLongtermSlope: twice as many segments as in the last round.
     pub(super) fn raise_inflight_longterm_slope(&mut self) {
         let growth = f64::from(1_u32 << self.bw_probe_up_rounds);
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(30);

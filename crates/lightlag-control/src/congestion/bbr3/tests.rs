@@ -1,5 +1,5 @@
-//! Version 3 on a path of its own, 1000 segments/s and 100 ms where nothing else is said: the draft's appendix of test
-//! cases, as far as one flow can show them.
+//! Version 3 on a path of its own, 1000 segments/s and 100 ms by default: the draft's appendix of test cases, as far as
+//! one flow can show them.
 
 use super::super::tests::link::{Conditions, Link};
 use super::super::tests::{SEGMENT, assert_within, congestion, start};
@@ -35,7 +35,7 @@ fn leave(link: &mut Link<Bbr3>, state: State) {
     }
 }
 
-/// The states of the next `seconds`, and when they began.
+/// The states of the next `seconds`, with their start times.
 fn states(link: &mut Link<Bbr3>, seconds: f64) -> Vec<(f64, State)> {
     let mut seen: Vec<(f64, State)> = Vec::new();
     link.run_until(link.now.as_secs_f64() + seconds, |link| {
@@ -81,7 +81,7 @@ fn drain_ends_when_the_flight_is_the_bandwidth_delay_product() {
 fn drain_ends_after_three_rounds_at_the_latest() {
     let mut link = flow(path());
     run_to(&mut link, State::Drain);
-    // The bandwidth falls, so that the flight stays above what Startup measured.
+    // The bandwidth falls, so that the flight stays above the one measured in Startup.
     link.path.rate = 0.45 * RATE;
     let (mut held, mut rounds) = (true, 0);
     link.run_until(link.now.as_secs_f64() + 3.0, |link| {
@@ -97,7 +97,7 @@ fn drain_ends_after_three_rounds_at_the_latest() {
 #[test]
 fn the_states_of_probe_bw_follow_each_other() {
     let seen = states(&mut flow(path()), 30.0);
-    // Down lasts no longer than the ACK that ends Drain: there is room already.
+    // Down lasts only until the ACK that ends Drain: there is room already.
     let first: Vec<State> = seen[..3].iter().map(|(_, state)| *state).collect();
     assert_eq!(first, [State::Startup, State::Drain, State::Cruise]);
     let mut probes = 0;
@@ -114,7 +114,7 @@ fn the_states_of_probe_bw_follow_each_other() {
         assert!(expected.contains(&after), "{pair:?}");
         if (before, after) == (State::Refill, State::Up) {
             probes += 1;
-            // A round.
+            // One round.
             assert!((0.1..0.15).contains(&(to - from)), "{pair:?}");
         }
     }
@@ -134,7 +134,7 @@ fn two_to_three_seconds_lie_between_probes() {
         before = link.algorithm.state;
     });
     assert!(waits.len() > 8 && waits.iter().all(|wait| (2.0..3.02).contains(wait)), "{waits:?}");
-    // On a short path Reno's pace decides: as many rounds as the flight has segments, 63 at most.
+    // On a short path Reno's pace decides: as many rounds as segments in flight, 63 at most.
     let short = Conditions::new(RATE, Duration::from_millis(10));
     let start = Start { rtt: Some(short.rtt), ..start };
     let seen = states(&mut Link::new(Bbr3::new(&config, &start), short), 5.0);
@@ -161,7 +161,7 @@ fn down_ends_when_there_is_room() {
     assert!(!link.algorithm.is_time_to_cruise());
     run_to(&mut link, State::Cruise);
     assert!(link.algorithm.inflight <= 1.03 * path().bdp(), "{}", link.algorithm.inflight);
-    // Below the bound there is to be room for others, too.
+    // Room must remain below the bound for other flows.
     let bbr = &mut link.algorithm;
     bbr.inflight_longterm = 90.0 * SIZE;
     assert_within("headroom", bbr.inflight_with_headroom(), 76.5 * SIZE, 1e-9);
@@ -297,7 +297,7 @@ fn a_probe_that_loses_too_much_sets_the_bound_and_ends() {
     assert_eq!(link.algorithm.state, State::Up, "one of 120 is below 2 %");
     link.algorithm.on_lost(&lost(&link, 120, 3));
     assert_eq!(link.algorithm.state, State::Down);
-    // Of 119 in flight before it, with two lost: 2 % were passed at 119 + (0.02 × 119 − 2)/0.98 segments.
+    // 119 segments in flight before it, with two lost: the losses exceeded 2 % at 119 + (0.02 × 119 − 2)/0.98 segments.
     assert_within("inflight_longterm", link.algorithm.inflight_longterm, 119.388 * SIZE, 1e-4);
     assert!(link.algorithm.prev_probe_too_high);
     let bound = link.algorithm.inflight_longterm;
@@ -322,7 +322,7 @@ fn after_a_probe_that_went_too_high_the_next_is_short_and_then_follows_another()
     run_to(&mut link, State::Refill);
     let seen = states(&mut link, 1.2);
     let states: Vec<State> = seen.iter().map(|(_, state)| *state).collect();
-    // Cautious: down at the bound; no losses there, so up again at once.
+    // Cautious: down at the bound. There are no losses there, so up again at once.
     let again = [State::Refill, State::Up, State::Down, State::Refill, State::Up];
     let without_cruise: Vec<State> = states.into_iter().filter(|state| *state != State::Cruise).collect();
     assert_eq!(without_cruise[..5], again, "{seen:?}");

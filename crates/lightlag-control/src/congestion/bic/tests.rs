@@ -127,7 +127,7 @@ fn rounds_to_recover(variant: &str, window: f64) -> f64 {
 #[test]
 fn the_time_to_recover_is_the_search() {
     for window in [1000.0, 4000.0] {
-        // β·W takes W/8: in steps of 32 up to 64 below Wmax, then dx/dn = −x/2 down to 0.02, then 0.01 a round.
+        // β·W removes W/8: in steps of 32 up to 64 below Wmax, then dx/dn = −x/2 down to 0.02, then 0.01 a round.
         let paper = (window / 8.0 - 64.0) / 32.0 + 2.0 * libm::log(64.0 / 0.02) + 1.0;
         assert_within("paper", rounds_to_recover("paper", window), paper, 0.02);
         // W/5: in steps of 16 up to 64 below; 4 segments at each of 15, 14, … 2 a round; the last 8 at 0.2.

@@ -6,12 +6,12 @@ use crate::congestion::tests::{SEGMENT, ack, start};
 
 const RTT: Duration = Duration::from_millis(600);
 
-/// 300 segments were saved on a path of 600 ms, as in appendix B.1.
+/// 300 segments, saved on a path of 600 ms, as in appendix B.1.
 fn saved() -> Saved {
     Saved { saved_cwnd: Bytes(300 * SEGMENT), saved_rtt: RTT, max_jump: None }
 }
 
-/// A sender that always has data, in segments; it sends nothing by itself.
+/// A sender that always has data, in segments; each step sends explicitly.
 struct Sender {
     resume: CarefulResume,
     now: Instant,
@@ -38,7 +38,7 @@ impl Sender {
         self.resume.ssthresh() as f64 / SEGMENT as f64
     }
 
-    /// What the next ACK says.
+    /// The next ACK.
     fn news(&self, acked: u64) -> Ack {
         Ack {
             newly_acked: acked * SEGMENT,
@@ -57,12 +57,12 @@ impl Sender {
         self.resume.on_ack(&news);
     }
 
-    /// So many segments leave.
+    /// Sends this many segments.
     fn send(&mut self, segments: u64) {
         self.nxt += segments;
     }
 
-    /// A duplicate ACK that SACKs so many segments and marks `lost` as lost, in an episode or not.
+    /// A duplicate ACK that SACKs this many segments and marks `lost` as lost, in an episode or not.
     fn sack(&mut self, delivered: u64, lost: u64, phase: Phase) {
         for _ in 0..lost {
             let (now, bytes) = (self.now, SEGMENT);
@@ -85,7 +85,7 @@ impl Sender {
         self.resume.on_congestion(&Congestion { now: self.now, cause, flight, srtt: RTT, min_rtt: RTT });
     }
 
-    /// To 29 segments in flight when the jump comes, as in appendix B.1.
+    /// A sender with 29 segments in flight at the jump, as in appendix B.1.
     fn jumped() -> Self {
         Self::jumped_with("newreno")
     }
@@ -97,8 +97,8 @@ impl Sender {
         sender
     }
 
-    /// 121 unvalidated segments left, which fill the window; those before the jump are acknowledged, then the first of
-    /// them.
+    /// A sender whose window is full with 121 unvalidated segments. The ones before the jump are acknowledged, and then
+    /// the first unvalidated one.
     fn validating() -> Self {
         Self::validating_with("newreno")
     }
@@ -115,7 +115,7 @@ impl Sender {
 
 #[test]
 fn reconnaissance_is_the_normal_algorithm() {
-    // §3.2: the window is the initial one, and grows as it would.
+    // §3.2: the window is the initial one, and grows normally.
     let mut sender = Sender::new();
     assert_eq!((sender.window(), sender.ssthresh() > 1e12), (10.0, true));
     for n in 1..10 {
@@ -146,7 +146,7 @@ fn max_jump_bounds_the_jump() {
 
 #[test]
 fn nothing_to_gain_is_no_jump() {
-    // Half of 40 segments is what slow start has after the first round.
+    // Half of 40 segments is the window of slow start after the first round.
     let mut sender = Sender::with(Saved { saved_cwnd: Bytes(40 * SEGMENT), ..saved() }, "newreno");
     sender.acknowledge(10);
     assert_eq!((sender.resume.stage, sender.window()), (Stage::Normal, 20.0));
@@ -174,7 +174,7 @@ fn another_round_trip_time_is_another_path() {
         let mut sender = Sender::new();
         sender.min_rtt = Duration::from_millis(millis);
         sender.acknowledge(10);
-        // §3.2: where the path is not confirmed, the window is not modified.
+        // §3.2: if the path is not confirmed, the window is not modified.
         assert_eq!(sender.window(), if jumps { 150.0 } else { 20.0 }, "{millis} ms");
         assert_eq!(sender.resume.stage == Stage::Normal, !jumps);
     }
@@ -182,7 +182,7 @@ fn another_round_trip_time_is_another_path() {
 
 #[test]
 fn a_sender_without_data_waits_in_reconnaissance() {
-    // §3.2, §4.2: the jump may be deferred until more data is there than the normal window lets leave.
+    // §3.2, §4.2: the jump may wait until there is more data than the normal window admits.
     let mut sender = Sender::new();
     let news = Ack { cwnd_limited: false, ..sender.news(10) };
     sender.una += 10;
@@ -243,7 +243,7 @@ fn a_round_trip_ends_the_jump() {
 
 #[test]
 fn a_jump_that_was_not_used_is_taken_back() {
-    // §3.3 (check flight_size): what is in flight is not more than PipeSize: CWND = PipeSize.
+    // §3.3 (check flight_size): the flight does not exceed PipeSize: CWND = PipeSize.
     let mut sender = Sender::jumped();
     sender.send(3);
     sender.now += RTT * 2;
@@ -345,13 +345,14 @@ fn the_retreat_holds_its_window() {
 
 #[test]
 fn the_retreat_ends_with_the_last_unvalidated_data_and_a_threshold_of_beta() {
-    // §3.5: ssthresh = PipeSize · beta, 0.5 for Reno and 0.7 for CUBIC; the window stays, and slow start goes on to there.
+    // §3.5: ssthresh = PipeSize · beta, 0.5 for Reno and 0.7 for CUBIC. The window stays, and slow start continues up
+    // to it.
     for (name, beta) in [("newreno", 0.5), ("cubic", 0.7)] {
         let mut sender = Sender::validating_with(name);
         (0..33).for_each(|_| sender.acknowledge(1));
         sender.sack(0, 1, Phase::Open);
         sender.congestion(Cause::Loss);
-        // Of the other 87, 86 arrive and are SACKed; the lost one again.
+        // Of the other 87, 86 arrive and are SACKed; the lost one is sent again.
         sender.sack(86, 0, Phase::Recovery);
         let left = sender.nxt - sender.una;
         let repaired = Ack { newly_delivered: SEGMENT, phase: Phase::Recovery, ..sender.news(left) };

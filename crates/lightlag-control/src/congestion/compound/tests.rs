@@ -5,7 +5,7 @@ use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, 
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// In avoidance at C + D, with a round begun.
+/// Compound in avoidance at C + D, at the start of a round.
 fn avoiding(config: Config, loss_window: f64, delay_window: f64) -> Compound {
     let mut compound = Compound::new(&config, &start(10));
     compound.on_congestion(&congestion(Cause::Loss, 4.0));
@@ -15,7 +15,7 @@ fn avoiding(config: Config, loss_window: f64, delay_window: f64) -> Compound {
     compound
 }
 
-/// A round of one sample that counts nothing for growth of its own.
+/// A round of one sample that adds no growth of its own.
 fn round_of(rtt_ms: u64) -> Ack {
     Ack { growth: 0.0, min_rtt: BASE, ..ack(Instant::ZERO, Duration::from_millis(rtt_ms)) }
 }
@@ -74,7 +74,7 @@ fn a_loss_halves_both_and_a_timeout_ends_the_second() {
     compound.on_congestion(&Congestion { srtt, ..congestion(Cause::Timeout, 100.0) });
     assert_eq!((compound.window(), compound.ssthresh(), compound.delay_window), (SEGMENT, 50 * SEGMENT, 0.0));
     assert_eq!(compound.base, srtt);
-    // Half of the flight, where the window was not filled.
+    // Half of the flight, if the window was not filled.
     let mut compound = avoiding(Config::default(), 40.0, 60.0);
     compound.on_congestion(&congestion(Cause::Loss, 30.0));
     assert_eq!((compound.window(), compound.delay_window), (15 * SEGMENT, 0.0));

@@ -1,26 +1,26 @@
-//! The smallest or largest of the samples of the last while.
+//! The smallest or largest of recent samples.
 
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A window over time. Only samples that can still become the extreme are kept.
+/// A window over time. It keeps only samples that can still become the extreme.
 pub struct Extreme {
     largest: bool,
     samples: VecDeque<(Instant, Duration)>,
 }
 
 impl Extreme {
-    /// The smallest sample.
+    /// Tracks the smallest sample.
     pub fn smallest() -> Self {
         Self { largest: false, samples: VecDeque::new() }
     }
 
-    /// The largest sample.
+    /// Tracks the largest sample.
     pub fn largest() -> Self {
         Self { largest: true, samples: VecDeque::new() }
     }
 
-    /// Takes a sample, and forgets those older than `age`.
+    /// Takes a sample, and drops those older than `age`.
     pub fn add(&mut self, now: Instant, sample: Duration, age: Duration) {
         let largest = self.largest;
         let beaten = |other: Duration| if largest { other <= sample } else { other >= sample };

@@ -6,7 +6,7 @@ use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// At `window` segments after slow start, with RTTmin known.
+/// Copa at `window` segments after slow start, with RTTmin known.
 fn copa(window: f64) -> Copa {
     let mut copa = Copa::new(&Config::default(), &start(10));
     copa.on_ack(&Ack { newly_delivered: 0, snd_nxt: u64::MAX, ..at(0, 100) });
@@ -30,7 +30,7 @@ fn a_segment_moves_the_window_towards_the_target_rate() {
         copa.on_ack(&at(51, 110));
         assert_within(&format!("the window from {window}"), copa.window.segments(), expected, 1e-9);
     }
-    // The smallest of SRTT/2 counts.
+    // The smallest of the last SRTT/2 counts.
     let mut copa = copa(40.0);
     copa.on_ack(&at(30, 150));
     assert!(copa.window.segments() > 40.0);
@@ -62,7 +62,7 @@ fn the_velocity_doubles_after_three_rounds_in_a_direction() {
         velocities.push(course.velocity);
     }
     assert_eq!(velocities, [1.0, 1.0, 2.0, 4.0, 8.0, 1.0, 1.0, 1.0, 2.0, 4.0, 1.0]);
-    // A segment delivered adds one at most.
+    // Each delivered segment adds at most one.
     let mut copa = copa(10.0);
     copa.course.velocity = 64.0;
     copa.on_ack(&at(51, 100));
@@ -107,7 +107,7 @@ fn a_queue_that_does_not_empty_makes_it_compete() {
         copa.on_ack(&at(ms, 180));
         assert_eq!(copa.inverse_delta, 2.0, "after {ms} ms");
     }
-    // 5 SRTT without an empty queue: then one more each round, half after a loss.
+    // 5 SRTT without an empty queue: then 1/δ grows by one each round, and a loss halves it.
     let mut seen = Vec::new();
     for ms in (520..=1120).step_by(100) {
         copa.on_ack(&at(ms, 180));
@@ -177,16 +177,16 @@ fn one_flow_keeps_one_to_two_and_a_half_inverse_deltas_in_the_queue() {
 
 #[test]
 fn equal_flows_share_the_link_whatever_their_rtt() {
-    // RTTstanding looks back SRTT/2, and the queue rises by n/δ in an RTT: of two flows with RTTs of 100 and 200 ms, the
-    // second takes dq for (n/δ)/4 less in the mean, half of the time by a round of the first. That is a quarter of the
-    // mean queue, and of its share.
+    // RTTstanding looks back SRTT/2, and the queue rises by n/δ in an RTT. Of two flows with RTTs of 100 and 200 ms,
+    // the second underestimates dq by (n/δ)/4 in the mean, half of the time by a round of the first. That is a quarter
+    // of the mean queue, and of its share.
     for (extras, tolerance) in [([0, 0, 0, 0], 0.05), ([0, 0, 50, 100], 0.3)] {
         let mut path = Bottleneck::new(2000.0, BASE);
         for (n, extra) in extras.into_iter().enumerate() {
             path.add_far(r#""copa""#, Duration::from_millis(extra), true);
             path.run(Duration::from_secs(1 + n as u64));
         }
-        // The last one begins with the window of the path; v is 1 then, and takes a minute to give half of it back.
+        // The last one starts with the window of the path; v is 1 then, and it takes a minute to give half of it back.
         path.warm_up(Duration::from_secs(120));
         path.run(Duration::from_secs(120));
         // 1.25/δ of each, and more where their periods differ.

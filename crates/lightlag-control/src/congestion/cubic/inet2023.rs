@@ -1,25 +1,25 @@
 //! CUBIC as a program published for INET computes it, in whole segments.
 //!
-//! The code that accompanies "TCP Cubic Implementation in the OMNeT++ INET Framework for SIoT Simulation
-//! Scenarios" (2023) follows the pseudo-code of the paper of 2008, with integers in bytes and in segments. What
-//! its integers do shows in its figures, so this variant keeps them; m is the segment size:
+//! The code that accompanies "TCP Cubic Implementation in the OMNeT++ INET Framework for SIoT Simulation Scenarios"
+//! (2023) follows the pseudo-code of the paper of 2008, with integers in bytes and in segments. The effects of its
+//! integers show in its figures, so this variant keeps them; m is the segment size:
 //!
-//! - slow start while cwnd <= ssthresh: cwnd += m for each ACK, whatever it acknowledges;
-//! - an epoch begins with the first ACK of avoidance: K = ∛((Wmax − cwnd)/m/C) if cwnd < Wmax, else K = 0 and
-//!   Wmax = cwnd. That cwnd is ssthresh + m, so K is a little less than the paper's ∛(0.2·Wmax/C);
+//! - slow start while cwnd <= ssthresh: cwnd += m for each ACK, however much it acknowledges;
+//! - an epoch starts with the first ACK of avoidance: K = ∛((Wmax − cwnd)/m/C) if cwnd < Wmax, else K = 0 and Wmax =
+//!   cwnd. That cwnd is ssthresh + m, so K is slightly less than the paper's ∛(0.2·Wmax/C);
 //! - t = now + dMin − start, with dMin the smallest RTT since the last timeout;
 //! - delta = ⌊C·|t − K|³⌋ and target = ⌊Wmax/m⌋ ∓ delta in segments: around K, for ±1.36 s, the target is Wmax;
-//! - cnt = ⌊⌊cwnd/m⌋ / (target − ⌊cwnd/m⌋)⌋, or 100·⌊cwnd/m⌋ where the target is not above;
+//! - cnt = ⌊⌊cwnd/m⌋ / (target − ⌊cwnd/m⌋)⌋, or 100·⌊cwnd/m⌋ if the target is not above;
 //! - the increment waits until the counter exceeds cnt: cwnd += m every cnt + 2 ACKs;
 //! - loss: Wmax = cwnd (0.9·cwnd below the last one), ssthresh = max(⌊0.8·cwnd⌋, 2 m), of the window, not of
 //!   FlightSize;
-//! - timeout, repeated or not: that ssthresh, then Wmax and dMin are forgotten.
+//! - timeout, repeated or not: the same ssthresh; Wmax and dMin are forgotten.
 //!
 //! Its Reno-friendly part adds less than a byte at a time to an integer, so it never acts; it is left out.
 //!
-//! The authors name HyStart as future work. `slow_start = "hystart"` adds it: where [`HyStart`] sees a full path the
-//! threshold becomes cwnd, and the next ACK begins avoidance. It needs a round-trip time with every ACK
-//! (`rtt_samples = "send_time"`), which the profile of INET does not take.
+//! The authors name HyStart as future work. `slow_start = "hystart"` adds it: when [`HyStart`] detects a full path, the
+//! threshold becomes cwnd, and the next ACK starts avoidance. It needs a round-trip time with every ACK (`rtt_samples =
+//! "send_time"`), which the profile of INET does not provide.
 
 use super::Config;
 use crate::congestion::hystart::{HyStart, Policy};
@@ -52,7 +52,7 @@ struct Curve {
 }
 
 impl CubicInet {
-    /// In slow start, at the initial window.
+    /// The variant in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             beta: config.beta,
@@ -78,7 +78,7 @@ impl CubicInet {
         Curve { start: now, k: libm::cbrt(distance / self.c), origin: self.last_max }
     }
 
-    /// ACKs that an increment waits for, less one.
+    /// Number of ACKs that an increment waits for, less one.
     fn count(&self, curve: &Curve, now: Instant) -> u64 {
         let t = (now.since(curve.start) + self.min_rtt.unwrap_or_default()).as_secs_f64();
         let distance = (t - curve.k).abs();

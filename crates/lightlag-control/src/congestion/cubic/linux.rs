@@ -1,27 +1,26 @@
-//! CUBIC as the kernel of Linux computes it, in whole segments: now, and when it was new.
+//! CUBIC as the kernel of Linux computes it, in whole segments: the current code, and the first.
 //!
 //! tcp_cubic.c of Linux 6 (`linux`), and of 2.6.16 and the releases after it (`linux-2.6`), which the TCP-Linux
 //! patch of ns-2 contains. Windows are whole segments, K and t whole 1/1024 s; ⌊ ⌋ cuts. C = 410/1024:
 //!
-//! - slow start up to ssthresh; `linux-2.6` also at it, and its first ssthresh is 100;
-//! - an epoch begins with the first ACK of avoidance: K = ⌊∛((Wmax − W)/C)⌋ if W < Wmax, else K = 0 and Wmax = W;
+//! - slow start up to ssthresh, in `linux-2.6` also at it, where its first ssthresh is 100;
+//! - an epoch starts with the first ACK of avoidance: K = ⌊∛((Wmax − W)/C)⌋ if W < Wmax, else K = 0 and Wmax = W;
 //! - t = now + dMin − start, with dMin the smallest RTT since the last timeout, outside the first second of an epoch;
-//! - target = Wmax ∓ ⌊C·|t − K|³⌋; cnt = ⌊W/(target − W)⌋, or 100·W where the target is not above;
-//! - the target is taken again when W changes, or 1/32 s later;
-//! - no loss since the begin or a timeout: `linux` cnt ≤ 20, `linux-2.6` cnt = 50;
-//! - `linux-2.6`: cnt ≥ ⌊W/(16·dMin/100 ms)⌋, at most 16 segments more in 100 ms (later releases of 2.6 only from K on);
-//!   dMin is there that of timestamps, without which there is none and no such bound;
-//! - Reno's window grows by one for every ⌊W·⌊8(1 + β)/(3(1 − β))⌋/8⌋ segments; where it is above W, cnt ≤
-//!   ⌊W/(it − W)⌋;
-//! - `linux`: cnt ≥ 2, so W grows by half a round at the most; W += 1 for each cnt of the segments that ACKs count;
-//! - `linux-2.6`: cnt is divided by the mean number of segments an ACK acknowledges, and counts ACKs: W += 1 every
-//!   cnt + 1 of them. The mean begins at 2 and is kept in sixteenths, so with an ACK a segment it stays at 31/16; what is
-//!   acknowledged while losses are repaired does not enter it;
+//! - target = Wmax ∓ ⌊C·|t − K|³⌋; cnt = ⌊W/(target − W)⌋, or 100·W if the target is not above;
+//! - the target is computed again when W changes, or 1/32 s later;
+//! - no loss since the start or a timeout: `linux` cnt ≤ 20, `linux-2.6` cnt = 50;
+//! - `linux-2.6`: cnt ≥ ⌊W/(16·dMin/100 ms)⌋, at most 16 segments more in 100 ms (later releases of 2.6 only from K
+//!   on). Its dMin comes from timestamps; without them there is no dMin and no such bound;
+//! - Reno's window grows by one for every ⌊W·⌊8(1 + β)/(3(1 − β))⌋/8⌋ segments; if it is above W, cnt ≤ ⌊W/(it − W)⌋;
+//! - `linux`: cnt ≥ 2, so W grows by at most half in a round; W += 1 for each cnt counted segments;
+//! - `linux-2.6`: cnt is divided by the mean number of segments that an ACK acknowledges, and counts ACKs: W += 1 every
+//!   cnt + 1 of them. The mean starts at 2 and is kept in sixteenths, so with one ACK per segment it stays at 31/16.
+//!   ACKs during the repair of losses do not enter it;
 //! - loss, mark: Wmax = W, or ⌊W(1 + β)/2⌋ below the last one; ssthresh = max(⌊β·W⌋, 2), of the window, not of
 //!   FlightSize. β = 717/1024, in `linux-2.6` 819/1024;
-//! - timeout: that ssthresh; Wmax, dMin and the epoch are forgotten. Undo gives the window back, not Wmax;
+//! - timeout: the same ssthresh; Wmax, dMin and the epoch are forgotten. Undo restores the window, not Wmax;
 //! - an idle time does not count for t;
-//! - HyStart also looks at ACKs that grow nothing, because the window was not used.
+//! - HyStart also examines ACKs that cause no growth because the window was not used.
 //!
 //! Not modelled: jiffies (time has its full resolution here), and the table for ∛, which is exact here.
 
@@ -30,13 +29,13 @@ use super::{ABE_KEPT, Config, Variant};
 use crate::congestion::{Ack, Cause, Congestion, CongestionControl, Epoch, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
-/// Units of t and K a second.
+/// Units of t and K in a second.
 const TICKS: f64 = 1024.0;
-/// The target holds so long while the window does.
+/// The target is kept for this long while the window is unchanged.
 const HOLD: Duration = Duration::from_nanos(1_000_000_000 / 32);
-/// Samples of an epoch's begin say nothing of the path.
+/// Samples at the start of an epoch tell nothing about the path.
 const SETTLING: Duration = Duration::from_secs(1);
-/// `linux-2.6`: segments that a window gains in 100 ms at the most.
+/// `linux-2.6`: the most segments that a window gains in 100 ms.
 const MOST_IN_100_MS: f64 = 16.0;
 
 /// The window of the kernel.
@@ -49,10 +48,10 @@ pub struct CubicLinux {
     delay_min: Option<Duration>,
     /// Segments that an ACK acknowledges, in sixteenths: a mean over about 16 ACKs.
     delayed_ack: u64,
-    /// What ACKs counted since the last increment.
+    /// Segments counted since the last increment.
     credit: f64,
     cnt: u64,
-    /// The window and the time of the last target.
+    /// The window and the time of the last computed target.
     taken: (u64, Instant),
     curve: Option<Curve>,
     last_ack: Instant,
@@ -67,13 +66,13 @@ struct Curve {
     /// In 1/1024 s.
     k: u64,
     origin: u64,
-    /// Reno's window, and what was counted for its next segment.
+    /// Reno's window, and the segments counted for its next one.
     reno: u64,
     counted: f64,
 }
 
 impl CubicLinux {
-    /// In slow start, at the initial window.
+    /// The variant in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         let mut window = Window::new(start);
         if config.initial_ssthresh > 0.0 {
@@ -144,7 +143,7 @@ impl CubicLinux {
         if self.is_first() { self.add_by_acks(counted) } else { self.add_by_segments(counted) }
     }
 
-    /// How many segments the curve wants for the next one.
+    /// Number of segments to count for the next one, by the curve.
     fn count(&self, curve: &Curve, now: Instant, window: u64) -> u64 {
         let t = TICKS * (now.since(curve.start) + self.delay_min.unwrap_or_default()).as_secs_f64();
         let t = t as u64;
@@ -161,7 +160,7 @@ impl CubicLinux {
         }
     }
 
-    /// The bounds that the kernel puts on it.
+    /// Applies the kernel's bounds to it.
     fn bounded(&self, curve: &mut Curve, window: u64, mut cnt: u64) -> u64 {
         if self.last_max == 0 {
             cnt = if self.is_first() { 50 } else { cnt.min(20) };
@@ -184,7 +183,7 @@ impl CubicLinux {
     fn add_by_segments(&mut self, counted: f64) {
         let cnt = self.cnt as f64;
         if self.credit >= cnt {
-            // What was counted for a larger cnt is worth one segment.
+            // Segments counted for a larger cnt give one segment.
             self.credit = 0.0;
             self.window.grow(1.0);
         }

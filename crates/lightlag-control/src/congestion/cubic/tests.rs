@@ -10,7 +10,7 @@ fn config(variant: Variant, beta: f64) -> Config {
     Config { beta, hystart: hystart::Config::default(), ..Config::of(variant) }
 }
 
-/// An algorithm whose window is `window`, in avoidance.
+/// CUBIC in avoidance at this window.
 fn at(window: f64, config: Config) -> Cubic {
     let mut cubic = Cubic::new(&config, &start(10));
     cubic.on_congestion(&congestion(Cause::Timeout, window / config.beta));
@@ -20,7 +20,7 @@ fn at(window: f64, config: Config) -> Cubic {
     cubic
 }
 
-/// The epoch that begins after a loss at `window`.
+/// The epoch that starts after a loss at `window`.
 fn epoch_after_loss(window: f64, config: Config) -> (Cubic, Curve) {
     let mut cubic = at(window, config);
     cubic.on_congestion(&congestion(Cause::Loss, window));
@@ -202,7 +202,7 @@ fn mean_window(beta: f64, rtt: f64, p: f64) -> f64 {
     libm::pow(0.4 * (3.0 + beta) / (4.0 * (1.0 - beta)), 0.25) * libm::pow(rtt / p, 0.75)
 }
 
-/// The mean window where every `1/p`-th segment is lost. The first loss is at `w_max` segments: the fixed point is
+/// The mean window if every `1/p`-th segment is lost. The first loss is at `w_max` segments: the fixed point is
 /// approached so slowly that it has to be near.
 fn mean_under_regular_loss(choice: &str, p: f64, w_max: f64) -> f64 {
     let mut path = Steady::new(choice, RTT);
@@ -229,8 +229,8 @@ fn the_mean_window_follows_the_response_function() {
 
 #[test]
 fn random_losses_let_the_window_grow_by_a_quarter_more() {
-    // The response function is of regular losses. Long gaps between random ones lead far up the convex part: a
-    // model of the curve alone, with exponential gaps, has a mean 1.24 times as large at both rates.
+    // The response function assumes regular losses. Long gaps between random ones lead far up the convex part: a model
+    // of the curve alone, with exponential gaps, has a mean 1.24 times as large at both rates.
     let pure =
         r#"{ "algorithm": "cubic", "reno_friendly": false, "fast_convergence": false, "slow_start": "standard" }"#;
     for p in [1e-3, 1e-4] {
@@ -241,7 +241,7 @@ fn random_losses_let_the_window_grow_by_a_quarter_more() {
 
 #[test]
 fn with_many_losses_the_mean_window_is_that_of_reno() {
-    // RFC 9438 §5.1, RTT 0.1 s: 12 and 38 where the curve alone has 6 and 33.
+    // RFC 9438 §5.1, RTT 0.1 s: 12 and 38; the curve alone gives 6 and 33.
     let friendly = r#"{ "algorithm": "cubic", "fast_convergence": false, "slow_start": "standard" }"#;
     for (p, expected) in [(1e-2, 12.0), (1e-3, 38.0)] {
         let mean = mean_under_regular_loss(friendly, p, expected);
@@ -250,21 +250,21 @@ fn with_many_losses_the_mean_window_is_that_of_reno() {
 }
 
 proptest! {
-    /// W(K + x) and W(K − x) are as far from the plateau.
+    /// W(K + x) and W(K − x) are equally far from the plateau.
     #[test]
     fn growth_is_symmetric_around_k(w_max in 10.0_f64..1e5, share in 0.0_f64..1.0, beta in 0.5_f64..0.9) {
         let (_, curve) = epoch_after_loss(w_max, config(Variant::Rfc9438, beta));
         let x = share * curve.k;
         let (below, above) = (w_max - curve.at(curve.k - x, 0.4), curve.at(curve.k + x, 0.4) - w_max);
         prop_assert!((below - above).abs() <= 1e-9 * w_max);
-        // At its begin the curve meets the window that the loss left.
+        // At its start the curve meets the window that the loss left.
         prop_assert!((curve.at(0.0, 0.4) - beta * w_max).abs() <= 1e-3 * w_max);
     }
 }
 
 #[test]
 fn with_abe_a_mark_keeps_085() {
-    // RFC 8511 §3, in every variant but the published program, which knows no marks.
+    // RFC 8511 §3, in every variant but the published program, which ignores marks.
     for variant in ["rfc9438", "rfc8312", "paper2008", "linux", "linux-2.6"] {
         let choice = serde_json::from_str(&format!(r#"{{ "algorithm": "cubic", "variant": "{variant}" }}"#)).unwrap();
         let mut cubic = crate::congestion::build(&choice, &Start { abe: true, ..start(100) });

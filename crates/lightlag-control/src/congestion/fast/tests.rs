@@ -13,7 +13,7 @@ fn avoiding(window: f64) -> Fast {
     fast
 }
 
-/// An ACK of one segment `ms` after the begin, with this RTT.
+/// An ACK of one segment at `ms` after the start, with this RTT.
 fn after(ms: u64, rtt_ms: u64) -> Ack {
     let rtt = Duration::from_millis(rtt_ms);
     Ack { min_rtt: BASE, ..ack(Instant::ZERO + Duration::from_millis(ms), rtt) }
@@ -80,7 +80,7 @@ fn the_mean_rtt_weighs_a_sample_by_three_windows() {
 
 #[test]
 fn slow_start_ends_when_more_than_alpha_wait() {
-    // Of 30 segments 22.5 wait at 400 ms, and the update leads to (30 + 7.5 + 20)/2. 15 wait at 200 ms.
+    // Of 30 segments 22.5 wait at 400 ms, and the update gives (30 + 7.5 + 20)/2. 15 wait at 200 ms.
     for (smallest, window, threshold) in [(400, 28_750, 28_750), (200, 30_000, u64::MAX)] {
         let mut fast = Fast::new(&Config::default(), &start(30));
         for (rtt, snd_una) in [(400, 0), (400, 0), (smallest, 0), (400, 1)] {

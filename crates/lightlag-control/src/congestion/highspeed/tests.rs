@@ -47,7 +47,7 @@ fn the_exponent_of_the_response_is_that_of_the_rfc() {
 
 #[test]
 fn the_table_is_built_as_appendix_b_says() {
-    // p = 1/(12.8·w^1.2); a row where a has risen by one since the last, a cut to a whole number.
+    // p = 1/(12.8·w^1.2); a row for each window at which a, cut to a whole number, rises by one.
     let mut last = 1.0;
     let mut rows = TABLE[1..].iter();
     for w in 39..100_000 {
@@ -140,7 +140,7 @@ fn a_timeout_leaves_one_segment_and_a_repeated_one_the_threshold() {
     }
 }
 
-/// The mean window where every `1/p`-th segment is lost.
+/// The mean window if every `1/p`-th segment is lost.
 fn mean_under_regular_loss(p: f64) -> f64 {
     let mut path = Steady::new(r#""highspeed""#, RTT);
     let expected = 0.12 / libm::pow(p, 0.835);
@@ -160,7 +160,7 @@ fn mean_under_regular_loss(p: f64) -> f64 {
 
 #[test]
 fn the_mean_window_follows_the_response_function() {
-    // The response function is of regular losses. A model of a(w) and b(w) alone, with exponential gaps, has a mean
+    // The response function assumes regular losses. A model of a(w) and b(w) alone, with exponential gaps, has a mean
     // 1.163 and 1.027 times as large: at 10⁻³ long gaps lead above 38 segments, where it grows faster.
     for (p, expected, more) in [(1e-3, 38.4, 1.163), (1e-4, 263.0, 1.027)] {
         assert_within("the response function", 0.12 / libm::pow(p, 0.835), expected, 0.005);

@@ -1,15 +1,15 @@
-//! HyStart++: slow start slows down in steps where the round-trip time rises, and goes on where that was jitter.
+//! HyStart++: slow start slows down in steps when the round-trip time rises, and resumes if that was jitter.
 //!
 //! RFC 9406 §4.2, with the constants of §4.3. In segments, for each ACK that counts `acked` of them:
 //!
 //! - slow start: W += min(acked, L), L = 8 (without bound for a sender that paces: `hystart_limit`);
-//! - from 8 samples of a round on, if its smallest RTT is at least that of the round before it plus
-//!   clamp(that/8, 4 ms, 16 ms): conservative slow start (CSS), with the smallest RTT of the round as the baseline;
-//! - CSS: W += min(acked, L)/4; with 8 samples of a round whose smallest RTT is below the baseline, back to slow
-//!   start; after 5 rounds, the one in which it began included, ssthresh = W.
+//! - after 8 samples of a round, if its smallest RTT is at least that of the round before plus clamp(that/8, 4 ms, 16
+//!   ms): conservative slow start (CSS), with the smallest RTT of the round as the baseline;
+//! - CSS: W += min(acked, L)/4; after 8 samples of a round whose smallest RTT is below the baseline, back to slow
+//!   start; after 5 rounds, including the one in which it started, ssthresh = W.
 //!
-//! A loss or a mark ends both, with the reaction of the algorithm. §4.3: only the first slow start has this, while
-//! ssthresh is still infinite. A round ends when what was sent last at its begin is acknowledged.
+//! A loss or a mark ends both, with the reaction of the algorithm. §4.3: this applies only to the first slow start,
+//! while ssthresh is still infinite. A round ends when the last segment sent at its start is acknowledged.
 
 use super::{Config, SAMPLES};
 use crate::congestion::{Ack, Window};
@@ -19,7 +19,7 @@ use lightlag_core::Duration;
 pub struct PlusPlus {
     config: Config,
     round_end: Option<u64>,
-    /// Smallest samples of the last round and of this one; [`Duration::MAX`] without any.
+    /// Smallest samples of the last round and of the current one; [`Duration::MAX`] without any.
     last: Duration,
     current: Duration,
     samples: u32,
@@ -33,7 +33,7 @@ struct Conservative {
 }
 
 impl PlusPlus {
-    /// Before the first ACK.
+    /// A new watch, before the first ACK.
     pub fn new(config: &Config) -> Self {
         Self {
             config: *config,

@@ -44,7 +44,7 @@ fn one_sample_without_delay_clears_the_round() {
 #[test]
 fn a_train_longer_than_half_the_smallest_rtt_ends_slow_start() {
     let mut hystart = hystart();
-    // (100 + 1)/2 = 50.5 ms after the begin of the round.
+    // (100 + 1)/2 = 50.5 ms after the start of the round.
     for at in (0..=50).step_by(2) {
         assert!(!hystart.ends_slow_start(&ack(at, ms(100), ms(100)), 20.0), "{at} ms");
     }
@@ -78,8 +78,8 @@ fn a_small_window_is_left_alone() {
 
 #[test]
 fn rounds_count_from_the_first_ack() {
-    // Linux 6.18 over 10 Mbit/s and 200 ms: rounds begin with the flights of 10, 20, 40 segments. Begun at a window of
-    // 16, amid a flight, they would see the queue of its second half and end slow start a round too early.
+    // Linux 6.18 over 10 Mbit/s and 200 ms: rounds start with the flights of 10, 20, 40 segments. If they started at a
+    // window of 16, amid a flight, they would see the queue of its second half and end slow start a round too early.
     let mut hystart = hystart();
     let round = |at, una, nxt| Ack { snd_una: una, snd_nxt: nxt, ..ack(at, ms(200), ms(200)) };
     for (at, una, nxt, window) in [(400, 1, 10, 10.0), (409, 10, 28, 19.0), (600, 11, 30, 20.0), (803, 31, 70, 40.0)] {

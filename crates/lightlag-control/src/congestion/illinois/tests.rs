@@ -33,7 +33,7 @@ fn alpha_and_beta_have_their_values() {
             (1.0, 0.3, 0.5),
         ] {
             let mut illinois = avoiding(40.0);
-            // The largest delay is that of the base; then α must return to its maximum, for the vector at 0.
+            // The largest delay equals the base; then α must return to its maximum, for the vector at 0.
             rounds(&mut illinois, base, &[1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + delay]);
             assert_within(&format!("alpha at {delay}"), illinois.slopes.alpha, alpha, 2e-4);
             assert_within(&format!("beta at {delay}"), illinois.slopes.decrease, beta, 4e-4);
@@ -50,7 +50,7 @@ fn the_delay_of_a_round_is_the_mean_of_its_samples() {
         let rtt = Duration::from_millis(rtt);
         Ack { min_rtt: base, cwnd_limited: false, snd_una, snd_nxt: 9000, ..ack(Instant::ZERO, rtt) }
     };
-    // The first ends the round that began at 0 and begins one up to 9000; 20 and 80 % of the largest delay follow.
+    // The first ends the round that started at 0 and starts one up to 9000; 20 and 80 % of the largest delay follow.
     for (rtt, una) in [(200, 1000), (120, 5000), (180, 9000)] {
         illinois.on_ack(&sample(rtt, una));
     }
@@ -123,7 +123,7 @@ fn without_a_queue_random_losses_leave_the_window_of_ten_segments_a_round_and_an
 fn relations_between_parameters_are_checked_when_all_are_set() {
     let read = |table: &str| serde_json::from_str::<Choice>(table);
     for (low, high) in [("eta2", "eta3"), ("alpha_min", "alpha_max"), ("decrease_min", "decrease_max")] {
-        // Each is above the default of the other, or below it: only both together are in order.
+        // Each exceeds the default of the other bound: only both together are in order.
         for (least, most) in [(0.85, 0.9), (0.05, 0.08)] {
             for (first, second) in [((low, least), (high, most)), ((high, most), (low, least))] {
                 let table = format!(
@@ -151,7 +151,7 @@ fn linux_26_keeps_what_a_loss_should_take() {
     assert_eq!(illinois.slopes.decrease, 0.125);
     illinois.on_congestion(&congestion(Cause::Loss, 40.0));
     assert_eq!(illinois.window(), 5 * SEGMENT);
-    // Below 15 segments: when the round ends.
+    // Below 15 segments α changes at the end of the round.
     assert_eq!(illinois.slopes.alpha, 10.0);
     rounds(&mut illinois, base, &[1.0]);
     assert_eq!((illinois.slopes.alpha, illinois.slopes.decrease), (1.0, 0.5));

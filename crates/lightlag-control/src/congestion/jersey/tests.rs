@@ -10,7 +10,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + ms(millis)
 }
 
-/// After `count` ACKs of a segment, one in `every_ms`, on a path of 100 ms with SRTT 200 ms.
+/// Jersey after `count` ACKs of a segment, one in `every_ms`, on a path of 100 ms with SRTT 200 ms.
 fn jersey(ecn: bool, window: u64, every_ms: u64, count: u64) -> Jersey {
     let mut jersey = Jersey::new(&Config::default(), &Start { ecn, ..start(window) });
     for n in 0..count {
@@ -49,7 +49,7 @@ fn the_estimate_has_its_values() {
     }
     // Its fixed point is L/t = 100.
     assert_within("R", estimate.rate, 100.0, 1e-9);
-    // A pause of a window halves what an ACK adds little to: (0.1 · 100 + 1)/0.2.
+    // A pause as long as the window halves R, and the ACK adds little: (0.1 · 100 + 1)/0.2.
     estimate.on_ack(&ack(at(10 * 399 + 100), ms(100)), 1.0);
     assert_within("R", estimate.rate, 55.0, 1e-9);
     // ACKs that deliver nothing change nothing.
@@ -78,7 +78,7 @@ fn a_loss_without_a_warning_leaves_the_window() {
 
 #[test]
 fn with_a_warning_the_window_is_what_the_path_holds() {
-    // 100 segments a second for SRTT = 200 ms; the warning was heard before the loss.
+    // 100 segments a second for SRTT = 200 ms; the warning came before the loss.
     for cause in [Cause::Loss, Cause::Mark] {
         let mut jersey = jersey(true, 30, 10, 1000);
         warn(&mut jersey);
@@ -86,7 +86,7 @@ fn with_a_warning_the_window_is_what_the_path_holds() {
         assert_within("W", state(&jersey).0, 20.0, 1e-3);
         assert_within("ssthresh", state(&jersey).1, 20.0, 1e-3);
     }
-    // Nothing opens the window.
+    // No reaction opens the window.
     let mut small = jersey(true, 12, 10, 1000);
     warn(&mut small);
     small.on_congestion(&event(Cause::Loss));

@@ -13,7 +13,7 @@ fn ledbat(window: f64) -> Ledbat {
     ledbat
 }
 
-/// An ACK at `ms` whose segment took `one_way_ms`, of a sender with 50 segments in flight.
+/// An ACK at `ms` whose segment took `one_way_ms`, for a sender with 50 segments in flight.
 fn took(ms: u64, one_way_ms: u64) -> Ack {
     Ack {
         one_way: Some(Duration::from_millis(one_way_ms)),
@@ -22,13 +22,13 @@ fn took(ms: u64, one_way_ms: u64) -> Ack {
     }
 }
 
-/// What the last of these one-way delays adds at a window of 50 segments, times 50.
+/// The growth by the last of these one-way delays at a window of 50 segments, times 50.
 fn change(delays: &[u64]) -> f64 {
     let mut ledbat = ledbat(50.0);
     let mut before = 50.0;
     for (n, delay) in delays.iter().enumerate() {
         before = ledbat.window.segments();
-        // Each in a round of its own, so that the filter has one.
+        // Each is in a round of its own, so that the filter has one.
         ledbat.on_ack(&took(200 * n as u64, *delay));
     }
     (ledbat.window.segments() - before) * before
@@ -39,7 +39,7 @@ fn the_window_follows_the_distance_to_the_target() {
     for (delay, expected) in [(0, 1.0), (50, 0.5), (75, 0.25), (100, 0.0), (200, -1.0), (400, -3.0)] {
         assert!((change(&[1000, 1000 + delay]) - expected).abs() < 1e-9, "{delay}");
     }
-    // The clock's 32 bits of milliseconds begin anew in between.
+    // The clock's 32 bits of milliseconds wrap in between.
     assert!((change(&[u64::from(u32::MAX) - 20, 29]) - 0.5).abs() < 1e-9);
 }
 

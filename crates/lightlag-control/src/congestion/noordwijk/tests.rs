@@ -11,7 +11,7 @@ fn noordwijk() -> Noordwijk {
     Noordwijk::new(&Config::default(), &start(10))
 }
 
-/// The train of so many segments, 2 ms each, of which the first had to queue so long.
+/// A train of this many segments, 2 ms each, whose first had to queue for this long.
 fn train(segments: f64, queueing: u64) -> Train {
     let span = Duration::from_secs_f64(0.002 * (segments - 1.0));
     Train { segments, rtt: Some(MIN_RTT + ms(queueing)), span, per_segment: Some(0.002) }
@@ -39,10 +39,10 @@ fn a_whole_burst_sets_the_timer_to_the_rate_of_the_bottleneck() {
     // δ = 2 ms: 20 segments in 40 ms are 500 a second.
     take(&mut noordwijk, &[train(20.0, 0)]);
     assert_eq!((noordwijk.whole(), noordwijk.timer), (20, ms(40)));
-    // A part of a burst says nothing of the timer.
+    // A part of a burst does not set the timer.
     take(&mut noordwijk, &[Train { per_segment: Some(0.05), ..train(7.0, 0) }]);
     assert_eq!(noordwijk.timer, ms(40));
-    // Nor does one whose ACKs came at once.
+    // Nor does a burst whose ACKs came at once.
     take(&mut noordwijk, &[Train { per_segment: None, ..train(20.0, 0) }]);
     assert_eq!(noordwijk.timer, ms(40));
     take(&mut noordwijk, &[Train { per_segment: Some(1e-9), ..train(20.0, 0) }]);
@@ -58,11 +58,11 @@ fn every_second_burst_adjusts_or_tracks_the_rate() {
     take(&mut noordwijk, &[train(20.0, 201)]);
     assert_within("B", noordwijk.burst, 20.0 * 40.0 / 241.0, 1e-9);
     assert_eq!(noordwijk.whole(), 3);
-    // The bursts behind it met the same queue, and say the same.
+    // The bursts behind it met the same queue, and change nothing.
     take(&mut noordwijk, &[train(20.0, 201), train(20.0, 201)]);
     assert_within("B", noordwijk.burst, 20.0 * 40.0 / 241.0, 1e-9);
     assert_eq!(noordwijk.timer, ms(40));
-    // Δ = β is rate tracking: half of the way to B0, at last B0.
+    // Δ = β is rate tracking: half of the way to B0, finally B0.
     for expected in [11.66, 15.83, 17.91, 18.96, 19.48] {
         take(&mut noordwijk, &[train(3.0, 200), train(3.0, 200)]);
         assert_within("B", noordwijk.burst, expected, 1e-3);

@@ -1,10 +1,11 @@
-//! TCP Peach+: the dummy segments of [TCP Peach](super) carry data that is not acknowledged, and so repair as well.
+//! TCP Peach+: the dummy segments of [TCP Peach](super) carry unacknowledged data, and so also repair.
 //!
 //! Akyildiz, Zhang, Fang, "TCP-Peach+: enhancement of TCP-Peach for satellite IP networks", IEEE Communications Letters
 //! 6(7), 2002. **Established** by its abstract: Jump Start and Quick Recovery, with *NIL segments* of low priority that
-//! probe the path and recover errors. **Reconstructed**: Jump Start and Quick Recovery have the numbers of Sudden Start and
-//! Rapid Recovery; a NIL segment copies what is outstanding and not SACKed, one segment after the other and again from the
-//! first; with SACK its ACK also tells what arrived. Ours is that order, and that NIL segments continue after the repair.
+//! probe the path and recover errors. **Reconstructed**: Jump Start and Quick Recovery have the numbers of Sudden Start
+//! and Rapid Recovery; a NIL segment copies outstanding data that is not SACKed, one segment after the other and again
+//! from the first; with SACK its ACK also reports which data arrived. That order is ours, and so is the rule that NIL
+//! segments continue after the repair.
 
 use super::Kind;
 use crate::congestion::Probes;

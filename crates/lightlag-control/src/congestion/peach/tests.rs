@@ -17,7 +17,7 @@ fn segments(peach: &Peach) -> f64 {
     peach.window() as f64 / SEGMENT as f64
 }
 
-/// Sends what is due now; returns how many that were.
+/// Sends all that is due now. Returns the number.
 fn send(peach: &mut Peach, now: Instant) -> u64 {
     let mut sent = 0;
     while peach.next_probe(&path(now, 64)).is_some_and(|due| due <= now) {
@@ -27,14 +27,14 @@ fn send(peach: &mut Peach, now: Instant) -> u64 {
     sent
 }
 
-/// After Sudden Start, at 64 segments.
+/// Peach after Sudden Start, at 64 segments.
 fn at_64() -> Peach {
     let mut peach = peach(64);
     assert_eq!(peach.next_probe(&path(Instant::ZERO, 64)), None);
     peach
 }
 
-/// One loss, and so many ACKs of a segment each; returns the dummy segments that left.
+/// One loss, and this many ACKs of a segment each. Returns the number of dummy segments that left.
 fn recover(peach: &mut Peach, acks: u64) -> u64 {
     peach.on_congestion(&congestion(Cause::Loss, 64.0));
     let during =
@@ -91,7 +91,8 @@ fn sudden_start_goes_on_once_when_the_first_ack_offers_more_than_a_syn_can() {
 
 #[test]
 fn a_loss_without_congestion_costs_nothing_in_the_end() {
-    // W0 = 64: W = 32, two dummy segments for each of the first 32 ACKs, and 64 dummy ACKs: 32 say nothing, 32 add one.
+    // W0 = 64: W = 32, two dummy segments for each of the first 32 ACKs, and 64 dummy ACKs: 32 prove nothing, 32 add
+    // one.
     let mut peach = at_64();
     assert_eq!(recover(&mut peach, 63), 64);
     assert_eq!(segments(&peach), 32.0);

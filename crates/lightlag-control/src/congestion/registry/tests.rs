@@ -205,7 +205,7 @@ fn what_is_left_to_the_profile_is_the_kernels_in_profile_linux() {
         [r#"{ "algorithm": "cubic", "variant": "rfc9438" }"#, r#"{ "algorithm": "reno", "increase": "fraction" }"#]
     {
         assert_eq!(linux(json), choice(json), "what was said stays: {json}");
-        // And is said again where the scenario is written down.
+        // It is also written out with the scenario.
         assert_eq!(choice(&serde_json::to_string(&choice(json)).unwrap()), choice(json));
     }
     assert_eq!(linux(r#""newreno""#), choice(r#"{ "algorithm": "newreno", "increase": "whole" }"#));

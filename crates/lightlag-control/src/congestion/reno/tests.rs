@@ -118,7 +118,7 @@ fn linux_26_counts_what_the_repair_acknowledged() {
     let repairing = Ack { phase: Phase::Recovery, newly_acked: 25 * SEGMENT, ..ack(Instant::ZERO, RTT) };
     reno.on_ack(&repairing);
     assert_eq!(reno.window(), 10 * SEGMENT);
-    // The first ACK is slow start's, which holds at ssthresh and spends what was counted.
+    // The first ACK belongs to slow start, which applies at ssthresh and uses up the count.
     reno.on_ack(&ack(Instant::ZERO, RTT));
     assert_eq!(reno.window(), 11 * SEGMENT);
     reno.on_ack(&repairing);

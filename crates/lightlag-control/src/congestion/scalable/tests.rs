@@ -28,7 +28,7 @@ fn each_ack_adds_a_hundredth_above_the_legacy_window() {
 
 #[test]
 fn up_to_the_legacy_window_it_is_newreno() {
-    // 16 + 1/16; 16 is still legacy, what follows is not: 16.0625 + 0.01.
+    // 16 + 1/16; 16 is still legacy, the next window is not: 16.0625 + 0.01.
     let mut scalable = avoiding(16);
     scalable.on_ack(&ack(Instant::ZERO, RTT));
     assert_eq!(scalable.window.segments(), 16.0625);

@@ -12,7 +12,7 @@ fn at(micros: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(micros)
 }
 
-/// After twenty seconds with an ACK of a segment each 800 µs, 1.25 MB/s in segments of 1000 B, on a path of 0.5 s.
+/// STAR after twenty seconds with an ACK of a segment each 800 µs, 1.25 MB/s in segments of 1000 B, on a path of 0.5 s.
 fn star(window: u64) -> Star {
     let mut star = Star::new(&Config::default(), &start(window));
     (0..25_000).for_each(|n| star.on_ack(&Ack { cwnd_limited: false, ..ack(at(800 * n), ms(500)) }));
@@ -63,7 +63,7 @@ fn a_timeout_leaves_one_segment_and_the_estimate_as_threshold() {
     }
 }
 
-/// What an ACK adds in avoidance at this window.
+/// The growth by one ACK in avoidance at this window.
 fn growth(window: u64) -> f64 {
     let mut star = star(window);
     star.window.leave_slow_start();
@@ -83,8 +83,8 @@ fn growth_lifts_the_window_to_what_the_path_holds() {
 
 #[test]
 fn from_half_of_the_path_it_takes_as_long_as_an_exponential_does() {
-    // With an ACK a segment the gap shrinks by its own size a round trip: dW = (ownd − W)/W for each of W ACKs. The
-    // constant rate of the ACKs is 1250 a second: after W(0) = 320, (ownd − W) e^(W/ownd) …, or numerically:
+    // With an ACK per segment the gap shrinks by its own size a round trip: dW = (ownd − W)/W for each of W ACKs. The
+    // ACKs come at a constant 1250 a second: after W(0) = 320, (ownd − W) e^(W/ownd) …, or numerically:
     let mut star = star(320);
     star.window.leave_slow_start();
     let mut expected = 320.0_f64;
@@ -100,7 +100,7 @@ fn from_half_of_the_path_it_takes_as_long_as_an_exponential_does() {
 fn silence_is_borne_once_until_an_ack_comes() {
     let mut star = star(20);
     assert_eq!([star.bears_silence(), star.bears_silence(), star.bears_silence()], [true, false, false]);
-    // A duplicate ACK is no news.
+    // A duplicate ACK tells nothing new.
     star.on_ack(&Ack { newly_acked: 0, duplicate: true, ..ack(at(20_000_000), ms(500)) });
     assert!(!star.bears_silence());
     star.on_ack(&ack(at(20_000_001), ms(500)));

@@ -36,7 +36,7 @@ fn every_nth_loss_costs_a_slow_start() {
     path.avoid_from(40.0);
     for n in 0..20 {
         (0..620).for_each(|_| path.acknowledge());
-        // Each tooth is four times as near to that as the one before.
+        // Each tooth is four times nearer to that than the one before.
         assert!(n < 10 || (path.window() - 40.0).abs() < 0.5, "{}", path.window());
         path.react(Cause::Loss);
         assert_eq!(path.algorithm.window(), SEGMENT);

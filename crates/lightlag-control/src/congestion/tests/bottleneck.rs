@@ -1,8 +1,8 @@
-//! A bottleneck with a queue, packet by packet: what delay-based algorithms need to be tested.
+//! A bottleneck with a queue, packet by packet, for tests of delay-based algorithms.
 //!
-//! Flows that always have data share one server with a FIFO queue. It takes 1/μ for a segment; the rest of the
-//! round trip has a constant delay. A segment that finds the queue full is lost: the sender learns it when the
-//! ACK of that segment would have come, and reacts at most once a window.
+//! Flows that always have data share one server with a FIFO queue. It takes 1/μ for a segment; the rest of the round
+//! trip has a constant delay. A segment that finds the queue full is lost. The sender learns of it when the ACK of that
+//! segment would have come, and reacts at most once a window.
 
 use super::{SEGMENT, ack, start};
 use crate::congestion::{Ack, Cause, Choice, Congestion, CongestionControl, build};
@@ -14,9 +14,9 @@ const CLOCK_OFFSET: Duration = Duration::from_millis(7_654_321);
 
 pub struct Flow {
     pub algorithm: Box<dyn CongestionControl>,
-    /// Segments delivered since the statistics began.
+    /// Segments delivered since the start of the statistics.
     pub delivered: u64,
-    /// Windows in segments, summed over the ACKs, and how many.
+    /// Windows in segments, summed over the ACKs, and the number of ACKs.
     windows: (f64, u64),
     extra: Duration,
     timestamps: bool,
@@ -38,7 +38,7 @@ enum Event {
 pub struct Bottleneck {
     pub now: Instant,
     pub flows: Vec<Flow>,
-    /// The smallest round-trip time, with the time of one segment at the server.
+    /// The smallest round-trip time, including one segment's time at the server.
     base: Duration,
     /// 1/μ.
     pub service: Duration,
@@ -47,7 +47,7 @@ pub struct Bottleneck {
     free_at: Instant,
     events: BTreeMap<(Instant, u64), Event>,
     count: u64,
-    /// Time spent waiting, summed over segments, and how many.
+    /// Waiting time, summed over segments, and their number.
     waits: (f64, u64),
 }
 
@@ -67,12 +67,12 @@ impl Bottleneck {
         }
     }
 
-    /// A flow that begins now.
+    /// Adds a flow that starts now.
     pub fn add(&mut self, choice: &str) {
         self.add_far(choice, Duration::ZERO, true);
     }
 
-    /// A flow that begins now, with an `extra` round-trip time, and timestamps or not.
+    /// Adds a flow that starts now, with an `extra` round-trip time, and with timestamps or without.
     pub fn add_far(&mut self, choice: &str, extra: Duration, timestamps: bool) {
         let choice: Choice = serde_json::from_str(choice).unwrap();
         self.flows.push(Flow {
@@ -92,12 +92,12 @@ impl Bottleneck {
         self.send(self.flows.len() - 1);
     }
 
-    /// The path is longer from now on.
+    /// Lengthens the path from now on.
     pub fn lengthen(&mut self, by: Duration) {
         self.base += by;
     }
 
-    /// Lets `time` pass, after which the statistics begin anew.
+    /// Lets `time` pass, then restarts the statistics.
     pub fn warm_up(&mut self, time: Duration) {
         self.run(time);
         self.waits = (0.0, 0);
@@ -123,12 +123,12 @@ impl Bottleneck {
         self.now = end;
     }
 
-    /// The segments that wait, in the mean over the segments.
+    /// The mean number of waiting segments, over the segments.
     pub fn mean_queue(&self) -> f64 {
         self.waits.0 / self.waits.1 as f64 / self.service.as_secs_f64()
     }
 
-    /// The part of the server's time that was used, in `time`.
+    /// The share of the server's time used in `time`.
     pub fn utilisation(&self, time: Duration) -> f64 {
         let segments: u64 = self.flows.iter().map(|flow| flow.delivered).sum();
         segments as f64 * (self.service / time)

@@ -1,6 +1,6 @@
-//! One sender that paces, one bottleneck with a queue, an ACK for each segment: enough of a network for algorithms
-//! that measure delivery rates. What is lost is not sent again: the next new segment takes its place, and a recovery
-//! lasts until that is acknowledged.
+//! One paced sender, one bottleneck with a queue, one ACK per segment: enough of a network for algorithms that measure
+//! delivery rates. A lost segment is not sent again: the next new segment takes its place, and a recovery lasts until
+//! that is acknowledged.
 
 use super::*;
 use crate::delivery_rate::{RateSampler, Supply};
@@ -9,17 +9,17 @@ use std::collections::VecDeque;
 /// The bottleneck and the path behind it.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Conditions {
-    /// Bytes a second.
+    /// The rate in bytes a second.
     pub rate: f64,
-    /// Without the queue.
+    /// The round-trip time without the queue.
     pub rtt: Duration,
-    /// Bytes that wait at most.
+    /// The most bytes that wait.
     pub queue: f64,
     /// Random losses behind the bottleneck.
     pub loss: f64,
-    /// ACKs arrive at multiples of this; zero for as they come.
+    /// ACKs arrive at multiples of this; zero means at once.
     pub slot: Duration,
-    /// A policer in front of the bottleneck: bytes a second, bytes at once.
+    /// A policer in front of the bottleneck: bytes a second, and bytes at once.
     pub policer: Option<(f64, f64)>,
 }
 
@@ -35,7 +35,7 @@ impl Conditions {
     }
 }
 
-/// A segment in flight: when it left, and whether it was acknowledged or is lost.
+/// A segment in flight: its departure, and whether it was acknowledged or lost.
 #[derive(Clone, Copy)]
 struct Segment {
     sent: Instant,
@@ -46,17 +46,17 @@ pub(in super::super) struct Link<A> {
     pub algorithm: A,
     pub path: Conditions,
     pub now: Instant,
-    /// Bytes acknowledged, and lost.
+    /// Bytes acknowledged, and bytes lost.
     pub delivered: u64,
     pub lost: u64,
     /// Bytes in flight.
     pub inflight: u64,
-    /// The last sample that was valid.
+    /// The last valid sample.
     pub rate: f64,
     sampler: RateSampler,
     segments: VecDeque<Segment>,
     first: u64,
-    /// Segments that the application wrote, and when it writes the next.
+    /// Segments that the application wrote, and the time of the next write.
     written: u64,
     next_write: Instant,
     write_every: Duration,
@@ -68,7 +68,7 @@ pub(in super::super) struct Link<A> {
     random: RandomStream,
     phase: Phase,
     recovery_end: u64,
-    /// The segment after the last that takes the place of one lost before `recovery_end`.
+    /// The segment after the last that replaces one lost before `recovery_end`.
     repaired_at: u64,
     srtt: Duration,
     min_rtt: Duration,
@@ -81,7 +81,7 @@ pub(in super::super) struct Link<A> {
 }
 
 impl<A: CongestionControl + Departures + Transmissions> Link<A> {
-    /// A sender with data without end.
+    /// A sender with unlimited data.
     pub fn new(algorithm: A, path: Conditions) -> Self {
         Self {
             algorithm,
@@ -120,14 +120,14 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         self.first + self.segments.len() as u64
     }
 
-    /// From now on the application writes so many bytes a second; none at all with zero.
+    /// Lets the application write this many bytes a second from now on; zero means none.
     pub fn write_at(&mut self, rate: f64) {
         self.written = self.next();
         self.write_every = Duration::from_secs_f64(SEGMENT as f64 / rate);
         self.next_write = if rate > 0.0 { self.now + self.write_every } else { Instant::MAX };
     }
 
-    /// From now on there is always data.
+    /// Gives the application unlimited data from now on.
     pub fn write_without_end(&mut self) {
         self.check_supply();
         self.written = u64::MAX;
@@ -195,7 +195,7 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         }
     }
 
-    /// The segment passes the bottleneck, or does not.
+    /// Lets the segment pass the bottleneck, or drops it.
     fn forward(&mut self, number: u64) {
         let size = SEGMENT as f64;
         if let Some((rate, bucket)) = self.path.policer {
@@ -207,7 +207,7 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
             }
             self.tokens -= size;
         }
-        // One is being served.
+        // One segment is being served.
         if self.queue.len() as f64 * size > self.path.queue {
             return;
         }
@@ -217,7 +217,7 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         }
     }
 
-    /// The first segment at the bottleneck is on its way.
+    /// Sends the first segment at the bottleneck on its way.
     fn serve(&mut self) {
         let number = self.queue.pop_front().expect("one is served");
         let time = Duration::from_secs_f64(SEGMENT as f64 / self.path.rate);
@@ -241,7 +241,7 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
             && at == now
         {
             self.acks.pop_front();
-            // What a timeout gave up on does not come back to life.
+            // Segments that a timeout gave up on stay lost.
             if number < self.first || self.segments[(number - self.first) as usize].gone {
                 continue;
             }
@@ -299,7 +299,7 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         }
     }
 
-    /// Marks as lost what is outstanding below the segment `number`; returns the bytes.
+    /// Marks all outstanding data below the segment `number` as lost. Returns the bytes.
     fn lose_below(&mut self, number: u64) -> u64 {
         let mut newly_lost = 0;
         for at in self.first..number.max(self.first) {
@@ -320,7 +320,7 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         newly_lost
     }
 
-    /// Nothing came back for long.
+    /// Handles a timeout.
     fn time_out(&mut self) {
         let flight = self.inflight;
         self.lose_below(self.next());

@@ -11,16 +11,16 @@ const fn ms(millis: u64) -> Duration {
 
 const INTERVAL: Duration = ms(50);
 
-/// A segment leaves when so many are in flight.
+/// Sends a segment with this many in flight.
 fn send(trains: &mut Trains, micros: u64, in_flight: u64, burst: u32) {
     let prior_inflight = in_flight * SEGMENT;
     let sent = Sent { now: at(micros), bytes: SEGMENT, prior_inflight, app_limited: false };
     trains.on_sent(&sent, burst, INTERVAL);
 }
 
-/// An ACK of so many segments, which leaves so many in flight.
+/// An ACK of this many segments, which leaves this many in flight.
 fn come(trains: &mut Trains, micros: u64, acked: u64, in_flight: u64) {
-    // Of the burst that left 100 ms before or a little earlier, where bursts leave every 50 ms.
+    // Its burst left 100 ms before or slightly later, with bursts every 50 ms.
     let rtt = if micros < 100_000 { 7_000 } else { 100_000 + micros % 50_000 };
     come_after(trains, micros, Duration::from_micros(rtt), acked, in_flight);
 }
@@ -30,7 +30,7 @@ fn come_after(trains: &mut Trains, micros: u64, rtt: Duration, acked: u64, in_fl
     lose(trains, micros, rtt, acked, 0, in_flight);
 }
 
-/// The same, with so many marked lost.
+/// The same, with this many marked lost.
 fn lose(trains: &mut Trains, micros: u64, rtt: Duration, acked: u64, lost: u64, in_flight: u64) {
     let (newly_delivered, newly_lost) = (acked * SEGMENT, lost * SEGMENT);
     trains.on_ack(&Ack { newly_delivered, newly_lost, inflight: in_flight * SEGMENT, ..ack(at(micros), rtt) });
@@ -55,7 +55,7 @@ fn a_burst_leaves_at_once_and_the_next_after_the_interval() {
     }
     assert_eq!(trains.release(at(49_999), 3), Release { segments: 0, next: at(50_000) });
     assert_eq!(trains.release(at(50_000), 3).segments, 3);
-    // What was not used is not added to the next burst, and a late burst moves those after it.
+    // Unused segments are not added to the next burst, and a late burst moves the following ones.
     send(&mut trains, 60_000, 3, 3);
     assert_eq!(trains.release(at(61_000), 3), Release { segments: 2, next: at(110_000) });
     assert_eq!(trains.release(at(110_000), 3).segments, 3);
@@ -98,12 +98,14 @@ fn an_ack_for_two_bursts_says_nothing_of_the_first_ones_end() {
 #[test]
 fn losses_do_not_shift_trains() {
     let mut trains = two_bursts();
-    // The last of the first burst is lost, which the third ACK of the second says. It leaves again in a third burst.
+    // The last segment of the first burst is lost, as the third ACK of the second shows. It leaves again in a third
+    // burst.
     let rtt = ms(100);
     for n in 0..3 {
         come_after(&mut trains, 100_000 + 2_000 * n, rtt, 1, 7 - n);
     }
-    // The first of the second burst, sent after 50 ms, is the fourth by the count, but says nothing of the first burst.
+    // The first segment of the second burst, sent after 50 ms, is the fourth by the count, but tells nothing about the
+    // first burst.
     come_after(&mut trains, 150_000, rtt, 1, 4);
     let first = trains.next().unwrap();
     assert_eq!((first.segments, first.rtt, first.span), (4.0, Some(rtt), ms(6)));
@@ -113,7 +115,7 @@ fn losses_do_not_shift_trains() {
     send(&mut trains, 154_000, 1, 4);
     come_after(&mut trains, 156_000, rtt, 1, 1);
     let second = trains.next().unwrap();
-    // Without the ACK that counted for the first.
+    // Without the ACK that counted for the first burst.
     assert_eq!((second.segments, second.span), (4.0, ms(4)));
     assert_eq!(trains.next(), None);
 }

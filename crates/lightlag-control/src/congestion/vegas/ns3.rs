@@ -1,18 +1,18 @@
-//! Vegas as ns-3 has it (`TcpVegas`, from 2016 on), in whole segments:
+//! Vegas as in ns-3 (`TcpVegas`, from 2016 on), in whole segments:
 //!
-//! - RTT is SRTT, of each ACK of new data; the smallest of a round counts, which takes three of them, NewReno's growth
-//!   without them; base is the smallest SRTT;
+//! - RTT is SRTT at each ACK of new data; the smallest of a round of at least three counts, and with fewer the growth
+//!   is NewReno's; base is the smallest SRTT;
 //! - diff = W − ⌊W·base/RTT⌋;
 //! - slow start: W doubles every round; diff > γ ends it at min(W, ⌊W·base/RTT⌋ + 1);
-//! - whatever reduces W lowers ssthresh to W − 1, at least 2, where W is that before it; after a round ssthresh is at least
-//!   ¾ W;
-//! - loss: W = ssthresh, that is one segment less; timeout: the same ssthresh, W = 1.
+//! - every reduction of W lowers ssthresh to W − 1, at least 2, with the W before it; after a round ssthresh is at
+//!   least ¾ W;
+//! - loss: W = ssthresh, which is one segment less; timeout: the same ssthresh, W = 1.
 
 use super::{Ack, Phase, Samples, TOO_FEW_SAMPLES, Vegas};
 use lightlag_core::Duration;
 
 impl Vegas {
-    /// An ACK. As everywhere here, a window that is not used does not grow, which ns-3 does not ask.
+    /// Takes in an ACK. As in all algorithms here, an unused window does not grow, a condition that ns-3 lacks.
     pub(super) fn on_ack_ns3(&mut self, ack: &Ack) {
         let seen = (ack.newly_acked > 0 && ack.srtt > Duration::ZERO).then_some(ack.srtt);
         self.base = self.base.min(seen.unwrap_or(Duration::MAX));
@@ -49,7 +49,7 @@ impl Vegas {
         self.window.raise_threshold(0.75 * self.window.segments());
     }
 
-    /// What ssthresh may be at most from here on.
+    /// The largest allowed ssthresh from now on.
     pub(super) fn lowered(&self) -> f64 {
         (self.window.segments() - 1.0).max(2.0)
     }

@@ -66,8 +66,8 @@ fn a_held_back_sender_shrinks_but_does_not_grow() {
 
 #[test]
 fn slow_start_doubles_every_other_round_or_with_linux_every_round() {
-    // So fast a path that bursts do not wait. A round ends before the ACK that ends it lets new data go: the first
-    // of these count for the next round.
+    // A path so fast that bursts do not wait. A round ends before the ACK that ends it lets new data leave, so the
+    // first of that data counts for the next round.
     for (name, expected) in [("original", [20.0, 20.0, 40.0, 40.0, 80.0]), ("linux", [20.0, 40.0, 80.0, 160.0, 320.0])]
     {
         let mut path = Bottleneck::new(1e6, BASE);
@@ -189,7 +189,7 @@ fn a_longer_route_starves_it_unless_the_base_is_measured_again() {
     }
 }
 
-/// The reference implementation's of SCPS-TP, in avoidance at `window` segments.
+/// The variant of the SCPS-TP reference implementation, in avoidance at `window` segments.
 fn scps(window: f64) -> Vegas {
     let choice = serde_json::from_str(r#"{ "algorithm": "vegas", "variant": "scps" }"#).unwrap();
     let crate::congestion::Choice::Vegas(config) = choice else { panic!("{choice:?}") };
@@ -216,7 +216,7 @@ fn that_of_scps_halves_its_window_and_begins_again_at_one() {
     assert_eq!((vegas.window(), vegas.ssthresh()), (40 * SEGMENT, 40 * SEGMENT));
     vegas.on_congestion(&congestion(Cause::Timeout, 4.0));
     assert_eq!((vegas.window(), vegas.ssthresh()), (SEGMENT, 20 * SEGMENT));
-    // It doubles every round.
+    // The window doubles every round.
     for (una, window) in [(2, 2), (3, 4), (4, 8)] {
         let growth = vegas.window.segments();
         vegas.on_ack(&Ack { snd_una: una, snd_nxt: una + 1, growth, ..ack(Instant::ZERO, BASE) });
@@ -236,19 +236,19 @@ fn slow_start_ends_where_the_route_is_full() {
     }
 }
 
-/// ns-3's in slow start at 20 segments, with a round begun and the base known.
+/// The variant of ns-3 in slow start at 20 segments, at the start of a round, with the base known.
 fn ns3() -> Vegas {
     let mut vegas = Vegas::new(&Config { variant: Variant::Ns3, ..Config::default() }, &start(20));
     vegas.on_ack(&Ack { snd_nxt: 1, growth: 0.0, ..smoothed(100) });
     vegas
 }
 
-/// An ACK with this SRTT, whose own sample is another one.
+/// An ACK with this SRTT, whose own sample differs.
 fn smoothed(srtt_ms: u64) -> Ack {
     Ack { srtt: Duration::from_millis(srtt_ms), growth: 0.0, ..ack(Instant::ZERO, Duration::from_millis(1)) }
 }
 
-/// A round of so many ACKs with this SRTT.
+/// A round of this many ACKs with this SRTT.
 fn smoothed_round(vegas: &mut Vegas, srtt_ms: u64, acks: u32) {
     for at in 1..=acks {
         let growth = f64::from(u8::from(at == acks));
@@ -266,7 +266,7 @@ fn that_of_ns3_ends_slow_start_by_the_smoothed_rtt_in_whole_segments() {
     let mut vegas = ns3();
     smoothed_round(&mut vegas, 105, 3);
     assert_eq!((vegas.window.segments(), vegas.window.in_slow_start()), (21.0, true));
-    // Two ACKs tell nothing.
+    // Two ACKs are too few.
     let mut vegas = ns3();
     smoothed_round(&mut vegas, 300, 2);
     assert_eq!((vegas.window.segments(), vegas.window.in_slow_start()), (21.0, true));
@@ -288,7 +288,7 @@ fn a_loss_costs_that_of_ns3_a_segment() {
     let mut vegas = ns3();
     vegas.on_congestion(&congestion(Cause::Loss, 20.0));
     assert_eq!((vegas.window.segments(), vegas.window.threshold()), (19.0, 19.0));
-    // An old threshold stays if it is lower.
+    // A lower threshold stays.
     vegas.window.grow(6.0);
     vegas.on_congestion(&congestion(Cause::Loss, 25.0));
     assert_eq!(vegas.window.segments(), 19.0);
@@ -296,7 +296,8 @@ fn a_loss_costs_that_of_ns3_a_segment() {
     assert_eq!((vegas.window.segments(), vegas.window.threshold()), (1.0, 18.0));
 }
 
-/// Rounds of four ACKs with this RTT and a window in flight, as the kernel of 2.6.22 sees them; the windows after each.
+/// Rounds of four ACKs with this RTT and a window in flight, as the kernel of 2.6.22 sees them. Returns the windows
+/// after each.
 fn linux26_rounds(vegas: &mut Vegas, rtt: Duration, rounds: u64, nxt: &mut u64) -> Vec<u64> {
     let mut each = |vegas: &mut Vegas| {
         let end = *nxt;
@@ -315,7 +316,7 @@ fn linux_26_adds_a_segment_every_second_round() {
     vegas.on_congestion(&congestion(Cause::Loss, 40.0));
     let mut nxt = 100 * SEGMENT;
     let windows = linux26_rounds(&mut vegas, BASE, 9, &mut nxt);
-    // What the first rounds do is of before the loss.
+    // The first rounds reflect the time before the loss.
     assert_eq!(windows[2..], [22, 22, 23, 23, 24, 24, 25]);
 }
 

@@ -7,7 +7,7 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Veno in avoidance at `window` segments, after an ACK with this RTT above 100 ms that grew nothing.
+/// Veno in avoidance at `window` segments, after an ACK with this RTT above 100 ms that caused no growth.
 fn avoiding(window: u64, rtt: Duration) -> Veno {
     let mut veno = Veno::new(&Config::default(), &start(window));
     veno.window.leave_slow_start();
@@ -29,7 +29,7 @@ fn a_loss_without_a_queue_keeps_four_fifths() {
             assert_eq!((veno.window(), veno.ssthresh()), (left * SEGMENT, left * SEGMENT), "{rtt} ms");
         }
     }
-    // Without a sample it is Reno's half.
+    // Without a sample it is half, as in Reno.
     let mut veno = Veno::new(&Config::default(), &start(40));
     veno.on_congestion(&congestion(Cause::Loss, 40.0));
     assert_eq!(veno.window(), 20 * SEGMENT);

@@ -9,7 +9,7 @@ fn wave(dispersion: Dispersion) -> Wave {
     Wave::new(&Config { dispersion, ..Config::default() }, &start(10))
 }
 
-/// The train of so many segments, 2 ms each, whose first one had this round-trip time.
+/// A train of this many segments, 2 ms each, whose first one had this round-trip time.
 fn train(segments: f64, rtt: u64) -> Train {
     let span = Duration::from_secs_f64(0.002 * (segments - 1.0));
     Train { segments, rtt: Some(ms(rtt)), span, per_segment: Some(0.002) }
@@ -43,7 +43,7 @@ fn half_of_the_queueing_delay_is_added_to_the_timer() {
     // a = 50/600; A = a · 550 + (1 − a) · 600 = 595.83; Δ = 45.83.
     assert_within("A", wave.average_rtt.unwrap(), 0.595_833_333, 1e-8);
     assert_within("the timer", wave.timer, 0.018 + 0.045_833_333 / 2.0, 1e-8);
-    // Steady where Δ = 2/μ = 4 ms: 18 ms + 2 ms are ten segments at 500 a second.
+    // In the steady state Δ = 2/μ = 4 ms: 18 ms + 2 ms are ten segments at 500 a second.
     let mut steady = super::Wave::new(&Config::default(), &start(10));
     take(&mut steady, &[train(10.0, 550)]);
     (0..20).for_each(|_| take(&mut steady, &[train(10.0, 554)]));
@@ -54,7 +54,7 @@ fn half_of_the_queueing_delay_is_added_to_the_timer() {
 fn a_long_queue_stops_nearly_everything_until_the_bursts_in_flight_are_back() {
     let mut wave = wave(Dispersion::Train);
     take(&mut wave, &[train(10.0, 550), train(10.0, 740)]);
-    // a = 190/740; A = 691.2; Δ = 141.2 is tracking still.
+    // a = 190/740; A = 691.2; Δ = 141.2 is still tracking.
     assert_within("the timer", wave.timer, 0.018 + 0.141_216_216 / 2.0, 1e-8);
     take(&mut wave, &[train(10.0, 740)]);
     // A = a · 691.2 + (1 − a) · 740 = 727.5; Δ = 177.5.
@@ -63,7 +63,7 @@ fn a_long_queue_stops_nearly_everything_until_the_bursts_in_flight_are_back() {
     assert_eq!(wave.stable_for, libm::floor(average / 0.018));
     assert_eq!(wave.stable_for, 40.0);
     assert_eq!((wave.min_rtt, wave.average_rtt), (None, Some(0.74)));
-    // For 40 rounds nothing changes, but RTTmin and A follow.
+    // For 40 rounds only RTTmin and A change.
     (0..40).for_each(|_| take(&mut wave, &[train(10.0, 560)]));
     assert_eq!((wave.timer, wave.stable_for, wave.min_rtt), (0.5, 0.0, Some(0.56)));
     take(&mut wave, &[train(10.0, 560)]);
@@ -95,13 +95,13 @@ fn without_a_dispersion_the_average_of_the_last_ones_counts() {
 #[test]
 fn a_burst_that_was_cut_short_counts_for_a_whole_one_or_not_at_all() {
     let mut wave = wave(Dispersion::Train);
-    // Up to three segments are no round.
+    // Up to three segments do not make a round.
     take(&mut wave, &[train(3.0, 500)]);
     assert_eq!((wave.timer, wave.min_rtt), (0.5, None));
-    // Before anything else is known: 8 ms · 10/5.
+    // Before any D is known: 8 ms · 10/5.
     take(&mut wave, &[train(5.0, 550)]);
     assert_within("the timer", wave.timer, 0.016, 1e-9);
-    // Then the average; of its round-trip time the round takes note.
+    // Then the average; the round-trip time of the burst still counts.
     take(&mut wave, &[train(6.0, 540)]);
     assert_within("the timer", wave.timer, 0.016, 1e-9);
     assert_eq!(wave.min_rtt, Some(0.54));

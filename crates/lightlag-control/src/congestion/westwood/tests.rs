@@ -58,7 +58,7 @@ fn silence_is_samples_of_zero() {
     let mut filter = Tustin::new(ms(500));
     (0..400).for_each(|n| filter.on_ack(&ack(at(20 * n), ms(100)), 2.0));
     let last = 20 * 399;
-    // Every 250 ms: 3/5 of the old value; the first of them still has half of the last sample, 1/5·100.
+    // Every 250 ms: 3/5 of the old value; the first still contains half of the last sample, 1/5·100.
     assert_within("250 ms", filter.bandwidth(at(last + 250)), 100.0, 1e-6);
     assert_within("251 ms", filter.bandwidth(at(last + 251)), 80.0, 1e-6);
     assert_within("501 ms", filter.bandwidth(at(last + 501)), 48.0, 1e-6);
@@ -75,7 +75,7 @@ fn a_cumulative_ack_does_not_count_what_duplicates_counted() {
     (0..3).for_each(|_| assert_eq!(counted.take(&covering(0), &window), 1.0));
     assert_eq!(counted.take(&covering(5), &window), 2.0);
     (0..5).for_each(|_| assert_eq!(counted.take(&covering(0), &window), 1.0));
-    // Three of the five are covered here, the other two by the next one.
+    // Three of the five are covered here, the other two by the next ACK.
     assert_eq!(counted.take(&covering(3), &window), 1.0);
     assert_eq!(counted.take(&covering(4), &window), 2.0);
     assert_eq!(counted.take(&Ack { duplicate: false, ..covering(0) }, &window), 0.0);

@@ -11,7 +11,8 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + ms(millis)
 }
 
-/// After twenty seconds of ACKs every 10 ms, 100 segments a second, on a path of 100 ms: it holds 10 segments.
+/// WestwoodBR after twenty seconds of ACKs every 10 ms, 100 segments a second, on a path of 100 ms, which holds 10
+/// segments.
 fn on_a_path_of_ten(window: u64) -> WestwoodBr {
     let mut westwood = WestwoodBr::new(&Config::default(), &start(window));
     (0..2000).for_each(|n| westwood.on_ack(&Ack { cwnd_limited: false, ..ack(at(10 * n), ms(100)) }));
@@ -69,14 +70,14 @@ fn a_mark_is_congestion() {
 
 #[test]
 fn a_spike_of_the_round_trip_time_is_congestion() {
-    // From 100 to 220 ms: on from 160 ms, off below 140 ms.
+    // From 100 to 220 ms: a spike starts at 160 ms and ends below 140 ms.
     for (samples, error) in [
         (vec![220], false),
         (vec![220, 140], false),
         (vec![220, 139], true),
         (vec![220, 100, 159], true),
         (vec![220, 100, 160], false),
-        // Below the floor of 10 ms nothing is a spike.
+        // Below the floor of 10 ms there is no spike.
         (vec![109], true),
         (vec![110], false),
     ] {

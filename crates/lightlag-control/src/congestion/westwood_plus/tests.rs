@@ -31,7 +31,7 @@ fn the_filters_have_their_values() {
     assert!((linux.bandwidth - (1.0 + 0.875 / 64.0 + 0.125 * (0.125 + 0.875 * 0.125))).abs() < 1e-12);
 }
 
-/// How many samples a second of ACKs, 10 ms apart, with this RTT makes.
+/// The number of samples that a second of ACKs, 10 ms apart, with this RTT gives.
 fn samples(filter: Filter, rtt: Duration) -> usize {
     let mut rounds = Rounds::new(filter);
     let mut begins = Vec::new();

@@ -5,7 +5,7 @@ use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// In avoidance at `window` segments, where a round has begun.
+/// YeAH in avoidance at `window` segments, at the start of a round.
 fn avoiding(window: f64) -> Yeah {
     let mut yeah = Yeah::new(&Config::default(), &start(10));
     yeah.on_congestion(&congestion(Cause::Loss, 4.0));
@@ -28,7 +28,7 @@ fn rounds(yeah: &mut Yeah, rtt_ms: u64, count: usize) {
     }
 }
 
-/// What an ACK adds, in segments.
+/// The growth by an ACK, in segments.
 fn growth(yeah: &mut Yeah) -> f64 {
     let before = yeah.window.segments();
     yeah.on_ack(&Ack { min_rtt: BASE, snd_nxt: 1, ..ack(Instant::ZERO, BASE) });
@@ -77,7 +77,7 @@ fn a_loss_takes_the_queue_or_an_eighth_or_half() {
         yeah.on_congestion(&congestion(Cause::Loss, 100.0));
         assert_within(&format!("window after a loss at {rtt} ms"), yeah.window.segments(), window, 1e-9);
     }
-    // Sixteen slow rounds: somebody else fills the queue.
+    // Sixteen slow rounds: other flows fill the queue.
     for (slow, window) in [(15, 80.0), (16, 50.0)] {
         let mut yeah = avoiding(100.0);
         rounds(&mut yeah, 125, slow);
@@ -113,8 +113,8 @@ fn two_samples_decide_nothing() {
 
 #[test]
 fn one_flow_gives_the_queue_back_before_it_is_longer_than_its_bound() {
-    // μ base = 1000 segments: L is 8 % where Q is 80, so that no round is slow before. A fast round adds 11. The
-    // decision is one round late, and what was in flight then may lead to a second one.
+    // μ base = 1000 segments: L is 8 % at Q = 80, so no round is slow before. A fast round adds 11. The decision is one
+    // round late, and the data in flight then may cause a second one.
     let mut path = Bottleneck::new(10_000.0, BASE);
     path.limit = 500.0;
     path.add(r#""yeah""#);

@@ -36,8 +36,8 @@ fn slow_start_adds_a_segment_an_ack_up_to_one_above_the_threshold() {
     assert!(cubic.epoch().is_some());
 }
 
-/// Slow start with a sample of `rtts` ms for each round of 20 ACKs, 10 ms apart so that no train is seen; the window in
-/// segments after each round.
+/// Slow start with a sample of `rtts` ms for each round of 20 ACKs, 10 ms apart so that no train is seen. Returns the
+/// window in segments after each round.
 fn rounds(policy: &str, rtts: &[u64]) -> Vec<u64> {
     let json = format!(r#"{{ "algorithm": "cubic", "variant": "inet2023", "slow_start": "{policy}" }}"#);
     let choice: crate::congestion::Choice = serde_json::from_str(&json).unwrap();
@@ -60,8 +60,8 @@ fn rounds(policy: &str, rtts: &[u64]) -> Vec<u64> {
 
 #[test]
 fn hystart_ends_slow_start_where_the_round_trip_rises_and_leaves_the_window() {
-    // 20 segments a round, until the third round is 20 ms above the least of 100 ms: more than 100/8 = 12.5. Eight samples
-    // are needed; the ninth ACK sets ssthresh and adds the last segment. Then an epoch with K = 0 begins.
+    // 20 segments a round, until the third round is 20 ms above the least of 100 ms: more than 100/8 = 12.5. Eight
+    // samples are needed; the ninth ACK sets ssthresh and adds the last segment. Then an epoch with K = 0 starts.
     let flat = rounds("standard", &[100, 100, 120, 120]);
     assert_eq!(flat, [40, 60, 80, 100]);
     let ended = rounds("hystart", &[100, 100, 120, 120]);
@@ -139,8 +139,8 @@ fn a_loss_below_the_last_plateau_aims_lower() {
     assert_eq!(cubic.last_max, 154_980);
 }
 
-/// One flow over 5 Mb/s and 40 ms each way, segments of 1024 and 47 bytes, an ACK every second segment or after
-/// 200 ms, nothing else in the way. Arrivals of segments wait in a queue; ACKs follow from them in order.
+/// One flow over 5 Mb/s and 40 ms each way, with segments of 1024 and 47 bytes, and an ACK for every second segment or
+/// after 200 ms. Arriving segments wait in a queue; ACKs follow from them in order.
 struct PointToPoint {
     cubic: CubicInet,
     now: Instant,

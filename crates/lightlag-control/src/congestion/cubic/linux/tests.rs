@@ -49,12 +49,12 @@ fn around_k_the_target_is_the_maximum() {
     let mut cubic = avoiding(1000, Variant::Linux);
     cubic.on_congestion(&congestion(Cause::Loss, 1000.0));
     let curve = cubic.begin_epoch(at(0.0));
-    // C·1.35³ = 0.985 is cut to nothing, C·1.36³ = 1.007 is a segment: cnt = ⌊990/10⌋ and ⌊990/9⌋.
+    // C·1.35³ = 0.985 is cut to zero, C·1.36³ = 1.007 is a segment: cnt = ⌊990/10⌋ and ⌊990/9⌋.
     let k = curve.k as f64 / TICKS;
     assert_eq!(cubic.count(&curve, at(k - 1.35), 990), 99);
     assert_eq!(cubic.count(&curve, at(k - 1.37), 990), 110);
     assert_eq!(cubic.count(&curve, at(k + 1.37), 990), 90);
-    // Not above the window: a segment in 100 windows.
+    // Not above the window: one segment in 100 windows.
     assert_eq!(cubic.count(&curve, at(k), 1000), 100_000);
     // dMin looks ahead.
     cubic.delay_min = Some(RTT);
@@ -63,7 +63,7 @@ fn around_k_the_target_is_the_maximum() {
 
 #[test]
 fn the_bounds_of_the_two() {
-    // No loss yet: at most 20, and 50 exactly, divided by the two segments that an ACK is taken to acknowledge.
+    // No loss yet: at most 20, and exactly 50, divided by the two segments that an ACK is assumed to acknowledge.
     let (now, then) = (avoiding(100, Variant::Linux), avoiding(100, Variant::Linux26));
     let mut curve = Curve { start: at(0.0), k: 0, origin: 100, reno: 100, counted: 0.0 };
     assert_eq!(now.bounded(&mut curve, 100, 10_000), 20);

@@ -35,7 +35,7 @@ impl Rounds {
         if self.una > self.end {
             self.end = self.una - 1 + self.acks;
         }
-        // What is in flight ends one round ahead.
+        // The data in flight ends one round ahead.
         let next = if self.una == self.end { self.una + self.acks } else { self.end };
         let ack = Ack { snd_una: self.una * SEGMENT, snd_nxt: next * SEGMENT, ..plain_ack(Instant::ZERO, rtt) };
         let before = self.window.segments();
@@ -99,7 +99,7 @@ fn an_rtt_below_the_baseline_resumes_slow_start() {
     let growth = rounds.round(ms(149));
     assert_eq!((growth[6], growth[7]), (0.25, 1.0));
     assert!(!rounds.is_conservative());
-    // 149 + 16 ms begin it again: it still looks.
+    // 149 + 16 ms start it again: it is still active.
     rounds.round(ms(165));
     assert!(rounds.is_conservative());
 }
