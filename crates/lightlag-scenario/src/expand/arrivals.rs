@@ -1,6 +1,6 @@
-//! Flows that are several: transfers that arrive at random times, and the connections of a browser.
+//! Flows that expand to several: transfers that arrive at random times, and the connections of a browser.
 //!
-//! Arrivals are drawn here, from a stream of their flow's name, before a run begins: nothing is created while it goes on.
+//! Arrivals are drawn here, from a stream named after their flow, before a run starts: a run creates nothing.
 
 use super::layout::{MOST_FLOWS, Stream};
 use crate::network::{CapturePlan, Part};
@@ -10,16 +10,16 @@ use lightlag_core::{Duration, RandomStream, Rate};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Who takes part in a run of this length with this seed.
+/// Draws the flows of a run of this length with this seed.
 pub(crate) struct Arrivals<'a> {
     pub(crate) seed: u64,
     pub(crate) duration: Duration,
-    /// The rate of the slowest link on the way of a flow.
+    /// The rate of the slowest link on a flow's route.
     pub(crate) slowest: &'a dyn Fn(&Stream) -> Option<Rate>,
 }
 
 impl Arrivals<'_> {
-    /// Replaces flows that are several by what they are; each is captured as its flow is.
+    /// Replaces flows that stand for several by those. Each is captured like the original.
     pub(crate) fn expand(
         &self,
         streams: Vec<Stream>,
@@ -93,7 +93,7 @@ impl Arrivals<'_> {
         }
     }
 
-    /// From one transfer to the next. The load counts payload: mean size = load · rate · gap.
+    /// Mean time between two transfers. The load counts payload: mean size = load · rate · gap.
     fn mean_gap(&self, stream: &Stream, transfers: &Transfers) -> Option<Duration> {
         if transfers.every.is_some() {
             return transfers.every;

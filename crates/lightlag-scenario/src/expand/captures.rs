@@ -1,4 +1,4 @@
-//! From the places and flows that captures name to their numbers.
+//! Resolves the places and flows that captures name.
 
 use super::layout::{Nodes, Stream, Wire};
 use crate::network::{CapturePlace, CapturePlan};
@@ -7,11 +7,11 @@ use crate::spec::Pcap;
 use lightlag_net::LinkId;
 use std::collections::BTreeSet;
 
-/// The most places: each is a file that stays open.
+/// The most places. Each is a file that stays open.
 const MOST_PLACES: usize = 500;
 
 impl Pcap {
-    /// Finds what the names stand for.
+    /// Resolves the names.
     pub(crate) fn plan(&self, nodes: &Nodes, wires: &[Wire], streams: &[Stream], errors: &mut Errors) -> CapturePlan {
         let mut flows = vec![self.flows.is_empty(); streams.len()];
         for (index, name) in self.flows.iter().enumerate() {

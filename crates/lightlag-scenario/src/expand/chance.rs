@@ -1,4 +1,4 @@
-//! Whether chance has a part in a scenario: where it has none, runs with other seeds say nothing new.
+//! Whether a scenario is random: if not, runs with other seeds give the same results.
 
 use crate::network::Network;
 use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Varied};
@@ -6,14 +6,14 @@ use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Probability, RandomStream};
 
 impl Scenario {
-    /// Whether anything is drawn at random that can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or
-    /// an algorithm that draws. `network` is what the scenario expands to. Initial sequence numbers do not count.
+    /// Whether any random draw can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or an
+    /// algorithm that draws. `network` is the expanded scenario. Initial sequence numbers do not count.
     pub fn is_random(&self, network: &Network) -> bool {
         let starts = self.flows.iter().any(|flow| flow.start.is_random());
         starts || self.templates().any(|template| template.start.is_random()) || network.is_random()
     }
 
-    /// Every template of flows.
+    /// Every template of a flow.
     fn templates(&self) -> impl Iterator<Item = &FlowTemplate> {
         self.generated_flows().into_iter().map(|generated| generated.template)
     }
@@ -69,7 +69,7 @@ impl Traffic {
     }
 }
 
-/// A start that is drawn from the flow's own stream, and `later` than that.
+/// A start drawn from the flow's own stream, plus `later`.
 pub(crate) fn start(law: &Varied<Duration>, name: &str, later: Duration, seed: u64) -> Duration {
     law.draw(&mut RandomStream::new(seed, &format!("flow {name} start"))) + later
 }

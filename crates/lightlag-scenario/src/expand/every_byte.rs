@@ -1,4 +1,4 @@
-//! What cannot do without a byte, and so not with partial reliability (BETS): dialogues, messages, and proxies that split
+//! Features that need every byte and so exclude partial reliability (BETS): dialogues, messages, and proxies that split
 //! connections.
 
 use super::layout::{Layout, Stream};
@@ -12,7 +12,7 @@ fn is_partial(tcp: &Config) -> bool {
     tcp.scps.is_some_and(|scps| scps.bets.is_some())
 }
 
-/// Refuses partial reliability where it would lose what somebody counts on; once for each place.
+/// Refuses partial reliability where it would lose needed bytes, with one error for each place.
 pub(crate) fn check(layout: &Layout, splits: &[Split], errors: &mut Errors) {
     let mut refused = BTreeSet::new();
     let partial = |stream: &&Stream| stream.transport == Transport::Tcp && is_partial(&stream.tcp);

@@ -1,4 +1,4 @@
-//! Who is joined to whom: names become numbers, and references to what is not there become errors.
+//! The topology: names become numbers, and references to missing things become errors.
 
 use super::tcp::{Resolver, Turns};
 use crate::network::{CapturePlan, Part, Proxy};
@@ -19,7 +19,7 @@ const MOST_ROUTES: u64 = 100_000_000;
 /// The most samples that a run may write into one table.
 const MOST_SAMPLES: u64 = 200_000_000;
 
-/// One flow a pair, where a generator is not told otherwise.
+/// One flow per pair, unless a generator has a template.
 static ONE_FLOW: LazyLock<FlowTemplate> = LazyLock::new(FlowTemplate::default);
 
 /// Nodes by name and by number.
@@ -44,7 +44,7 @@ impl Nodes {
         &self.names[id.0 as usize]
     }
 
-    /// The number of a node, or an error that names those there are.
+    /// The number of a node, or an error that lists the existing ones.
     pub(crate) fn find(&self, name: &str, at: impl Display, errors: &mut Errors) -> Option<NodeId> {
         const SHOWN: usize = 8;
         let id = self.ids.get(name).copied();
@@ -70,7 +70,7 @@ pub(crate) struct Wire<'a> {
 #[derive(Clone)]
 pub(crate) struct Stream {
     pub(crate) name: String,
-    /// Index in the list of the scenario, if it stands there.
+    /// Index in the scenario's list, if it is listed.
     pub(crate) listed: Option<u32>,
     pub(crate) part: Part,
     pub(crate) from: NodeId,
@@ -80,13 +80,13 @@ pub(crate) struct Stream {
     pub(crate) transfer: Option<Bytes>,
     pub(crate) reader: Option<Reader>,
     pub(crate) start: Duration,
-    /// The time that is drawn for each seed and added to it, if there is one.
+    /// The random time added for each seed, if there is one.
     pub(crate) drawn_start: Option<Arc<Varied<Duration>>>,
     pub(crate) tcp: Arc<Config>,
 }
 
 impl Stream {
-    /// Whether it is the flow of this name, or one of those that a flow of this name stands for.
+    /// Whether it is the flow of this name, or one of those for which that flow stands.
     pub(crate) fn is_of(&self, name: &str) -> bool {
         let number = match self.part {
             Part::Whole | Part::Connection(0) => return self.name == name,
@@ -102,7 +102,7 @@ impl Stream {
     }
 }
 
-/// Which nodes are joined, each pair at most once.
+/// The pairs of joined nodes, each at most once.
 #[derive(Default)]
 pub(crate) struct Joins {
     pub(crate) nodes: Nodes,
@@ -134,7 +134,7 @@ impl Joins {
         ends
     }
 
-    /// The nodes of the flow at `at`, if they are there and differ.
+    /// The nodes of the flow at `at`, if they exist and differ.
     pub(crate) fn ends(&self, from: &str, to: &str, at: &str, errors: &mut Errors) -> Option<(NodeId, NodeId)> {
         let ends = [("from", from), ("to", to)];
         let [a, b] = ends.map(|(key, name)| self.nodes.find(name, format_args!("{at}.{key}"), errors));
@@ -146,7 +146,7 @@ impl Joins {
         Some((a, b))
     }
 
-    /// A number for each node, the same for nodes that reach each other.
+    /// A number for each node, equal for nodes that can reach each other.
     fn islands(&self) -> Vec<u32> {
         fn root(islands: &mut [u32], mut node: u32) -> u32 {
             while islands[node as usize] != node {
@@ -163,7 +163,7 @@ impl Joins {
         (0..islands.len() as u32).map(|node| root(&mut islands, node)).collect()
     }
 
-    /// Refuses networks whose routing tables would not fit: a table for every node with more than one link.
+    /// Refuses networks whose routing tables would not fit: one table for every node with more than one link.
     fn check_tables(&self, errors: &mut Errors) {
         let mut degree = vec![0_u32; self.nodes.names.len()];
         for (a, b) in self.pairs.keys() {
@@ -183,14 +183,14 @@ impl Joins {
     }
 }
 
-/// Gives flows their names: their own, or `from->to`, numbered from the second on.
+/// Names flows: by their own name, or `from->to`, numbered from the second on.
 #[derive(Default)]
 pub(crate) struct Names {
     taken: BTreeMap<String, u64>,
 }
 
 impl Names {
-    /// Takes a name that the scenario gives.
+    /// Registers a name that the scenario gives.
     pub(crate) fn take(&mut self, name: &str, at: &str, errors: &mut Errors) {
         if self.taken.insert(name.to_owned(), 1).is_some() {
             let name = shortened(name);
@@ -213,7 +213,7 @@ impl Names {
     }
 }
 
-/// A scenario with its names resolved and its generators carried out.
+/// A scenario with resolved names and expanded generators.
 pub(crate) struct Layout<'a> {
     pub(crate) nodes: Nodes,
     pub(crate) wires: Vec<Wire<'a>>,
@@ -223,7 +223,7 @@ pub(crate) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// The layout, and an error for everything that does not fit together. `None` if it would be too large.
+    /// Builds the layout, with an error for each inconsistency. `None` if it would be too large.
     pub(crate) fn new(scenario: &'a Scenario, errors: &mut Errors) -> Option<Self> {
         if !scenario.sizes_are_sane(errors) {
             return None;
@@ -254,13 +254,13 @@ impl<'a> Layout<'a> {
 
 /// Flows that a generator makes.
 pub(crate) struct Generated<'a> {
-    /// Where they stand in the file.
+    /// Their place in the file.
     place: &'static str,
     pub(crate) template: &'a FlowTemplate,
     pairs: Box<dyn Iterator<Item = [String; 2]> + 'a>,
 }
 
-/// Refuses sinks to which nothing comes, and a second one at a node.
+/// Refuses sinks without traffic, and a second sink at a node.
 fn check_collectors(streams: &[Stream], nodes: &Nodes, errors: &mut Errors) {
     let is_sink = |stream: &&Stream| stream.traffic.collects().is_some();
     if !streams.iter().any(|stream| is_sink(&stream)) {
@@ -356,17 +356,17 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
 }
 
 impl Scenario {
-    /// How many links it describes.
+    /// Number of links that it describes.
     pub fn link_count(&self) -> u64 {
         self.links.len() as u64 + self.topology.as_ref().map_or(0, Topology::link_count)
     }
 
-    /// How many flows it describes.
+    /// Number of flows that it describes.
     pub fn flow_count(&self) -> u64 {
         self.flows_by(Transport::Tcp).saturating_add(self.flows_by(Transport::Udp))
     }
 
-    /// How many of them a transport carries.
+    /// Number of flows with this transport.
     pub fn flows_by(&self, transport: Transport) -> u64 {
         let count = |template: &FlowTemplate| if template.transport == transport { template.count } else { 0 };
         let generated = match (&self.topology, self.template()) {
@@ -383,7 +383,7 @@ impl Scenario {
         generated.saturating_add(self.flows.iter().filter(|flow| flow.transport == transport).count() as u64)
     }
 
-    /// The flows of a generator: those it is told to make, or one a pair if nobody lists any flow.
+    /// The flows of a generator: the configured ones, or one per pair if no flow is listed.
     pub(crate) fn template(&self) -> Option<&FlowTemplate> {
         let topology = self.topology.as_ref()?;
         topology.template().or_else(|| self.flows.is_empty().then_some(&*ONE_FLOW))
@@ -416,7 +416,7 @@ impl Scenario {
         generated
     }
 
-    /// Whether the network can be held in memory at all, and its samples too.
+    /// Whether the network and its samples can be held in memory at all.
     fn sizes_are_sane(&self, errors: &mut Errors) -> bool {
         let before = errors.len();
         let (links, flows) = (self.link_count(), self.flow_count());

@@ -1,10 +1,10 @@
-//! Where the parts of a network stand in the file.
+//! The places of a network's parts in the file.
 
 use crate::network::Flow;
 use crate::spec::{Line, Scenario, Topology};
 
 impl Scenario {
-    /// Where a link of the network stands in the file, and what it is like.
+    /// The place of a network's link in the file, with its description.
     pub(crate) fn line_of(&self, link: usize) -> Option<(String, &Line)> {
         Some(match (self.links.get(link), &self.topology) {
             (Some(listed), _) => (format!("links[{link}]"), &listed.line),
@@ -27,12 +27,12 @@ impl Scenario {
         })
     }
 
-    /// The table in the file of a link of the network.
+    /// The table of a network's link in the file.
     pub(crate) fn table_of(&self, link: usize) -> String {
         self.line_of(link).map_or("links".to_owned(), |(table, _)| table)
     }
 
-    /// Where the queue of a link direction stands in the file.
+    /// The place of a link direction's queue in the file.
     pub(crate) fn queue_path(&self, direction: usize) -> String {
         let Some((table, line)) = self.line_of(direction / 2) else { return "links".to_owned() };
         match (line.queue.forward == line.queue.backward, direction % 2) {
@@ -43,7 +43,7 @@ impl Scenario {
     }
 }
 
-/// Where a flow of the network stands in the file.
+/// The place of a network's flow in the file.
 pub(crate) fn flow_path(flow: &Flow) -> String {
     flow.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"))
 }

@@ -1,5 +1,5 @@
-//! Whether the parts of a scenario fit together. Where it is broken elsewhere, what can be said of its references is said in
-//! the same report.
+//! Checks whether the parts of a scenario fit together. If the scenario has other errors, the errors of its references
+//! are reported together with them.
 
 use super::layout::{Joins, Layout, Names};
 use super::tcp::Resolver;
@@ -8,12 +8,12 @@ use crate::spec::{MOST_LINKS, Scenario, Topology};
 use serde_json::Value;
 
 impl Scenario {
-    /// Adds an error for everything that does not fit together.
+    /// Adds an error for each inconsistency.
     pub(crate) fn check(&self, errors: &mut Errors) {
         let _ = Layout::new(self, errors);
     }
 
-    /// Adds the errors of references. `self` holds the parts that could be read, `tree` everything.
+    /// Adds the errors of references. `self` holds the readable parts, `tree` everything.
     pub(crate) fn check_references(&self, tree: &Value, errors: &mut Errors) {
         let mut joins = Joins::default();
         let mut nodes_are_known = true;

@@ -1,4 +1,5 @@
-//! Connections whose route is that of the scenario's path are told what the path is, as the operator of a mission would.
+//! Connections with a configured route know their path from the scenario, as the operator of a mission would configure
+//! them.
 
 use super::place::flow_path;
 use super::way::{Sizes, Way};
@@ -14,14 +15,14 @@ use std::sync::Arc;
 /// Two nodes that a connection joins.
 type Pair = (u32, u32);
 
-/// What connections are told, by their TCP, whether who listens has the data, and the pairs of nodes that it joins.
+/// Known paths, by TCP, by whether the listener has the data, and by the pairs of nodes that it joins.
 type Known = BTreeMap<(*const Config, bool, Vec<Pair>), Arc<Config>>;
 
-/// A TCP to be told its path.
+/// A TCP that needs its path.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     tcp: &'a Arc<Config>,
-    /// Whether who listens has the data: it answers requests.
+    /// Whether the listener has the data, because it answers requests.
     answers: bool,
 }
 
@@ -50,8 +51,8 @@ impl Network {
         }
     }
 
-    /// Completes every TCP that awaits its path. One that joins several pairs of nodes, as that of a flow on both sides of a
-    /// proxy, is told the longest round trip and the lowest rates.
+    /// Completes every TCP that needs its path. If one joins several pairs of nodes, as on both sides of a proxy, it
+    /// gets the longest round trip and the lowest rates.
     pub(crate) fn configure_routes(&mut self, errors: &mut Errors) {
         let awaits = |config: &Arc<Config>| config.awaits_path();
         let in_proxies = self.proxies.iter().any(|proxy| awaits(&proxy.client) || awaits(&proxy.server));
@@ -116,7 +117,7 @@ impl Network {
         let Some(path) = pairs.iter().filter_map(|pair| self.path_of(tcp, *pair)).reduce(worst) else {
             return tcp.clone();
         };
-        // Who answers listens, and has the data.
+        // The answering end listens, and has the data.
         let path = if answers { PathParameters { rate: path.ack_rate, ack_rate: path.rate, ..path } } else { path };
         let told = known.entry((Arc::as_ptr(tcp), answers, pairs)).or_insert_with(|| {
             tcp.on_path(&path).map(Arc::new).unwrap_or_else(|error| {
@@ -130,7 +131,7 @@ impl Network {
     fn path_of(&self, tcp: &Config, (from, to): Pair) -> Option<PathParameters> {
         let sizes = Sizes::of(tcp, self.ip);
         let way = Way::between(self, NodeId(from), NodeId(to), sizes)?;
-        // What is left for IP packets beside the headers of the link.
+        // The rate left for IP packets beside the headers of the link.
         let left = |rate: Rate, on: LinkId, size: Bytes| {
             let whole = u128::from(size.0 + self.links[on.0 as usize].header.0);
             let bps = u128::from(rate.as_bps()) * u128::from(size.0) / whole;

@@ -1,4 +1,4 @@
-//! The TCP of every flow: who uses which congestion control, and options completed.
+//! The TCP of every flow, with its congestion control and completed options.
 
 use crate::read::Errors;
 use lightlag_control::congestion::Choice;
@@ -19,7 +19,7 @@ impl<'a> Turns<'a> {
         Self { choices: choices.iter().cycle() }
     }
 
-    /// The TCP of the next flow: its `own`, with the next congestion control in turn unless it names one.
+    /// The TCP of the next flow: its `own`, with the next congestion control in turn if it names none.
     pub(crate) fn next<'b>(&mut self, own: &'b Options) -> Cow<'b, Options> {
         match own.congestion {
             None => match self.choices.next() {
@@ -31,15 +31,15 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// Completes the TCP of flows; those that ask for the same share it.
+/// Completes the TCP of flows. Flows with equal options share the result.
 pub(crate) struct Resolver<'a> {
     defaults: &'a Options,
-    /// What is wrong with the defaults themselves: said once, not once a flow.
+    /// The error of the defaults themselves, reported once instead of once per flow.
     refused: Option<OptionError>,
     known: Vec<(Options, Result<Arc<Config>, OptionError>)>,
 }
 
-/// How many different TCPs are compared before one is completed afresh.
+/// The most TCPs that are compared before one is completed anew.
 const COMPARED: usize = 16;
 
 impl<'a> Resolver<'a> {
@@ -56,7 +56,7 @@ impl<'a> Resolver<'a> {
         self.resolve_at(options, format_args!("{at}.tcp"), errors)
     }
 
-    /// The complete TCP that stands at `at`.
+    /// The complete TCP at this place.
     pub(crate) fn resolve_at(
         &mut self,
         options: &Options,

@@ -1,4 +1,4 @@
-//! Timetables of links that change: by a list of changes, or by a file.
+//! Timetables of links that change, from a list of changes or from a file.
 
 use super::side::Side;
 use crate::read::Errors;
@@ -10,11 +10,11 @@ use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
-/// The most rows of a trace that repeats, all rounds of a run together.
+/// The most rows of a repeating trace, over all rounds of a run.
 const MOST_ROWS: u64 = 40_000_000;
 
 impl Changes {
-    /// When a direction is like what; `None` if its rate, its delay and its being up never change.
+    /// The phases of a direction; `None` if it is always up, with a constant rate and delay.
     pub(crate) fn timetable(&self, side: &Side) -> Option<Timetable> {
         let first = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true, loses: false };
         let mut phases = Phases::new(first);
@@ -25,7 +25,7 @@ impl Changes {
         (*phases != [first]).then(|| Timetable::new(phases, side.outage.0, side.reorder.overtakes))
     }
 
-    /// The losses of a direction that begins with `first`.
+    /// The losses of a direction that starts with `first`.
     pub(crate) fn loss(&self, first: Loss) -> Loss {
         let mut losses = vec![(Instant::ZERO, first)];
         for change in &self.0 {
@@ -45,7 +45,7 @@ pub(crate) fn steady(side: &Side) -> Timetable {
     Timetable::new([only], side.outage.0, side.reorder.overtakes)
 }
 
-/// Losses that follow each other, the first from the start on; one alone never changes.
+/// Losses that follow each other, the first from the start. A single one never changes.
 pub(crate) fn in_turn(mut losses: Vec<(Instant, Loss)>) -> Loss {
     match losses.pop() {
         Some((_, only)) if losses.is_empty() => only,
@@ -56,7 +56,7 @@ pub(crate) fn in_turn(mut losses: Vec<(Instant, Loss)>) -> Loss {
     }
 }
 
-/// Phases while changes add up.
+/// Phases built from successive changes.
 pub(crate) struct Phases {
     before: Vec<Phase>,
     last: Phase,
@@ -67,7 +67,7 @@ impl Phases {
         Self { before: Vec::new(), last: first }
     }
 
-    /// Goes on with a change, not before the last one.
+    /// Adds a change, not before the last one.
     pub(crate) fn change(&mut self, at: Duration, rate: Option<Rate>, delay: Option<Duration>, down: Option<bool>) {
         let last = self.last;
         let next = Phase {
@@ -93,13 +93,13 @@ impl From<Phases> for Arc<[Phase]> {
     }
 }
 
-/// Traces that have been read, each file once.
+/// The traces already read, each file once.
 #[derive(Default)]
 pub(crate) struct Traces {
     read: Vec<(Asked, Option<Traced>)>,
 }
 
-/// A file, and what a direction is like without it.
+/// A file, and the direction's properties without it.
 #[derive(Clone, PartialEq)]
 struct Asked {
     trace: TraceFile,
@@ -119,8 +119,8 @@ struct Traced {
 }
 
 impl Traces {
-    /// The timetable and the losses of a direction that begins with `loss`: of its trace, or of its changes. A file that
-    /// cannot be read is an error of `table`, once.
+    /// The timetable and the losses of a direction that starts with `loss`, from its trace or its changes. A file that
+    /// cannot be read is reported once, as an error of `table`.
     pub(crate) fn direction(
         &mut self,
         side: &Side,

@@ -23,9 +23,9 @@ impl<T: Clone> PerDirection<T> {
     }
 }
 
-/// What a direction has that a table does not mention.
+/// Defaults of a direction that a table does not mention.
 pub(crate) trait Omitted: Sized {
-    /// Whether a table of it may name the one direction that it is for.
+    /// Whether its table may name the only direction that it describes.
     const NAMES_DIRECTION: bool = false;
 
     fn omitted() -> Option<Self>;
@@ -67,7 +67,7 @@ impl<T: FromValue + Omitted + Clone> FromValue for PerDirection<T> {
     }
 }
 
-/// What was said of one direction; nothing of the other.
+/// A value for one direction; the other has the default.
 fn of_one<T: Omitted>(value: Option<T>, direction: &Value, at: &Path, errors: &mut Errors) -> Option<PerDirection<T>> {
     match (direction.as_str(), T::omitted()) {
         (Some("forward"), Some(other)) => Some(PerDirection { forward: value?, backward: other }),

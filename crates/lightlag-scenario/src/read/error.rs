@@ -1,24 +1,24 @@
-//! What is wrong with a scenario: where, what, and what to write instead.
+//! Errors of a scenario, each with its place, its value and a remedy.
 
 use serde::Serialize;
 use std::fmt;
 
-/// One mistake in a scenario.
+/// One error in a scenario.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, thiserror::Error)]
 #[error("{path}: {message}")]
 pub struct ScenarioError {
-    /// Where: `links[2].loss`, or line and column if the text cannot be read at all.
+    /// Its place: `links[2].loss`, or line and column if the text cannot be parsed.
     pub path: String,
     /// The value and the remedy.
     pub message: String,
 }
 
-/// Something legal that will surprise.
+/// A legal setting with a surprising effect.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Warning {
-    /// Where: `links[2].queue`.
+    /// Its place: `links[2].queue`.
     pub path: String,
-    /// The numbers, and what they will do to the result.
+    /// The numbers, and their effect on the result.
     pub message: String,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// A place in the tree of values, kept on the stack until an error needs it as text.
+/// A place in the tree of values. It stays on the stack until an error needs its text.
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'a> {
     Root,
@@ -47,10 +47,10 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// The most mistakes that are listed.
+/// The most errors that are listed.
 const LISTED: usize = 50;
 
-/// All mistakes found so far: the first ones, and how many more there are.
+/// All errors found so far: the first ones, and the number of the rest.
 #[derive(Default)]
 pub(crate) struct Errors {
     listed: Vec<ScenarioError>,
@@ -70,7 +70,7 @@ impl Errors {
         self.listed.len() + self.more
     }
 
-    /// Whether a mistake is known at exactly this place.
+    /// Whether an error at exactly this place is known.
     pub(crate) fn any_at(&self, at: &Path) -> bool {
         !self.listed.is_empty() && {
             let path = at.to_string();
@@ -78,12 +78,12 @@ impl Errors {
         }
     }
 
-    /// What is wrong, without the places.
+    /// The messages without their places.
     pub(crate) fn messages(&self) -> impl Iterator<Item = &str> {
         self.listed.iter().map(|error| error.message.as_str())
     }
 
-    /// `value` if nothing is wrong.
+    /// Returns `value` if there are no errors.
     pub(crate) fn or<T>(mut self, value: Option<T>) -> Result<T, Vec<ScenarioError>> {
         match value {
             Some(value) if self.listed.is_empty() => Ok(value),
@@ -98,7 +98,7 @@ impl Errors {
     }
 }
 
-/// The candidate that `word` was probably meant to be.
+/// The candidate most likely meant by `word`.
 pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '.'], "_");
     let word = plain(word);

@@ -48,7 +48,7 @@ fn parse_limit(text: &str) -> Result<Limit, String> {
     }
 }
 
-/// The text from which a limit is read again.
+/// The text of a limit, from which it can be read again.
 pub(crate) fn written(limit: Limit) -> String {
     match limit {
         Limit::Packets(1) => "1 packet".to_owned(),

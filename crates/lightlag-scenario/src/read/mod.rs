@@ -1,13 +1,13 @@
-//! How a text is read: it becomes a tree of plain values, and typed values are read from the tree key by key, so that
-//! every mistake is reported with its place and its remedy. Nothing here knows what a scenario may say.
+//! Reads texts. A text becomes a tree of plain values, and typed values are read from the tree key by key, so every
+//! error is reported with its place and its remedy. Nothing here depends on the contents of a scenario.
 //!
 //! - `text`: TOML and JSON become a tree.
 //! - `tree`: changes to a tree before it is read.
 //! - `reader`: typed values from a tree.
-//! - `quantity`, `name`, `direction`: the values that many keys have.
-//! - `limit`, `setting`: parts of queues; the keys that a model declares.
-//! - `error`: what is wrong, where, and what to write instead.
-//! - [`trace_file`]: files that say how a link changes.
+//! - `quantity`, `name`, `direction`: types of values that many keys share.
+//! - `limit`, `setting`: parts of queues, and keys declared by a model.
+//! - `error`: errors with their place, value and remedy.
+//! - [`trace_file`]: files that describe the changes of a link.
 
 mod direction;
 mod error;

@@ -43,7 +43,7 @@ impl FromValue for NodeName {
     }
 }
 
-/// Why a text cannot name a part of a network.
+/// The reason why a text cannot name a part of a network, if there is one.
 pub(crate) fn refusal_of_name(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("it is empty")

@@ -1,12 +1,12 @@
-//! Texts, numbers, times, sizes and rates, and how large they may be.
+//! Texts, numbers, times, sizes and rates, and their bounds.
 
 use super::{Errors, FromValue, Path, leaf, shown};
 use lightlag_core::{Bytes, Duration, Probability, Rate};
 use serde_json::Value;
 
-/// The longest time: exact when printed and read again, and longer than light takes through the solar system.
+/// The longest time: it prints exactly, and exceeds the time of light through the solar system.
 pub(crate) const LONGEST: Duration = Duration::from_secs(20 * 24 * 3600);
-/// The largest size, 1000 TB: exact when printed and read again.
+/// The largest size, 1000 TB: it prints exactly.
 pub(crate) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
 /// The highest rate, 1000 Tbit/s.
 pub(crate) const FASTEST: Rate = Rate::from_mbps(1_000_000_000);

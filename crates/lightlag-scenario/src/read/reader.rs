@@ -1,17 +1,17 @@
-//! Reads typed values from a tree of plain values and collects every mistake instead of stopping at the first.
+//! Reads typed values from a tree of plain values. It collects every error instead of stopping at the first.
 //!
-//! Each key is read on its own. What cannot be read leaves an error at its path and no value.
+//! Each key is read on its own. An unreadable value leaves an error at its path and no value.
 
 use super::error::{Errors, Path, not_one_of, shortened};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What can be read from a tree of values.
+/// A type that can be read from a tree of values.
 pub(crate) trait FromValue: Sized {
-    /// Whether a table is one of its forms.
+    /// Whether it can be written as a table.
     const IS_TABLE: bool = false;
 
-    /// The value, or `None` and at least one error.
+    /// Reads the value, or returns `None` with at least one error.
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self>;
 }
 
@@ -39,24 +39,24 @@ impl<'a> Table<'a> {
         Path::Key(self.at, key)
     }
 
-    /// The value of a key, if it is there. A null counts as absent.
+    /// The value of a key, if present. A null counts as absent.
     pub(crate) fn value(&mut self, key: &'static str) -> Option<&'a Value> {
         self.known.push(key);
         self.entries.get(key).filter(|value| !value.is_null())
     }
 
-    /// A key that may be left out; `None` too if it cannot be read.
+    /// An optional key; also `None` if it cannot be read.
     pub(crate) fn optional<T: FromValue>(&mut self, key: &'static str, errors: &mut Errors) -> Option<T> {
         let value = self.value(key)?;
         T::read(value, &Path::Key(self.at, key), errors)
     }
 
-    /// A key that must be there; `remedy` completes "is missing; ".
+    /// A required key; `remedy` completes "is missing; ".
     pub(crate) fn required<T: FromValue>(&mut self, key: &'static str, remedy: &str, errors: &mut Errors) -> Option<T> {
         self.required_value(key, remedy, errors).and_then(|value| T::read(value, &Path::Key(self.at, key), errors))
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     pub(crate) fn required_value(&mut self, key: &'static str, remedy: &str, errors: &mut Errors) -> Option<&'a Value> {
         let value = self.value(key);
         let at = Path::Key(self.at, key);
@@ -66,7 +66,7 @@ impl<'a> Table<'a> {
         value
     }
 
-    /// An array of tables, each read on its own. An item that cannot be read is left out.
+    /// An array of tables, each read on its own. An unreadable item is left out.
     pub(crate) fn items<T: FromValue>(&mut self, key: &'static str, errors: &mut Errors) -> Vec<T> {
         let at = Path::Key(self.at, key);
         match self.value(key) {
@@ -82,7 +82,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Refuses every key that nobody asked for.
+    /// Refuses all keys that were not read.
     pub(crate) fn finish(self, errors: &mut Errors) {
         for key in self.entries.keys().filter(|key| !self.known.contains(&key.as_str())) {
             let name = shortened(key);
@@ -91,7 +91,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Reads by way of serde.
+/// Reads a value through serde.
 pub(crate) fn leaf<T: DeserializeOwned>(value: &Value, at: &Path, errors: &mut Errors) -> Option<T> {
     match serde_path_to_error::deserialize::<_, T>(value) {
         Ok(read) => Some(read),

@@ -1,4 +1,4 @@
-//! Parameters that a model declares: read, written and described as their declaration says.
+//! Parameters declared by a model: their declaration defines how they are read, written and described.
 
 use super::limit::{LimitForm, written};
 use super::{Errors, FromValue, LARGEST, Path, Table, shown};
@@ -12,7 +12,7 @@ use serde_json::json;
 pub(crate) struct Key(pub(crate) Parameter);
 
 impl Key {
-    /// Its value, if it is there and right. What is wrong leaves an error.
+    /// Its value, if present and valid. An invalid one leaves an error.
     pub(crate) fn read(self, table: &mut Table, at: &Path, errors: &mut Errors) -> Option<Value> {
         let before = errors.len();
         let given = match self.0.required {
@@ -63,7 +63,7 @@ impl Key {
         (errors.len() == before).then_some(value)
     }
 
-    /// Why a value of the right kind is out of range, if it is.
+    /// The reason why a value of the right type is out of range, if it is.
     fn refusal(self, value: Value) -> Option<String> {
         match (self.0.range, value) {
             (Range::Time { least }, Value::Time(time)) if time < least => {
@@ -79,7 +79,7 @@ impl Key {
         }
     }
 
-    /// Its default in a message.
+    /// Its default, as shown in a message.
     fn usual(self) -> String {
         match self.0.default {
             Value::Flag(on) => on.to_string(),
@@ -96,7 +96,7 @@ impl Key {
         }
     }
 
-    /// A value of it as it is written.
+    /// The written form of a value.
     pub(crate) fn written(self, value: Value) -> serde_json::Value {
         match value {
             Value::Flag(on) => json!(on),

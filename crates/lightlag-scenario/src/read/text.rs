@@ -111,7 +111,7 @@ fn one_line(message: &str) -> String {
     message.lines().collect::<Vec<_>>().join("; ")
 }
 
-/// TOML's dates and its numbers that are none have no place in a scenario.
+/// Refuses TOML's dates and non-finite numbers, which have no place in a scenario.
 pub(crate) fn plain(value: toml::Value, at: &Path, errors: &mut Errors) -> Value {
     match value {
         toml::Value::String(text) => Value::String(text),

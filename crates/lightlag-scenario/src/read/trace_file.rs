@@ -1,10 +1,11 @@
-//! Traces of real links, read line by line: what a link was like, or when it could carry something.
+//! Traces of real links, read line by line: the properties of a link over time, or its delivery opportunities.
 //!
-//! A CSV trace has a header and a row for each change: `time_s` and any of `rate_bps` (0: nothing gets through), `delay_s`
-//! and `loss`, in any order. A trace of mahimahi (Netravali et al., *Mahimahi: accurate record-and-replay for HTTP*, USENIX
-//! ATC 2015) has a line for each opportunity to deliver 1500 bytes, its time in milliseconds, and begins again at its end.
+//! A CSV trace has a header and a row for each change: `time_s` and any of `rate_bps` (0: nothing gets through),
+//! `delay_s` and `loss`, in any order. A trace of mahimahi (Netravali et al., *Mahimahi: accurate record-and-replay for
+//! HTTP*, USENIX ATC 2015) has a line for each opportunity to deliver 1500 bytes, its time in milliseconds, and repeats
+//! after its end.
 //!
-//! A line counts only with its newline: a file that was cut off cannot otherwise be told from a whole one.
+//! A line counts only with its newline: otherwise a truncated file would look complete.
 
 use lightlag_core::{Duration, Probability, Rate};
 use std::io::{BufRead, Read};
@@ -20,11 +21,11 @@ const MOST_LINES: usize = 40_000_000;
 /// Columns of a CSV trace.
 const COLUMNS: [&str; 4] = ["time_s", "rate_bps", "delay_s", "loss"];
 
-/// What is wrong with a trace, and in which line, counted from 1.
+/// An error of a trace, with its line, counted from 1.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct TraceError {
-    /// Which line.
+    /// The line.
     pub line: usize,
     /// The value and the remedy.
     pub message: String,
@@ -33,13 +34,13 @@ pub struct TraceError {
 /// A row of a CSV trace.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Row {
-    /// Since when.
+    /// Start of the row.
     pub at: Duration,
     /// The rate, if the trace has rates.
     pub rate: Option<TracedRate>,
     /// The delay, if the trace has delays.
     pub delay: Option<Duration>,
-    /// How likely a packet is lost, if the trace has losses.
+    /// Probability that a packet is lost, if the trace has losses.
     pub loss: Option<Probability>,
 }
 
@@ -48,14 +49,14 @@ pub struct Row {
 pub enum TracedRate {
     /// Nothing gets through.
     Down,
-    /// How fast bits leave.
+    /// The rate at which bits leave.
     Up(Rate),
 }
 
-/// Reads a CSV trace and hands over its rows.
+/// Reads a CSV trace and hands each row to `take`.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// The first invalid line.
 pub fn read_csv(mut text: impl BufRead, mut take: impl FnMut(Row)) -> Result<(), TraceError> {
     let mut lines = Lines::new(&mut text);
     let Some(header) = lines.next()? else {
@@ -81,7 +82,7 @@ pub fn read_csv(mut text: impl BufRead, mut take: impl FnMut(Row)) -> Result<(),
 /// Reads the opportunities of a mahimahi trace, in milliseconds.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// The first invalid line.
 pub fn read_mahimahi(mut text: impl BufRead) -> Result<Vec<u32>, TraceError> {
     let mut lines = Lines::new(&mut text);
     let mut times: Vec<u32> = Vec::new();
@@ -151,7 +152,7 @@ impl<'a, T: BufRead> Lines<'a, T> {
     }
 }
 
-/// Which column of [`COLUMNS`] each field is.
+/// The index in [`COLUMNS`] of each field.
 fn columns(header: &str) -> Result<Vec<usize>, String> {
     let mut columns = Vec::new();
     for name in header.split(',').map(str::trim) {
@@ -203,7 +204,7 @@ fn time(seconds: f64, name: &str) -> Result<Duration, String> {
     if time > LONGEST { Err(format!("{name}: {seconds} is above 480 h")) } else { Ok(time) }
 }
 
-/// A rate to the next bit/s; below half of one nothing gets through.
+/// A rate, rounded to 1 bit/s. Below half of that nothing gets through.
 fn rate(bps: f64) -> Result<TracedRate, String> {
     if bps > FASTEST.as_bps() as f64 {
         return Err(format!("rate_bps: {bps} is above {FASTEST}, the highest rate of a link"));

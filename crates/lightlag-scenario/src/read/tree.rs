@@ -1,10 +1,10 @@
-//! Changes to a tree of plain values before it is read: what `--set` replaces, shorthands, and where files stand.
+//! Changes to a tree of plain values before it is read: values of `--set`, shorthands, and the folder of files.
 
 use super::text::plain;
 use super::{Errors, Path, shortened, shown};
 use serde_json::{Map, Value, json};
 
-/// Replaces the value at a dotted path such as `flows.0.tcp.mss`; tables on the way are made where they are missing.
+/// Replaces the value at a dotted path such as `flows.0.tcp.mss`. Missing tables on the path are created.
 pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut Errors) {
     let value = match text.parse::<toml::Value>() {
         Ok(value) => {
@@ -15,7 +15,7 @@ pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut
             }
             value
         }
-        // What is not a TOML value is a text without its quotes: --set duration="20 s".
+        // Any text that is not a TOML value is a string without its quotes: --set duration="20 s".
         Err(_) => Value::String(text.clone()),
     };
     let dotted = key.replace('[', ".").replace(']', "");
@@ -24,7 +24,7 @@ pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut
         errors.push(shortened(key), "is not a path of keys; write one such as flows.0.tcp.mss");
         return;
     }
-    // The shorthand goes where the value lives, so that it replaces what is there.
+    // A shorthand is resolved to the place of its value, so that it replaces the present one.
     match steps.as_slice() {
         ["flows", _, "congestion", ..] | ["topology", "flow", "congestion", ..] => steps.insert(2, "tcp"),
         ["topology", "terrestrial", "flow", "congestion", ..] => steps.insert(3, "tcp"),
@@ -36,7 +36,7 @@ pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut
     }
 }
 
-/// The value at a path, made if it is missing.
+/// The value at a path, created if it is missing.
 fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, String> {
     let mut at = tree;
     for (depth, step) in steps.iter().enumerate() {
@@ -47,7 +47,7 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
         {
             split_directions(at);
         } else if at.is_string() && is_queue_of_link(&steps[..depth]) {
-            // A queue that was only a limit gets a discipline.
+            // A queue with only a limit becomes a table, to take a discipline.
             *at = json!({ "limit": *at });
         }
         at = match at {
@@ -91,7 +91,7 @@ fn split_directions(at: &mut Value) {
     }
 }
 
-/// Moves `congestion` of flows into their `tcp` table, unless both say something.
+/// Moves `congestion` of flows into their `tcp` table, unless both are given.
 pub(crate) fn expand_shorthands(tree: &mut Value) {
     let move_in = |flow: &mut Value| {
         let Value::Object(entries) = flow else { return };
@@ -112,13 +112,13 @@ pub(crate) fn expand_shorthands(tree: &mut Value) {
     }
 }
 
-/// The keys under which a scenario has links.
+/// The keys of a scenario that contain links.
 const LISTS: [&str; 2] = ["links", "topology"];
 
-/// The keys under which a generator has links beside its own.
+/// The keys of a generator for links beside its own.
 const PARTS: [&str; 6] = ["access", "uplink", "downlink", "isl", "bottleneck", "terrestrial"];
 
-/// Lets the paths of traces begin at `folder`, where the scenario stands.
+/// Resolves the paths of traces relative to `folder`, the scenario's own.
 pub(crate) fn resolve(tree: &mut Value, folder: &str) {
     if folder.is_empty() {
         return;

@@ -1,7 +1,7 @@
-//! Warnings that teach: what is legal, and will shape the result more than one may expect.
+//! Warnings that teach: legal settings that shape the result more than one may expect.
 //!
-//! Each rule compares a flow or a queue with the path it is on: its round trip without queueing, and its
-//! bandwidth-delay product at the slowest link. Flows that share a bottleneck are compared with their share.
+//! Each rule compares a flow or a queue with its path: the round trip without queueing, and the bandwidth-delay product
+//! at the slowest link. Flows that share a bottleneck are compared with their share.
 
 mod outage;
 mod routers;
@@ -22,14 +22,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest window without scaling (RFC 9293 §3.1: 16 bits).
 const UNSCALED: u64 = 65_535;
-/// From so many segments in flight on, repairing one loss a round trip takes long.
+/// From this many segments in flight on, repairing one loss per round trip takes long.
 const MANY_SEGMENTS: u64 = 20;
 /// Bytes of a full packet.
 const FULL_PACKET: u64 = 1500;
 /// The least useful queue, as a share of the BDP.
 const SMALL_QUEUE: f64 = 0.1;
 
-/// Warnings so far: of each kind the first, and how many more flows it holds for.
+/// Warnings so far: the first of each kind, and the number of further flows that it applies to.
 #[derive(Default)]
 struct Found {
     warnings: Vec<(Warning, u64)>,
@@ -61,7 +61,7 @@ impl Found {
 }
 
 impl Scenario {
-    /// What is legal but will surprise, each with its numbers and its effect on the result.
+    /// All legal settings with surprising effects, each with its numbers and its effect on the result.
     pub fn warnings(&self, network: &Network) -> Vec<Warning> {
         let mut found = Found::default();
         let ways = ways(network);
@@ -75,7 +75,7 @@ impl Scenario {
             let share = Bytes((way.rate * way.round_trip).0 / sharing[way.bottleneck.0 as usize].max(1));
             self.time(network, flow, way, &path, &mut found);
             if flow.transport == Transport::Udp || !flow.traffic.is_bulk() {
-                // Its application limits it, not its window.
+                // The application limits it, not the window.
                 continue;
             }
             window(flow, way, share, &path, &mut found);
@@ -92,7 +92,7 @@ impl Scenario {
         found.finish()
     }
 
-    /// A flow that begins too late, or that cannot finish.
+    /// A flow that starts too late, or that cannot finish.
     fn time(&self, network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
         let left = (lightlag_core::Instant::ZERO + self.duration).since(flow.start);
         if left.is_zero() {
@@ -120,7 +120,7 @@ impl Scenario {
         }
     }
 
-    /// Queues that cannot absorb what a window-based sender does.
+    /// Queues too small for the bursts of a window-based sender.
     fn queues(&self, network: &Network, ways: &[Option<Way>], found: &mut Found) {
         let mut crossing: BTreeMap<u32, (Duration, u64)> = BTreeMap::new();
         let mut markable = BTreeSet::new();
@@ -169,7 +169,7 @@ impl Scenario {
     }
 }
 
-/// Step marking where nobody understands marks.
+/// Step marking for flows that do not understand marks.
 fn never_marks(link: &LinkDirection, markable: bool) -> Option<(&'static str, String)> {
     let is_step = matches!(link.discipline, DisciplineConfig::Step(StepConfig { drop_not_ect: false, .. }));
     (is_step && !markable).then(|| {
@@ -182,7 +182,7 @@ fn never_marks(link: &LinkDirection, markable: bool) -> Option<(&'static str, St
     })
 }
 
-/// Parameters of a queue discipline that do not fit the round trip: key and message.
+/// Parameters of a queue discipline that do not suit the round trip: key and message.
 fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str, String)> {
     let time = seconds(round_trip);
     let name = &link.name;
@@ -244,7 +244,7 @@ fn ways(network: &Network) -> Vec<Option<Way>> {
     network.flows.iter().map(way).collect()
 }
 
-/// A receive window that cannot cover the path, by its size or for want of scaling.
+/// A receive window too small for the path, by its size or without scaling.
 fn window(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
     let ceiling = |window: u64| {
         let goodput = window as f64 * 8.0 / way.round_trip.as_secs_f64().max(1e-9);
@@ -318,7 +318,7 @@ fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
     }
 }
 
-/// No SACK where many segments are in flight.
+/// No SACK although many segments are in flight.
 fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
     let uses_sack = match flow.tcp.recovery {
         Scheme::Sack | Scheme::Rack | Scheme::Fack => flow.tcp.sack,
@@ -344,7 +344,7 @@ fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
     });
 }
 
-/// A return path that carries fewer ACKs than the data asks for.
+/// A return path too slow for the ACKs of the data.
 fn acks(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
     if flow.tcp.ack_interval.is_some() {
         return;

@@ -1,14 +1,14 @@
-//! What an algorithm asks of the routers, and these do not do.
+//! Router features that an algorithm needs and the network lacks.
 
 use super::Found;
 use crate::expand::Way;
 use crate::network::{Flow, Network};
 use lightlag_tcp::ecn::Mode;
 
-/// What makes routers warn.
+/// The remedy that makes routers warn.
 const REMEDY: &str = "take queue = { discipline = \"step\", threshold = \"50 packets\", weight = 0.02 } there and tcp = { ecn = \"classic\" }";
 
-/// Jersey where nothing warns of congestion.
+/// Jersey in a network without congestion warnings.
 pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
     if flow.tcp.congestion.name() != "jersey" {
         return;

@@ -1,4 +1,4 @@
-//! Stations with nothing to tell, or nobody to tell it to.
+//! Stations without news, or without listeners.
 
 use super::Found;
 use super::outage::crossed;
@@ -9,7 +9,7 @@ use lightlag_net::{Loss, LossPlace};
 use std::collections::BTreeSet;
 
 impl Scenario {
-    /// Links whose stations never tell anything, or to flows that do not listen.
+    /// Links whose stations never have news, or only for flows that do not listen.
     pub(super) fn stations(&self, network: &Network, found: &mut Found) {
         if network.links.iter().all(|link| link.signals.is_none()) {
             return;
@@ -44,7 +44,7 @@ impl Scenario {
     }
 }
 
-/// Whether anything can happen on a direction that its stations tell.
+/// Whether a direction can have an event that its stations report.
 fn has_news(link: &LinkDirection, plan: SignalPlan) -> bool {
     let is_down = |timetable: &lightlag_net::Timetable| timetable.phases().iter().any(|phase| !phase.is_up);
     let fades = link.fade.is_some();
