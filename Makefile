@@ -21,6 +21,8 @@ PEER_NS3       := target/peers/ns3-dumbbell
 PEER_NS3_FLOW  := target/peers/ns3-one-flow
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
+DENY_VERSION   := 0.20.2
+DENY           := $(TARGET)/tools/cargo-deny-$(DENY_VERSION)
 FUZZ_SECONDS   ?= 60
 FUZZ_RUNS      ?=
 FUZZ_TARGETS   := $(sort $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs)))
@@ -33,7 +35,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help demo test check soak bench peers packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz fuzz-keep clean
-.PHONY: emulate-bench check-rust check-python test-rust test-instructions test-python
+.PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -52,7 +54,7 @@ demo: $(BIN)/.engine ## build, compare four algorithms over a satellite, print t
 
 test: check test-rust test-instructions wheel-test test-python ## everything: check, tests of Rust and Python, instruction count, wheel
 
-check: check-rust check-python ## format, lints, documentation, types
+check: check-rust check-python dependencies ## format, lints, documentation, types, licences
 
 # The interpreter of .venv: another one would build the Python binding twice.
 check-rust: $(BIN)/.runtime
@@ -65,6 +67,9 @@ check-python: $(BIN)/.dev $(BIN)/.engine
 	$(BIN)/ruff check --quiet python tests
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lightlag._engine
+
+dependencies: $(DENY) ## licences and sources of the crates that we need: deny.toml; tests/test_licences.py has those of Python
+	$(DENY)/bin/cargo-deny --locked check --hide-inclusion-graph licenses bans sources
 
 test-rust: $(BIN)/.runtime
 	cargo test $(RUST_TESTED) --quiet
@@ -114,6 +119,13 @@ interop-short: $(BIN)/.engine ## a part of it that takes seconds
 $(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools
 	cargo build --release -p lightlag-benchmarks --quiet
 	@touch $@
+
+# Built without optimising across crates: it runs for half a second.
+$(DENY): | tools
+	@echo "building cargo-deny $(DENY_VERSION): some minutes, once"
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
+	  cargo install cargo-deny --version $(DENY_VERSION) --locked --no-default-features --quiet --root $@.part
+	mv $@.part $@
 
 target/peers/ns3-%: benchmarks/peers/ns3/%.cc | ns3
 	@mkdir -p $(@D)

@@ -1,0 +1,63 @@
+"""The packages that lightlag needs have licences that suit its own, as `deny.toml` asks of the Rust crates."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[1]
+
+# Permissive licences, by SPDX and by the names that older packages give.
+PERMISSIVE = {
+    *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "HPND", "ISC", "MIT", "MIT-CMU"),
+    *("PSF-2.0", "Python-2.0", "Unlicense", "Zlib"),
+    *("Apache Software License", "BSD License", "ISC License (ISCL)", "MIT License"),
+    "Python Software Foundation License",
+}
+# Tools that are only used may also have a licence that covers their own files.
+OF_TOOLS = PERMISSIVE | {"MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)"}
+
+
+def needed(names: list[str]) -> dict[str, metadata.Distribution]:
+    """Return the installed distributions of these names, with all that they need."""
+    found: dict[str, metadata.Distribution] = {}
+    waiting = list(names)
+    while waiting:
+        requirement = waiting.pop()
+        name = re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement, maxsplit=1)[0]).lower()
+        if name in found or "extra ==" in requirement:
+            continue
+        try:
+            found[name] = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue  # not needed on this system
+        waiting += found[name].requires or []
+    return found
+
+
+def licences(distribution: metadata.Distribution) -> set[str]:
+    """Return the licences of a distribution: by its SPDX expression, its classifiers or a short name."""
+    about = distribution.metadata
+    if expression := about.get("License-Expression"):
+        return set(re.split(r" (?:AND|OR) ", expression.replace("(", "").replace(")", "")))
+    classifiers = [name for name in about.get_all("Classifier") or [] if name.startswith("License :: OSI Approved")]
+    if classifiers:
+        return {name.rpartition(" :: ")[2] for name in classifiers}
+    return {about.get("License") or "none"}
+
+
+def project() -> dict[str, list[str]]:
+    table = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    return {"needs": table["dependencies"], "tools": table["optional-dependencies"]["dev"]}
+
+
+@pytest.mark.parametrize(("kind", "allowed"), [("needs", PERMISSIVE), ("tools", OF_TOOLS)])
+def test_every_package_has_a_licence_that_suits_ours(kind: str, allowed: set[str]) -> None:
+    packages = needed(project()[kind])
+    assert len(packages) >= len(project()[kind])
+    refused = {name: licences(package) - allowed for name, package in packages.items() if licences(package) - allowed}
+    assert not refused, f"{refused} in {kind}: choose another package, or allow the licence here and say why"
