@@ -1,0 +1,224 @@
+//! Packets that arrive: for a connection, for a listener, or for nobody.
+
+use super::Stack;
+use super::addresses::is_unicast;
+use crate::cookies::{self, Opening};
+use crate::options::Settings;
+use crate::stream::Stream;
+use crate::table::{Kind, Socket, SocketId};
+use lightlag_core::{Codepoint, Instant};
+use lightlag_tcp::connection::reset_for;
+use lightlag_tcp::segment::{Flags, SeqNumber};
+use lightlag_tcp::{Connection, Segment};
+use lightlag_wire::{Addresses, PacketError, TcpPacket};
+
+/// The most resets that may wait to leave: a flood of stray segments must not grow memory.
+const MOST_REPLIES: usize = 1_000;
+
+impl Stack {
+    /// Takes in a packet. Any packet is handled or counted.
+    pub fn packet_in(&mut self, now: Instant, packet: &[u8]) {
+        self.counters.packets_in += 1;
+        match lightlag_wire::decode(packet) {
+            Ok(tcp) => self.segment_in(now, &tcp),
+            Err(PacketError::NotTcp { .. }) => {
+                if !self.icmp_in(now, packet) {
+                    self.counters.other_protocols += 1;
+                }
+            }
+            Err(_) => self.counters.bad_packets += 1,
+        }
+    }
+
+    fn segment_in(&mut self, now: Instant, packet: &TcpPacket<'_>) {
+        let (local, remote) = (packet.addresses.destination, packet.addresses.source);
+        if !self.config.addresses.contains(&local.ip()) {
+            self.counters.not_for_us += 1;
+            return;
+        }
+        if !is_unicast(remote.ip()) || remote.port() == 0 || local.port() == 0 {
+            // RFC 1122 §4.2.3.10: these are never answered.
+            self.counters.bad_packets += 1;
+            return;
+        }
+        let segment = &packet.segment;
+        let Some(id) = self.connections.get(&(local, remote)).copied() else {
+            return self.open_passively(now, packet, None);
+        };
+        match self.successor(id, segment) {
+            None => {
+                if let Some(socket) = self.table.get_mut(id) {
+                    // The peer is alive.
+                    socket.soft_error = None;
+                    if let Some(stream) = socket.stream() {
+                        stream.take(now, segment, packet.ip.ecn, packet.payload);
+                    }
+                }
+                self.note_confirmation(now, id);
+                self.note_success(id, (local.ip(), remote.ip()));
+                self.enqueue(id);
+            }
+            Some(initial) if self.listener_at(local).is_some() => {
+                self.retire(id);
+                self.open_passively(now, packet, Some(initial));
+            }
+            // No listener waits for the new connection: TIME-WAIT ends first.
+            Some(_) => {}
+        }
+    }
+
+    /// The initial sequence number for the connection that a SYN opens in place of one in TIME-WAIT.
+    fn successor(&mut self, id: SocketId, segment: &Segment) -> Option<SeqNumber> {
+        self.stream_mut(id)?.connection.successor(segment)
+    }
+
+    /// Handles a segment without a connection: a SYN to a listener opens one, and anything else is answered by a reset.
+    fn open_passively(&mut self, now: Instant, packet: &TcpPacket<'_>, initial: Option<SeqNumber>) {
+        let (local, remote) = (packet.addresses.destination, packet.addresses.source);
+        let segment = &packet.segment;
+        let Some(listener) = self.listener_at(local) else {
+            return self.reset(&packet.addresses, segment);
+        };
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.flags.has(Flags::ACK) {
+            let opened = !segment.flags.has(Flags::SYN) && self.open_with_cookie(now, packet, listener);
+            if !opened {
+                self.reset(&packet.addresses, segment);
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        let Some(socket) = self.table.get_mut(listener) else { return };
+        let settings = socket.settings.clone();
+        let Some(queue) = socket.listener() else { return };
+        let (full, crowded) = (queue.waiting.len() > queue.backlog, queue.opening > queue.backlog);
+        if full || crowded && !self.config.syn_cookies {
+            self.counters.refused_syns += 1;
+            return;
+        }
+        if crowded {
+            return self.answer_with_cookie(now, packet, &settings);
+        }
+        let initial = initial.unwrap_or_else(|| self.initial_number(now, local, remote));
+        let mut connection = Connection::server(self.tcp_config(&settings, local.ip()), initial);
+        self.prepare_early(now, listener, &packet.addresses, segment, &mut connection);
+        let mut stream = self.stream(connection, &settings);
+        stream.take(now, segment, packet.ip.ecn, packet.payload);
+        let id = self.insert_child(listener, stream, settings, &packet.addresses);
+        self.note_early(listener, id);
+    }
+
+    /// Adds a listener's connection whose handshake is in progress.
+    fn insert_child(
+        &mut self,
+        listener: SocketId,
+        stream: Stream,
+        settings: Settings,
+        addresses: &Addresses,
+    ) -> SocketId {
+        let (local, remote) = (addresses.destination, addresses.source);
+        if let Some(queue) = self.table.get_mut(listener).and_then(Socket::listener) {
+            queue.opening += 1;
+        }
+        let mut child = Socket::new(Kind::Stream(Box::new(stream)), settings);
+        (child.local, child.remote, child.parent) = (Some(local), Some(remote), Some(listener));
+        let id = self.table.insert(child);
+        self.connections.insert((local, remote), id);
+        self.enqueue(id);
+        id
+    }
+
+    /// Sends the SYN-ACK that a connection would send, with a cookie as its number, and does not keep the connection.
+    fn answer_with_cookie(&mut self, now: Instant, packet: &TcpPacket<'_>, settings: &Settings) {
+        let (local, remote) = (packet.addresses.destination, packet.addresses.source);
+        if self.replies.len() >= MOST_REPLIES {
+            self.counters.refused_syns += 1;
+            return;
+        }
+        let config = self.tcp_config(settings, local.ip());
+        let syn = cookies::bare_syn(&packet.segment, config.timestamps);
+        let opening = Opening { local, remote, number: syn.seq };
+        // RFC 9293 §3.7.1: the default of a peer that names no MSS.
+        let mss = syn.syn_options().mss.unwrap_or(if local.is_ipv4() { 536 } else { 1_220 });
+        let initial = self.cookies.make(now, &opening, mss);
+        let mut connection = Connection::server(config, initial);
+        connection.handle_segment(now, &syn);
+        if let Some(syn_ack) = connection.poll_segment(now) {
+            self.reply(&packet.addresses, &cookies::answer(syn_ack, &syn));
+            self.counters.cookies_sent += 1;
+        }
+    }
+
+    /// Opens the connection if the ACK brings a valid cookie back. Returns whether it does.
+    fn open_with_cookie(&mut self, now: Instant, packet: &TcpPacket<'_>, listener: SocketId) -> bool {
+        let (local, remote, ack) = (packet.addresses.destination, packet.addresses.source, &packet.segment);
+        let opening = Opening { local, remote, number: ack.seq.plus(u32::MAX) };
+        let cookie = ack.ack.plus(u32::MAX);
+        let Some(mss) = self.cookies.read(now, cookie, &opening) else { return false };
+        let Some(socket) = self.table.get_mut(listener) else { return false };
+        let settings = socket.settings.clone();
+        if socket.listener().is_none_or(|queue| queue.waiting.len() > queue.backlog) {
+            // As any ACK for a full queue: the peer sends its data again, which is an ACK, too.
+            self.counters.refused_syns += 1;
+            return true;
+        }
+        let config = self.tcp_config(&settings, local.ip());
+        let syn = cookies::syn_behind(ack, mss, config.timestamps);
+        let mut stream = self.stream(Connection::server(config, cookie), &settings);
+        stream.take(now, &syn, Codepoint::NotEct, &[]);
+        // Its SYN-ACK left long ago.
+        while stream.poll(now, &mut Vec::new()).is_some() {}
+        stream.take(now, ack, packet.ip.ecn, packet.payload);
+        self.counters.cookies_taken += 1;
+        self.insert_child(listener, stream, settings, &packet.addresses);
+        true
+    }
+
+    /// RFC 9293 §3.10.7.1.
+    fn reset(&mut self, addresses: &Addresses, segment: &Segment) {
+        if self.replies.len() >= MOST_REPLIES {
+            return;
+        }
+        if let Some(reset) = reset_for(segment) {
+            self.reply(addresses, &reset);
+            self.counters.resets += 1;
+        }
+    }
+
+    /// Sends a segment without a socket back to the sender of a segment with these addresses.
+    fn reply(&mut self, addresses: &Addresses, segment: &Segment) {
+        let back = Addresses { source: addresses.destination, destination: addresses.source };
+        let mut packet = Vec::new();
+        let fields = self.ip_fields(Codepoint::NotEct);
+        lightlag_wire::encode(&mut packet, &back, &fields, segment, &[]);
+        self.replies.push_back(packet);
+    }
+
+    /// Replaces a connection in TIME-WAIT by a new one.
+    fn retire(&mut self, id: SocketId) {
+        self.disconnect(id);
+        let Some(socket) = self.table.get_mut(id) else { return };
+        // The connection ended normally.
+        socket.ended = true;
+        if let Some(stream) = socket.stream() {
+            stream.connection.abort();
+        }
+        self.enqueue(id);
+    }
+
+    pub(crate) fn note_unreachable(&mut self) {
+        self.counters.unreachable += 1;
+    }
+
+    pub(crate) fn note_smaller_path(&mut self) {
+        self.counters.smaller_paths += 1;
+    }
+
+    pub(crate) fn note_stray_icmp(&mut self) {
+        self.counters.stray_icmp += 1;
+    }
+}

@@ -1,0 +1,136 @@
+//! The configuration of a host, and the TCP of its sockets that results.
+
+use super::Stack;
+use crate::fast_open::FastOpen;
+use crate::options::Settings;
+use crate::send_space::{SendBuffer, SendSpace};
+use crate::stream::Stream;
+use lightlag_tcp::Connection;
+use lightlag_tcp::config::Config;
+use lightlag_tcp::ecn::Mode;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The configuration of a host.
+#[derive(Clone, Debug)]
+pub struct HostConfig {
+    /// Its addresses. Packets for others are dropped and counted.
+    pub addresses: Vec<IpAddr>,
+    /// The TCP of sockets without options of their own.
+    pub tcp: Config,
+    /// Largest IP packet in bytes; bounds the MSS.
+    pub mtu: u16,
+    /// The ECN that a connecting socket requests, if it differs from the mode that it accepts.
+    pub connecting_ecn: Option<Mode>,
+    /// The send buffer of sockets without the option.
+    pub send_buffer: SendBuffer,
+    /// A socket accepts no more data while this many bytes wait to leave for the first time (tcp_notsent_lowat of
+    /// Linux).
+    pub not_sent_limit: u64,
+    /// The least segments of a burst (tcp_min_tso_segs of Linux). The last of a burst has the PSH flag.
+    pub least_burst: u64,
+    /// A listener with too many half-open connections answers with cookies and keeps no state (RFC 4987 §3.6;
+    /// tcp_syncookies of Linux). Otherwise it drops the SYN.
+    pub syn_cookies: bool,
+    /// The ends that send or accept data in a SYN (RFC 7413).
+    pub fast_open: FastOpen,
+    /// Hop limit of sent packets.
+    pub ttl: u8,
+    /// The seed of initial sequence numbers and ephemeral ports.
+    pub seed: u64,
+}
+
+impl HostConfig {
+    /// A host with these addresses that behaves like Linux.
+    pub fn new(addresses: Vec<IpAddr>) -> Self {
+        Self {
+            addresses,
+            tcp: lightlag_tcp::Profile::Linux.config(),
+            mtu: 1500,
+            connecting_ecn: None,
+            send_buffer: SendBuffer::default(),
+            not_sent_limit: u32::MAX.into(),
+            least_burst: 2,
+            syn_cookies: true,
+            fast_open: FastOpen::default(),
+            ttl: 64,
+            seed: 1,
+        }
+    }
+}
+
+impl Stack {
+    /// Sets the TCP of new connections, and the ECN that connecting sockets request.
+    pub fn set_tcp(&mut self, tcp: Config, connecting_ecn: Mode) {
+        (self.config.tcp, self.config.connecting_ecn) = (tcp, Some(connecting_ecn));
+    }
+
+    /// Sets the bounds of autotuned send buffers.
+    pub fn set_send_buffer(&mut self, bounds: SendBuffer) {
+        self.config.send_buffer = bounds;
+    }
+
+    /// Sets the unsent limit of sockets without their own.
+    pub fn set_not_sent_limit(&mut self, bytes: u64) {
+        self.config.not_sent_limit = bytes;
+    }
+
+    /// Sets whether listeners answer with cookies once too many connections are half open.
+    pub fn set_syn_cookies(&mut self, on: bool) {
+        self.config.syn_cookies = on;
+    }
+
+    /// Sets the largest IP packet in bytes, for new connections.
+    pub fn set_mtu(&mut self, bytes: u16) {
+        self.config.mtu = bytes;
+    }
+
+    /// Sets the least segments of a burst, for new connections.
+    pub fn set_least_burst(&mut self, segments: u64) {
+        self.config.least_burst = segments;
+    }
+
+    /// Adds an address to the host.
+    pub fn add_address(&mut self, address: IpAddr) {
+        if !self.config.addresses.contains(&address) {
+            self.config.addresses.push(address);
+        }
+    }
+
+    /// The TCP configuration that results from the settings of a socket.
+    pub(crate) fn tcp_config(&self, settings: &Settings, local: IpAddr) -> Arc<Config> {
+        let mut config = self.config.tcp.clone();
+        let headers = if local.is_ipv4() { 40 } else { 60 };
+        let most = self.config.mtu.saturating_sub(headers).max(1);
+        config.mss = config.mss.min(most).min(settings.max_segment.unwrap_or(u16::MAX));
+        config.nagle = !settings.no_delay;
+        // The socket cuts its stream itself, by its writes.
+        (config.push, config.tso) = (false, false);
+        config.congestion = settings.congestion.clone();
+        config.keep_alive = settings.probing();
+        config.syn_retries = settings.syn_count.unwrap_or(config.syn_retries);
+        if let Some(scps) = &mut config.scps {
+            // A stream of real bytes cannot have holes: partial reliability is not offered.
+            scps.bets = None;
+        }
+        if config.ecn == Mode::Off && config.congestion.fixed_needs().exact_marks {
+            config.ecn = Mode::Classic;
+        }
+        if let Some(buffer) = settings.receive_buffer {
+            (config.receive_buffer, config.receive_buffer_initial) = (buffer, None);
+        }
+        Arc::new(config)
+    }
+
+    /// A new connection with the settings of its socket.
+    pub(crate) fn stream(&self, mut connection: Connection, settings: &Settings) -> Stream {
+        connection.set_user_timeout(settings.user_timeout);
+        let fixed = settings.send_buffer.map(|bytes| bytes.0);
+        let space = SendSpace::new(fixed, self.config.send_buffer, self.not_sent_limit(settings));
+        Stream::new(connection, settings.cork, self.config.least_burst, space)
+    }
+
+    pub(crate) fn not_sent_limit(&self, settings: &Settings) -> u64 {
+        if settings.not_sent_limit.0 > 0 { settings.not_sent_limit.0 } else { self.config.not_sent_limit }
+    }
+}
