@@ -54,7 +54,7 @@ demo: $(BIN)/.engine ## build, compare four algorithms over a satellite, print t
 
 test: check test-rust test-instructions wheel-test test-python ## everything: check, tests of Rust and Python, instruction count, wheel
 
-check: check-rust check-python dependencies ## format, lints, documentation, types, licences
+check: check-rust check-python ## format, lints, documentation, types
 
 # The interpreter of .venv: another one would build the Python binding twice.
 check-rust: $(BIN)/.runtime
