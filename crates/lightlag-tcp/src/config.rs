@@ -1,7 +1,6 @@
 //! What one end of a connection does: the resolved [`Config`], and the [`Options`] of a scenario that lead to it.
 
 use crate::ecn::{AccecnOption, Ect, Mode};
-use crate::profile::Profile;
 pub use crate::timer::TimerGranularity;
 use lightlag_control::congestion::Choice;
 use lightlag_control::congestion::careful_resume::Saved;
@@ -11,6 +10,7 @@ use serde::Serialize;
 mod fast_open;
 mod initial_window;
 mod options;
+mod profile;
 mod receive_buffer;
 mod route;
 mod scps;
@@ -19,6 +19,7 @@ pub use fast_open::FastOpen;
 pub use initial_window::InitialWindow;
 pub use lightlag_control::rtt::{Rto, Variance, VarianceGain};
 pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
+pub use profile::Profile;
 pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;
 pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
 pub use route::{PathParameters, PathWord, Route, RouteOptions, RouteSwitch};

@@ -9,7 +9,7 @@
 //! - [`recovery`]: what is lost, and when an episode of repair begins and ends.
 //! - [`ecn`]: congestion marks and how they travel back.
 //! - [`fast_open`]: data with the SYN.
-//! - [`config`] and [`profile`]: what an endpoint does, and whose behaviour that is.
+//! - [`config`]: what an endpoint does, by its own settings or by those of a profile.
 //!
 //! How much may be in flight, and what is measured of the path, comes from [`lightlag_control`].
 
@@ -19,7 +19,7 @@ pub mod connection;
 pub mod ecn;
 pub mod fast_open;
 mod holes;
-pub mod profile;
+mod profile;
 pub mod receiver;
 pub mod recovery;
 pub mod scoreboard;
@@ -32,8 +32,7 @@ mod timestamps;
 const DEFAULT_MSS: u16 = 536;
 
 pub use account::{Failure, Limited, Snapshot, Statistics};
-pub use config::{Config, OptionError, Options, Scheme};
+pub use config::{Config, OptionError, Options, Profile, Scheme};
 pub use connection::{Connection, State};
 pub use holes::{Hole, HoleTotals};
-pub use profile::Profile;
 pub use segment::Segment;

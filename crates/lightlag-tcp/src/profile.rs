@@ -1,52 +1,15 @@
-//! Profiles: complete sets of behaviour, as one table of data.
+//! The tables of the profiles: complete sets of behaviour, as data.
 
 use crate::config::{
     ChallengeAcks, Config, DelayedAck, FastOpen, Growth, INITIAL_RECEIVE_BUFFER, IdleRestart, LossAssumption,
-    PartialAcks, Probe, Reductions, Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance, VarianceGain,
-    WindowEdge, WindowRule,
+    PartialAcks, Probe, Profile, Reductions, Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance,
+    VarianceGain, WindowEdge, WindowRule,
 };
 use crate::ecn::{AccecnOption, Ect, Mode};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// Whose behaviour a connection shows where nothing else is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Profile {
-    /// A current Linux kernel, as far as modelled.
-    #[default]
-    Linux,
-    /// The RFCs, with what they recommend.
-    Rfc,
-    /// INET of OMNeT++ with its defaults, and a receive window of 64 KiB.
-    Inet,
-    /// ns-3 with its defaults.
-    Ns3,
-    /// The TCP-Linux agent of ns-2.35 with its SACK1 sink.
-    #[serde(rename = "ns2-linux")]
-    Ns2Linux,
-    /// SCPS-TP (CCSDS 714.0-B) as its reference implementation and its ns-3 model have it.
-    Scps,
-}
 
 impl Profile {
-    /// All of them.
-    pub const ALL: [Self; 6] = [Self::Linux, Self::Rfc, Self::Inet, Self::Ns3, Self::Ns2Linux, Self::Scps];
-
-    /// The name in a scenario.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Linux => "linux",
-            Self::Rfc => "rfc",
-            Self::Inet => "inet",
-            Self::Ns3 => "ns3",
-            Self::Ns2Linux => "ns2-linux",
-            Self::Scps => "scps",
-        }
-    }
-
     /// The profile's table.
     pub fn config(self) -> Config {
         match self {

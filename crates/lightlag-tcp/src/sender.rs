@@ -1,8 +1,8 @@
 //! The sending half: what may leave now, what must leave again, and the timer behind it.
 
 use crate::account::{Account, Limit};
+use crate::config::Profile;
 use crate::config::{Config, IdleRestart, PartialAcks, Reductions, RttSamples, Scheme};
-use crate::profile::Profile;
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::careful_resume::CarefulResume;

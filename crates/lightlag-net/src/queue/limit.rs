@@ -1,6 +1,5 @@
-//! How much may wait, as asked for: a part of it may be left to the link.
+//! How much may wait: as asked for, when a part of it may be left to the link, and as it is.
 
-use super::QueueLimit;
 use lightlag_core::{Bytes, Duration, Rate};
 
 /// A full packet, the least that a queue given in BDP holds.
@@ -8,7 +7,36 @@ pub(super) const FULL_PACKET: Bytes = Bytes(1500);
 /// The largest queue, 1000 TB: exact when printed and read again.
 pub(super) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
 
-/// How much may wait, or waits. The packet in transmission does not count.
+/// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// Packets; with 0, only an idle link takes one.
+    Packets(u64),
+    /// Bytes at the network layer. An idle link takes a packet of any size.
+    Bytes(u64),
+}
+
+/// What waits at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Packets, without the one in transmission.
+    pub packets: u64,
+    /// Their bytes at the network layer.
+    pub bytes: u64,
+}
+
+impl QueueLimit {
+    /// Whether a packet of `size` bytes may join what waits. An empty queue takes a packet of any size.
+    pub fn admits(self, backlog: Backlog, size: u16) -> bool {
+        match self {
+            _ if backlog.packets == 0 => true,
+            Self::Packets(limit) => backlog.packets < limit,
+            Self::Bytes(limit) => backlog.bytes + u64::from(size) <= limit,
+        }
+    }
+}
+
+/// How much may wait, or waits, as asked for. The packet in transmission does not count.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Limit {
     /// Packets, at least 1.

@@ -19,7 +19,7 @@ pub mod codel;
 pub mod drop_tail;
 pub mod dualpi2;
 pub mod fq_codel;
-mod limit;
+pub(crate) mod limit;
 pub mod pie;
 pub mod priority;
 pub mod red;
@@ -31,7 +31,7 @@ pub use codel::{CoDel, CoDelConfig};
 pub use drop_tail::DropTail;
 pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
-pub use limit::Limit;
+pub use limit::{Backlog, Limit, QueueLimit};
 pub use pie::{Pie, PieConfig};
 pub use priority::{Priority, PriorityMode};
 pub use red::{Red, RedConfig};
@@ -42,24 +42,6 @@ use crate::setting::{self, Parameter, Value};
 use crate::{LinkConfig, Packet};
 use lightlag_core::{Codepoint, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
-
-/// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum QueueLimit {
-    /// Packets; with 0, only an idle link takes one.
-    Packets(u64),
-    /// Bytes at the network layer. An idle link takes a packet of any size.
-    Bytes(u64),
-}
-
-/// What waits at one moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Backlog {
-    /// Packets, without the one in transmission.
-    pub packets: u64,
-    /// Their bytes at the network layer.
-    pub bytes: u64,
-}
 
 /// A queue discipline. Calls come in the order of time.
 pub trait Discipline<B>: Send {
@@ -226,17 +208,6 @@ impl<B: Clone> Fifo<B> {
     /// What waits.
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
-    }
-}
-
-impl QueueLimit {
-    /// Whether a packet of `size` bytes may join what waits. An empty queue takes a packet of any size.
-    pub fn admits(self, backlog: Backlog, size: u16) -> bool {
-        match self {
-            _ if backlog.packets == 0 => true,
-            Self::Packets(limit) => backlog.packets < limit,
-            Self::Bytes(limit) => backlog.bytes + u64::from(size) <= limit,
-        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! The keys of a scenario's `tcp = { ... }`, and how they become a [`Config`](super::Config).
 
+use super::Profile;
 use super::{
     ChallengeAcks, FastOpen, Growth, IdleRestart, InitialWindow, KeepAlive, LossAssumption, PartialAcks, Probe,
     RateControlOptions, ReceiveBuffer, Reductions, RouteSwitch, RttSamples, Scheme, ScpsSwitch, TimerGranularity,
     Variance, VarianceGain, WindowEdge, WindowRule,
 };
 use crate::ecn::{AccecnOption, Ect, Mode};
-use crate::profile::Profile;
 use lightlag_control::congestion::Choice;
 use lightlag_control::congestion::careful_resume::Saved;
 use lightlag_core::{Bytes, Duration};
