@@ -205,7 +205,7 @@ impl Emulation {
             let side = usize::from(packet.destination == self.ends[1]);
             let direction = 1 - side;
             let mut bytes = packet.body;
-            if packet.ecn == Codepoint::Ce {
+            if packet.flags.ecn() == Codepoint::Ce {
                 packet::mark(Arc::make_mut(&mut bytes));
             }
             let lateness = outside.now().since(due);
@@ -229,14 +229,9 @@ impl Emulation {
         direction.taken.1 += size as u64;
         match packet::envelope(bytes) {
             Ok(envelope) => {
-                let packet = Packet {
-                    destination: self.ends[1 - side],
-                    flow: envelope.flow,
-                    size: u16::try_from(size).expect("the buffer holds no more"),
-                    flags: PacketFlags::new(envelope.carries_payload),
-                    ecn: envelope.ecn,
-                    body: Arc::from(bytes),
-                };
+                let size = u16::try_from(size).expect("the buffer holds no more");
+                let flags = PacketFlags::new(envelope.carries_payload).with_ecn(envelope.ecn);
+                let packet = Packet::new(self.ends[1 - side], envelope.flow, size, flags, Arc::from(bytes));
                 self.path.send(now, self.ends[side], packet);
             }
             Err(Fault::NotIp) => direction.not_ip += 1,

@@ -25,6 +25,6 @@ pub use link::{
     QueueFull, QueuedLink, Reordering, Timetable, Uniform, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossPlace, LossProcess};
-pub use packet::{NodeId, Packet, PacketFlags};
+pub use packet::{NodeId, Packet, PacketFlags, TTL};
 pub use queue::QueueLimit;
 pub use routing::{Edge, LinkId, Routes};

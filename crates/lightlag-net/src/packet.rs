@@ -1,20 +1,23 @@
 //! The envelope of what travels.
 
+use lightlag_core::Codepoint;
+
 /// A node of the network, numbered from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
-/// What a link is told of a packet beside its size, and what it does to it.
+/// The properties of a packet beside its size that links read, the damage that they do to it, and its ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketFlags(u8);
 
-use lightlag_core::Codepoint;
 impl PacketFlags {
     const PAYLOAD: u8 = 1;
     const CORRUPTED: u8 = 2;
     const LOW_PRIORITY: u8 = 4;
     const SUPERSEDES: u8 = 8;
     const UNHEARD: u8 = 16;
+    /// Where the two bits of the ECN field begin.
+    const ECN: u32 = 6;
 
     /// Of an intact packet that carries payload of its transport, or none.
     #[inline]
@@ -54,6 +57,24 @@ impl PacketFlags {
         self.0 & Self::SUPERSEDES != 0
     }
 
+    /// The same, of a packet with this ECN field.
+    #[inline]
+    #[must_use]
+    pub fn with_ecn(self, codepoint: Codepoint) -> Self {
+        Self(self.0 & !(0b11 << Self::ECN) | (codepoint as u8) << Self::ECN)
+    }
+
+    /// Its ECN field.
+    #[inline]
+    pub fn ecn(self) -> Codepoint {
+        match self.0 >> Self::ECN {
+            0b00 => Codepoint::NotEct,
+            0b01 => Codepoint::Ect1,
+            0b10 => Codepoint::Ect0,
+            _ => Codepoint::Ce,
+        }
+    }
+
     /// Whether it was damaged on the way; the interface that receives it drops it.
     #[inline]
     pub fn is_corrupted(self) -> bool {
@@ -90,12 +111,42 @@ pub struct Packet<B> {
     pub flow: u32,
     /// Bytes at the network layer: headers of IP and transport, and payload. Links add their own header.
     pub size: u16,
-    /// Whether it carries payload, its priority, and whether it was damaged on the way.
+    /// Whether it carries payload, its priority, its ECN field, and whether it was damaged on the way.
     pub flags: PacketFlags,
-    /// What the transport can be told by marks, and whether a queue has marked the packet.
-    pub ecn: Codepoint,
+    /// How many nodes may still pass it on, and one more: the time to live of its IP header.
+    pub ttl: u8,
     /// What it carries.
     pub body: B,
+}
+
+/// The time to live of a packet as it leaves its host (RFC 1700; `IPDEFTTL` in Linux).
+pub const TTL: u8 = 64;
+
+impl<B> Packet<B> {
+    /// A packet that leaves its host now, with a time to live of [`TTL`].
+    pub fn new(destination: NodeId, flow: u32, size: u16, flags: PacketFlags, body: B) -> Self {
+        Self { destination, flow, size, flags, ttl: TTL, body }
+    }
+
+    /// A node is about to pass it on: whether it may (RFC 1812 §5.3.1).
+    #[inline(always)]
+    #[must_use]
+    pub fn pass_on(&mut self) -> bool {
+        self.ttl -= 1;
+        self.ttl > 0
+    }
+
+    /// Its ECN field.
+    #[inline]
+    pub fn ecn(&self) -> Codepoint {
+        self.flags.ecn()
+    }
+
+    /// Marks it: a queue is about to grow too long (RFC 3168 §5).
+    #[inline]
+    pub fn mark(&mut self) {
+        self.flags = self.flags.with_ecn(Codepoint::Ce);
+    }
 }
 
 #[cfg(test)]
@@ -106,5 +157,21 @@ mod tests {
     fn the_envelope_has_twelve_bytes() {
         assert_eq!(size_of::<Packet<()>>(), 12);
         assert_eq!(size_of::<Packet<[u32; 13]>>(), 64);
+    }
+
+    #[test]
+    fn the_ecn_field_and_the_other_flags_do_not_touch_each_other() {
+        use Codepoint::{Ce, Ect0, Ect1, NotEct};
+        for first in [NotEct, Ect1, Ect0, Ce] {
+            for codepoint in [NotEct, Ect1, Ect0, Ce] {
+                let mut flags = PacketFlags::new(true).with_low_priority(true).with_superseding(true).with_ecn(first);
+                flags.lose_in_outage();
+                let flags = flags.with_ecn(codepoint);
+                assert_eq!(flags.ecn(), codepoint);
+                assert!(flags.carries_payload() && flags.is_low_priority() && flags.supersedes());
+                assert!(flags.is_corrupted() && flags.was_unheard());
+            }
+            assert!(!PacketFlags::default().with_ecn(first).is_corrupted());
+        }
     }
 }

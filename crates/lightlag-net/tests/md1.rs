@@ -4,7 +4,7 @@
 //! mean number waiting `ρ²/(2(1−ρ))`, busy a share `ρ` of the time, an arrival finds the link idle with
 //! probability `1−ρ`. With room for n packets to wait it is M/D/1/n+1, solved here from its embedded chain.
 
-use lightlag_core::{Codepoint, Duration, Instant, RandomStream};
+use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
 
 /// 1000 B at 8 Mbit/s.
@@ -38,14 +38,7 @@ fn batches(rho: f64, limit: u64) -> Vec<Batch> {
     let mut link = ComputedLink::new(config, LossProcess::new(&Loss::None, random("errors")));
     let mut arrivals = random("arrivals");
     let mean_gap = Duration::from_secs_f64(SERVICE.as_secs_f64() / rho);
-    let packet = Packet {
-        destination: NodeId(1),
-        flow: 0,
-        size: 1000,
-        flags: PacketFlags::new(true),
-        ecn: Codepoint::NotEct,
-        body: (),
-    };
+    let packet = Packet::new(NodeId(1), 0, 1000, PacketFlags::new(true), ());
     let (mut now, mut before) = (Instant::ZERO, link.totals(Instant::ZERO));
     let mut batches = Vec::with_capacity(BATCHES);
     for _ in 0..BATCHES {

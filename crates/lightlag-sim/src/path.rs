@@ -14,7 +14,7 @@ pub use lightlag_net::link::LinkCounters;
 /// A network that carries bodies of any type.
 ///
 /// ```
-/// use lightlag_core::{Codepoint, Instant};
+/// use lightlag_core::Instant;
 /// use lightlag_net::{NodeId, Packet, PacketFlags};
 /// use lightlag_sim::Path;
 /// let text = r#"
@@ -29,8 +29,7 @@ pub use lightlag_net::link::LinkCounters;
 /// "#;
 /// let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap();
 /// let mut path = Path::new(&scenario.expand().unwrap(), 1);
-/// let (destination, flags) = (NodeId(1), PacketFlags::new(true));
-/// let packet = Packet { destination, flow: 0, size: 1500, flags, ecn: Codepoint::NotEct, body: "hello" };
+/// let packet = Packet::new(NodeId(1), 0, 1500, PacketFlags::new(true), "hello");
 /// path.send(Instant::ZERO, NodeId(0), packet);
 /// // 1500 · 8 / 12 Mbit/s = 1 ms, and 5 ms of propagation.
 /// let (due, packet) = path.next_delivery(Instant::MAX).unwrap();

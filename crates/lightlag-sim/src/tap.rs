@@ -3,7 +3,7 @@
 use crate::body::{Body, Packet};
 use lightlag_core::Instant;
 use lightlag_net::queue::Dropped;
-use lightlag_net::{LinkId, NodeId, Routes};
+use lightlag_net::{LinkId, NodeId};
 use lightlag_tcp::Snapshot;
 
 pub(crate) mod capture;
@@ -13,26 +13,19 @@ pub(crate) mod record;
 /// looks.
 pub(crate) trait Tap {
     /// An endpoint sends a packet on a link; `state`: of the connection, if data leaves from it.
-    fn sent(
-        &mut self,
-        now: Instant,
-        routes: &Routes,
-        on: LinkId,
-        packet: &Packet,
-        state: impl FnOnce() -> Option<Snapshot>,
-    );
+    fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
 
     /// A node passes a packet on to a link.
-    fn forwarded(&mut self, now: Instant, routes: &Routes, node: NodeId, on: LinkId, packet: &Packet);
+    fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet);
 
     /// A packet is given to a link.
-    fn offered(&mut self, now: Instant, routes: &Routes, on: LinkId, packet: &Packet);
+    fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet);
 
     /// A packet has arrived at the far end of a link.
     fn arrived(&mut self, on: LinkId, packet: &Packet);
 
     /// A node receives a packet for one of its endpoints; `state`: as in [`Self::sent`], after the packet was heard.
-    fn received(&mut self, now: Instant, routes: &Routes, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
+    fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
 
     /// A link has dropped a packet.
     fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>);
@@ -43,19 +36,19 @@ pub(crate) struct Silent;
 
 impl Tap for Silent {
     #[inline(always)]
-    fn sent(&mut self, _: Instant, _: &Routes, _: LinkId, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
+    fn sent(&mut self, _: Instant, _: LinkId, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
 
     #[inline(always)]
-    fn forwarded(&mut self, _: Instant, _: &Routes, _: NodeId, _: LinkId, _: &Packet) {}
+    fn forwarded(&mut self, _: Instant, _: NodeId, _: LinkId, _: &Packet) {}
 
     #[inline(always)]
-    fn offered(&mut self, _: Instant, _: &Routes, _: LinkId, _: &Packet) {}
+    fn offered(&mut self, _: Instant, _: LinkId, _: &Packet) {}
 
     #[inline(always)]
     fn arrived(&mut self, _: LinkId, _: &Packet) {}
 
     #[inline(always)]
-    fn received(&mut self, _: Instant, _: &Routes, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
+    fn received(&mut self, _: Instant, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
 
     #[inline(always)]
     fn dropped(&mut self, _: LinkId, _: &Dropped<Body>) {}

@@ -10,7 +10,7 @@ use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
 use lightlag_core::Instant;
 use lightlag_net::queue::{DropCause, Dropped};
-use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
+use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull, TTL};
 use lightlag_tcp::{Failure, State};
 
 mod applications;
@@ -55,11 +55,11 @@ impl<T: Tap> World<T> {
 
     #[inline]
     fn packet_arrives(&mut self, now: Instant, on: LinkId) {
-        let Some((packet, node, wake)) = self.fabric.take_computed(on, |packet| *packet) else {
+        let Some((mut packet, node, wake)) = self.fabric.take_computed(on, |packet| *packet) else {
             return self.queued_link_wakes(now, on);
         };
         self.agenda.settle(Due::Link(on), wake);
-        self.arrive(now, on, node, &packet);
+        self.arrive(now, on, node, &mut packet);
     }
 
     #[cold]
@@ -70,15 +70,15 @@ impl<T: Tap> World<T> {
             recorder.dropped(on, &dropped, hosts.addressees());
         });
         self.agenda.settle(Due::Link(on), wake);
-        if let Some(packet) = packet {
-            self.arrive(now, on, node, &packet);
+        if let Some(mut packet) = packet {
+            self.arrive(now, on, node, &mut packet);
         }
     }
 
     /// A packet comes out of a link, which leads to `node`.
     // Always: it has two callers, and a call costs the packets of computed links 20 instructions.
     #[inline(always)]
-    fn arrive(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
+    fn arrive(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &mut Packet) {
         if packet.flags.is_corrupted() {
             return self.arrives_damaged(now, on, node, packet);
         }
@@ -88,14 +88,18 @@ impl<T: Tap> World<T> {
         } else {
             let next = self.fabric.routes.next(node, packet.destination);
             let next = next.expect("every destination was checked to be reachable");
-            self.tap.forwarded(now, &self.fabric.routes, node, next, packet);
+            self.tap.forwarded(now, node, next, packet);
+            if !packet.pass_on() {
+                // Routes that never change have no loops, however long they are.
+                packet.ttl = 1;
+            }
             self.transmit(now, next, packet);
         }
     }
 
     #[inline(always)]
     fn transmit(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        self.tap.offered(now, &self.fabric.routes, on, packet);
+        self.tap.offered(now, on, packet);
         match self.fabric.offer_computed(now, on, packet, |packet| *packet) {
             Some(Ok(None)) => {}
             Some(Ok(Some(wake))) => self.agenda.arm(Due::Link(on), wake),
@@ -140,9 +144,9 @@ impl<T: Tap> World<T> {
         let at = packet.flow as usize;
         let endpoint = &mut self.hosts.endpoints[at];
         endpoint.read(now);
-        endpoint.connection.handle_packet(now, segment, packet.ecn);
+        endpoint.connection.handle_packet(now, segment, packet.ecn());
         let state = || endpoint.role.sends().then(|| endpoint.connection.snapshot());
-        self.tap.received(now, &self.fabric.routes, packet, state);
+        self.tap.received(now, packet, state);
         if endpoint.application.is_some() {
             self.converse(now, at);
         }
@@ -270,13 +274,14 @@ impl<T: Tap> World<T> {
                 size: size as u16,
                 flags: PacketFlags::new(segment.len > 0)
                     .with_low_priority(segment.is_low_priority())
-                    .with_superseding(supersedes),
-                ecn: connection.codepoint(),
+                    .with_superseding(supersedes)
+                    .with_ecn(connection.codepoint()),
+                ttl: TTL,
                 body: Body::Segment(segment),
             };
             self.sent += 1;
             let state = || role.sends().then(|| self.hosts.endpoints[at].connection.snapshot());
-            self.tap.sent(now, &self.fabric.routes, out, &packet, state);
+            self.tap.sent(now, out, &packet, state);
             self.transmit(now, out, &packet);
         }
         if self.recorder.follows() && self.hosts.endpoints[at].role.sends() {

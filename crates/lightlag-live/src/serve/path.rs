@@ -87,14 +87,8 @@ impl Path {
             self.strange += 1;
             return;
         };
-        let packet = Packet {
-            destination: self.ends[1 - from],
-            flow: envelope.flow,
-            size,
-            flags: PacketFlags::new(envelope.carries_payload),
-            ecn: envelope.ecn,
-            body: Arc::from(bytes),
-        };
+        let flags = PacketFlags::new(envelope.carries_payload).with_ecn(envelope.ecn);
+        let packet = Packet::new(self.ends[1 - from], envelope.flow, size, flags, Arc::from(bytes));
         self.path.send(self.local(now), self.ends[from], packet);
     }
 
@@ -102,7 +96,7 @@ impl Path {
     pub(super) fn receive(&mut self, now: Instant) -> Option<Arrival> {
         let (_, packet) = self.path.next_delivery(self.local(now))?;
         let mut bytes = packet.body;
-        if packet.ecn == Codepoint::Ce {
+        if packet.flags.ecn() == Codepoint::Ce {
             packet::mark(Arc::make_mut(&mut bytes));
         }
         Some(if packet.destination == self.ends[1] { Arrival::Host(bytes) } else { Arrival::Device(bytes) })

@@ -103,7 +103,6 @@ fn middle_of(bin: usize) -> u64 {
 mod tests {
     use super::*;
     use crate::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
-    use lightlag_core::Codepoint;
     use lightlag_core::{Instant, RandomStream, Rate};
     use proptest::prelude::*;
 
@@ -158,8 +157,7 @@ mod tests {
             while link.next_arrival().is_some_and(|arrival| arrival <= now) {
                 link.receive();
             }
-            let packet =
-                Packet { destination: NodeId(1), flow: 0, size: 1000, flags, ecn: Codepoint::NotEct, body: () };
+            let packet = Packet::new(NodeId(1), 0, 1000, flags, ());
             link.send(now, &packet).unwrap();
         }
         let waits = link.waits().unwrap();

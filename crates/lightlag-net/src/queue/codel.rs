@@ -120,7 +120,7 @@ impl Control {
 
     /// Marks a packet, if it can be marked, or else drops it; returns what is left of it.
     fn hit<B: Clone>(&self, now: Instant, mut first: Waiting<B>, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
-        if self.config.ecn && first.packet.ecn.is_capable() {
+        if self.config.ecn && first.packet.ecn().is_capable() {
             verdicts.mark(&mut first.packet);
             return Some(first);
         }

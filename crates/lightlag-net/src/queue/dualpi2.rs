@@ -237,7 +237,7 @@ impl<B: Clone> DualPi2<B> {
         let probability = self.base * self.base;
         if self.classic.recurrence.hits(probability) {
             let too_many = probability >= 1.0 / (self.config.coupling * self.config.coupling);
-            if !first.packet.ecn.is_capable() || too_many {
+            if !first.packet.ecn().is_capable() || too_many {
                 verdicts.drop_early(now, first.packet);
                 return None;
             }
@@ -266,7 +266,7 @@ impl<B: Clone + Send> Discipline<B> for DualPi2<B> {
         self.catch_up(now);
         if !self.limit.admits(self.backlog(), packet.size) {
             verdicts.full(now, packet);
-        } else if packet.ecn.is_low_latency() {
+        } else if packet.ecn().is_low_latency() {
             self.low.fifo.push(now, packet);
         } else {
             self.classic.fifo.push(now, packet);
@@ -373,7 +373,7 @@ mod tests {
             queue.enqueue(at(0), packet(0, 1000, Codepoint::Ect1), &mut verdicts);
         }
         let codepoints: Vec<Codepoint> =
-            (0..3).map(|_| queue.dequeue(at(2_000), &mut verdicts).unwrap().packet.ecn).collect();
+            (0..3).map(|_| queue.dequeue(at(2_000), &mut verdicts).unwrap().packet.ecn()).collect();
         // The first 1 adds up to 1, not to more than 1.
         assert_eq!(codepoints, [Codepoint::Ect1, Codepoint::Ce, Codepoint::Ect1]);
     }

@@ -153,9 +153,9 @@ impl<B: Clone> Verdicts<B> {
 
     /// Marks a packet whose transport understands marks.
     pub fn mark(&mut self, packet: &mut Packet<B>) {
-        debug_assert!(packet.ecn.is_capable(), "only ECT can become CE (RFC 3168 §5)");
-        self.marked += u64::from(packet.ecn != Codepoint::Ce);
-        packet.ecn = Codepoint::Ce;
+        debug_assert!(packet.ecn().is_capable(), "only ECT can become CE (RFC 3168 §5)");
+        self.marked += u64::from(packet.ecn() != Codepoint::Ce);
+        packet.mark();
     }
 }
 

@@ -182,7 +182,7 @@ impl<B: Clone + Send> Discipline<B> for Pie<B> {
             return verdicts.full(now, packet);
         }
         if self.hits() {
-            if !self.config.ecn || !packet.ecn.is_capable() || self.probability >= MARK_BELOW {
+            if !self.config.ecn || !packet.ecn().is_capable() || self.probability >= MARK_BELOW {
                 return verdicts.drop_early(now, packet);
             }
             verdicts.mark(&mut packet);

@@ -209,7 +209,7 @@ impl<B: Clone + Send> Discipline<B> for Red<B> {
     fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         self.average(now);
         let fate = self.fate(packet.size);
-        let marked = fate == Fate::Hit && self.config.ecn && packet.ecn.is_capable();
+        let marked = fate == Fate::Hit && self.config.ecn && packet.ecn().is_capable();
         if fate != Fate::Kept && !marked {
             verdicts.drop_early(now, packet);
         } else if !self.limit.admits(self.fifo.backlog(), packet.size) {

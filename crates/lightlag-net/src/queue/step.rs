@@ -114,12 +114,12 @@ impl<B: Clone> Step<B> {
 impl<B: Clone + Send> Discipline<B> for Step<B> {
     fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         let beyond = self.is_beyond(now, packet.size);
-        if beyond && self.config.drop_not_ect && !packet.ecn.is_capable() {
+        if beyond && self.config.drop_not_ect && !packet.ecn().is_capable() {
             verdicts.drop_early(now, packet);
         } else if !self.limit.admits(self.fifo.backlog(), packet.size) {
             verdicts.full(now, packet);
         } else {
-            if beyond && packet.ecn.is_capable() {
+            if beyond && packet.ecn().is_capable() {
                 verdicts.mark(&mut packet);
             }
             self.fifo.push(now, packet);
@@ -162,7 +162,7 @@ mod tests {
         }
         let mut marks = Vec::new();
         while let Some(first) = queue.dequeue(Instant::ZERO, &mut verdicts) {
-            marks.push(first.packet.ecn == Codepoint::Ce);
+            marks.push(first.packet.ecn() == Codepoint::Ce);
         }
         (marks, verdicts.early)
     }
@@ -193,13 +193,13 @@ mod tests {
             queue.enqueue(Instant::ZERO, packet(0, 500, Codepoint::Ect0), &mut verdicts);
         }
         for _ in 0..5 {
-            marks.push(queue.dequeue(Instant::ZERO, &mut verdicts).unwrap().packet.ecn == Codepoint::Ce);
+            marks.push(queue.dequeue(Instant::ZERO, &mut verdicts).unwrap().packet.ecn() == Codepoint::Ce);
         }
         assert_eq!(marks, [false, false, false, false, true]);
         // The queue is empty, the average still above: with a packet, 2.712 + 0.25 (1 − 2.712) = 2.284.
         let mut meets = |time: Instant| {
             queue.enqueue(time, packet(0, 500, Codepoint::Ect0), &mut verdicts);
-            queue.dequeue(time, &mut verdicts).unwrap().packet.ecn == Codepoint::Ce
+            queue.dequeue(time, &mut verdicts).unwrap().packet.ecn() == Codepoint::Ce
         };
         assert!(meets(Instant::ZERO));
         assert!(!meets(Instant::ZERO));

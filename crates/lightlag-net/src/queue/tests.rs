@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// A packet of a flow.
 pub(super) fn packet(flow: u32, size: u16, ecn: Codepoint) -> Packet<u32> {
-    Packet { destination: NodeId(1), flow, size, flags: PacketFlags::new(true), ecn, body: 0 }
+    Packet::new(NodeId(1), flow, size, PacketFlags::new(true).with_ecn(ecn), 0)
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, distu
     let mut step = |link: &mut QueuedLink<u32>, until: Instant| {
         while let Some(wake) = link.next_wake().filter(|wake| *wake <= until) {
             if let Some(packet) = link.receive(wake) {
-                arrived.push((wake.as_nanos(), packet.body, packet.ecn));
+                arrived.push((wake.as_nanos(), packet.body, packet.ecn()));
             }
         }
         dropped.extend(link.dropped().map(|dropped| (dropped.at.as_nanos(), dropped.packet.body)));
@@ -119,8 +119,9 @@ fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, distu
         step(&mut link, now);
         let ecn = CODEPOINTS[usize::from(kind % 4)];
         // A part of the packets, whatever their flows and marks.
-        let flags = PacketFlags::new(true).with_low_priority(kind % 3 == 0).with_superseding(kind % 5 == 0);
-        link.send(now, Packet { body: body as u32, flags, ..packet(u32::from(kind / 4), *size, ecn) });
+        let plain = packet(u32::from(kind / 4), *size, ecn);
+        let flags = plain.flags.with_low_priority(kind % 3 == 0).with_superseding(kind % 5 == 0);
+        link.send(now, Packet { body: body as u32, flags, ..plain });
     }
     step(&mut link, Instant::MAX);
     assert_eq!(link.in_flight(), 0, "{config:?}: a queue that waits is served");

@@ -9,7 +9,7 @@ fn network(links: &str) -> Network {
 }
 
 fn packet<B>(destination: NodeId, size: u16, body: B) -> Packet<B> {
-    Packet { destination, flow: 0, size, flags: PacketFlags::new(true), ecn: Codepoint::Ect0, body }
+    Packet::new(destination, 0, size, PacketFlags::new(true).with_ecn(Codepoint::Ect0), body)
 }
 
 fn at(millis: u64) -> Instant {
@@ -94,7 +94,7 @@ fn a_queue_marks_what_it_carries() {
         path.send(at(0), NodeId(0), packet(NodeId(1), 1500, ()));
     }
     let marks: Vec<bool> =
-        std::iter::from_fn(|| path.next_delivery(at(1000))).map(|(_, p)| p.ecn == Codepoint::Ce).collect();
+        std::iter::from_fn(|| path.next_delivery(at(1000))).map(|(_, p)| p.ecn() == Codepoint::Ce).collect();
     assert_eq!(marks.len(), 20);
     assert!(marks.iter().any(|marked| *marked) && !marks.iter().all(|marked| *marked), "{marks:?}");
 }

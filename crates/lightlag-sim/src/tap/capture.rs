@@ -13,14 +13,14 @@ use crate::tap::Tap;
 use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
 use lightlag_net::queue::{DropCause, Dropped};
-use lightlag_net::{LinkId, NodeId, Routes};
+use lightlag_net::{LinkId, NodeId};
 use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Network};
 use lightlag_tcp::Snapshot;
 use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::{Direction, InterfaceId, Writer};
 use lightlag_wire::signal::{self, News};
 use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -31,9 +31,6 @@ use pending::Pending;
 
 /// Where a capture is written to.
 pub type Output = Box<dyn Write + Send>;
-
-/// A packet's hops as it leaves its host.
-const TTL: u8 = 64;
 
 /// Ports of senders: those for temporary use (RFC 6335 §6).
 const SENDER_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
@@ -85,24 +82,16 @@ impl Setup {
         let (mut at_node, mut at_link) = (vec![None; self.nodes], vec![None; self.links.len()]);
         let mut files = Vec::with_capacity(self.names.len());
         for (index, (place, name)) in self.plan.places.iter().zip(&self.names).enumerate() {
-            let node = match *place {
-                CapturePlace::Node(node) => {
-                    at_node[node.0 as usize] = Some(index);
-                    node
-                }
-                CapturePlace::Link(link) => {
-                    at_link[link.0 as usize] = Some(index);
-                    self.links[link.0 as usize].0
-                }
-            };
+            match *place {
+                CapturePlace::Node(node) => at_node[node.0 as usize] = Some(index),
+                CapturePlace::Link(link) => at_link[link.0 as usize] = Some(index),
+            }
             let file = file_name(name, &mut taken);
             let application = concat!("lightlag ", env!("CARGO_PKG_VERSION"));
             let mut writer = Writer::new(open(&file)?, application)?;
             let interface = writer.interface(name)?;
             writer.names(self.hosts_named.iter().map(|(node, name)| (address(self.ip, *node), name.as_str())))?;
-            let is_node = matches!(place, CapturePlace::Node(_));
-            let hops = BTreeMap::new();
-            files.push(File { name: file, writer, interface, node, is_node, hops, pending: Pending::default() });
+            files.push(File { name: file, writer, interface, pending: Pending::default() });
         }
         Ok(Captures {
             files,
@@ -154,11 +143,6 @@ struct File {
     name: String,
     writer: Writer<Output>,
     interface: InterfaceId,
-    /// The node, or the one where the link begins.
-    node: NodeId,
-    is_node: bool,
-    /// Links from where packets come from to `node`.
-    hops: BTreeMap<NodeId, u8>,
     /// What waits for the fate of the first of it.
     pending: Pending,
 }
@@ -175,31 +159,24 @@ struct Seen {
 
 impl Tap for Captures {
     #[cold]
-    fn sent(
-        &mut self,
-        now: Instant,
-        routes: &Routes,
-        on: LinkId,
-        packet: &Packet,
-        state: impl FnOnce() -> Option<Snapshot>,
-    ) {
+    fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let (node, comment) = (self.origin(packet), self.comment(packet, state));
         let seen = Seen { at: now, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
-        self.see(self.at_node[node.0 as usize], routes, seen);
+        self.see(self.at_node[node.0 as usize], seen);
     }
 
     #[cold]
-    fn forwarded(&mut self, now: Instant, routes: &Routes, node: NodeId, on: LinkId, packet: &Packet) {
+    fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet) {
         let comment = String::new();
         let seen = Seen { at: now, direction: Direction::Inbound, packet: *packet, comment, awaits: Some(on) };
-        self.see(self.at_node[node.0 as usize], routes, seen);
+        self.see(self.at_node[node.0 as usize], seen);
     }
 
     #[cold]
-    fn offered(&mut self, now: Instant, routes: &Routes, on: LinkId, packet: &Packet) {
+    fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let comment = String::new();
         let seen = Seen { at: now, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
-        self.see(self.at_link[on.0 as usize], routes, seen);
+        self.see(self.at_link[on.0 as usize], seen);
     }
 
     #[cold]
@@ -210,10 +187,10 @@ impl Tap for Captures {
     }
 
     #[cold]
-    fn received(&mut self, now: Instant, routes: &Routes, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
+    fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let comment = self.comment(packet, state);
         let seen = Seen { at: now, direction: Direction::Inbound, packet: *packet, comment, awaits: None };
-        self.see(self.at_node[packet.destination.0 as usize], routes, seen);
+        self.see(self.at_node[packet.destination.0 as usize], seen);
     }
 
     #[cold]
@@ -267,12 +244,9 @@ impl Captures {
         }
     }
 
-    fn see(&mut self, file: Option<usize>, routes: &Routes, mut seen: Seen) {
-        let (flow, origin) = (self.endpoints[seen.packet.flow as usize].flow, self.origin(&seen.packet));
+    fn see(&mut self, file: Option<usize>, mut seen: Seen) {
+        let flow = self.endpoints[seen.packet.flow as usize].flow;
         let Some(file) = file.filter(|_| self.flows[flow as usize] && self.error.is_none()) else { return };
-        let File { node, hops, .. } = &mut self.files[file];
-        let links = || routes.path(origin, *node).map_or(0, |way| u8::try_from(way.len()).unwrap_or(u8::MAX));
-        hops.entry(origin).or_insert_with(links);
         seen.awaits = seen.awaits.filter(|_| self.comments);
         self.files[file].pending.add(seen);
         self.write_known(file);
@@ -306,14 +280,10 @@ impl Captures {
     }
 
     fn write(&mut self, file: usize, seen: &Seen) -> io::Result<()> {
-        let Packet { flow, ecn, body, .. } = &seen.packet;
+        let Packet { flow, body, .. } = &seen.packet;
         let End { flow, role, .. } = self.endpoints[*flow as usize];
-        let origin = self.origin(&seen.packet);
-        let File { writer, interface, hops, is_node, .. } = &mut self.files[file];
-        let passed = hops[&origin];
-        // Routers take one each; a host that receives takes none.
-        let routers = if *is_node && seen.direction == Direction::Inbound { passed.saturating_sub(1) } else { passed };
-        let fields = IpFields { ecn: *ecn, ttl: TTL.saturating_sub(routers).max(1), ..IpFields::default() };
+        let File { writer, interface, .. } = &mut self.files[file];
+        let fields = IpFields { ecn: seen.packet.ecn(), ttl: seen.packet.ttl, ..IpFields::default() };
         let forward = addresses(self.ip, self.hosts[flow as usize], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };
         match body {

@@ -7,8 +7,8 @@ use crate::hosts::application::Application;
 use crate::hosts::datagrams::Heading;
 use crate::hosts::dialogue::Action;
 use crate::tap::Tap;
-use lightlag_core::{Codepoint, Instant, prefetch};
-use lightlag_net::{Link, PacketFlags};
+use lightlag_core::{Instant, prefetch};
+use lightlag_net::{Link, PacketFlags, TTL};
 use lightlag_tcp::State;
 
 impl<T: Tap> World<T> {
@@ -100,11 +100,11 @@ impl<T: Tap> World<T> {
             flow: self.hosts.datagrams.endpoint(place) as u32,
             size: size as u16,
             flags: PacketFlags::new(true),
-            ecn: Codepoint::NotEct,
+            ttl: TTL,
             body: Body::Other(Other::Datagram(datagram)),
         };
         self.sent += 1;
-        self.tap.sent(now, &self.fabric.routes, out, &packet, || None);
+        self.tap.sent(now, out, &packet, || None);
         self.transmit(now, out, &packet);
     }
 
@@ -123,7 +123,7 @@ impl<T: Tap> World<T> {
     /// A datagram arrives at its destination.
     #[cold]
     pub(super) fn datagram_arrives(&mut self, now: Instant, packet: &Packet, datagram: &Datagram) {
-        self.tap.received(now, &self.fabric.routes, packet, || None);
+        self.tap.received(now, packet, || None);
         let Some(place) = self.hosts.datagrams.of_endpoint(packet.flow as usize) else { return };
         let receiver = &mut self.hosts.datagrams.receivers[place];
         receiver.receive(now, datagram);

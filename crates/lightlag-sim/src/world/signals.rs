@@ -5,9 +5,9 @@ use crate::agenda::Due;
 use crate::body::{Body, Other, Packet, Signal};
 use crate::clerks::stations::Tell;
 use crate::tap::Tap;
-use lightlag_core::{Codepoint, Instant};
+use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;
-use lightlag_net::{LinkId, NodeId, PacketFlags};
+use lightlag_net::{LinkId, NodeId, PacketFlags, TTL};
 use lightlag_wire::signal::{self, News};
 
 impl<T: Tap> World<T> {
@@ -68,21 +68,21 @@ impl<T: Tap> World<T> {
             flow: endpoint,
             size: (self.ip_header + signal::LEN as u32) as u16,
             flags: PacketFlags::new(false),
-            ecn: Codepoint::NotEct,
+            ttl: TTL,
             body: Body::Other(Other::Signal(signal)),
         };
         let out =
             self.fabric.routes.next(signal.station, destination).expect("who sends over a link is reached from it");
         self.sent += 1;
         self.count(flow, |counts| counts.sent += 1);
-        self.tap.sent(now, &self.fabric.routes, out, &packet, || None);
+        self.tap.sent(now, out, &packet, || None);
         self.transmit(now, out, &packet);
     }
 
     /// A message arrives at its destination.
     #[cold]
     pub(super) fn signal_arrives(&mut self, now: Instant, packet: &Packet, signal: Signal) {
-        self.tap.received(now, &self.fabric.routes, packet, || None);
+        self.tap.received(now, packet, || None);
         let at = packet.flow as usize;
         let is_heeded = self.heed(now, at, signal);
         let flow = self.hosts.endpoints[at].flow as usize;

@@ -2,7 +2,7 @@ use super::*;
 use crate::link::{Disturbance, LinkConfig, Outage, Phase, QueuedLink, Timetable};
 use crate::queue::DropTail;
 use crate::{Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
-use lightlag_core::{Codepoint, Probability, RandomStream};
+use lightlag_core::{Probability, RandomStream};
 use proptest::prelude::*;
 
 /// Of a geostationary terminal: frames of 26.5 ms and a round trip.
@@ -23,7 +23,7 @@ fn link(demand: Demand, queue: u64, loss: f64) -> QueuedLink<u32> {
 }
 
 fn packet(body: u32, size: u16) -> Packet<u32> {
-    Packet { destination: NodeId(1), flow: 0, size, flags: PacketFlags::new(true), ecn: Codepoint::NotEct, body }
+    Packet::new(NodeId(1), 0, size, PacketFlags::new(true), body)
 }
 
 fn at(micros: u64) -> Instant {

@@ -1,11 +1,11 @@
 use super::*;
 use crate::queue::{DropCause, DropTail};
 use crate::{ComputedLink, Loss, LossPlace, NodeId, PacketFlags, QueueLimit, Reordering};
-use lightlag_core::{Codepoint, Duration, Probability, RandomStream};
+use lightlag_core::{Duration, Probability, RandomStream};
 use proptest::prelude::*;
 
 fn packet(body: u32, size: u16) -> Packet<u32> {
-    Packet { destination: NodeId(1), flow: 0, size, flags: PacketFlags::new(true), ecn: Codepoint::NotEct, body }
+    Packet::new(NodeId(1), 0, size, PacketFlags::new(true), body)
 }
 
 fn config(queue: QueueLimit) -> LinkConfig {

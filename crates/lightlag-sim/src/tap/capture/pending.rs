@@ -95,7 +95,6 @@ impl Pending {
 mod tests {
     use super::*;
     use crate::body::Datagram;
-    use lightlag_core::Codepoint;
     use lightlag_core::Instant;
     use lightlag_net::{NodeId, PacketFlags};
     use lightlag_tcp::Segment;
@@ -105,14 +104,7 @@ mod tests {
     const LINK: LinkId = LinkId(3);
 
     fn packet(body: Body) -> Packet {
-        Packet {
-            destination: NodeId(1),
-            flow: 0,
-            size: 100,
-            flags: PacketFlags::new(true),
-            ecn: Codepoint::NotEct,
-            body,
-        }
+        Packet::new(NodeId(1), 0, 100, PacketFlags::new(true), body)
     }
 
     fn datagram(number: u64) -> Packet {
