@@ -99,6 +99,8 @@ most."""
 Signals: TypeAlias = Literal["off", "outage", "corruption", "all"] | Mapping[str, Any]
 """``"all"``, or ``{"outage": True, "corruption": "receiver"}`` (off, receiver, sender, both); also recent and
 interval."""
+Routing: TypeAlias = Literal["static", "follow links"] | Mapping[str, Any]
+"""``"static"``, or ``{"kind": "follow links", "convergence": "200 ms", "ttl": 64}``."""
 Congestion: TypeAlias = str | Mapping[str, Any]
 """The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
 
@@ -648,6 +650,9 @@ class Scenario:
     """The seed of all random streams."""
     ip: Literal["v4", "v6"] | None = None
     """The version of IP: headers of 20 or 40 bytes, and addresses in captures. By default v4."""
+    routing: Routing | None = None
+    """How nodes find their routes: once before the run, which is the default, or again whenever a link goes down, comes
+    up or changes its delay."""
     defaults: Defaults | None = None
     """Settings of flows that have none of their own."""
     topology: Topology | None = None
@@ -717,6 +722,8 @@ class Network:
         Congestion controls of the flows that name none, in turn.
     ip
         The version of IP, ``"v4"`` or ``"v6"``.
+    routing
+        ``"static"`` or ``"follow links"``; see :class:`Scenario`.
 
     Examples
     --------
@@ -741,6 +748,7 @@ class Network:
     topology: Topology | None = field(default=None, kw_only=True)
     congestion: Sequence[Congestion] | None = field(default=None, kw_only=True)
     ip: Literal["v4", "v6"] | None = field(default=None, kw_only=True)
+    routing: Routing | None = field(default=None, kw_only=True)
 
     def link(
         self,
@@ -835,6 +843,7 @@ class Network:
             duration=duration,
             seed=seed,
             ip=self.ip,
+            routing=self.routing,
             defaults=None if says_nothing else Defaults(tcp=self.tcp, congestion=self.congestion),
             topology=self.topology,
             links=tuple(self.links),

@@ -133,8 +133,8 @@ impl Emulation {
     /// If no route joins the ends, or they are the same node.
     pub fn new(network: &Network, ends: [NodeId; 2], seed: u64) -> Self {
         let [a, b] = ends;
-        assert!(a != b && network.routes.reaches(a, b), "the ends are two nodes that reach each other");
-        let way = |from, to| network.routes.path(from, to).expect("they reach each other");
+        assert!(a != b && network.routes.at_start().reaches(a, b), "the ends are two nodes that reach each other");
+        let way = |from, to| network.routes.at_start().path(from, to).expect("they reach each other");
         let watched = |direction, links: Vec<LinkId>| {
             let watch =
                 move |link: LinkId| Watched { link, name: network.links[link.0 as usize].name.clone(), direction };

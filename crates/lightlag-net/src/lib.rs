@@ -27,4 +27,4 @@ pub use link::{
 pub use loss::{Dwell, GilbertElliott, Loss, LossPlace, LossProcess};
 pub use packet::{NodeId, Packet, PacketFlags, TTL};
 pub use queue::QueueLimit;
-pub use routing::{Edge, LinkId, Routes};
+pub use routing::{Edge, Epoch, LinkChange, LinkId, RouteTable, Routes};

@@ -128,14 +128,6 @@ impl<B> Packet<B> {
         Self { destination, flow, size, flags, ttl: TTL, body }
     }
 
-    /// A node is about to pass it on: whether it may (RFC 1812 §5.3.1).
-    #[inline(always)]
-    #[must_use]
-    pub fn pass_on(&mut self) -> bool {
-        self.ttl -= 1;
-        self.ttl > 0
-    }
-
     /// Its ECN field.
     #[inline]
     pub fn ecn(&self) -> Codepoint {

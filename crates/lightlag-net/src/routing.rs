@@ -1,11 +1,18 @@
-//! The next link towards a destination: static shortest paths by delay, then by hops.
+//! The next link towards a destination: shortest paths by delay, then by hops.
 //!
-//! A node with one outgoing link needs no table, so a network of 200,000 hosts behind two routers keeps two.
+//! A [`RouteTable`] holds from one epoch of a run to the next. [`Routes`] are the table of the start and the rows that each
+//! later epoch replaces, so that tables share what does not change. A node with one outgoing link needs no row, so a network
+//! of 200,000 hosts behind two routers keeps two.
+
+mod epochs;
+
+pub use epochs::{Epoch, LinkChange, Routes};
 
 use crate::NodeId;
 use lightlag_core::Duration;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// One direction of a link, numbered from 0 in the order of the list it came in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -25,53 +32,61 @@ pub struct Edge {
 const NONE: u32 = u32::MAX;
 
 /// Where a node sends what is not for itself.
-#[derive(Clone, Debug)]
-enum Table {
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Row {
     /// Everything over one link; no link at all is `NONE`.
     Single(u32),
     /// By destination; `NONE` if there is no way.
-    ByDestination(Box<[u32]>),
+    ByDestination(Arc<[u32]>),
 }
 
-/// The routing tables of a network.
+/// The next link from every node to every other.
 #[derive(Clone, Debug)]
-pub struct Routes {
-    tables: Vec<Table>,
-    heads: Vec<NodeId>,
-    /// Nodes that reach each other carry the same number. Links are full duplex, so reaching is mutual.
-    component: Vec<u32>,
+pub struct RouteTable {
+    rows: Vec<Row>,
+    heads: Arc<[NodeId]>,
+    /// Nodes that reach each other while every link is up carry the same number. Links are full duplex, so reaching is
+    /// mutual.
+    component: Arc<[u32]>,
 }
 
-impl Routes {
+impl RouteTable {
     /// Shortest paths by delay, then by number of links, then by the lowest link number.
     pub fn shortest(nodes: usize, edges: &[Edge]) -> Self {
-        let graph = Graph::new(nodes, edges);
-        let tables = (0..nodes)
+        let (graph, delays) = (Graph::new(nodes, edges), delays(edges));
+        let rows = (0..nodes)
             .map(|node| match graph.outgoing(node) {
-                [] => Table::Single(NONE),
-                [only] => Table::Single(*only),
-                _ => Table::ByDestination(graph.first_links(node)),
+                [] => Row::Single(NONE),
+                [only] => Row::Single(*only),
+                _ => Row::ByDestination(graph.first_links(node, &delays).into()),
             })
             .collect();
-        Self { tables, heads: edges.iter().map(|edge| edge.to).collect(), component: graph.components() }
+        let heads = edges.iter().map(|edge| edge.to).collect();
+        Self { rows, heads, component: graph.components().into() }
     }
 
     /// The link on which `node` sends towards `destination`, which it must be able to reach.
     #[inline]
     pub fn next(&self, node: NodeId, destination: NodeId) -> Option<LinkId> {
-        let link = match &self.tables[node.0 as usize] {
-            Table::Single(link) => *link,
-            Table::ByDestination(links) => links[destination.0 as usize],
+        let link = match &self.rows[node.0 as usize] {
+            Row::Single(link) => *link,
+            Row::ByDestination(links) => links[destination.0 as usize],
         };
         (link != NONE).then_some(LinkId(link))
     }
 
-    /// Whether there is a way.
+    /// How many routes it has: of each node with several links one to every node.
+    pub fn entries(&self) -> u64 {
+        let entries = |row: &Row| if let Row::ByDestination(links) = row { links.len() as u64 } else { 0 };
+        self.rows.iter().map(entries).sum()
+    }
+
+    /// Whether there is a way while every link is up.
     pub fn reaches(&self, from: NodeId, to: NodeId) -> bool {
         self.component[from.0 as usize] == self.component[to.0 as usize]
     }
 
-    /// The links of the way, in order; `None` if there is no way.
+    /// The links of the way, in order; `None` if there is no way, or it is a loop.
     pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         if !self.reaches(from, to) {
             return None;
@@ -79,12 +94,20 @@ impl Routes {
         let mut path = Vec::new();
         let mut node = from;
         while node != to {
+            if path.len() == self.rows.len() {
+                return None;
+            }
             let link = self.next(node, to)?;
             path.push(link);
             node = self.heads[link.0 as usize];
         }
         Some(path)
     }
+}
+
+/// The delay of every edge, all of them up.
+fn delays(edges: &[Edge]) -> Vec<Option<Duration>> {
+    edges.iter().map(|edge| Some(edge.delay)).collect()
 }
 
 /// Outgoing links of each node, in compressed sparse rows.
@@ -117,10 +140,11 @@ impl<'a> Graph<'a> {
         &self.links[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
-    /// Dijkstra from `source`; of each node, the first link of the way to it.
-    fn first_links(&self, source: usize) -> Box<[u32]> {
+    /// Dijkstra from `source` over edges with these delays, of which those without one are down; of each node, the first
+    /// link of the way to it.
+    fn first_links(&self, source: usize, delays: &[Option<Duration>]) -> Vec<u32> {
         let nodes = self.starts.len() - 1;
-        let mut first = vec![NONE; nodes].into_boxed_slice();
+        let mut first = vec![NONE; nodes];
         let mut best = vec![(u64::MAX, u32::MAX, NONE); nodes];
         let mut open = BinaryHeap::new();
         best[source] = (0, 0, NONE);
@@ -132,10 +156,10 @@ impl<'a> Graph<'a> {
             }
             first[node] = link;
             for next in self.outgoing(node) {
-                let edge = &self.edges[*next as usize];
+                let Some(further) = delays[*next as usize] else { continue };
                 let start = if node == source { *next } else { link };
-                let way = (delay.saturating_add(edge.delay.as_nanos()), hops + 1, start);
-                let to = edge.to.0 as usize;
+                let way = (delay.saturating_add(further.as_nanos()), hops + 1, start);
+                let to = self.edges[*next as usize].to.0 as usize;
                 if way < best[to] {
                     best[to] = way;
                     open.push(Reverse((way.0, way.1, way.2, to as u32)));
@@ -184,7 +208,7 @@ mod tests {
     #[test]
     fn takes_the_way_of_least_delay() {
         // 0-1-2 costs 20 ms, the direct link 300 ms.
-        let routes = Routes::shortest(3, &edges(&[(0, 2, 300), (0, 1, 10), (1, 2, 10)]));
+        let routes = RouteTable::shortest(3, &edges(&[(0, 2, 300), (0, 1, 10), (1, 2, 10)]));
         assert_eq!(routes.path(NodeId(0), NodeId(2)), Some(vec![LinkId(2), LinkId(4)]));
         assert_eq!(routes.path(NodeId(2), NodeId(0)), Some(vec![LinkId(5), LinkId(3)]));
         assert_eq!(routes.path(NodeId(1), NodeId(1)), Some(vec![]));
@@ -192,15 +216,15 @@ mod tests {
 
     #[test]
     fn equal_delays_go_by_hops_then_by_number() {
-        let routes = Routes::shortest(4, &edges(&[(0, 1, 5), (1, 3, 5), (0, 2, 5), (2, 3, 5), (0, 3, 10)]));
+        let routes = RouteTable::shortest(4, &edges(&[(0, 1, 5), (1, 3, 5), (0, 2, 5), (2, 3, 5), (0, 3, 10)]));
         assert_eq!(routes.path(NodeId(0), NodeId(3)), Some(vec![LinkId(8)]));
-        let routes = Routes::shortest(4, &edges(&[(0, 1, 5), (1, 3, 5), (0, 2, 5), (2, 3, 5)]));
+        let routes = RouteTable::shortest(4, &edges(&[(0, 1, 5), (1, 3, 5), (0, 2, 5), (2, 3, 5)]));
         assert_eq!(routes.path(NodeId(0), NodeId(3)), Some(vec![LinkId(0), LinkId(2)]));
     }
 
     #[test]
     fn islands_do_not_reach_each_other() {
-        let routes = Routes::shortest(5, &edges(&[(0, 1, 1), (2, 3, 1)]));
+        let routes = RouteTable::shortest(5, &edges(&[(0, 1, 1), (2, 3, 1)]));
         assert!(routes.reaches(NodeId(0), NodeId(1)));
         assert_eq!(routes.path(NodeId(0), NodeId(3)), None);
         assert_eq!(routes.path(NodeId(4), NodeId(0)), None);
@@ -210,7 +234,7 @@ mod tests {
         #[test]
         fn path_delays_equal_those_of_petgraph(links in prop::collection::vec((0u32..12, 0u32..12, 0u64..50), 1..40)) {
             let edges = edges(&links);
-            let routes = Routes::shortest(12, &edges);
+            let routes = RouteTable::shortest(12, &edges);
             let mut graph = DiGraph::<(), u64>::new();
             let nodes: Vec<_> = (0..12).map(|_| graph.add_node(())).collect();
             for edge in &edges {

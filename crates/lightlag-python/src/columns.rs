@@ -320,10 +320,8 @@ pub(crate) fn queue_table(queue: QueueSamples, links: &Arc<StringArray>) -> Reco
 }
 
 pub(crate) fn drop_table(drops: Drops, links: &Arc<StringArray>, flows: &Arc<StringArray>) -> RecordBatch {
-    let causes = [DropCause::Queue, DropCause::Error, DropCause::Aqm, DropCause::AckFilter];
-    let cause =
-        |cause: &DropCause| causes.iter().position(|other| other == cause).expect("every cause is listed") as u8;
-    let names = Arc::new(StringArray::from_iter_values(causes.map(DropCause::name)));
+    let cause = |cause: &DropCause| *cause as u8;
+    let names = Arc::new(StringArray::from_iter_values(DropCause::ALL.map(DropCause::name)));
     table([
         ("time_s", Arc::new(Float64Array::from(drops.time_s))),
         ("link", named::<UInt32Type>(drops.link, links)),

@@ -83,7 +83,7 @@ fn ends(network: &Network, at: Option<(String, String)>) -> PyResult<[NodeId; 2]
     if a == b {
         return Err(PyValueError::new_err(format!("both devices are at node {:?}; name two nodes", name(a))));
     }
-    if !network.routes.reaches(a, b) {
+    if !network.routes.at_start().reaches(a, b) {
         let message =
             format!("node {:?} cannot be reached from {:?}; name two nodes that are joined", name(b), name(a));
         return Err(PyValueError::new_err(message));

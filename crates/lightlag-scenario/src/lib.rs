@@ -19,11 +19,11 @@ pub use network::{CapturePlace, CapturePlan, Flow, LinkDirection, Network, Part,
 pub use read::{PerDirection, ScenarioError, Warning, trace_file};
 pub use spec::{
     Access, Burst, Bursts, Chain, Change, Changes, ChannelState, Collect, Constant, CorruptionSignals, Crash, Defaults,
-    Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, Hop, Http, Iot, IpVersion, JitterSpec,
-    LARGEST_MESSAGE, Line, LinkSpec, LossLaw, LossModel, OnDemand, OnOff, OrbitSpec, OutageRule, Payload, Pcap,
-    Periodic, PlainLink, PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, Rain, Reader, Record,
-    Reorder, Requests, Satellite, Scenario, SignalSpec, Signals, Star, Terminal, Terrestrial, Topology, Trace,
-    TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web,
+    Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, Hop, Http, Iot, IpVersion,
+    JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LossLaw, LossModel, OnDemand, OnOff, OrbitSpec, OutageRule, Payload,
+    Pcap, Periodic, PlainLink, PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, Rain, Reader,
+    Record, Reorder, Requests, Routing, Satellite, Scenario, SignalSpec, Signals, Star, Terminal, Terrestrial,
+    Topology, Trace, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web,
 };
 
 use read::{Errors, text, tree};

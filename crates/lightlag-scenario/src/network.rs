@@ -1,7 +1,7 @@
 //! The network that a scenario describes, as plain data: every node, link direction and flow by itself, with routes.
 
 use crate::spec::{IpVersion, Reader, Traffic, Transport};
-use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
+use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{
     AdaptiveLink, Demand, Jitter, LinkId, Loss, LossPlace, NodeId, Outage, QueueLimit, Reordering, Routes, Timetable,
@@ -23,8 +23,10 @@ pub struct Network {
     pub proxies: Vec<Proxy>,
     /// Which flows pass through them: in the order of the flows, and for each from its sender to its receiver.
     pub splits: Vec<Split>,
-    /// The next link from every node to every other.
+    /// The next link from every node to every other, and when it changes.
     pub routes: Routes,
+    /// The time to live of packets as they leave their host.
+    pub ttl: u8,
     /// The version of IP.
     pub ip: IpVersion,
     /// Where packets are captured, if anywhere.
@@ -81,6 +83,14 @@ pub struct Weather {
     pub outage: Outage,
     /// Whether packets may overtake, where there is jitter.
     pub overtaking: bool,
+}
+
+impl Weather {
+    /// How a link direction with this propagation delay is under it.
+    fn timetable(&self, delay: Duration, random: RandomStream) -> Timetable {
+        let phases = self.link.phases(delay, self.until, random);
+        Timetable::new(phases, self.outage, self.overtaking).keeping_rates()
+    }
 }
 
 /// What the stations at both ends of a link tell the ends of flows.
@@ -150,6 +160,19 @@ pub struct Split {
 }
 
 impl LinkDirection {
+    /// A stream of random numbers for one purpose, in runs with this seed.
+    pub fn random(&self, seed: u64, purpose: &str) -> RandomStream {
+        RandomStream::new(seed, &format!("link {} {purpose}", self.name))
+    }
+
+    /// How its rate and its delay change and when it is down in a run with this seed, if they ever do.
+    pub fn timetable(&self, seed: u64) -> Option<Timetable> {
+        match &self.fade {
+            Some(weather) => Some(weather.timetable(self.delay, self.random(seed, "fade"))),
+            None => self.timetable.clone(),
+        }
+    }
+
     /// Whether bits leave at the same rate in a run that lasts until `end`.
     pub fn is_steady(&self, end: Instant) -> bool {
         self.timetable.as_ref().is_none_or(|timetable| timetable.keeps_rate(end))
@@ -164,7 +187,8 @@ impl Network {
         let mut known: BTreeMap<(u32, u32), Option<LinkId>> = BTreeMap::new();
         move |flow| {
             let rate = |link: &LinkId| self.links[link.0 as usize].rate;
-            let find = || self.routes.path(flow.from, flow.to)?.into_iter().min_by_key(|link| (rate(link), *link));
+            let find =
+                || self.routes.at_start().path(flow.from, flow.to)?.into_iter().min_by_key(|link| (rate(link), *link));
             *known.entry((flow.from.0, flow.to.0)).or_insert_with(find)
         }
     }

@@ -503,6 +503,50 @@ fn networks_and_flows_must_be_there() {
 }
 
 #[test]
+fn wrong_routing_is_refused() {
+    let follow = |more: &str| format!("{{ kind = \"follow links\", {more} }}");
+    let cases = [
+        ("3".to_owned(), "routing", "3 is not \"static\", \"follow links\", or a table"),
+        (
+            "\"dynamic\"".to_owned(),
+            "routing",
+            "\"dynamic\" is not a kind of routing; write one of static, follow links",
+        ),
+        ("\"follow link\"".to_owned(), "routing", "did you mean \"follow links\"?"),
+        ("{ convergence = \"1 s\" }".to_owned(), "routing.kind", "is missing; write kind"),
+        ("{ kind = \"ospf\" }".to_owned(), "routing.kind", "\"ospf\" is not a kind of routing"),
+        (follow("ttl = 0"), "routing.ttl", "0 is not a whole number from 1 to 255"),
+        (follow("ttl = 256"), "routing.ttl", "256 is not a whole number from 1 to 255"),
+        (follow("ttl = \"64\""), "routing.ttl", "\"64\" is not a whole number from 1 to 255"),
+        (follow("convergence = 1"), "routing.convergence", "1 is not a time"),
+        (follow("converge = \"1 s\""), "routing.converge", "did you mean \"convergence\"?"),
+        ("{ kind = \"static\", ttl = 9 }".to_owned(), "routing.ttl", "goes with kind = \"follow links\""),
+        ("{ kind = \"static\", convergence = \"1 s\" }".to_owned(), "routing.convergence", "goes with kind"),
+    ];
+    for (value, path, fragment) in &cases {
+        assert_refused(GOOD, ("seed = 1", &format!("seed = 1\nrouting = {value}"), path, fragment));
+    }
+}
+
+#[test]
+fn routes_are_not_looked_for_too_often() {
+    // 500 routers and 500 nodes: 250,000 routes, 201 times.
+    let changes: Vec<String> = (1..=201).map(|ms| format!("{{ at = \"{ms} ms\", delay = \"{ms} us\" }}")).collect();
+    let text = format!(
+        "duration = \"1 s\"\nrouting = \"follow links\"\n[topology]\nkind = \"chain\"\nhops = 500\n\
+         rate = \"1 Gbit/s\"\ndelay = \"0 s\"\nchanges = [{}]\n",
+        changes.join(", ")
+    );
+    let errors = errors(&text);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    let (path, message) = (&errors[0].path, &errors[0].message);
+    assert!(
+        path == "routing" && message.contains("links change at 201 times") && message.contains("50000000"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_chain_is_as_long_as_its_routing_tables_fit() {
     let chain = |hops: u64| {
         format!("duration = \"1 s\"\n[topology]\nkind = \"chain\"\nhops = {hops}\nrate = \"1 Gbit/s\"\ndelay = \"0 s\"")

@@ -306,7 +306,7 @@ fn a_chain_is_a_row_of_routers() {
     assert_eq!(network.nodes, ["client", "router1", "router2", "server"]);
     let forward: Vec<&str> = names(&network).into_iter().step_by(2).collect();
     assert_eq!(forward, ["client->router1", "router1->router2", "router2->server"]);
-    assert_eq!(network.routes.path(network.flows[0].from, network.flows[0].to).unwrap().len(), 3);
+    assert_eq!(network.routes.at_start().path(network.flows[0].from, network.flows[0].to).unwrap().len(), 3);
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn links_may_join_a_generated_network() {
     let network = network(&text);
     // Listed links come first: link i of the file is the directions 2i and 2i + 1.
     assert_eq!(network.links[0].name, "server1->archive");
-    assert_eq!(network.routes.path(network.flows[0].from, network.flows[0].to).unwrap().len(), 4);
+    assert_eq!(network.routes.at_start().path(network.flows[0].from, network.flows[0].to).unwrap().len(), 4);
 }
 
 #[test]

@@ -204,6 +204,19 @@ fn the_schema_refuses_what_the_parser_refuses() {
         let read = lightlag_scenario::parse_json(&other.to_string(), &[]).unwrap();
         assert_eq!(check(&read.to_json()), Vec::<String>::new(), "in full");
     }
+    for routing in [
+        json!("static"),
+        json!("follow links"),
+        json!({ "kind": "static" }),
+        json!({ "kind": "follow links", "convergence": "200 ms", "ttl": 255 }),
+    ] {
+        let mut other = good.clone();
+        other["routing"] = routing;
+        assert_eq!(check(&other), Vec::<String>::new());
+        let read = lightlag_scenario::parse_json(&other.to_string(), &[]).unwrap();
+        assert_eq!(check(&read.to_json()), Vec::<String>::new(), "in full");
+        assert_eq!(lightlag_scenario::parse_json(&read.to_json().to_string(), &[]), Ok(read));
+    }
     for (transport, traffic) in kinds_of_traffic() {
         let mut other = good.clone();
         other["flows"] = json!([{ "from": "a", "to": "b", "transport": transport, "traffic": traffic }]);
@@ -226,6 +239,9 @@ fn the_schema_refuses_what_the_parser_refuses() {
         ("/flows/0/traffic", json!({ "kind": "poisson", "every": "1 s", "size": { "distribution": "uniform" } })),
         ("/duration", json!(1)),
         ("/durration", json!("1 s")),
+        ("/routing", json!("ospf")),
+        ("/routing", json!({ "kind": "static", "ttl": 64 })),
+        ("/routing", json!({ "kind": "follow links", "ttl": 256 })),
         ("/topology/kind", json!("torus")),
         ("/topology/hops", json!(3)),
         ("/topology/flow/sise", json!("1 MB")),

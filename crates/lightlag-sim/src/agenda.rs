@@ -21,10 +21,18 @@ pub(crate) enum Due {
     Crash,
     /// The stations that tell the ends of flows what happens to links.
     Stations,
+    /// The routes change. This is due a nanosecond before an epoch: behind everything else of that nanosecond, and before
+    /// all packets of the epoch.
+    Epoch,
 }
 
-/// Clerks: the sampler, crashes and stations.
-const CLERKS: usize = 3;
+/// Clerks: the sampler, crashes, stations and epochs.
+const CLERKS: usize = 4;
+
+/// When [`Due::Epoch`] is due for an epoch from `start` on, which is above zero.
+pub(crate) fn before(start: Instant) -> Instant {
+    Instant::from_nanos(start.as_nanos() - 1)
+}
 
 /// The next event of each part.
 pub(crate) struct Agenda {
@@ -88,6 +96,7 @@ impl Agenda {
             Due::Sampler => self.clerks,
             Due::Crash => self.clerks + 1,
             Due::Stations => self.clerks + 2,
+            Due::Epoch => self.clerks + 3,
         })
     }
 
@@ -105,8 +114,10 @@ impl Agenda {
             Due::Sampler
         } else if number == self.clerks + 1 {
             Due::Crash
-        } else {
+        } else if number == self.clerks + 2 {
             Due::Stations
+        } else {
+            Due::Epoch
         }
     }
 }
@@ -128,6 +139,7 @@ mod tests {
             Due::Sampler,
             Due::Crash,
             Due::Stations,
+            Due::Epoch,
         ];
         for part in order.iter().rev() {
             agenda.arm(*part, Instant::from_nanos(5));

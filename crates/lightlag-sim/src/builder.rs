@@ -1,7 +1,8 @@
 //! From a scenario to a world.
 
-use crate::agenda::{Agenda, Due};
+use crate::agenda::{Agenda, Due, before};
 use crate::body::UDP_HEADER;
+use crate::clerks::epochs::Departures;
 use crate::clerks::stations::Stations;
 use crate::clerks::{Clerks, Crash};
 use crate::fabric::Fabric;
@@ -42,7 +43,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     give_ids(&mut endpoints);
     share_cookies(&mut shared, &mut endpoints, &network, seed);
     let mut datagrams = datagrams(&network, &numbers, seed);
-    let Network { links, flows, proxies, splits, ip, .. } = network;
+    let Network { links, flows, proxies, splits, ip, ttl, .. } = network;
     let dialogues = dialogues(&flows, &numbers, &mut endpoints, seed);
     let collectors = collectors(&flows, &numbers, &mut endpoints, &mut datagrams);
     let relay = |(at, split): (usize, &Split)| {
@@ -53,6 +54,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
     crashes.sort_unstable_by(|a, b| b.cmp(a));
     let stations = Stations::new(&links, &fabric.hops, flows.len());
+    let departures = fabric.next_epoch().is_some().then(|| Box::new(departures(&endpoints, &flows)));
     let recorder = Recorder::new(
         record,
         ends::number_of_sender(endpoints.len()),
@@ -76,12 +78,14 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
         agenda: Agenda::new(fabric.hops.len(), hosts.endpoints.len(), hosts.datagrams.len()),
         fabric,
         hosts,
-        clerks: Clerks { crashes, stations },
+        clerks: Clerks { crashes, stations, departures },
         recorder,
         tap: Silent,
         ip_header: ip.header(),
+        ttl,
         sent: 0,
         received: 0,
+        expired: 0,
     };
     for at in 0..world.hosts.endpoints.len() {
         let start = match &world.hosts.endpoints[at] {
@@ -107,7 +111,16 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     if let Some(at) = world.clerks.stations.as_ref().and_then(|stations| stations.next()) {
         world.agenda.arm(Due::Stations, at);
     }
+    if let Some(at) = world.fabric.next_epoch() {
+        world.agenda.arm(Due::Epoch, before(at));
+    }
     world
+}
+
+/// The ends of flows by the nodes from which they send.
+fn departures(endpoints: &[Endpoint], flows: &[Flow]) -> Departures {
+    let datagrams = flows.iter().filter(|flow| flow.transport == Transport::Udp);
+    Departures::new(endpoints, datagrams.map(|flow| flow.from))
 }
 
 /// Of each sender of a connection its number on the way of its flow, from 1 on; none where no flow passes a proxy.
@@ -140,7 +153,7 @@ fn endpoint(number: usize, end: End, network: &Network, numbers: &Numbers, seed:
     let opens = end.role.sends() != flow.traffic.is_dialogue();
     let new = if opens { Connection::client } else { Connection::server };
     let connection = new(tcp.clone(), initial);
-    let out = network.routes.next(end.node, end.peer_node).expect(REACHABLE);
+    let out = network.routes.at_start().next(end.node, end.peer_node).expect(REACHABLE);
     let mut endpoint = Endpoint::new(end, out, connection, Task::Idle);
     match end.role {
         Role::Sender => sender(endpoint, flow, seed),
@@ -160,7 +173,7 @@ fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
     let mut datagrams = Datagrams::new(numbers.of_connections(), numbers.of_datagrams());
     for end in ends::of_datagrams(network, numbers) {
         let flow = &network.flows[end.flow as usize];
-        let out = network.routes.next(flow.from, flow.to).expect(REACHABLE);
+        let out = network.routes.at_start().next(flow.from, flow.to).expect(REACHABLE);
         let source = Source::new(flow, seed).expect("datagrams have traffic of their own");
         let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
         datagrams.add(datagrams::Sender::new(source, most), Heading { out, peer_node: flow.to, flow: end.flow });

@@ -106,7 +106,7 @@ fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
         _ => f64::INFINITY,
     };
     let delay = |from, to| {
-        let way = network.routes.path(from, to).unwrap_or_default();
+        let way = network.routes.at_start().path(from, to).unwrap_or_default();
         way.into_iter().map(|link| network.links[link.0 as usize].delay.as_secs_f64()).sum::<f64>()
     };
     let window = match flow.transport {
@@ -127,7 +127,7 @@ fn captures(network: &Network, loads: &[Load], duration: Duration) -> f64 {
     let mut seen = vec![Amount::default(); plan.places.len()];
     for ((flow, load), _) in network.flows.iter().zip(loads).zip(&plan.flows).filter(|(_, is_captured)| **is_captured) {
         for ([from, to], amount) in [([flow.from, flow.to], load.data), ([flow.to, flow.from], load.acks)] {
-            let way = network.routes.path(from, to).unwrap_or_default();
+            let way = network.routes.at_start().path(from, to).unwrap_or_default();
             for (place, sum) in plan.places.iter().zip(&mut seen) {
                 if passes(network, *place, from, &way) {
                     sum.packets += amount.packets;

@@ -4,19 +4,23 @@
 //! packets that the link has dropped. The fabric knows neither clocks nor endpoints: whoever drives it keeps the times,
 //! takes what is due and offers it to the next link.
 
-use lightlag_core::{Duration, Instant, Probability, RandomStream};
+use lightlag_core::{Instant, Probability};
 use lightlag_net::queue::{DisciplineConfig, DropCause, Dropped};
 use lightlag_net::{
-    ComputedLink, Disturbance, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet, QueueFull, QueuedLink,
-    Routes, Timetable,
+    ComputedLink, Disturbance, Epoch, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet, QueueFull,
+    QueuedLink, RouteTable, Routes,
 };
-use lightlag_scenario::{LinkDirection, Network, Weather};
+use lightlag_scenario::{LinkDirection, Network};
 
 /// Links and routes.
 pub(crate) struct Fabric<B> {
     /// One for each direction of a link, in the order of the network.
     pub(crate) hops: Vec<Hop<B>>,
-    pub(crate) routes: Routes,
+    /// The routes of now.
+    pub(crate) routes: RouteTable,
+    /// All routes of the run, and how many epochs have started.
+    plan: Routes,
+    started: usize,
 }
 
 /// One direction of a link and the node it leads to.
@@ -31,7 +35,30 @@ impl<B: Clone + Send + 'static> Fabric<B> {
     /// The idle links of a network; `seed` starts their random streams.
     pub(crate) fn new(network: &Network, seed: u64) -> Self {
         let hops = network.links.iter().map(|link| hop(link, seed)).collect();
-        Self { hops, routes: network.routes.clone() }
+        Self { hops, routes: network.routes.at_start().clone(), plan: network.routes.clone(), started: 0 }
+    }
+}
+
+impl<B> Fabric<B> {
+    /// When the next epoch of the routes starts.
+    pub(crate) fn next_epoch(&self) -> Option<Instant> {
+        self.plan.epochs().get(self.started).map(|epoch| epoch.from)
+    }
+
+    /// Starts the next epoch of the routes.
+    pub(crate) fn start_epoch(&mut self) -> &Epoch {
+        let epoch = &self.plan.epochs()[self.started];
+        self.started += 1;
+        self.routes.advance(epoch);
+        epoch
+    }
+
+    /// Whether a node drops a packet that came to it with a TTL of 1 or less (RFC 1812 §5.3.1). Routes that never change
+    /// have no loops, and no way is too long for them: what they carry keeps a TTL of 1.
+    #[cold]
+    pub(crate) fn expires(&self, packet: &mut Packet<B>) -> bool {
+        packet.ttl = 1;
+        !self.plan.epochs().is_empty()
     }
 }
 
@@ -135,7 +162,7 @@ impl<B: Clone> Fabric<B> {
 fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B> {
     let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
-    let random = |purpose| RandomStream::new(seed, &format!("link {} {purpose}", direction.name));
+    let random = |purpose| direction.random(seed, purpose);
     let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
     let is_steady = reorder.is_none()
         && duplicate == Probability::ZERO
@@ -157,11 +184,7 @@ fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B
         }
         let discipline = discipline.build(&config, random("queue"));
         let link = QueuedLink::new(config, discipline, loss, disturbance);
-        let timetable = match &direction.fade {
-            Some(weather) => Some(under(weather, delay, random("fade"))),
-            None => direction.timetable.clone(),
-        };
-        let link = match (timetable, direction.jitter) {
+        let link = match (direction.timetable(seed), direction.jitter) {
             (Some(timetable), Some(jitter)) => link.jittering(timetable, jitter, random("jitter")),
             (Some(timetable), None) => link.changing(timetable),
             (None, _) => link,
@@ -172,10 +195,4 @@ fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B
         }))
     };
     Hop { link, to: direction.to }
-}
-
-/// How a link direction is under this weather.
-fn under(weather: &Weather, delay: Duration, random: RandomStream) -> Timetable {
-    let Weather { link, until, outage, overtaking } = weather;
-    Timetable::new(link.phases(delay, *until, random), *outage, *overtaking).keeping_rates()
 }

@@ -113,7 +113,7 @@ pub(crate) struct Endpoint {
     pub(crate) peer_node: NodeId,
     /// The endpoint at the other end of its connection.
     pub(crate) peer: u32,
-    /// The link on which all its packets leave; fixed, because routes are static.
+    /// The link on which its packets leave in this epoch of the routes.
     pub(crate) out: LinkId,
     /// The flow that it belongs to, and what it is of it.
     pub(crate) flow: u32,

@@ -38,12 +38,20 @@ pub use lightlag_net::link::LinkCounters;
 pub struct Path<B> {
     fabric: Fabric<B>,
     queue: EventQueue,
+    /// The time to live of packets that come from outside.
+    ttl: u8,
+    expired: u64,
 }
 
 impl<B: Clone + Send + 'static> Path<B> {
     /// The idle links of a network; `seed` starts their random streams, as in a run.
     pub fn new(network: &Network, seed: u64) -> Self {
-        Self { queue: EventQueue::new(network.links.len()), fabric: Fabric::new(network, seed) }
+        Self {
+            queue: EventQueue::new(network.links.len()),
+            fabric: Fabric::new(network, seed),
+            ttl: network.ttl,
+            expired: 0,
+        }
     }
 
     /// Sends a packet from a node. Everything that was due by `now` has been taken with
@@ -51,7 +59,15 @@ impl<B: Clone + Send + 'static> Path<B> {
     ///
     /// # Panics
     /// If there is no way from the node to the packet's destination.
-    pub fn send(&mut self, now: Instant, from: NodeId, packet: Packet<B>) {
+    pub fn send(&mut self, now: Instant, from: NodeId, mut packet: Packet<B>) {
+        packet.ttl = self.ttl;
+        self.forward(now, from, packet);
+    }
+
+    fn forward(&mut self, now: Instant, from: NodeId, packet: Packet<B>) {
+        while self.fabric.next_epoch().is_some_and(|start| start <= now) {
+            self.fabric.start_epoch();
+        }
         let on = self.fabric.routes.next(from, packet.destination).expect("the destination can be reached");
         self.transmit(now, on, packet);
     }
@@ -70,7 +86,14 @@ impl<B: Clone + Send + 'static> Path<B> {
             match arrived {
                 Some(packet) if packet.flags.is_corrupted() => {}
                 Some(packet) if packet.destination == node => return Some((now, packet)),
-                Some(packet) => self.send(now, node, packet),
+                Some(mut packet) => {
+                    if packet.ttl <= 1 && self.fabric.expires(&mut packet) {
+                        self.expired += 1;
+                        continue;
+                    }
+                    packet.ttl -= 1;
+                    self.forward(now, node, packet);
+                }
                 None => {}
             }
         }
@@ -83,6 +106,11 @@ impl<B: Clone + Send + 'static> Path<B> {
         if let Some(wake) = wake {
             self.queue.arm(Entity(on.0), wake);
         }
+    }
+
+    /// Packets that a node dropped because their TTL had run out.
+    pub fn expired(&self) -> u64 {
+        self.expired
     }
 
     /// What each link direction has counted, and what waits there now; in the order of the network's.

@@ -66,6 +66,9 @@ pub struct Summary {
     pub events: u64,
     /// Packets through links, dropped ones included.
     pub packet_hops: u64,
+    /// Packets that a node dropped because their TTL had run out; left out while there is none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub expired_packets: u64,
     /// Hash of every recorded number: equal for the same scenario, seed and version, on any machine.
     pub result_hash: String,
     /// One object a flow.
@@ -78,6 +81,11 @@ pub struct Summary {
     /// One object for each connection on the way of each flow through proxies; left out where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub legs: Vec<LegSummary>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The result of one flow. Where proxies split it, the counters of segments and round trips, the window and the limits are
@@ -371,6 +379,7 @@ impl RunResult {
                 simulated_s: end.as_secs_f64(),
                 events,
                 packet_hops,
+                expired_packets: world.expired,
                 result_hash: String::new(),
                 flows,
                 links,
@@ -396,6 +405,9 @@ impl RunResult {
         let s = &self.summary;
         hash.text(s.version);
         hash.numbers([s.seed, s.events, s.packet_hops, s.simulated_s.to_bits()]);
+        if s.expired_packets > 0 {
+            hash.numbers([s.expired_packets]);
+        }
         for flow in &s.flows {
             hash.text(&flow.name);
             hash.numbers([flow.start_s.to_bits(), optional(flow.finish_s), flow.delivered_bytes, flow.sent_segments]);

@@ -18,6 +18,9 @@ pub(crate) trait Tap {
     /// A node passes a packet on to a link.
     fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet);
 
+    /// A node drops a packet whose TTL has run out.
+    fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet);
+
     /// A packet is given to a link.
     fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet);
 
@@ -40,6 +43,9 @@ impl Tap for Silent {
 
     #[inline(always)]
     fn forwarded(&mut self, _: Instant, _: NodeId, _: LinkId, _: &Packet) {}
+
+    #[inline(always)]
+    fn expired(&mut self, _: Instant, _: NodeId, _: &Packet) {}
 
     #[inline(always)]
     fn offered(&mut self, _: Instant, _: LinkId, _: &Packet) {}

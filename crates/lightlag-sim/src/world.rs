@@ -1,6 +1,6 @@
 //! The simulated world: an agenda, the fabric of links, endpoints, and what is written down.
 
-use crate::agenda::{Agenda, Due};
+use crate::agenda::{Agenda, Due, before};
 use crate::body::{Body, Other, Packet};
 use crate::clerks::Clerks;
 use crate::fabric::{Fabric, Hop};
@@ -10,7 +10,7 @@ use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
 use lightlag_core::Instant;
 use lightlag_net::queue::{DropCause, Dropped};
-use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull, TTL};
+use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
 use lightlag_tcp::{Failure, State};
 
 mod applications;
@@ -26,16 +26,19 @@ pub(crate) struct World<T> {
     pub(crate) tap: T,
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
-    /// Packets that endpoints have sent and received, for conservation.
+    /// The time to live of packets that leave.
+    pub(crate) ttl: u8,
+    /// Packets that endpoints have sent and received, and packets whose time to live has run out, for conservation.
     pub(crate) sent: u64,
     pub(crate) received: u64,
+    pub(crate) expired: u64,
 }
 
 impl World<Silent> {
     /// The same world with a tap.
     pub(crate) fn watched_by<T: Tap>(self, tap: T) -> World<T> {
-        let Self { agenda, fabric, hosts, clerks, recorder, ip_header, sent, received, .. } = self;
-        World { agenda, fabric, hosts, clerks, recorder, tap, ip_header, sent, received }
+        let Self { agenda, fabric, hosts, clerks, recorder, ip_header, ttl, sent, received, expired, .. } = self;
+        World { agenda, fabric, hosts, clerks, recorder, tap, ip_header, ttl, sent, received, expired }
     }
 }
 
@@ -50,6 +53,7 @@ impl<T: Tap> World<T> {
             Due::Sampler => self.sample(now),
             Due::Crash => self.crash(now),
             Due::Stations => self.stations_tell(now),
+            Due::Epoch => self.routes_change(),
         }
     }
 
@@ -86,15 +90,36 @@ impl<T: Tap> World<T> {
         if packet.destination == node {
             self.deliver(now, packet);
         } else {
+            if packet.ttl <= 1 && self.fabric.expires(packet) {
+                return self.drop_expired(now, on, node, packet);
+            }
             let next = self.fabric.routes.next(node, packet.destination);
             let next = next.expect("every destination was checked to be reachable");
             self.tap.forwarded(now, node, next, packet);
-            if !packet.pass_on() {
-                // Routes that never change have no loops, however long they are.
-                packet.ttl = 1;
-            }
+            packet.ttl -= 1;
             self.transmit(now, next, packet);
         }
+    }
+
+    /// A node drops a packet that came to it over `on`.
+    #[cold]
+    fn drop_expired(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
+        let dropped = Dropped { at: now, packet: *packet, cause: DropCause::Ttl };
+        self.expired += 1;
+        self.tap.expired(now, node, packet);
+        self.recorder.dropped(on, &dropped, self.hosts.addressees());
+    }
+
+    /// Another epoch of the routes starts in a nanosecond.
+    #[cold]
+    fn routes_change(&mut self) {
+        let Self { fabric, hosts, clerks, .. } = self;
+        let nodes: Vec<NodeId> = fabric.start_epoch().nodes().collect();
+        let departures = clerks.departures.as_ref().expect("whoever wakes has something to do");
+        for node in nodes {
+            departures.reroute(node, &fabric.routes, &mut hosts.endpoints, &mut hosts.datagrams);
+        }
+        self.agenda.settle(Due::Epoch, self.fabric.next_epoch().map(before));
     }
 
     #[inline(always)]
@@ -276,7 +301,7 @@ impl<T: Tap> World<T> {
                     .with_low_priority(segment.is_low_priority())
                     .with_superseding(supersedes)
                     .with_ecn(connection.codepoint()),
-                ttl: TTL,
+                ttl: self.ttl,
                 body: Body::Segment(segment),
             };
             self.sent += 1;
@@ -316,7 +341,7 @@ impl<T: Tap> World<T> {
     /// # Panics
     /// If one is not: then the simulator is wrong, and so would be its results.
     pub(crate) fn finish(&mut self, end: Instant) {
-        let (mut made, mut dropped, mut in_flight) = (self.sent, 0, 0);
+        let (mut made, mut dropped, mut in_flight) = (self.sent, self.expired, 0);
         let addressees = self.hosts.addressees();
         for (at, Hop { link, .. }) in self.fabric.hops.iter_mut().enumerate() {
             if let Link::Queued(link) = link {

@@ -371,7 +371,9 @@ fn shortest(link: &LinkDirection) -> f64 {
 
 /// No faster than light, and no more than the slowest link of the way.
 fn check_path(flow: &FlowSummary, asked: &Flow, network: &Network) {
-    let way = |from, to| network.routes.path(from, to).unwrap().into_iter().map(|link| &network.links[link.0 as usize]);
+    let way = |from, to| {
+        network.routes.at_start().path(from, to).unwrap().into_iter().map(|link| &network.links[link.0 as usize])
+    };
     let (there, back) = (way(asked.from, asked.to), way(asked.to, asked.from));
     let slowest = there.clone().map(fastest).fold(f64::INFINITY, f64::min);
     assert!(flow.goodput_bps <= slowest, "{flow:?}");

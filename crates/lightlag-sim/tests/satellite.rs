@@ -141,7 +141,7 @@ fn flows_on_the_ground_share_the_bottleneck() {
     assert_eq!(whole.flows.len(), 5, "one a pair");
     let shared = whole.links.iter().position(|link| link.name == "gateway-right->router").unwrap();
     for flow in &whole.flows {
-        let way = whole.routes.path(flow.from, flow.to).unwrap();
+        let way = whole.routes.at_start().path(flow.from, flow.to).unwrap();
         assert!(way.iter().any(|link| link.0 as usize == shared), "{} crosses the bottleneck", flow.name);
     }
     assert_eq!(scenario(&text).link_count() * 2, whole.links.len() as u64);

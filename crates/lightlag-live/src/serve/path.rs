@@ -56,7 +56,8 @@ impl PathConfig {
             read.map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
         let flow = network.flows.first().ok_or("flows: the path leads from the first flow's begin to its end")?;
         let ends = [flow.from, flow.to];
-        if !(network.routes.reaches(ends[0], ends[1]) && network.routes.reaches(ends[1], ends[0])) {
+        let routes = network.routes.at_start();
+        if !(routes.reaches(ends[0], ends[1]) && routes.reaches(ends[1], ends[0])) {
             return Err("flows.0: its ends do not reach each other".to_owned());
         }
         Ok(Self { network, ends, seed })
@@ -107,7 +108,7 @@ impl Path {
     }
 
     pub(super) fn losses(&mut self, now: Instant) -> Losses {
-        let strange = Losses { dropped: self.strange, ..Losses::default() };
+        let strange = Losses { dropped: self.strange + self.path.expired(), ..Losses::default() };
         self.path.links(self.local(now)).fold(strange, |sum, (counters, _)| Losses {
             lost: sum.lost + counters.dropped_error,
             dropped: sum.dropped + counters.dropped_queue + counters.dropped_aqm,

@@ -81,9 +81,14 @@ pub enum DropCause {
     Aqm,
     /// It was an ACK, and the queue thins them out.
     AckFilter,
+    /// It came to a node with a TTL of 1, and not to its destination.
+    Ttl,
 }
 
 impl DropCause {
+    /// All of them, in the order in which results number them.
+    pub const ALL: [Self; 5] = [Self::Queue, Self::Error, Self::Aqm, Self::AckFilter, Self::Ttl];
+
     /// The name in result files.
     pub fn name(self) -> &'static str {
         match self {
@@ -91,6 +96,7 @@ impl DropCause {
             Self::Error => "error",
             Self::Aqm => "aqm",
             Self::AckFilter => "ack_filter",
+            Self::Ttl => "ttl",
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::network::{LinkDirection, SignalPlan, Weather};
 use crate::read::Errors;
 use crate::spec::{CorruptionSignals, SignalSpec, Signals};
 use lightlag_core::Duration;
-use lightlag_net::{Edge, LinkId, NodeId, Routes};
+use lightlag_net::{Edge, LinkId, NodeId, RouteTable};
 use std::collections::BTreeSet;
 
 /// The most links that the ways of all flows may have together: beyond, preparing takes longer than running.
@@ -35,7 +35,7 @@ fn least_delays(layout: &Layout) -> Vec<Duration> {
 
 /// For each link direction, the longest round trip (propagation and requests) of the flows whose data or ACKs cross it;
 /// zero where no flow passes.
-pub(crate) fn round_trips(layout: &Layout, routes: &Routes, errors: &mut Errors) -> Vec<Duration> {
+pub(crate) fn round_trips(layout: &Layout, routes: &RouteTable, errors: &mut Errors) -> Vec<Duration> {
     let least = least_delays(layout);
     let mut longest = vec![Duration::ZERO; least.len()];
     let mut steps = 0;

@@ -5,6 +5,7 @@
 //! - `arrivals`, `tcp`: flows that are several; the TCP of each.
 //! - `proxies`, `every_byte`: who passes through which proxy, and who cannot.
 //! - `captures`: where packets are captured.
+//! - `routing`: how routes follow the links.
 //! - `way`, `route`, `rtt`: what a connection meets on its way, is told of it, and how it is made longer.
 //! - `chance`: whether anything is drawn.
 //! - `place`: where the parts of a network stand in the file.
@@ -19,6 +20,7 @@ mod place;
 mod proxies;
 mod references;
 mod route;
+mod routing;
 mod rtt;
 mod side;
 mod tcp;
@@ -30,12 +32,12 @@ pub(crate) use way::{Sizes, Way};
 
 use crate::network::{Flow, Network};
 use crate::read::{Errors, ScenarioError};
-use crate::spec::Scenario;
+use crate::spec::{Routing, Scenario};
 use arrivals::Arrivals;
 use chance::start;
 use layout::{Layout, Stream};
 use lightlag_core::Instant;
-use lightlag_net::{LinkId, Routes};
+use lightlag_net::{LinkId, RouteTable, TTL};
 use links::{edges, links, round_trips};
 use proxies::splits;
 
@@ -57,22 +59,25 @@ impl Scenario {
         let layout = Layout::new(self, &mut errors);
         let mut layout = errors.or(layout)?;
         let mut errors = Errors::default();
-        let routes = Routes::shortest(layout.nodes.names.len(), &edges(&layout));
-        self.arrive(seed, &mut layout, &routes, &mut errors);
-        let splits = splits(&self.proxies, &layout.proxies, &layout.streams, &routes, &edges(&layout), &mut errors);
+        let table = RouteTable::shortest(layout.nodes.names.len(), &edges(&layout));
+        self.arrive(seed, &mut layout, &table, &mut errors);
+        let splits = splits(&self.proxies, &layout.proxies, &layout.streams, &table, &edges(&layout), &mut errors);
         every_byte::check(&layout, &splits, &mut errors);
-        let round_trips = round_trips(&layout, &routes, &mut errors);
+        let round_trips = round_trips(&layout, &table, &mut errors);
         let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
+        let routes = self.routes(table, &edges(&layout), &links, seed, &mut errors);
+        let ttl = if let Routing::FollowLinks(follow) = self.routing { follow.ttl } else { TTL };
         let Layout { nodes, streams, proxies, captures, .. } = layout;
         let flows = streams.into_iter().map(Flow::from).collect();
-        let mut network = Network { nodes: nodes.names, links, flows, proxies, splits, routes, ip: self.ip, captures };
+        let mut network =
+            Network { nodes: nodes.names, links, flows, proxies, splits, routes, ttl, ip: self.ip, captures };
         network.configure_routes(&mut errors);
         network.check_buckets(&mut errors);
         errors.or(Some(network))
     }
 
     /// Draws the flows of those that are several.
-    fn arrive(&self, seed: u64, layout: &mut Layout, routes: &Routes, errors: &mut Errors) {
+    fn arrive(&self, seed: u64, layout: &mut Layout, routes: &RouteTable, errors: &mut Errors) {
         let mut streams = std::mem::take(&mut layout.streams);
         for stream in &mut streams {
             if let Some(law) = stream.drawn_start.take() {

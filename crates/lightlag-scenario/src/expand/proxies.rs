@@ -6,7 +6,7 @@ use crate::network::{Proxy, Split};
 use crate::read::{Errors, nearest, shortened};
 use crate::spec::{ProxySpec, Transport};
 use lightlag_core::Instant;
-use lightlag_net::{Edge, LinkId, NodeId, Routes};
+use lightlag_net::{Edge, LinkId, NodeId, RouteTable};
 use lightlag_tcp::Options;
 use lightlag_tcp::config::ReceiveBuffer;
 
@@ -39,7 +39,7 @@ pub(crate) fn splits(
     specs: &[ProxySpec],
     proxies: &[Proxy],
     streams: &[Stream],
-    routes: &Routes,
+    routes: &RouteTable,
     edges: &[Edge],
     errors: &mut Errors,
 ) -> Vec<Split> {

@@ -111,7 +111,7 @@ impl Scenario {
 
 /// The links there and back.
 fn way(network: &Network, from: lightlag_net::NodeId, to: lightlag_net::NodeId) -> Vec<LinkId> {
-    let path = |from, to| network.routes.path(from, to).unwrap_or_default();
+    let path = |from, to| network.routes.at_start().path(from, to).unwrap_or_default();
     path(from, to).into_iter().chain(path(to, from)).collect()
 }
 

@@ -38,8 +38,8 @@ impl Sizes {
 impl Way {
     /// Of a connection between two nodes with packets of these sizes; `None` where nothing leads there.
     pub(crate) fn between(network: &Network, from: NodeId, to: NodeId, sizes: Sizes) -> Option<Self> {
-        let data = network.routes.path(from, to)?;
-        let acks = network.routes.path(to, from)?;
+        let data = network.routes.at_start().path(from, to)?;
+        let acks = network.routes.at_start().path(to, from)?;
         let link = |id: &LinkId| &network.links[id.0 as usize];
         let rate = |id: &LinkId| link(id).on_demand.map_or(link(id).rate, |demand| demand.most);
         let wait = |link: &LinkDirection| link.on_demand.map_or(Duration::ZERO, |demand| demand.least_wait());

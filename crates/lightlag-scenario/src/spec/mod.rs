@@ -16,6 +16,7 @@ mod propagation;
 mod proxy;
 mod queue;
 mod record;
+mod routing;
 mod satellite;
 mod signals;
 mod topology;
@@ -40,6 +41,7 @@ pub(crate) use propagation::{Propagation, orbit};
 pub use proxy::{Crash, ProxyKind, ProxySpec};
 pub use queue::Queue;
 pub use record::{QueueMode, Record, TraceMode};
+pub use routing::{FollowLinks, Routing};
 pub use satellite::{Hop, Payload, PlainLink, Satellite, Terrestrial};
 pub use signals::{CorruptionSignals, SignalSpec, Signals};
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
@@ -76,6 +78,10 @@ pub struct Scenario {
     #[serde(skip_serializing_if = "IpVersion::is_v4")]
     #[schemars(default)]
     pub ip: IpVersion,
+    /// How nodes find their routes.
+    #[serde(skip_serializing_if = "Routing::is_static")]
+    #[schemars(default)]
+    pub routing: Routing,
     /// What holds where a flow says nothing.
     #[serde(skip_serializing_if = "Defaults::is_empty")]
     #[schemars(default)]
@@ -155,6 +161,7 @@ impl Scenario {
             errors.push("seed", format!("{seed} is not a whole number from 0 to {LARGEST_SEED}"));
         }
         let ip = table.optional("ip", errors).unwrap_or_default();
+        let routing = table.optional("routing", errors).unwrap_or_default();
         let defaults = table.optional("defaults", errors).unwrap_or_default();
         let topology = table.optional("topology", errors);
         let links = table.items("links", errors);
@@ -167,6 +174,7 @@ impl Scenario {
             duration: duration.unwrap_or_default(),
             seed,
             ip,
+            routing,
             defaults,
             topology,
             links,

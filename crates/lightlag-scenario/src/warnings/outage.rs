@@ -68,6 +68,6 @@ fn last_outage(link: &LinkDirection) -> Option<Instant> {
 
 /// The links of a flow's data and ACKs.
 pub(super) fn crossed(network: &Network, flow: &Flow) -> BTreeSet<usize> {
-    let way = |from, to| network.routes.path(from, to).unwrap_or_default();
+    let way = |from, to| network.routes.at_start().path(from, to).unwrap_or_default();
     way(flow.from, flow.to).into_iter().chain(way(flow.to, flow.from)).map(|link| link.0 as usize / 2).collect()
 }

@@ -48,7 +48,7 @@ pub(super) fn warn_together(network: &Network, ways: &[Option<Way>], found: &mut
     let mut leading: BTreeMap<u32, (Buckets, &Flow, Rate)> = BTreeMap::new();
     for (flow, way) in network.flows.iter().zip(ways) {
         let (Some(way), Some(control)) = (way, flow.tcp.rate_control) else { continue };
-        let Some(out) = network.routes.next(flow.from, flow.to) else { continue };
+        let Some(out) = network.routes.at_start().next(flow.from, flow.to) else { continue };
         if flow.transport == Transport::Udp || !flow.traffic.is_bulk() || control.rate > way.rate {
             continue;
         }

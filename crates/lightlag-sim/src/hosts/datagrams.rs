@@ -56,6 +56,12 @@ impl Datagrams {
         self.first + place
     }
 
+    /// The datagrams of the flow at this place leave on the link of the route that is found, if one is.
+    pub(crate) fn reroute(&mut self, place: usize, next: impl FnOnce(NodeId) -> Option<LinkId>) {
+        let heading = &mut self.headings[place];
+        heading.out = next(heading.peer_node).unwrap_or(heading.out);
+    }
+
     /// Where the datagrams of the flow at this place go.
     #[inline]
     pub(crate) fn heading(&self, place: usize) -> Heading {

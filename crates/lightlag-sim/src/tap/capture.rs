@@ -173,6 +173,13 @@ impl Tap for Captures {
     }
 
     #[cold]
+    fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet) {
+        let comment = if self.comments { format!("dropped: {}", explain(DropCause::Ttl)) } else { String::new() };
+        let seen = Seen { at: now, direction: Direction::Inbound, packet: *packet, comment, awaits: None };
+        self.see(self.at_node[node.0 as usize], seen);
+    }
+
+    #[cold]
     fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let comment = String::new();
         let seen = Seen { at: now, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
@@ -283,7 +290,7 @@ impl Captures {
         let Packet { flow, body, .. } = &seen.packet;
         let End { flow, role, .. } = self.endpoints[*flow as usize];
         let File { writer, interface, .. } = &mut self.files[file];
-        let fields = IpFields { ecn: seen.packet.ecn(), ttl: seen.packet.ttl, ..IpFields::default() };
+        let fields = IpFields { ecn: seen.packet.ecn(), ttl: seen.packet.ttl.max(1), ..IpFields::default() };
         let forward = addresses(self.ip, self.hosts[flow as usize], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };
         match body {
@@ -385,6 +392,7 @@ fn explain(cause: DropCause) -> &'static str {
         DropCause::Error => "corrupted",
         DropCause::Aqm => "by the queue discipline",
         DropCause::AckFilter => "a later ACK says more",
+        DropCause::Ttl => "its TTL has run out",
     }
 }
 

@@ -8,7 +8,7 @@ use crate::hosts::datagrams::Heading;
 use crate::hosts::dialogue::Action;
 use crate::tap::Tap;
 use lightlag_core::{Instant, prefetch};
-use lightlag_net::{Link, PacketFlags, TTL};
+use lightlag_net::{Link, PacketFlags};
 use lightlag_tcp::State;
 
 impl<T: Tap> World<T> {
@@ -100,7 +100,7 @@ impl<T: Tap> World<T> {
             flow: self.hosts.datagrams.endpoint(place) as u32,
             size: size as u16,
             flags: PacketFlags::new(true),
-            ttl: TTL,
+            ttl: self.ttl,
             body: Body::Other(Other::Datagram(datagram)),
         };
         self.sent += 1;

@@ -7,7 +7,7 @@ use crate::clerks::stations::Tell;
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;
-use lightlag_net::{LinkId, NodeId, PacketFlags, TTL};
+use lightlag_net::{LinkId, NodeId, PacketFlags};
 use lightlag_wire::signal::{self, News};
 
 impl<T: Tap> World<T> {
@@ -68,7 +68,7 @@ impl<T: Tap> World<T> {
             flow: endpoint,
             size: (self.ip_header + signal::LEN as u32) as u16,
             flags: PacketFlags::new(false),
-            ttl: TTL,
+            ttl: self.ttl,
             body: Body::Other(Other::Signal(signal)),
         };
         let out =

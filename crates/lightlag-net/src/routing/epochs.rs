@@ -1,0 +1,339 @@
+//! Routes that follow the links: a table for each time between two changes.
+//!
+//! The nodes at both ends of a link that changes know it at once, and every other node after the convergence time; until
+//! then their tables disagree, and packets may go in circles. A node without a way to a destination keeps the route that it
+//! had, so its packets meet the outage where they did before.
+
+use super::{Edge, Graph, LinkId, NONE, RouteTable, Row, delays};
+use crate::NodeId;
+use lightlag_core::{Duration, Instant};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// The route tables of a run.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    first: RouteTable,
+    epochs: Arc<[Epoch]>,
+}
+
+/// A time from which on some nodes have other routes.
+#[derive(Clone, Debug)]
+pub struct Epoch {
+    /// Since when.
+    pub from: Instant,
+    rows: Vec<(NodeId, Row)>,
+}
+
+/// A change of a link direction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct LinkChange {
+    /// When.
+    pub at: Instant,
+    /// Of which direction.
+    pub link: LinkId,
+    /// Its propagation delay from then on; `None` while it is down.
+    pub delay: Option<Duration>,
+}
+
+impl Epoch {
+    /// The nodes that have other routes from now on.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.rows.iter().map(|(node, _)| *node)
+    }
+}
+
+impl RouteTable {
+    /// Goes on to an epoch: it follows the one that this table is of.
+    pub fn advance(&mut self, epoch: &Epoch) {
+        for (node, row) in &epoch.rows {
+            self.rows[node.0 as usize] = row.clone();
+        }
+    }
+}
+
+impl Routes {
+    /// One table for all of the run.
+    pub fn fixed(table: RouteTable) -> Self {
+        Self { first: table, epochs: Arc::default() }
+    }
+
+    /// Shortest paths over the links that are up, at each time with the delays of then; `whole` is the table of these edges
+    /// while all are up. `changes` are in the order of time; those at zero are known to every node when the run starts.
+    pub fn following(whole: RouteTable, edges: &[Edge], changes: &[LinkChange], convergence: Duration) -> Self {
+        let nodes = whole.rows.len();
+        let graph = Graph::new(nodes, edges);
+        let mut delays = delays(edges);
+        let (at_start, later) = changes.split_at(changes.partition_point(|change| change.at == Instant::ZERO));
+        apply(at_start, &mut delays);
+        let mut newest = Arc::new(graph.rows(&delays, &whole.rows));
+        let first = RouteTable { rows: newest.to_vec(), ..whole };
+        let mut plan = Plan {
+            rows: first.rows.clone(),
+            versions: vec![0; nodes],
+            now: Instant::ZERO,
+            changed: BTreeSet::new(),
+            epochs: Vec::new(),
+        };
+        let mut unknown: VecDeque<(Instant, usize, Arc<Vec<Row>>)> = VecDeque::new();
+        for (version, together) in (1..).zip(later.chunk_by(|a, b| a.at == b.at)) {
+            let at = together[0].at;
+            while let Some((due, version, rows)) = unknown.front()
+                && *due <= at
+            {
+                plan.learn(*due, *version, rows, (0..nodes as u32).map(NodeId));
+                unknown.pop_front();
+            }
+            apply(together, &mut delays);
+            newest = Arc::new(graph.rows(&delays, &newest));
+            let ends = together.iter().flat_map(|change| {
+                let edge = &edges[change.link.0 as usize];
+                [edge.from, edge.to]
+            });
+            plan.learn(at, version, &newest, ends);
+            unknown.push_back((at + convergence, version, newest.clone()));
+        }
+        for (due, version, rows) in unknown {
+            plan.learn(due, version, &rows, (0..nodes as u32).map(NodeId));
+        }
+        plan.end_epoch();
+        Self { first, epochs: plan.epochs.into() }
+    }
+
+    /// The table with which the run starts.
+    pub fn at_start(&self) -> &RouteTable {
+        &self.first
+    }
+
+    /// The epochs after the start, in the order of time.
+    pub fn epochs(&self) -> &[Epoch] {
+        &self.epochs
+    }
+
+    /// The times from which tables hold, with each table; the first holds from zero on.
+    pub fn tables(&self) -> impl Iterator<Item = (Instant, RouteTable)> + '_ {
+        let mut table = self.first.clone();
+        let first = (Instant::ZERO, table.clone());
+        let later = self.epochs.iter().map(move |epoch| {
+            table.advance(epoch);
+            (epoch.from, table.clone())
+        });
+        std::iter::once(first).chain(later)
+    }
+}
+
+fn apply(changes: &[LinkChange], delays: &mut [Option<Duration>]) {
+    for change in changes {
+        delays[change.link.0 as usize] = change.delay;
+    }
+}
+
+/// Epochs while they are found.
+struct Plan {
+    /// The present rows.
+    rows: Vec<Row>,
+    /// How many changes each node knows: an older state does not come back.
+    versions: Vec<usize>,
+    /// The present time, and the nodes whose rows have changed since the last epoch.
+    now: Instant,
+    changed: BTreeSet<NodeId>,
+    epochs: Vec<Epoch>,
+}
+
+impl Plan {
+    /// Some nodes learn the state of the network after so many changes.
+    fn learn(&mut self, now: Instant, version: usize, rows: &[Row], nodes: impl Iterator<Item = NodeId>) {
+        if now != self.now {
+            self.end_epoch();
+            self.now = now;
+        }
+        for node in nodes {
+            let at = node.0 as usize;
+            if self.versions[at] < version {
+                self.versions[at] = version;
+                if self.rows[at] != rows[at] {
+                    self.rows[at].clone_from(&rows[at]);
+                    self.changed.insert(node);
+                }
+            }
+        }
+    }
+
+    fn end_epoch(&mut self) {
+        if !self.changed.is_empty() {
+            let changed = std::mem::take(&mut self.changed);
+            let rows = changed.into_iter().map(|node| (node, self.rows[node.0 as usize].clone())).collect();
+            self.epochs.push(Epoch { from: self.now, rows });
+        }
+    }
+}
+
+impl Graph<'_> {
+    /// The rows of all nodes over links with these delays. What does not lead anywhere now stays as it was `before`, and so
+    /// does the memory of a row that is the same.
+    fn rows(&self, delays: &[Option<Duration>], before: &[Row]) -> Vec<Row> {
+        let row = |(node, before): (usize, &Row)| match before {
+            Row::Single(link) => Row::Single(*link),
+            Row::ByDestination(old) => {
+                let mut links = self.first_links(node, delays);
+                for (link, old) in links.iter_mut().zip(&**old).filter(|(link, _)| **link == NONE) {
+                    *link = *old;
+                }
+                Row::ByDestination(if links[..] == old[..] { old.clone() } else { links.into() })
+            }
+        };
+        before.iter().enumerate().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const A: NodeId = NodeId(0);
+    const B: NodeId = NodeId(1);
+    const C: NodeId = NodeId(2);
+    const D: NodeId = NodeId(3);
+
+    fn at(seconds: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(seconds)
+    }
+
+    /// Full-duplex links (a, b, milliseconds); forward `2i`, backward `2i + 1`.
+    fn edges(links: &[(u32, u32, u64)]) -> Vec<Edge> {
+        let edge = |from, to, ms| Edge { from: NodeId(from), to: NodeId(to), delay: Duration::from_millis(ms) };
+        links.iter().flat_map(|(a, b, ms)| [edge(*a, *b, *ms), edge(*b, *a, *ms)]).collect()
+    }
+
+    /// A square: over B the way from A to D takes 20 ms, over C 40 ms.
+    fn square() -> Vec<Edge> {
+        edges(&[(0, 1, 10), (1, 3, 10), (0, 2, 20), (2, 3, 20)])
+    }
+
+    /// Both directions of a link change.
+    fn change(seconds: u64, link: u32, delay: Option<u64>) -> [LinkChange; 2] {
+        let delay = delay.map(Duration::from_millis);
+        [0, 1].map(|side| LinkChange { at: at(seconds), link: LinkId(2 * link + side), delay })
+    }
+
+    fn following(edges: &[Edge], changes: &[[LinkChange; 2]], convergence: u64) -> Vec<(Instant, RouteTable)> {
+        Routes::following(
+            RouteTable::shortest(4, edges),
+            edges,
+            changes.as_flattened(),
+            Duration::from_secs(convergence),
+        )
+        .tables()
+        .collect()
+    }
+
+    /// The nodes that a packet passes.
+    fn way(table: &RouteTable, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
+        table.path(from, to).map(|links| links.iter().map(|link| table.heads[link.0 as usize]).collect())
+    }
+
+    #[test]
+    fn routes_move_with_an_outage_and_back() {
+        let tables = following(&square(), &[change(10, 1, None), change(20, 1, Some(10))], 0);
+        let times: Vec<Instant> = tables.iter().map(|(from, _)| *from).collect();
+        assert_eq!(times, [at(0), at(10), at(20)]);
+        let ways = tables.iter().map(|(_, table)| way(table, A, D).unwrap());
+        assert!(ways.eq([vec![B, D], vec![C, D], vec![B, D]]));
+    }
+
+    #[test]
+    fn a_longer_delay_moves_routes_too() {
+        let tables = following(&square(), &[change(10, 0, Some(31))], 0);
+        assert_eq!(way(&tables[0].1, A, D), Some(vec![B, D]));
+        assert_eq!(way(&tables[1].1, A, D), Some(vec![C, D]), "31 + 10 ms against 20 + 20 ms");
+        assert_eq!(way(&tables[1].1, A, B), Some(vec![B]), "31 ms against 50 ms");
+    }
+
+    #[test]
+    fn until_they_converge_tables_may_disagree() {
+        let tables = following(&square(), &[change(10, 1, None)], 3);
+        let times: Vec<Instant> = tables.iter().map(|(from, _)| *from).collect();
+        assert_eq!(times, [at(0), at(10), at(13)]);
+        let (_, meanwhile) = &tables[1];
+        assert_eq!(meanwhile.next(B, D), Some(LinkId(1)), "B knows, and turns back to A");
+        assert_eq!(meanwhile.next(A, D), Some(LinkId(0)), "A does not know yet");
+        assert_eq!(way(meanwhile, A, D), None, "a loop");
+        assert_eq!(way(&tables[2].1, B, D), Some(vec![A, C, D]));
+    }
+
+    #[test]
+    fn what_a_node_has_learned_does_not_come_back() {
+        // C and D learn of both changes of their link before they could hear of the first from others.
+        let tables = following(&square(), &[change(10, 3, None), change(12, 3, Some(1)), change(30, 0, Some(10))], 5);
+        let next: Vec<_> = tables.iter().map(|(from, table)| (*from, table.next(C, D))).collect();
+        let (around, straight) = (Some(LinkId(5)), Some(LinkId(6)));
+        assert_eq!(next[..3], [(at(0), straight), (at(10), around), (at(12), straight)]);
+        assert!(next[3..].iter().all(|(_, link)| *link == straight), "{next:?}");
+    }
+
+    #[test]
+    fn without_a_way_the_last_one_stays() {
+        let tables = following(&square(), &[change(10, 1, None), change(15, 3, None)], 0);
+        // D is cut off; the last way to it led over C.
+        assert_eq!(tables.len(), 2);
+        assert_eq!(way(&tables[1].1, A, D), Some(vec![C, D]));
+    }
+
+    #[test]
+    fn changes_at_the_start_are_known_when_it_starts() {
+        let tables = following(&square(), &[change(0, 1, None)], 60);
+        assert_eq!(tables.len(), 1);
+        assert_eq!(way(&tables[0].1, B, D), Some(vec![A, C, D]));
+    }
+
+    #[test]
+    fn epochs_hold_only_the_rows_that_change() {
+        // E, between A and F, sends everything to A or F whatever happens in the square.
+        let mut edges = square();
+        edges.extend(self::edges(&[(0, 4, 5), (4, 5, 5)]));
+        let routes = |delay| {
+            Routes::following(RouteTable::shortest(6, &edges), &edges, &change(10, 0, Some(delay)), Duration::ZERO)
+        };
+        assert!(routes(10).epochs().is_empty(), "nothing changes");
+        let nodes: Vec<NodeId> = routes(31).epochs()[0].nodes().collect();
+        assert_eq!(nodes, [A, B, C, D]);
+    }
+
+    proptest! {
+        #[test]
+        fn with_no_convergence_time_each_table_is_that_of_the_links_that_are_up(
+            links in prop::collection::vec((0u32..8, 0u32..8, 1u64..50), 1..20),
+            changes in prop::collection::vec((0u64..20, 0usize..40, prop::option::of(1u64..50)), 0..12),
+        ) {
+            let edges = edges(&links);
+            let mut changes: Vec<LinkChange> = changes
+                .into_iter()
+                .map(|(seconds, link, delay)| LinkChange {
+                    at: at(seconds),
+                    link: LinkId((link % edges.len()) as u32),
+                    delay: delay.map(Duration::from_millis),
+                })
+                .collect();
+            changes.sort_by_key(|change| change.at);
+            let routes = Routes::following(RouteTable::shortest(8, &edges), &edges, &changes, Duration::ZERO);
+            for (from, table) in routes.tables() {
+                let mut present = delays(&edges);
+                apply(&changes[..changes.partition_point(|change| change.at <= from)], &mut present);
+                let up: Vec<(LinkId, Edge)> = (0..).map(LinkId).zip(&edges).zip(&present)
+                    .filter_map(|((link, edge), delay)| Some((link, Edge { delay: (*delay)?, ..*edge })))
+                    .collect();
+                let alone: Vec<Edge> = up.iter().map(|(_, edge)| *edge).collect();
+                let graph = Graph::new(8, &alone);
+                let all_up = delays(&alone);
+                for source in (0..8).filter(|node| matches!(table.rows[*node], Row::ByDestination(_))) {
+                    let expected = graph.first_links(source, &all_up);
+                    for (to, link) in expected.into_iter().enumerate().filter(|(_, link)| *link != NONE) {
+                        let link = up[link as usize].0;
+                        prop_assert_eq!(table.next(NodeId(source as u32), NodeId(to as u32)), Some(link));
+                    }
+                }
+            }
+        }
+    }
+}
