@@ -1,8 +1,8 @@
 //! The engine alone: links and the event queue, with packets whose contents do not matter.
 
 use crate::measure::{Sample, cpu_seconds, max_rss_kib};
-use lightlag_core::{Codepoint, Duration, Entity, EventQueue, Instant, RandomStream, Rate};
-use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
+use lightlag_core::{Duration, Entity, EventQueue, Instant, RandomStream, Rate};
+use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
 use std::hint::black_box;
 
 /// A body as large as a TCP segment.
@@ -35,14 +35,7 @@ impl Roundabout {
             for _ in 0..packets {
                 // Its stride: number of links by which it moves on each time.
                 let flow = 1 + (random.bits() % u64::from(links.max(2) - 1)) as u32;
-                let packet = Packet {
-                    destination: NodeId(0),
-                    flow,
-                    size: SIZE,
-                    flags: lightlag_net::PacketFlags::new(true),
-                    ecn: Codepoint::NotEct,
-                    body: [flow; 13],
-                };
+                let packet = Packet::new(NodeId(0), flow, SIZE, PacketFlags::new(true), [flow; 13]);
                 link.send(now, &packet).expect("the queue takes everything");
                 now += serialisation * 2;
             }
