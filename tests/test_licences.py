@@ -42,12 +42,12 @@ def needed(names: list[str]) -> dict[str, metadata.Distribution]:
 def licences(distribution: metadata.Distribution) -> set[str]:
     """Return the licences of a distribution: by its SPDX expression, its classifiers or a short name."""
     about = distribution.metadata
-    if expression := about.get("License-Expression"):
-        return set(re.split(r" (?:AND|OR) ", expression.replace("(", "").replace(")", "")))
+    if expressions := about.get_all("License-Expression"):
+        return set(re.split(r" (?:AND|OR) ", expressions[0].replace("(", "").replace(")", "")))
     classifiers = [name for name in about.get_all("Classifier") or [] if name.startswith("License :: OSI Approved")]
     if classifiers:
         return {name.rpartition(" :: ")[2] for name in classifiers}
-    return {about.get("License") or "none"}
+    return set(about.get_all("License") or ["none"])
 
 
 def project() -> dict[str, list[str]]:
