@@ -19,7 +19,7 @@ IMPORTS: dict[str, set[str]] = {
     "scenario": {"core", "net", "control", "tcp", "wire"},
     "sim": {"core", "net", "control", "tcp", "wire", "scenario"},
     "live": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim"},
-    "packetdrill": {"core", "control", "tcp", "wire", "host"},
+    "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),
     "python": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim", "live"},
 }
