@@ -250,10 +250,35 @@ def test_check_reports_what_is_wrong_and_what_surprises(call: CliRunner) -> None
     assert {line.split(": ")[2] for line in done.stderr.splitlines()} >= {"links[0].rate", "flows[0].to", "seed"}
 
 
+TWO_WAYS = """
+duration = "30 s"
+routing = { kind = "follow links", convergence = "2 s" }
+links = [
+  { between = ["a", "b"], rate = "1 Mbit/s", delay = "1 ms" },
+  { between = ["b", "d"], rate = "1 Mbit/s", delay = "1 ms", changes = [{ at = "10 s", down = true }] },
+  { between = ["a", "c"], rate = "1 Mbit/s", delay = "2 ms" },
+  { between = ["c", "d"], rate = "1 Mbit/s", delay = "2 ms" },
+]
+flows = [{ name = "bulk", from = "a", to = "d" }]
+"""
+
+
+def test_check_shows_how_routes_change(call: CliRunner) -> None:
+    Path("ways.toml").write_text(TWO_WAYS, encoding="utf-8")
+    done = call.invoke(app, ["check", "ways.toml"])
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[-4:] == [
+        "from 0 s: bulk over a, b, d",
+        "from 10 s: bulk over a loop",
+        "from 12 s: bulk over a, c, d",
+        "ways.toml: is valid",
+    ]
+
+
 def test_schema_is_json(call: CliRunner) -> None:
     schema = json.loads(call.invoke(app, ["schema"]).stdout)
     assert set(schema["properties"]) == {
-        "name", "duration", "seed", "ip", "defaults", "topology", "links", "flows", "proxies", "record",
+        "name", "duration", "seed", "ip", "routing", "defaults", "topology", "links", "flows", "proxies", "record",
     }  # fmt: skip
 
 

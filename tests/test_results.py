@@ -45,7 +45,7 @@ def test_run_json_says_where_the_numbers_come_from(result: ll.Result, tmp_path: 
 def test_names_stand_in_the_tables(result: ll.Result) -> None:
     assert result.trace()["flow"].cast(pl.String).unique().to_list() == ["client->server"]
     assert set(result.queue["link"].cast(pl.String).unique()) == {"client->server", "server->client"}
-    assert set(result.drops["cause"].cast(pl.String).unique()) <= {"queue", "error", "aqm", "ack_filter"}
+    assert set(result.drops["cause"].cast(pl.String).unique()) <= {"queue", "error", "aqm", "ack_filter", "ttl"}
     assert set(result.trace()["phase"].cast(pl.String).unique()) <= {"open", "recovery", "loss"}
 
 

@@ -481,15 +481,24 @@ def explain(
     print(_explain.explain(name))
 
 
+SHOWN_WAYS = 20
+"""Lines of routes that ``check`` prints."""
+
+
 @app.command(short_help="Check a scenario for errors.")
 @_guarded
 def check(file: File, sets: Set = None) -> None:
-    """Check a scenario: report all errors and warnings without running it."""
-    from lightlag.scenario import check as check_scenario
+    """Check a scenario: report all errors and warnings, and the routes that change, without running it."""
+    from lightlag.scenario import checked
 
-    _, warnings = check_scenario(file, _changes(sets, None))
+    _, read, warnings = checked(file, _changes(sets, None))
     for place, message in warnings:
         say(f"warning: {file}: {place}: {message}")
+    ways, more = read.ways(SHOWN_WAYS)
+    for start, flow, nodes in ways:
+        say(f"from {start:g} s: {flow} over {', '.join(nodes) if nodes else 'a loop'}")
+    if more:
+        say(f"and {more} more changes of routes")
     say(f"{file}: is valid" + (f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""))
 
 

@@ -883,9 +883,18 @@ def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple
     ScenarioError
         If it cannot be run, with all of its errors.
     """
+    source, _, warnings = checked(scenario, sets)
+    return source, warnings
+
+
+def checked(
+    scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()
+) -> tuple[str | None, _engine.Scenario, list[tuple[str, str]]]:
+    """As :func:`check`, with the scenario as the engine has read it before the warnings."""
     text, kind, source = _source(scenario)
     try:
-        return source, _engine.parse(text, kind, sets, _folder(source)).warnings()
+        read = _engine.parse(text, kind, sets, _folder(source))
+        return source, read, read.warnings()
     except ScenarioError as error:
         raise scenario_error(error.errors, source or "scenario") from None
 

@@ -1,10 +1,14 @@
 //! A scenario that was read once: its facts, and the runs that start from it.
 
 use crate::scenario_error;
-use lightlag_scenario::{Network, Scenario, ScenarioError};
+use lightlag_net::NodeId;
+use lightlag_scenario::{Network, Rerouted, Scenario, ScenarioError};
 use lightlag_sim::{Simulation, estimate};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Since when, the name of the flow, and its nodes.
+type WayOfFlow = (f64, String, Option<Vec<String>>);
 
 /// A scenario without mistakes of its own. Only what it describes together may still be wrong, which the first question
 /// about the network finds.
@@ -88,6 +92,21 @@ impl Read {
     /// Whether anything in it is drawn at random: where nothing is, every seed gives the same.
     fn is_random(&self, py: Python<'_>) -> PyResult<bool> {
         self.about(py, Scenario::is_random)
+    }
+
+    /// The first `most` ways of flows at the start and whenever routes change: when, in seconds, the name of the flow, and
+    /// the nodes of the way, or None for a loop. Then how many more there are. Empty if routes never change.
+    fn ways(&self, py: Python<'_>, most: usize) -> PyResult<(Vec<WayOfFlow>, usize)> {
+        self.about(py, |_, network| {
+            let mut rerouted = network.rerouted();
+            let name = |node: NodeId| network.nodes[node.0 as usize].clone();
+            let way = |Rerouted { from, flow, nodes }: Rerouted| {
+                let nodes = nodes.map(|nodes| nodes.into_iter().map(name).collect());
+                (from.as_secs_f64(), network.flows[flow as usize].name.clone(), nodes)
+            };
+            let first = rerouted.by_ref().take(most).map(way).collect();
+            (first, rerouted.count())
+        })
     }
 
     /// Warnings, each a place and a message.

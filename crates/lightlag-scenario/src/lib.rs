@@ -15,7 +15,9 @@ mod read;
 mod spec;
 mod warnings;
 
-pub use network::{CapturePlace, CapturePlan, Flow, LinkDirection, Network, Part, Proxy, SignalPlan, Split, Weather};
+pub use network::{
+    CapturePlace, CapturePlan, Flow, LinkDirection, Network, Part, Proxy, Rerouted, SignalPlan, Split, Weather,
+};
 pub use read::{PerDirection, ScenarioError, Warning, trace_file};
 pub use spec::{
     Access, Burst, Bursts, Chain, Change, Changes, ChannelState, Collect, Constant, CorruptionSignals, Crash, Defaults,

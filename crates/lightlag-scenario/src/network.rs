@@ -194,6 +194,40 @@ impl Network {
     }
 }
 
+/// The way of a flow in one epoch of the routes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rerouted {
+    /// When the epoch starts.
+    pub from: Instant,
+    /// Index of the flow.
+    pub flow: u32,
+    /// The nodes that its data crosses, both ends included; `None` if it goes in circles.
+    pub nodes: Option<Vec<NodeId>>,
+}
+
+impl Network {
+    /// The ways of flows at the start and whenever they change, in the order of time, one for all flows between the same
+    /// nodes. Empty if routes never change.
+    pub fn rerouted(&self) -> impl Iterator<Item = Rerouted> + '_ {
+        let mut pairs = BTreeMap::new();
+        for (index, flow) in (0..).zip(&self.flows) {
+            pairs.entry((flow.from, flow.to)).or_insert((index, None));
+        }
+        let tables = self.routes.tables().filter(|_| !self.routes.epochs().is_empty());
+        tables.flat_map(move |(from, table)| {
+            let moved = pairs.iter_mut().filter_map(|((first, last), (flow, before))| {
+                let links = table.path(*first, *last);
+                let to = |link: &LinkId| self.links[link.0 as usize].to;
+                let nodes = links.map(|links| std::iter::once(*first).chain(links.iter().map(to)).collect());
+                let moves = before.as_ref() != Some(&nodes);
+                *before = Some(nodes.clone());
+                moves.then_some(Rerouted { from, flow: *flow, nodes })
+            });
+            moved.collect::<Vec<_>>()
+        })
+    }
+}
+
 /// What a flow is of the one that a scenario asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {

@@ -33,6 +33,50 @@ fn probability(value: f64) -> Probability {
     Probability::new(value).unwrap()
 }
 
+/// Two ways from `a` to `d`; the shorter one is down from 10 s to 20 s.
+const TWO_WAYS: &str = r#"
+duration = "30 s"
+[[links]]
+between = ["a", "b"]
+rate = "1 Mbit/s"
+delay = "1 ms"
+[[links]]
+between = ["b", "d"]
+rate = "1 Mbit/s"
+delay = "1 ms"
+changes = [{ at = "10 s", down = true }, { at = "20 s", down = false }, { at = "30 s", down = true }]
+[[links]]
+between = ["a", "c"]
+rate = "1 Mbit/s"
+delay = "2 ms"
+[[links]]
+between = ["c", "d"]
+rate = "1 Mbit/s"
+delay = "2 ms"
+[[flows]]
+from = "a"
+to = "d"
+"#;
+
+fn rerouted(routing: &str) -> Vec<(f64, Option<String>)> {
+    let network = parse_toml(&format!("routing = {routing}\n{TWO_WAYS}"), &[]).unwrap().expand().unwrap();
+    let way = |nodes: Vec<lightlag_net::NodeId>| {
+        nodes.iter().map(|node| network.nodes[node.0 as usize].as_str()).collect::<String>()
+    };
+    network.rerouted().map(|rerouted| (rerouted.from.as_secs_f64(), rerouted.nodes.map(way))).collect()
+}
+
+#[test]
+fn routes_follow_the_links_of_a_scenario_up_to_its_end() {
+    let [over_b, over_c] = ["abd", "acd"].map(|way| Some(way.to_owned()));
+    assert_eq!(rerouted("\"static\""), []);
+    let expected = [(0.0, over_b.clone()), (10.0, over_c.clone()), (20.0, over_b.clone())];
+    assert_eq!(rerouted("\"follow links\""), expected);
+    let late = rerouted("{ kind = \"follow links\", convergence = \"2 s\" }");
+    let expected = [(0.0, over_b.clone()), (10.0, None), (12.0, over_c), (22.0, over_b)];
+    assert_eq!(late, expected, "b knows at once, and sends back to a");
+}
+
 #[test]
 fn what_is_left_out_has_a_default() {
     let scenario = scenario(&link(""));
