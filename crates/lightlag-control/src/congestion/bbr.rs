@@ -25,37 +25,26 @@
 //! bursts (`tso`) has Linux's: a quantum is the data of 1/1024 s, at least two segments (one below 1.2 Mbit/s), at most
 //! 64 KiB. Its windows are whole segments, an even number of them, and PROBE_BW and DRAIN compare the flight at the
 //! moment at which pacing lets the next burst leave.
+//!
+//! `model` has the estimates of the path, `states` the gains and transitions, and `control` computes the pacing rate and
+//! the window from both.
 
 use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
 use super::registry::{About, Algorithm};
 use super::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Phase, RateSample, Sent, Start,
-    Transmissions,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Phase, Sent, Start, Transmissions,
 };
+use control::LEAST;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use policer::Policer;
+use states::State;
 
+mod control;
+mod model;
 pub mod policer;
+mod states;
 
-/// 2/ln 2: the smallest gain that doubles the rate each round.
-const HIGH_GAIN: f64 = 2.885;
-/// The cycle of pacing gains in PROBE_BW.
-const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The window gain in PROBE_BW.
-const WINDOW_GAIN: f64 = 2.0;
-/// The margin below the bandwidth, so that queues drain.
-const PACED: f64 = 0.99;
-/// The least window in segments: four keep a path with delayed ACKs busy.
-const LEAST: f64 = 4.0;
-/// The longest time whose bandwidth the window for aggregated ACKs may cover, in seconds (Linux).
-const MOST_AGGREGATED: f64 = 0.1;
-/// Rounds of each of the two halves in which aggregated ACKs are remembered (Linux).
-const AGGREGATED_ROUNDS: u64 = 5;
-/// The most bytes collected for an offload (Linux: `GSO_LEGACY_MAX_SIZE` less headers).
-const LARGEST_QUANTUM: f64 = 65_215.0;
-/// The most segments in a quantum (Linux).
-const MOST_OF_QUANTUM: f64 = 127.0;
 /// Below this rate, in bytes a second, a quantum may be one segment (Linux: 1.2 Mbit/s).
 const SLOW: f64 = 150_000.0;
 
@@ -84,16 +73,6 @@ impl Default for Config {
             policer: true,
         }
     }
-}
-
-/// The states of the model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
-    Startup,
-    Drain,
-    /// With the index of its pacing gain.
-    ProbeBw(usize),
-    ProbeRtt,
 }
 
 /// BBR's model and state. Sizes are in bytes, rates in bytes a second.
@@ -187,288 +166,6 @@ impl Bbr {
         };
         bbr.start_rate(start.rtt.unwrap_or(Duration::from_millis(1)));
         bbr
-    }
-
-    fn start_rate(&mut self, rtt: Duration) {
-        let paced = if self.tso { PACED } else { 1.0 };
-        self.rate = HIGH_GAIN * paced * self.initial_window / rtt.as_secs_f64().max(1e-9);
-    }
-
-    /// A burst, in segments.
-    fn quantum(&self) -> f64 {
-        if !self.tso {
-            return 1.0;
-        }
-        let whole = libm::floor((self.rate / 1024.0).min(LARGEST_QUANTUM) / self.segment);
-        whole.max(self.least_burst() as f64).min(MOST_OF_QUANTUM)
-    }
-
-    fn pacing_gain(&self) -> f64 {
-        match self.state {
-            State::Startup => HIGH_GAIN,
-            State::Drain => 1.0 / HIGH_GAIN,
-            State::ProbeBw(_) if self.policer.rate().is_some() => 1.0,
-            State::ProbeBw(index) => CYCLE[index],
-            State::ProbeRtt => 1.0,
-        }
-    }
-
-    fn window_gain(&self) -> f64 {
-        match self.state {
-            State::Startup | State::Drain => HIGH_GAIN,
-            State::ProbeBw(_) => WINDOW_GAIN,
-            State::ProbeRtt => 1.0,
-        }
-    }
-
-    /// BtlBw, or the rate of a policer.
-    fn bandwidth(&self) -> f64 {
-        self.policer.rate().unwrap_or_else(|| self.bandwidth.max())
-    }
-
-    /// The flight for `gain`, including quanta.
-    fn inflight(&self, gain: f64) -> f64 {
-        self.with_quanta(self.bandwidth_delay(gain, self.bandwidth()))
-    }
-
-    /// `gain` times the capacity of the path without a queue.
-    fn bandwidth_delay(&self, gain: f64, bandwidth: f64) -> f64 {
-        if self.min_rtt == Duration::MAX {
-            return self.initial_window;
-        }
-        let bytes = gain * bandwidth * self.min_rtt.as_secs_f64();
-        if self.tso { libm::ceil(bytes / self.segment) * self.segment } else { bytes }
-    }
-
-    /// Adds room for three quanta: one at each end and one on the path.
-    fn with_quanta(&self, flight: f64) -> f64 {
-        if self.min_rtt == Duration::MAX && !self.tso {
-            return flight;
-        }
-        let probing = if self.state == State::ProbeBw(0) { 2.0 } else { 0.0 };
-        let segments = flight / self.segment + 3.0 * self.quantum();
-        // An even number delays fewer ACKs.
-        let segments = if self.tso { 2.0 * libm::ceil(libm::floor(segments) / 2.0) } else { segments };
-        (segments + probing) * self.segment
-    }
-
-    fn target(&self) -> f64 {
-        let excess = if self.config.ack_aggregation && self.filled {
-            self.aggregation.excess().min(MOST_AGGREGATED * self.bandwidth())
-        } else {
-            0.0
-        };
-        self.with_quanta(self.bandwidth_delay(self.window_gain(), self.bandwidth()) + excess)
-    }
-
-    /// The part of `flight` that will remain when pacing lets the next burst leave. It matters only if the flight is to
-    /// grow.
-    fn flight_at_departure(&self, ack: &Ack, flight: u64) -> f64 {
-        if !self.tso {
-            return flight as f64;
-        }
-        let delivered = self.bandwidth() * ack.next_departure.since(ack.now).as_secs_f64();
-        let next = if self.pacing_gain() > 1.0 { self.quantum() * self.segment } else { 0.0 };
-        (flight as f64 + next - delivered).max(0.0)
-    }
-
-    fn count_delivered(&mut self, ack: &Ack) {
-        self.delivered =
-            ack.rate.as_ref().map_or(self.delivered + ack.newly_delivered, |sample| sample.total_delivered);
-        if ack.newly_delivered > 0 {
-            self.delivered_at = ack.now;
-        }
-    }
-
-    /// Updates the model from a valid sample. A sample shorter than a round trip tells nothing about the rate (Linux).
-    fn learn(&mut self, ack: &Ack, sample: &RateSample, rate: f64) {
-        if self.rounds.advance(sample) {
-            self.conserve = false;
-        }
-        let limited = sample.app_limited || self.shallow.covers(sample);
-        self.watch_policer(self.newly_lost > 0, self.rounds.started, limited, ack.now);
-        if !limited || rate >= self.bandwidth.max() {
-            self.bandwidth.update(self.rounds.count, rate, self.config.bandwidth_rounds as u64);
-        }
-        let (bandwidth, acked) = (self.bandwidth(), ack.newly_delivered as f64);
-        // Two halves count: the current one and the one before.
-        let half = self.rounds.count / AGGREGATED_ROUNDS;
-        self.aggregation.note(ack.now, acked, bandwidth, self.window, half, 2);
-        self.check_full(limited);
-    }
-
-    fn watch_policer(&mut self, newly_lost: bool, round: bool, limited: bool, now: Instant) {
-        if !self.config.policer {
-            return;
-        }
-        let news = policer::News {
-            at: self.delivered_at,
-            delivered: self.delivered,
-            lost: self.lost,
-            newly_lost,
-            round,
-            limited,
-            probing: matches!(self.state, State::ProbeBw(_)),
-        };
-        if self.policer.watch(&news) == policer::Finding::Forgotten {
-            self.probe_bandwidth(now);
-        }
-    }
-
-    /// Advances PROBE_BW to its next gain after an RTprop. The high gain also waits for its flight or for a loss; the
-    /// low one ends early once the queue is gone.
-    fn check_phase(&mut self, ack: &Ack) {
-        let State::ProbeBw(index) = self.state else { return };
-        let (gain, flight) = (self.pacing_gain(), self.flight_at_departure(ack, ack.prior_inflight));
-        let full_length = ack.now.since(self.phase_at) > self.min_rtt;
-        let next = if gain > 1.0 {
-            full_length && (self.newly_lost > 0 || flight >= self.inflight(gain))
-        } else if gain < 1.0 {
-            full_length || flight <= self.inflight(1.0)
-        } else {
-            full_length
-        };
-        if next {
-            self.state = State::ProbeBw((index + 1) % CYCLE.len());
-            self.phase_at = ack.now;
-        }
-    }
-
-    fn check_full(&mut self, limited: bool) {
-        if self.filled || !self.rounds.started || limited {
-            return;
-        }
-        if self.bandwidth.max() >= 1.25 * self.full {
-            self.full = self.bandwidth.max();
-            self.full_rounds = 0;
-            return;
-        }
-        self.full_rounds += 1;
-        self.filled = self.full_rounds >= 3;
-    }
-
-    fn check_drained(&mut self, ack: &Ack) {
-        if self.state == State::Startup && self.filled {
-            self.state = State::Drain;
-        }
-        if self.state == State::Drain && self.flight_at_departure(ack, ack.inflight) <= self.inflight(1.0) {
-            self.probe_bandwidth(ack.now);
-        }
-    }
-
-    /// Enters PROBE_BW with any gain but the low one.
-    fn probe_bandwidth(&mut self, now: Instant) {
-        let drawn = (self.random.uniform() * 7.0) as usize;
-        self.state = State::ProbeBw((CYCLE.len() - drawn) % CYCLE.len());
-        self.phase_at = now;
-    }
-
-    /// Updates RTprop, and enters PROBE_RTT if it is out of date.
-    fn check_rtt(&mut self, ack: &Ack) {
-        let at = self.min_rtt_at.unwrap_or(ack.now);
-        // Without PROBE_RTT nothing would empty the queue for a new measurement, so the smallest sample ever counts.
-        let expired = ack.now > at + self.config.rtt_window && !self.config.probe_rtt.is_zero();
-        if let Some(rtt) = ack.rtt
-            && (rtt < self.min_rtt || expired)
-        {
-            self.min_rtt = rtt;
-            self.min_rtt_at = Some(ack.now);
-        }
-        if self.state != State::ProbeRtt && expired && !self.idle {
-            self.state = State::ProbeRtt;
-            self.save_window();
-            self.probe_rtt_until = None;
-        }
-        if self.state == State::ProbeRtt {
-            self.probe_rtt(ack);
-        }
-        self.idle &= ack.rate.is_none();
-    }
-
-    fn probe_rtt(&mut self, ack: &Ack) {
-        self.shallow.mark(self.delivered, ack.inflight);
-        match self.probe_rtt_until {
-            None if ack.inflight as f64 <= LEAST * self.segment => {
-                self.probe_rtt_until = Some(ack.now + self.config.probe_rtt);
-                self.probe_rtt_round = false;
-                self.rounds.restart(self.delivered);
-            }
-            None => {}
-            Some(_) => {
-                self.probe_rtt_round |= self.rounds.started;
-                if self.probe_rtt_round {
-                    self.leave_probe_rtt(ack.now);
-                }
-            }
-        }
-    }
-
-    /// Leaves PROBE_RTT if it has lasted long enough.
-    fn leave_probe_rtt(&mut self, now: Instant) {
-        if self.probe_rtt_until.is_some_and(|until| now > until) {
-            self.min_rtt_at = Some(now);
-            self.window = self.window.max(self.prior_window);
-            if self.filled {
-                self.probe_bandwidth(now);
-            } else {
-                self.state = State::Startup;
-            }
-        }
-    }
-
-    /// Saves the last window that neither a recovery nor PROBE_RTT had reduced.
-    fn save_window(&mut self) {
-        let whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
-        self.prior_window = if whole { self.window } else { self.prior_window.max(self.window) };
-    }
-
-    fn set_rate(&mut self, gain: f64) {
-        let rate = gain * PACED * self.bandwidth();
-        if self.filled || rate > self.rate {
-            self.rate = rate;
-        }
-    }
-
-    fn set_window(&mut self, ack: &Ack) {
-        let acked = ack.newly_delivered as f64;
-        let flight = ack.inflight as f64;
-        if acked == 0.0 {
-            // An ACK that delivers nothing only applies the bounds of the window (Linux).
-            return self.bound_for_probe_rtt();
-        }
-        if self.newly_lost > 0 {
-            self.window = (self.window - self.newly_lost as f64).max(self.segment);
-        }
-        self.before = (self.window, acked);
-        if ack.phase == Phase::Recovery && self.phase != Phase::Recovery {
-            self.conserve = true;
-            self.rounds.restart(self.delivered);
-            self.window = flight + acked.max(self.segment);
-        }
-        self.phase = ack.phase;
-        if self.conserve {
-            self.window = self.window.max(flight + acked);
-        } else {
-            self.grow(acked);
-        }
-        self.bound_for_probe_rtt();
-    }
-
-    /// Moves the window towards the target by the delivered data.
-    fn grow(&mut self, acked: f64) {
-        let target = self.target();
-        if self.filled {
-            self.window = (self.window + acked).min(target);
-        } else if self.window < target || (self.delivered as f64) < self.initial_window {
-            self.window += acked;
-        }
-        self.window = self.window.max(LEAST * self.segment);
-    }
-
-    fn bound_for_probe_rtt(&mut self) {
-        if self.state == State::ProbeRtt {
-            self.window = self.window.min(LEAST * self.segment);
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::tests::link::{Conditions, Link};
 use super::super::tests::{SEGMENT, assert_within, start};
 use super::*;
+use crate::congestion::RateSample;
 
 const RATE: f64 = 1_000_000.0;
 const RTT: Duration = Duration::from_millis(100);

@@ -1,0 +1,134 @@
+//! The pacing rate and the window, computed from model and state.
+
+use super::Bbr;
+use super::states::{HIGH_GAIN, State};
+use crate::congestion::{Ack, Departures, Phase};
+use lightlag_core::Duration;
+
+/// The margin below the bandwidth, so that queues drain.
+const PACED: f64 = 0.99;
+/// The least window in segments: four keep a path with delayed ACKs busy.
+pub(super) const LEAST: f64 = 4.0;
+/// The longest time whose bandwidth the window for aggregated ACKs may cover, in seconds (Linux).
+const MOST_AGGREGATED: f64 = 0.1;
+/// The most bytes collected for an offload (Linux: `GSO_LEGACY_MAX_SIZE` less headers).
+const LARGEST_QUANTUM: f64 = 65_215.0;
+/// The most segments in a quantum (Linux).
+const MOST_OF_QUANTUM: f64 = 127.0;
+
+impl Bbr {
+    pub(super) fn start_rate(&mut self, rtt: Duration) {
+        let paced = if self.tso { PACED } else { 1.0 };
+        self.rate = HIGH_GAIN * paced * self.initial_window / rtt.as_secs_f64().max(1e-9);
+    }
+
+    /// A burst, in segments.
+    pub(super) fn quantum(&self) -> f64 {
+        if !self.tso {
+            return 1.0;
+        }
+        let whole = libm::floor((self.rate / 1024.0).min(LARGEST_QUANTUM) / self.segment);
+        whole.max(self.least_burst() as f64).min(MOST_OF_QUANTUM)
+    }
+
+    /// The flight for `gain`, including quanta.
+    pub(super) fn inflight(&self, gain: f64) -> f64 {
+        self.with_quanta(self.bandwidth_delay(gain, self.bandwidth()))
+    }
+
+    /// `gain` times the capacity of the path without a queue.
+    pub(super) fn bandwidth_delay(&self, gain: f64, bandwidth: f64) -> f64 {
+        if self.min_rtt == Duration::MAX {
+            return self.initial_window;
+        }
+        let bytes = gain * bandwidth * self.min_rtt.as_secs_f64();
+        if self.tso { libm::ceil(bytes / self.segment) * self.segment } else { bytes }
+    }
+
+    /// Adds room for three quanta: one at each end and one on the path.
+    pub(super) fn with_quanta(&self, flight: f64) -> f64 {
+        if self.min_rtt == Duration::MAX && !self.tso {
+            return flight;
+        }
+        let probing = if self.state == State::ProbeBw(0) { 2.0 } else { 0.0 };
+        let segments = flight / self.segment + 3.0 * self.quantum();
+        // An even number delays fewer ACKs.
+        let segments = if self.tso { 2.0 * libm::ceil(libm::floor(segments) / 2.0) } else { segments };
+        (segments + probing) * self.segment
+    }
+
+    pub(super) fn target(&self) -> f64 {
+        let excess = if self.config.ack_aggregation && self.filled {
+            self.aggregation.excess().min(MOST_AGGREGATED * self.bandwidth())
+        } else {
+            0.0
+        };
+        self.with_quanta(self.bandwidth_delay(self.window_gain(), self.bandwidth()) + excess)
+    }
+
+    /// The part of `flight` that will remain when pacing lets the next burst leave. It matters only if the flight is to
+    /// grow.
+    pub(super) fn flight_at_departure(&self, ack: &Ack, flight: u64) -> f64 {
+        if !self.tso {
+            return flight as f64;
+        }
+        let delivered = self.bandwidth() * ack.next_departure.since(ack.now).as_secs_f64();
+        let next = if self.pacing_gain() > 1.0 { self.quantum() * self.segment } else { 0.0 };
+        (flight as f64 + next - delivered).max(0.0)
+    }
+
+    /// Saves the last window that neither a recovery nor PROBE_RTT had reduced.
+    pub(super) fn save_window(&mut self) {
+        let whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
+        self.prior_window = if whole { self.window } else { self.prior_window.max(self.window) };
+    }
+
+    pub(super) fn set_rate(&mut self, gain: f64) {
+        let rate = gain * PACED * self.bandwidth();
+        if self.filled || rate > self.rate {
+            self.rate = rate;
+        }
+    }
+
+    pub(super) fn set_window(&mut self, ack: &Ack) {
+        let acked = ack.newly_delivered as f64;
+        let flight = ack.inflight as f64;
+        if acked == 0.0 {
+            // An ACK that delivers nothing only applies the bounds of the window (Linux).
+            return self.bound_for_probe_rtt();
+        }
+        if self.newly_lost > 0 {
+            self.window = (self.window - self.newly_lost as f64).max(self.segment);
+        }
+        self.before = (self.window, acked);
+        if ack.phase == Phase::Recovery && self.phase != Phase::Recovery {
+            self.conserve = true;
+            self.rounds.restart(self.delivered);
+            self.window = flight + acked.max(self.segment);
+        }
+        self.phase = ack.phase;
+        if self.conserve {
+            self.window = self.window.max(flight + acked);
+        } else {
+            self.grow(acked);
+        }
+        self.bound_for_probe_rtt();
+    }
+
+    /// Moves the window towards the target by the delivered data.
+    pub(super) fn grow(&mut self, acked: f64) {
+        let target = self.target();
+        if self.filled {
+            self.window = (self.window + acked).min(target);
+        } else if self.window < target || (self.delivered as f64) < self.initial_window {
+            self.window += acked;
+        }
+        self.window = self.window.max(LEAST * self.segment);
+    }
+
+    pub(super) fn bound_for_probe_rtt(&mut self) {
+        if self.state == State::ProbeRtt {
+            self.window = self.window.min(LEAST * self.segment);
+        }
+    }
+}

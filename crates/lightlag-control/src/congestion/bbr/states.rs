@@ -1,0 +1,131 @@
+//! The states, their gains and their transitions.
+
+use super::Bbr;
+use super::control::LEAST;
+use crate::congestion::Ack;
+use lightlag_core::Instant;
+
+/// 2/ln 2: the smallest gain that doubles the rate each round.
+pub(super) const HIGH_GAIN: f64 = 2.885;
+/// The cycle of pacing gains in PROBE_BW.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// The window gain in PROBE_BW.
+const WINDOW_GAIN: f64 = 2.0;
+
+/// The states of the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    Startup,
+    Drain,
+    /// With the index of its pacing gain.
+    ProbeBw(usize),
+    ProbeRtt,
+}
+
+impl Bbr {
+    pub(super) fn pacing_gain(&self) -> f64 {
+        match self.state {
+            State::Startup => HIGH_GAIN,
+            State::Drain => 1.0 / HIGH_GAIN,
+            State::ProbeBw(_) if self.policer.rate().is_some() => 1.0,
+            State::ProbeBw(index) => CYCLE[index],
+            State::ProbeRtt => 1.0,
+        }
+    }
+
+    pub(super) fn window_gain(&self) -> f64 {
+        match self.state {
+            State::Startup | State::Drain => HIGH_GAIN,
+            State::ProbeBw(_) => WINDOW_GAIN,
+            State::ProbeRtt => 1.0,
+        }
+    }
+
+    /// Advances PROBE_BW to its next gain after an RTprop. The high gain also waits for its flight or for a loss; the
+    /// low one ends early once the queue is gone.
+    pub(super) fn check_phase(&mut self, ack: &Ack) {
+        let State::ProbeBw(index) = self.state else { return };
+        let (gain, flight) = (self.pacing_gain(), self.flight_at_departure(ack, ack.prior_inflight));
+        let full_length = ack.now.since(self.phase_at) > self.min_rtt;
+        let next = if gain > 1.0 {
+            full_length && (self.newly_lost > 0 || flight >= self.inflight(gain))
+        } else if gain < 1.0 {
+            full_length || flight <= self.inflight(1.0)
+        } else {
+            full_length
+        };
+        if next {
+            self.state = State::ProbeBw((index + 1) % CYCLE.len());
+            self.phase_at = ack.now;
+        }
+    }
+
+    pub(super) fn check_drained(&mut self, ack: &Ack) {
+        if self.state == State::Startup && self.filled {
+            self.state = State::Drain;
+        }
+        if self.state == State::Drain && self.flight_at_departure(ack, ack.inflight) <= self.inflight(1.0) {
+            self.probe_bandwidth(ack.now);
+        }
+    }
+
+    /// Enters PROBE_BW with any gain but the low one.
+    pub(super) fn probe_bandwidth(&mut self, now: Instant) {
+        let drawn = (self.random.uniform() * 7.0) as usize;
+        self.state = State::ProbeBw((CYCLE.len() - drawn) % CYCLE.len());
+        self.phase_at = now;
+    }
+
+    /// Updates RTprop, and enters PROBE_RTT if it is out of date.
+    pub(super) fn check_rtt(&mut self, ack: &Ack) {
+        let at = self.min_rtt_at.unwrap_or(ack.now);
+        // Without PROBE_RTT nothing would empty the queue for a new measurement, so the smallest sample ever counts.
+        let expired = ack.now > at + self.config.rtt_window && !self.config.probe_rtt.is_zero();
+        if let Some(rtt) = ack.rtt
+            && (rtt < self.min_rtt || expired)
+        {
+            self.min_rtt = rtt;
+            self.min_rtt_at = Some(ack.now);
+        }
+        if self.state != State::ProbeRtt && expired && !self.idle {
+            self.state = State::ProbeRtt;
+            self.save_window();
+            self.probe_rtt_until = None;
+        }
+        if self.state == State::ProbeRtt {
+            self.probe_rtt(ack);
+        }
+        self.idle &= ack.rate.is_none();
+    }
+
+    pub(super) fn probe_rtt(&mut self, ack: &Ack) {
+        self.shallow.mark(self.delivered, ack.inflight);
+        match self.probe_rtt_until {
+            None if ack.inflight as f64 <= LEAST * self.segment => {
+                self.probe_rtt_until = Some(ack.now + self.config.probe_rtt);
+                self.probe_rtt_round = false;
+                self.rounds.restart(self.delivered);
+            }
+            None => {}
+            Some(_) => {
+                self.probe_rtt_round |= self.rounds.started;
+                if self.probe_rtt_round {
+                    self.leave_probe_rtt(ack.now);
+                }
+            }
+        }
+    }
+
+    /// Leaves PROBE_RTT if it has lasted long enough.
+    pub(super) fn leave_probe_rtt(&mut self, now: Instant) {
+        if self.probe_rtt_until.is_some_and(|until| now > until) {
+            self.min_rtt_at = Some(now);
+            self.window = self.window.max(self.prior_window);
+            if self.filled {
+                self.probe_bandwidth(now);
+            } else {
+                self.state = State::Startup;
+            }
+        }
+    }
+}
