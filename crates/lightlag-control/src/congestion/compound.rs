@@ -147,8 +147,7 @@ impl CongestionControl for Compound {
             self.end_round(&samples, ack.may_grow());
         }
         if ack.may_grow() {
-            let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
-            self.window.grow(left / self.window.segments());
+            self.slow_start.grow_as_reno(ack, &mut self.window);
         }
     }
 

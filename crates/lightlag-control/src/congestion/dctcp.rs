@@ -91,12 +91,8 @@ impl CongestionControl for Dctcp {
     fn on_ack(&mut self, ack: &Ack) {
         (self.una, self.nxt) = (ack.snd_una, ack.snd_nxt);
         self.estimate(ack);
-        if !ack.may_grow() {
-            return;
-        }
-        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
-        if left > 0.0 {
-            self.window.grow(left / self.window.segments());
+        if ack.may_grow() {
+            self.slow_start.grow_as_reno(ack, &mut self.window);
         }
     }
 

@@ -128,12 +128,8 @@ impl CongestionControl for Jersey {
     fn on_ack(&mut self, ack: &Ack) {
         self.warned = ack.ece;
         self.estimate.on_ack(ack, self.window.in_segments(ack.newly_delivered));
-        if !ack.may_grow() {
-            return;
-        }
-        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
-        if left > 0.0 {
-            self.window.grow(left / self.window.segments());
+        if ack.may_grow() {
+            self.slow_start.grow_as_reno(ack, &mut self.window);
         }
     }
 
@@ -141,9 +137,7 @@ impl CongestionControl for Jersey {
         if event.cause == Cause::Loss && self.warnings && !self.warned {
             return self.window.keep();
         }
-        let window = self.window.segments();
-        self.window.react(event, self.path(event));
-        self.window.clamp_to(window.max(2.0));
+        self.window.reduce(event, self.path(event));
     }
 
     fn leave_slow_start(&mut self) {

@@ -50,4 +50,12 @@ impl SlowStart {
         }
         window.slow_start(acked, each)
     }
+
+    /// Lets `window` grow as NewReno: by slow start, then by 1/W for each counted segment (RFC 5681 equation 3).
+    pub fn grow_as_reno(&mut self, ack: &Ack, window: &mut Window) {
+        let left = self.grow(ack, window, ack.growth, 1.0);
+        if left > 0.0 {
+            window.grow(left / window.segments());
+        }
+    }
 }

@@ -79,11 +79,10 @@ impl CongestionControl for Star {
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
-        let window = self.window.segments();
         let path = self.estimate.fills(event.min_rtt);
-        let least = if matches!(event.cause, Cause::Loss | Cause::Mark) { window / 2.0 } else { 0.0 };
-        self.window.react(event, path.max(least));
-        self.window.clamp_to(window.max(2.0));
+        let lost = matches!(event.cause, Cause::Loss | Cause::Mark);
+        let least = if lost { self.window.segments() / 2.0 } else { 0.0 };
+        self.window.reduce(event, path.max(least));
     }
 
     fn leave_slow_start(&mut self) {

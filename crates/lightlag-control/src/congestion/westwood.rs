@@ -48,7 +48,7 @@ pub(super) trait Estimator: Send {
     fn bandwidth(&mut self, now: Instant) -> f64;
 }
 
-/// The window of Westwood and Westwood+.
+/// The window of Westwood, Westwood+ and, after congestion, WestwoodBR.
 pub(super) struct Westwood<E> {
     window: Window,
     slow_start: SlowStart,
@@ -66,10 +66,18 @@ impl<E: Estimator> Westwood<E> {
             estimator,
         }
     }
+
+    /// The segments that the path holds: the estimated bandwidth over the smallest round-trip time.
+    pub(super) fn path(&mut self, event: &Congestion) -> f64 {
+        let bandwidth = self.estimator.bandwidth(event.now);
+        // Before the first sample there is no bandwidth either.
+        let min_rtt = if event.min_rtt == Duration::MAX { 0.0 } else { event.min_rtt.as_secs_f64() };
+        bandwidth * min_rtt
+    }
 }
 
 /// The count of segments that an ACK acknowledges.
-pub(super) struct Count {
+struct Count {
     /// Segments counted for duplicate ACKs that no cumulative one has covered.
     accounted: f64,
     limit: f64,
@@ -77,11 +85,11 @@ pub(super) struct Count {
 
 impl Count {
     /// A count with at most `limit` segments for an ACK; 0 means no limit.
-    pub(super) fn new(limit: f64) -> Self {
+    fn new(limit: f64) -> Self {
         Self { accounted: 0.0, limit }
     }
 
-    pub(super) fn take(&mut self, ack: &Ack, window: &Window) -> f64 {
+    fn take(&mut self, ack: &Ack, window: &Window) -> f64 {
         if ack.newly_acked == 0 {
             if !ack.duplicate {
                 return 0.0;
@@ -106,22 +114,14 @@ impl<E: Estimator> CongestionControl for Westwood<E> {
     fn on_ack(&mut self, ack: &Ack) {
         let acked = self.count.take(ack, &self.window);
         self.estimator.on_ack(ack, acked);
-        if !ack.may_grow() {
-            return;
-        }
-        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
-        if left > 0.0 {
-            self.window.grow(left / self.window.segments());
+        if ack.may_grow() {
+            self.slow_start.grow_as_reno(ack, &mut self.window);
         }
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
-        let window = self.window.segments();
-        let bandwidth = self.estimator.bandwidth(event.now);
-        // Before the first sample there is no bandwidth either.
-        let min_rtt = if event.min_rtt == Duration::MAX { 0.0 } else { event.min_rtt.as_secs_f64() };
-        self.window.react(event, bandwidth * min_rtt);
-        self.window.clamp_to(window.max(2.0));
+        let path = self.path(event);
+        self.window.reduce(event, path);
     }
 }
 

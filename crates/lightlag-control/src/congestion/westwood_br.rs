@@ -20,9 +20,8 @@
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
-use super::westwood::{Count, Estimator, Tustin};
-use super::window::window_based;
-use super::{Ack, Cause, Congestion, CongestionControl, Diagnosis, Needs, SlowStart, Start, Window};
+use super::westwood::{Tustin, Westwood};
+use super::{Ack, Cause, Congestion, CongestionControl, Diagnosis, Needs, Start, Window, WindowBased};
 use lightlag_core::Duration;
 
 /// Parameters of WestwoodBR.
@@ -76,13 +75,10 @@ impl Spike {
     }
 }
 
-/// The window of WestwoodBR.
+/// The window of WestwoodBR: that of Westwood, except after an error.
 pub struct WestwoodBr {
     config: Config,
-    window: Window,
-    slow_start: SlowStart,
-    count: Count,
-    bandwidth: Tustin,
+    westwood: Westwood<Tustin>,
     spike: Spike,
     /// The last episode came from errors.
     error: bool,
@@ -92,10 +88,7 @@ impl WestwoodBr {
     /// WestwoodBR in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
-            window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
-            count: Count::new(0.0),
-            bandwidth: Tustin::new(config.filter_time),
+            westwood: Westwood::new(Tustin::new(config.filter_time), 0.0, &config.hystart, start),
             spike: Spike::default(),
             error: false,
             config: config.clone(),
@@ -103,35 +96,32 @@ impl WestwoodBr {
     }
 }
 
-window_based!(WestwoodBr);
+impl WindowBased for WestwoodBr {
+    fn shared(&self) -> &Window {
+        self.westwood.shared()
+    }
+
+    fn shared_mut(&mut self) -> &mut Window {
+        self.westwood.shared_mut()
+    }
+}
 
 impl CongestionControl for WestwoodBr {
     fn on_ack(&mut self, ack: &Ack) {
-        let acked = self.count.take(ack, &self.window);
-        self.bandwidth.on_ack(ack, acked);
         if let Some(rtt) = ack.rtt {
             self.spike.on_sample(rtt, ack.min_rtt, &self.config);
         }
-        if !ack.may_grow() {
-            return;
-        }
-        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
-        if left > 0.0 {
-            self.window.grow(left / self.window.segments());
-        }
+        self.westwood.on_ack(ack);
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
-        let window = self.window.segments();
-        // Before the first sample there is no bandwidth either.
-        let min_rtt = if event.min_rtt == Duration::MAX { 0.0 } else { event.min_rtt.as_secs_f64() };
-        let path = self.bandwidth.bandwidth(event.now) * min_rtt;
-        self.error = event.cause != Cause::Mark && !self.spike.on && path >= self.config.rate_gap * window;
+        let full = self.westwood.path(event) >= self.config.rate_gap * self.shared().segments();
+        self.error = event.cause != Cause::Mark && !self.spike.on && full;
         if self.error {
-            return self.window.keep();
+            self.shared_mut().keep();
+        } else {
+            self.westwood.on_congestion(event);
         }
-        self.window.react(event, path);
-        self.window.clamp_to(window.max(2.0));
     }
 
     fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {

@@ -118,6 +118,13 @@ impl Window {
         self.segments = if matches!(event.cause, Cause::Loss | Cause::Mark) { self.threshold } else { 1.0 };
     }
 
+    /// As [`Self::react`], for a threshold from an estimate: the window does not grow to a larger one.
+    pub fn reduce(&mut self, event: &Congestion, threshold: f64) {
+        let window = self.segments;
+        self.react(event, threshold);
+        self.clamp_to(window.max(2.0));
+    }
+
     /// Notes a loss without a reaction, so that an undo has no effect.
     pub fn keep(&mut self) {
         self.before = (self.segments, self.threshold);

@@ -30,7 +30,7 @@ fn event(cause: Cause) -> Congestion {
 
 /// Window and threshold in segments.
 fn state(westwood: &WestwoodBr) -> (f64, f64) {
-    (westwood.window() as f64 / SEGMENT as f64, westwood.window.threshold())
+    (westwood.window() as f64 / SEGMENT as f64, westwood.shared().threshold())
 }
 
 #[test]
