@@ -6,13 +6,14 @@
 //!
 //! The order is total and local, (time, entity). It depends on neither the history of insertions nor threads.
 //!
-//! The structure is a tournament: each entity has a place, and the earliest of eight places, one cache line, goes on to
-//! a place of the round above. Entity and time form one number of 64 bits, so a match is seven comparisons without a
-//! branch. A change is played again along one path, whose places are known in advance. `docs/performance.md` compares
+//! The structure is a tournament: each entity has a place, and the earliest of eight places goes on to a place of the
+//! round above. Entity and time form one number of 64 bits, and a match of two cache lines keeps the winners of its
+//! pairs and halves, so a change costs three comparisons without a branch. It is played again along one path, whose
+//! places are known in advance. `docs/performance.md` compares
 //! the tournament with other structures.
 
 use crate::prefetch;
-use crate::time::{Duration, Instant};
+use crate::time::Instant;
 use std::ops::Range;
 
 /// A part of a run that has a next event. The builder of the run numbers them from 0.
@@ -37,16 +38,48 @@ const FREE: u64 = u64::MAX;
 /// Places in a match.
 const WIDTH: usize = 8;
 
-/// Eight keys in one cache line, the earliest of which wins.
+/// Eight keys, and below them the winners of pairs and of halves: three comparisons find the winner of a match anew. The
+/// places of a match are numbered 8 to 15, and the winner of 2n and 2n + 1 has the number n.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Match([u64; WIDTH]);
+struct Match([u64; 2 * WIDTH]);
+
+/// Comparisons from a place to the winner of its match.
+const DEPTH: u32 = WIDTH.ilog2();
 
 impl Match {
+    /// The number in its match of a place that is counted through all.
     #[inline(always)]
-    fn winner(&self) -> u64 {
-        let [a, b, c, d, e, f, g, h] = self.0;
-        a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+    fn number(place: usize) -> usize {
+        WIDTH | place % WIDTH
+    }
+
+    /// Puts a key in a place, and returns the winner. Nothing that is read here was written here, so that no comparison waits
+    /// for memory.
+    #[inline(always)]
+    fn put(&mut self, place: usize, mut key: u64) -> u64 {
+        let mut at = Self::number(place);
+        for _ in 0..DEPTH {
+            self.0[at] = key;
+            at ^= 1;
+            key = key.min(self.0[at]);
+            at >>= 1;
+        }
+        key
+    }
+
+    /// Puts an earlier key in a place; returns whether it may be the winner.
+    #[inline(always)]
+    fn advance(&mut self, place: usize, key: u64) -> bool {
+        let mut at = Self::number(place);
+        for _ in 0..DEPTH {
+            if self.0[at] <= key {
+                return false;
+            }
+            self.0[at] = key;
+            at >>= 1;
+        }
+        true
     }
 }
 
@@ -93,7 +126,7 @@ impl EventQueue {
         Self {
             first: FREE,
             base: Instant::ZERO,
-            matches: vec![Match([FREE; WIDTH]); above + entities.div_ceil(WIDTH).max(1)],
+            matches: vec![Match([FREE; 2 * WIDTH]); above + entities.div_ceil(WIDTH).max(1)],
             places: above * WIDTH,
             far: vec![Instant::ZERO; entities],
         }
@@ -102,7 +135,7 @@ impl EventQueue {
     /// Time at which the entity next wakes, if at all.
     pub fn armed(&self, entity: Entity) -> Option<Instant> {
         let place = self.places + entity.0 as usize;
-        let key = self.matches[place / WIDTH].0[place % WIDTH];
+        let key = self.matches[place / WIDTH].0[Match::number(place)];
         if key < FAR { Some(self.time(key)) } else { (key != FREE).then(|| self.far[entity.0 as usize]) }
     }
 
@@ -113,15 +146,14 @@ impl EventQueue {
         let Some(key) = self.key(entity, time) else { return self.arm_far(entity, time) };
         let mut place = self.places + entity.0 as usize;
         loop {
-            let held = &mut self.matches[place / WIDTH].0[place % WIDTH];
-            if *held <= key {
+            let at = place / WIDTH;
+            if !self.matches[at].advance(place, key) {
                 return;
             }
-            *held = key;
-            if place < WIDTH {
+            if at == 0 {
                 break;
             }
-            place = place / WIDTH - 1;
+            place = at - 1;
         }
         self.first = self.first.min(key);
     }
@@ -140,7 +172,7 @@ impl EventQueue {
         while place >= THIRD.end {
             place = place / WIDTH - 1;
         }
-        let winner = |place: usize| Entity(self.matches[place / WIDTH].0[place % WIDTH] as u32 & ENTITY);
+        let winner = |place: usize| Entity(self.matches[place / WIDTH].0[Match::number(place)] as u32 & ENTITY);
         Some((winner(place / WIDTH - 1), winner(place)))
     }
 
@@ -163,7 +195,7 @@ impl EventQueue {
     }
 
     /// Ends the turn of `entity`, which next wakes at `time` or not at all.
-    #[inline]
+    #[inline(always)]
     pub fn settle(&mut self, entity: Entity, time: Option<Instant>) {
         if self.first >= FAR {
             self.catch_up();
@@ -185,7 +217,7 @@ impl EventQueue {
     /// The time of a key below [`FAR`].
     #[inline(always)]
     fn time(&self, key: u64) -> Instant {
-        self.base + Duration::from_nanos(key >> ENTITY_BITS)
+        Instant::from_nanos(self.base.as_nanos().wrapping_add(key >> ENTITY_BITS))
     }
 
     /// Gives the entity this key, and replays the matches that it decides.
@@ -193,16 +225,12 @@ impl EventQueue {
     fn put(&mut self, entity: Entity, key: u64) {
         let (mut place, mut key) = (self.places + entity.0 as usize, key);
         loop {
-            let round = &mut self.matches[place / WIDTH];
-            if round.0[place % WIDTH] == key {
-                return;
-            }
-            round.0[place % WIDTH] = key;
-            key = round.winner();
-            if place < WIDTH {
+            let at = place / WIDTH;
+            key = self.matches[at].put(place, key);
+            if at == 0 {
                 break;
             }
-            place = place / WIDTH - 1;
+            place = at - 1;
         }
         self.first = key;
     }

@@ -6,6 +6,7 @@
 //! - [`random`]: [`RandomStream`], one independent stream per named part of a run.
 //! - [`law`]: [`Law`], the distribution of sizes, times and counts.
 //! - [`mod@prefetch`]: [`prefetch()`], which fetches memory before it is needed.
+//! - [`ring`]: [`Ring`], a queue whose places are used again.
 //! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
 
 pub mod ecn;
@@ -13,6 +14,7 @@ pub mod events;
 pub mod law;
 pub mod prefetch;
 pub mod random;
+pub mod ring;
 pub mod time;
 pub mod units;
 
@@ -21,5 +23,6 @@ pub use events::{Entity, EventQueue};
 pub use law::Law;
 pub use prefetch::prefetch;
 pub use random::RandomStream;
+pub use ring::Ring;
 pub use time::{Duration, Instant};
 pub use units::{Angle, Bytes, Decibels, Distance, Probability, Rate, SymbolRate, UnitError};

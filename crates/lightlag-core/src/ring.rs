@@ -1,0 +1,239 @@
+//! A queue in a ring: what is put in at one end leaves at the other.
+//!
+//! Its places are a power of two, so that a place is found by a mask, and all of them hold a value: one is written over, not
+//! moved in, and one that has left can be read until its place is needed again. An empty ring starts at its first place,
+//! which a cache may still have.
+
+use std::ops::{Index, IndexMut};
+
+/// A queue of values, which numbers them from its front.
+///
+/// ```
+/// let mut ring = lightlag_core::Ring::new();
+/// for number in 1..=3 {
+///     *ring.push() = number;
+/// }
+/// assert_eq!(ring.pass(), Some(&1));
+/// assert_eq!(ring.iter().copied().collect::<Vec<i32>>(), [2, 3]);
+/// ```
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Ring<T> {
+    places: Box<[T]>,
+    head: u32,
+    len: u32,
+}
+
+/// Places of a ring that has held something.
+const FEWEST: usize = 4;
+
+impl<T> Ring<T> {
+    /// How many values there are.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there are none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The place of a value, counted from the front, or where it would stand.
+    #[inline(always)]
+    fn place(&self, at: usize) -> usize {
+        (self.head as usize).wrapping_add(at) & self.places.len().wrapping_sub(1)
+    }
+
+    /// The value with this number.
+    #[inline(always)]
+    pub fn get(&self, at: usize) -> Option<&T> {
+        if at < self.len() { self.places.get(self.place(at)) } else { None }
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
+        if at < self.len() { self.places.get_mut(self.place(at)) } else { None }
+    }
+
+    /// The value that leaves next.
+    #[inline(always)]
+    pub fn front(&self) -> Option<&T> {
+        self.get(0)
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        self.get_mut(0)
+    }
+
+    /// The value that came last.
+    #[inline]
+    pub fn back(&self) -> Option<&T> {
+        self.get(self.len().wrapping_sub(1))
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub fn back_mut(&mut self) -> Option<&mut T> {
+        self.get_mut(self.len().wrapping_sub(1))
+    }
+
+    /// All values, from the front.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator {
+        (0..self.len()).map(|at| &self.places[self.place(at)])
+    }
+
+    /// All values, from the front, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let (start, end) = (self.place(0), self.place(0) + self.len());
+        let wrapped = end.saturating_sub(self.places.len());
+        let (low, high) = self.places.split_at_mut(start);
+        high[..end - wrapped - start].iter_mut().chain(&mut low[..wrapped])
+    }
+
+    /// The number of the first value for which `precedes` is false, where it is true for all before and false for all after.
+    pub fn partition_point(&self, precedes: impl Fn(&T) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if precedes(&self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// The front leaves. It stays in its place, where it can be read until the next value is put in.
+    #[inline(always)]
+    pub fn pass(&mut self) -> Option<&T> {
+        if self.len == 0 {
+            return None;
+        }
+        let place = self.place(0);
+        self.len -= 1;
+        self.head = if self.len == 0 { 0 } else { self.head.wrapping_add(1) };
+        self.places.get(place)
+    }
+
+    /// Where the next value will stand, unless the ring grows before.
+    #[inline]
+    pub fn next_place(&self) -> *const T {
+        self.places.as_ptr().wrapping_add(self.place(self.len()))
+    }
+}
+
+impl<T: Default> Ring<T> {
+    /// An empty ring, which needs no memory.
+    pub fn new() -> Self {
+        Self { places: Box::default(), head: 0, len: 0 }
+    }
+
+    /// Puts in a value, which is to be written over: it is one that has left, or the default.
+    #[inline(always)]
+    pub fn push(&mut self) -> &mut T {
+        if self.len() == self.places.len() {
+            self.grow();
+        }
+        let place = self.place(self.len());
+        self.len += 1;
+        &mut self.places[place]
+    }
+
+    /// The front leaves, and nothing of it stays.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        let place = self.place(0);
+        self.pass()?;
+        self.places.get_mut(place).map(std::mem::take)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let places = (2 * self.places.len()).max(FEWEST);
+        assert!(u32::try_from(places).is_ok(), "a ring has fewer than 2^32 places");
+        self.places.rotate_left(self.place(0));
+        self.head = 0;
+        let mut grown = std::mem::take(&mut self.places).into_vec();
+        grown.reserve_exact(places - grown.len());
+        grown.resize_with(places, T::default);
+        self.places = grown.into_boxed_slice();
+    }
+}
+
+impl<T> Index<usize> for Ring<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, at: usize) -> &T {
+        self.get(at).expect("a ring is asked for what it holds")
+    }
+}
+
+impl<T> IndexMut<usize> for Ring<T> {
+    #[inline]
+    fn index_mut(&mut self, at: usize) -> &mut T {
+        self.get_mut(at).expect("a ring is asked for what it holds")
+    }
+}
+
+impl<T: Default> Default for Ring<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn what_has_passed_can_be_read_until_the_next_comes() {
+        let mut ring = Ring::new();
+        *ring.push() = 7;
+        *ring.push() = 8;
+        assert_eq!(ring.pass(), Some(&7));
+        assert_eq!(ring.pass(), Some(&8));
+        assert_eq!(ring.pass(), None);
+        *ring.push() = 9;
+        assert_eq!((ring.len(), ring.front(), ring.back()), (1, Some(&9), Some(&9)));
+    }
+
+    #[test]
+    fn nothing_of_what_is_popped_stays() {
+        let value = std::sync::Arc::new(());
+        let mut ring = Ring::new();
+        *ring.push() = Some(value.clone());
+        drop(ring.pop());
+        assert_eq!(std::sync::Arc::strong_count(&value), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_queue_of_the_library(steps in prop::collection::vec(0u8..5, 0..300)) {
+            let mut ring = Ring::new();
+            let mut oracle = VecDeque::new();
+            for (value, step) in steps.into_iter().enumerate() {
+                match step {
+                    0 => prop_assert_eq!(ring.pass().copied(), oracle.pop_front()),
+                    1 => prop_assert_eq!(ring.pop(), oracle.pop_front()),
+                    _ => {
+                        *ring.push() = value;
+                        oracle.push_back(value);
+                    }
+                }
+                prop_assert_eq!(ring.len(), oracle.len());
+                prop_assert!(ring.iter().eq(oracle.iter()));
+                prop_assert!(ring.iter().rev().eq(oracle.iter().rev()));
+                prop_assert!(ring.iter_mut().eq(oracle.iter_mut()));
+                let half = |value: &usize| *value < 150;
+                prop_assert_eq!(ring.partition_point(half), oracle.partition_point(half));
+                prop_assert_eq!((ring.front(), ring.back()), (oracle.front(), oracle.back()));
+                prop_assert_eq!(ring.get(oracle.len()), None);
+            }
+        }
+    }
+}
