@@ -120,28 +120,22 @@ impl<B: Clone> Fabric<B> {
         &mut self,
         now: Instant,
         on: LinkId,
-        copy: impl Fn(&Packet<B>) -> Packet<B>,
         drop: impl FnMut(Dropped<B>),
     ) -> (Option<Packet<B>>, NodeId, Option<Instant>) {
-        match self.take_computed(on, copy) {
-            Some((packet, node, wake)) => (Some(packet), node, wake),
-            None => self.take_queued(now, on, drop),
+        match &mut self.hops[on.0 as usize] {
+            Hop { link: Link::Computed(link), to } => (Some(link.receive()), *to, link.next_arrival()),
+            _ => self.take_queued(now, on, drop),
         }
     }
 
-    /// The same of a computed link, from which a packet always comes.
+    /// A link if it is computed, and the node to which it leads: whoever wakes it takes a packet from it.
     #[inline(always)]
-    pub(crate) fn take_computed(
-        &mut self,
-        on: LinkId,
-        copy: impl Fn(&Packet<B>) -> Packet<B>,
-    ) -> Option<(Packet<B>, NodeId, Option<Instant>)> {
+    pub(crate) fn computed(&mut self, on: LinkId) -> Option<(&mut ComputedLink<B>, NodeId)> {
         let Hop { link: Link::Computed(link), to } = &mut self.hops[on.0 as usize] else { return None };
-        let packet = link.receive_by(copy);
-        Some((packet, *to, link.next_arrival()))
+        Some((link, *to))
     }
 
-    /// The same of a queued link.
+    /// As [`Self::take`], of a queued link.
     #[cold]
     pub(crate) fn take_queued(
         &mut self,

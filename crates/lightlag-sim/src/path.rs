@@ -81,7 +81,7 @@ impl<B: Clone + Send + 'static> Path<B> {
     /// destination: that packet, and when it arrives there.
     pub fn next_delivery(&mut self, until: Instant) -> Option<(Instant, Packet<B>)> {
         while let Some((now, entity)) = self.queue.next_until(until) {
-            let (arrived, node, next) = self.fabric.take(now, LinkId(entity.0), Packet::clone, drop);
+            let (arrived, node, next) = self.fabric.take(now, LinkId(entity.0), drop);
             self.queue.settle(entity, next);
             match arrived {
                 Some(packet) if packet.flags.is_corrupted() => {}

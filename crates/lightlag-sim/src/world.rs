@@ -59,10 +59,9 @@ impl<T: Tap> World<T> {
 
     #[inline]
     fn packet_arrives(&mut self, now: Instant, on: LinkId) {
-        let Some((mut packet, node, wake)) = self.fabric.take_computed(on, |packet| *packet) else {
-            return self.queued_link_wakes(now, on);
-        };
-        self.agenda.settle(Due::Link(on), wake);
+        let Some((link, node)) = self.fabric.computed(on) else { return self.queued_link_wakes(now, on) };
+        let mut packet = *link.receive_in_place();
+        self.agenda.settle(Due::Link(on), link.next_arrival());
         self.arrive(now, on, node, &mut packet);
     }
 

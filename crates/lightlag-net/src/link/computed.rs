@@ -9,8 +9,7 @@
 use super::{LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::queue::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, Packet, PacketFlags};
-use lightlag_core::{Duration, Instant, Rate, prefetch};
-use std::collections::VecDeque;
+use lightlag_core::{Duration, Instant, Rate, Ring, prefetch};
 
 /// What the link counts of every packet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +31,9 @@ struct Rare {
     /// Time that every packet so far waits for its transmission to start.
     waiting: u128,
 }
+
+/// Whoever wakes a link knows that it has a packet.
+const ONLY_FOR_A_PACKET: &str = "a link wakes only for a packet";
 
 /// What happens to packets that not every link does to them.
 #[derive(Default)]
@@ -56,7 +58,7 @@ pub struct ComputedLink<B> {
     departed: u32,
     header: u32,
     /// Waiting, in transmission or in propagation, in order of arrival.
-    ring: VecDeque<InFlight<B>>,
+    ring: Ring<Option<InFlight<B>>>,
     /// When the last accepted packet has left the transmitter.
     busy_until: Instant,
     /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so
@@ -95,7 +97,7 @@ impl<B: Clone> ComputedLink<B> {
         Self {
             departed: 0,
             header: u32::try_from(header).expect("a header is short"),
-            ring: VecDeque::new(),
+            ring: Ring::new(),
             busy_until: Instant::ZERO,
             remainder: 0,
             rate,
@@ -132,7 +134,7 @@ impl<B: Clone> ComputedLink<B> {
     /// When the next packet reaches the far end.
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
-        self.ring.front().map(|first| first.arrival)
+        Some(self.ring.front()?.as_ref()?.arrival)
     }
 
     /// When the last packet of all that were taken reaches the far end.
@@ -144,7 +146,7 @@ impl<B: Clone> ComputedLink<B> {
     /// Fetches from memory where the next packet will stand, if the link is idle.
     #[inline]
     pub fn prefetch_place(&self) {
-        prefetch(self.ring.as_slices().0.as_ptr());
+        prefetch(self.ring.next_place());
     }
 
     /// Takes a copy of a packet into the queue, or refuses it.
@@ -189,8 +191,16 @@ impl<B: Clone> ComputedLink<B> {
         self.counts.transmitting += nanos;
         self.undeparted_bytes += u64::from(packet.size);
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
-        self.ring.push_back(InFlight { arrival: self.busy_until + self.delay, packet: copy(packet) });
-        if lost && let Some(last) = self.ring.back_mut() {
+        let arrival = self.busy_until + self.delay;
+        let place = self.ring.push();
+        match place {
+            Some(before) => {
+                before.packet = copy(packet);
+                before.arrival = arrival;
+            }
+            None => *place = Some(InFlight { arrival, packet: copy(packet) }),
+        }
+        if lost && let Some(last) = place {
             last.packet.flags.corrupt();
         }
         Ok(())
@@ -232,7 +242,7 @@ impl<B: Clone> ComputedLink<B> {
 
     /// What waits now.
     pub fn backlog(&mut self, now: Instant) -> Backlog {
-        while let Some(next) = self.ring.get(self.departed as usize) {
+        while let Some(Some(next)) = self.ring.get(self.departed as usize) {
             if next.arrival > now + self.delay {
                 break;
             }
@@ -240,41 +250,30 @@ impl<B: Clone> ComputedLink<B> {
             self.departed += 1;
         }
         match self.ring.get(self.departed as usize) {
-            Some(in_transmission) => Backlog {
+            Some(Some(in_transmission)) => Backlog {
                 packets: (self.ring.len() - self.departed as usize - 1) as u64,
                 bytes: self.undeparted_bytes - u64::from(in_transmission.packet.size),
             },
-            None => Backlog::default(),
+            _ => Backlog::default(),
         }
     }
 
-    /// Takes the packet that arrives at the far end now: `None` inside if it is corrupted and dropped there.
+    /// Takes the packet that arrives at the far end now; the flags of one that is corrupted say so.
     ///
     /// # Panics
     /// If nothing is in flight: the link's event is armed only while something is.
     #[inline]
     pub fn receive(&mut self) -> Packet<B> {
-        self.receive_by(Packet::clone)
+        let packet = self.ring.pop().flatten().expect(ONLY_FOR_A_PACKET).packet;
+        note_arrival(&packet, &mut self.departed, &mut self.undeparted_bytes, &mut self.rare);
+        packet
     }
 
-    /// The same with a copy that `copy` makes, as [`Self::send_by`].
+    /// The same, but the packet stays in its place, where it can be copied until the link takes in another one.
     #[inline(always)]
-    pub fn receive_by(&mut self, copy: impl FnOnce(&Packet<B>) -> Packet<B>) -> Packet<B> {
-        // Copied before it is taken out: what is taken out is an option, whose tag divides the copy.
-        let packet = copy(&self.ring.front().expect("a link wakes only for a packet").packet);
-        self.ring.pop_front();
-        if self.ring.is_empty() {
-            // The next packet has the place of this one, which a cache may still have.
-            self.ring.clear();
-        }
-        if self.departed > 0 {
-            self.departed -= 1;
-        } else {
-            self.undeparted_bytes -= u64::from(packet.size);
-        }
-        if packet.flags.is_corrupted() {
-            self.rare.dropped_error += 1;
-        }
+    pub fn receive_in_place(&mut self) -> &Packet<B> {
+        let InFlight { packet, .. } = self.ring.pass().and_then(Option::as_ref).expect(ONLY_FOR_A_PACKET);
+        note_arrival(packet, &mut self.departed, &mut self.undeparted_bytes, &mut self.rare);
         packet
     }
 
@@ -287,7 +286,7 @@ impl<B: Clone> ComputedLink<B> {
         };
         // Take back what lies beyond the end: the transmissions after it, and the waits.
         let mut finish = self.busy_until;
-        for InFlight { arrival, packet } in self.ring.iter().rev() {
+        for InFlight { arrival, packet } in self.ring.iter().rev().flatten() {
             let departure = Instant::ZERO + arrival.since(Instant::ZERO + self.delay);
             if departure <= end {
                 break;
@@ -303,6 +302,19 @@ impl<B: Clone> ComputedLink<B> {
             finish = start;
         }
         totals
+    }
+}
+
+/// A packet leaves the ring at its far end.
+#[inline(always)]
+fn note_arrival<B>(packet: &Packet<B>, departed: &mut u32, undeparted_bytes: &mut u64, rare: &mut Rare) {
+    if *departed > 0 {
+        *departed -= 1;
+    } else {
+        *undeparted_bytes -= u64::from(packet.size);
+    }
+    if packet.flags.is_corrupted() {
+        rare.dropped_error += 1;
     }
 }
 
