@@ -234,7 +234,8 @@ impl RttEstimator {
     /// The current timeout, with its back-off, at most `config.max`.
     #[inline]
     pub fn rto(&self, config: &Rto) -> Duration {
-        (self.base * (1 << self.backoff)).min(config.max)
+        let base = if self.backoff == 0 { self.base } else { self.base * (1 << self.backoff) };
+        base.min(config.max)
     }
 
     /// The timeout without its back-off.

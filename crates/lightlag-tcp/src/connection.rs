@@ -23,6 +23,7 @@ mod inspect;
 mod limited;
 mod low_priority;
 mod marks;
+mod prediction;
 mod resets;
 mod scps;
 mod sending;
@@ -82,6 +83,8 @@ pub struct Connection {
     orphan: bool,
     /// Whether the last ACK without data says nothing but how far, and more than the one before.
     supersedes: bool,
+    /// Whether segments were found to be predictable, and nothing has changed that since.
+    predicts: bool,
     /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
     window_from: (u64, u64),
     /// `None` where ECN is off or the peer knows none.
@@ -146,6 +149,7 @@ impl Connection {
             passive: state == State::Listen,
             orphan: false,
             supersedes: false,
+            predicts: false,
             answer: None,
             opening: None,
             scps: None,
@@ -234,6 +238,13 @@ impl Connection {
 
     /// A segment arrived.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if !self.take_predicted(now, segment) {
+            self.handle_unpredicted(now, segment);
+        }
+    }
+
+    #[inline(never)]
+    fn handle_unpredicted(&mut self, now: Instant, segment: &Segment) {
         self.sender.begin_event(&self.config);
         match self.state {
             State::Closed => self.refuse(segment),
@@ -241,10 +252,13 @@ impl Connection {
             State::SynSent => self.answer_to_syn(now, segment),
             _ => self.synchronized(now, segment),
         }
+        // What brings no data comes to an end that sends.
+        self.predicts = segment.len > 0 && self.can_predict();
     }
 
     /// The clock reached [`Self::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.predicts = false;
         self.sender.begin_event(&self.config);
         if self.linger <= now {
             self.linger_ended(now);
@@ -282,9 +296,18 @@ impl Connection {
     }
 
     /// The next segment to send, until there is none.
+    #[inline]
+    pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
+        if self.is_quiet() {
+            debug_assert!(self.poll_any(now).is_none());
+            return None;
+        }
+        self.poll_any(now)
+    }
+
     // Never inlined, so that what sends is one function with this and not a second one behind it.
     #[inline(never)]
-    pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
+    fn poll_any(&mut self, now: Instant) -> Option<Segment> {
         let synchronized = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
         if synchronized && self.gate.is_none() { self.poll_synchronized(now) } else { self.poll_seldom(now) }
     }

@@ -309,12 +309,7 @@ impl Receiver {
         if start == self.nxt && !self.has_holes() && (fresh || self.fin_at == self.nxt) {
             self.nxt = range.end.max(self.nxt);
             let fin = self.consume_fin();
-            if self.adaptive.is_some() {
-                self.count_adaptive(now, len, flags);
-            } else {
-                self.grow_limit(len);
-                self.count(now, fin);
-            }
+            self.count_arrival(now, len, flags, fin);
             return 0;
         }
         let behind = u64::from(fin && len > 0);
@@ -340,6 +335,33 @@ impl Receiver {
             self.acknowledge_soon(now);
         }
         old + known
+    }
+
+    /// Whether data of this length with this timestamp, at the next offset, comes as predicted: in order and in time, into
+    /// a window that has room for it.
+    #[inline(always)]
+    pub(crate) fn predicts(&self, now: Instant, len: u64, timestamp: u32) -> bool {
+        let fits = len > 0 && self.nxt + len <= self.edge && self.fin_at == NO_FIN && !self.has_holes();
+        let recent = timestamp.wrapping_sub(self.ts_recent) as i32 >= 0;
+        fits && recent && now < self.tune_at
+    }
+
+    /// As [`Self::receive`], of data that came as predicted.
+    #[inline(always)]
+    pub(crate) fn receive_predicted(&mut self, now: Instant, len: u64, flags: Flags) {
+        self.nxt += len;
+        self.count_arrival(now, len, flags, false);
+    }
+
+    /// Data in order arrived, or the FIN, or both.
+    #[inline(always)]
+    fn count_arrival(&mut self, now: Instant, len: u64, flags: Flags, fin: bool) {
+        if self.adaptive.is_some() {
+            self.count_adaptive(now, len, flags);
+        } else {
+            self.grow_limit(len);
+            self.count(now, fin);
+        }
     }
 
     /// An ACK of its own is due for a segment of low priority.

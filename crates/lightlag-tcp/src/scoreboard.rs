@@ -10,7 +10,7 @@
 //! SACKed record is never lost, nor is one that was given up; every record below the lost edge is SACKed, lost, given up
 //! or was sent again.
 
-use lightlag_core::Instant;
+use lightlag_core::{Instant, Ring};
 use std::collections::VecDeque;
 
 /// Counts a loop step in tests; nothing otherwise.
@@ -55,7 +55,7 @@ const JOINED: u8 = 64;
 const SETTLED: u8 = SACKED | GIVEN_UP;
 
 /// One segment in flight.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Record {
     start: u64,
     sent: Instant,
@@ -73,6 +73,11 @@ impl Record {
 
     fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Whether it left once, and nothing is known of it.
+    fn is_fresh(&self) -> bool {
+        self.flags & !(FIN | JOINED) == 0
     }
 
     /// Bytes that count as lost for the first time once the record is marked.
@@ -125,7 +130,7 @@ struct Again {
 pub struct Scoreboard {
     una: u64,
     nxt: u64,
-    records: VecDeque<Record>,
+    records: Ring<Record>,
     pipe: u64,
     /// Number of the first record in the ring.
     first: u64,
@@ -158,7 +163,7 @@ impl Scoreboard {
     /// Nothing in flight; full segments carry `segment_size` bytes.
     pub fn new(segment_size: u32) -> Self {
         Self {
-            records: VecDeque::new(),
+            records: Ring::new(),
             ranges: VecDeque::new(),
             una: 0,
             nxt: 0,
@@ -223,7 +228,8 @@ impl Scoreboard {
     #[inline]
     pub fn sent(&mut self, now: Instant, len: u32, fin: bool) {
         let len = len + u32::from(fin);
-        self.records.push_back(Record { start: self.nxt, sent: now, len, flags: if fin { FIN } else { 0 }, again: 0 });
+        let flags = if fin { FIN } else { 0 };
+        *self.records.push() = Record { start: self.nxt, sent: now, len, flags, again: 0 };
         self.nxt += u64::from(len);
         self.pipe += u64::from(len);
     }
@@ -235,22 +241,32 @@ impl Scoreboard {
         // First copies left in order: the first and the last of them say when all of them left.
         let mut first = None;
         let mut last = (Instant::ZERO, 0);
-        while let Some(head) = self.records.front_mut() {
+        let mut bytes = 0;
+        while let Some(head) = self.records.front().filter(|head| head.is_fresh() && head.end() <= ack) {
+            count_step!(self);
+            bytes += u64::from(head.len);
+            last = (head.sent, head.end());
+            first.get_or_insert(last);
+            log::delivered(&mut self.log, self.first, head.len);
+            self.records.pass();
+            self.first += 1;
+        }
+        self.pipe -= bytes;
+        delivery.bytes += bytes;
+        while let Some(head) = self.records.front_mut().filter(|head| head.start < ack) {
             count_step!(self);
             if head.end() > ack {
-                if head.start < ack {
-                    // Only a peer that cuts segments acknowledges a part of one.
-                    let cut = Record { len: (ack - head.start) as u32, ..*head };
-                    self.pipe -= cut.in_pipe();
-                    if cut.has(SETTLED) {
-                        self.sacked_bytes -= if cut.has(SACKED) { u64::from(cut.len) } else { 0 };
-                    } else {
-                        delivery.bytes += u64::from(cut.len);
-                        log::delivered(&mut self.log, self.first, cut.len);
-                    }
-                    head.start = ack;
-                    head.len -= cut.len;
+                // Only a peer that cuts segments acknowledges a part of one.
+                let cut = Record { len: (ack - head.start) as u32, ..*head };
+                self.pipe -= cut.in_pipe();
+                if cut.has(SETTLED) {
+                    self.sacked_bytes -= if cut.has(SACKED) { u64::from(cut.len) } else { 0 };
+                } else {
+                    delivery.bytes += u64::from(cut.len);
+                    log::delivered(&mut self.log, self.first, cut.len);
                 }
+                head.start = ack;
+                head.len -= cut.len;
                 break;
             }
             if head.has(SETTLED) {
@@ -270,7 +286,7 @@ impl Scoreboard {
                 }
                 log::delivered(&mut self.log, self.first, head.len);
             }
-            self.records.pop_front();
+            self.records.pass();
             self.first += 1;
         }
         if let Some(first) = first {
@@ -521,7 +537,7 @@ impl Scoreboard {
             again.forget_order();
         }
         let mut head = true;
-        for (number, record) in (self.first..).zip(&mut self.records) {
+        for (number, record) in (self.first..).zip(self.records.iter_mut()) {
             if reneged {
                 record.flags &= !SACKED;
             }

@@ -204,6 +204,13 @@ impl Segment {
         (self.options & HAS_TIMESTAMPS != 0).then_some(Timestamps { value: place.start.0, echo: place.end.0 })
     }
 
+    /// The timestamps of a segment without other options.
+    #[inline(always)]
+    pub(crate) fn only_timestamps(&self) -> Option<Timestamps> {
+        let place = self.blocks[3];
+        (self.options == HAS_TIMESTAMPS).then_some(Timestamps { value: place.start.0, echo: place.end.0 })
+    }
+
     /// The SACK blocks, in the order of the wire: the newest first (RFC 2018 §4).
     pub fn sack(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.options >> BLOCKS_SHIFT & BLOCKS_MASK)]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 impl Connection {
     fn change(&mut self) -> &mut Config {
+        self.predicts = false;
         Arc::make_mut(&mut self.config)
     }
 

@@ -295,7 +295,7 @@ impl Connection {
 
     /// RFC 9293 §3.10.7.4: only a newer segment moves the window. Returns whether its right edge or size changed.
     #[inline(always)]
-    fn take_window(&mut self, segment: &Segment, start: u64, ack: u64) -> bool {
+    pub(super) fn take_window(&mut self, segment: &Segment, start: u64, ack: u64) -> bool {
         if self.window_from > (start, ack) {
             return false;
         }

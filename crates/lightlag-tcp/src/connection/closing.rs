@@ -22,6 +22,7 @@ impl Connection {
     /// still arrives is answered by a reset (RFC 9293 §3.6.1; Linux calls such a connection an orphan).
     pub fn release(&mut self, now: Instant) {
         self.close();
+        self.predicts = false;
         self.orphan = true;
         if self.receiver.skips_holes() {
             self.watch_holes();

@@ -28,6 +28,7 @@ impl Connection {
     /// the same two nodes may have the same. 0 is none: headers stay plain then, as with ECN. To be called before the
     /// connection opens.
     pub fn set_connection_id(&mut self, id: u8) {
+        self.predicts = false;
         if id != 0 && self.config.ecn == Mode::Off && self.config.scps.is_some_and(|scps| scps.compression) {
             self.gate.get_or_insert_default().compression = Some(Compression { id, is_on: false });
         }

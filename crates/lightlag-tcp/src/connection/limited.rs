@@ -78,6 +78,7 @@ impl Connection {
     /// Takes its tokens from this bucket, together with others: from now on it sends by [`Self::poll_limited`]. An IP header
     /// has so many bytes.
     pub fn share(&mut self, bucket: &mut Bucket, network_header: u32) {
+        self.predicts = false;
         let limiter = Limiter { member: bucket.join(network_header), own: None, leaves: false };
         self.gate.get_or_insert_default().limiter = Some(limiter);
     }

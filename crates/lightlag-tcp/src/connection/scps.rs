@@ -154,6 +154,7 @@ impl Connection {
     /// or after that, or until [`Self::link_restored`].
     #[cold]
     pub fn link_lost(&mut self, now: Instant) {
+        self.predicts = false;
         if self.carries_data() {
             self.sender.outage_told(now);
         }

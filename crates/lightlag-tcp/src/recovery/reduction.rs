@@ -45,6 +45,7 @@ impl Recovery {
         match self.reduction.as_deref() {
             Some(Reduction::Proportional(prr)) => prr.window,
             Some(Reduction::Halving(halving)) => halving.window(),
+            None if self.inflation == 0 => cwnd,
             None => cwnd.saturating_add_signed(self.inflation),
         }
     }

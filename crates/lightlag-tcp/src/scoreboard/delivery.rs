@@ -85,6 +85,9 @@ impl Delivery {
     /// after them.
     #[inline]
     pub(super) fn note_run(&mut self, first: (Instant, u64), last: (Instant, u64)) {
+        if self.sent.is_none() && !self.retransmitted && last.1 > 0 {
+            return self.note_only_run(first, last);
+        }
         let (oldest, newest) = self.sent.unwrap_or((first.0, last.0));
         self.sent = Some((oldest.min(first.0), newest.max(last.0)));
         self.ends = (self.ends.0.min(first.1), self.ends.1.max(last.1));
@@ -93,6 +96,16 @@ impl Delivery {
             self.newest = last;
         }
         self.note_last(last.0, last.1);
+    }
+
+    /// The same where nothing was noted before: most ACKs deliver nothing else.
+    #[inline(always)]
+    fn note_only_run(&mut self, first: (Instant, u64), last: (Instant, u64)) {
+        self.sent = Some((first.0, last.0));
+        self.ends = (first.1, last.1);
+        self.original = first.1 <= self.timed_out.0 && first.0 <= self.timed_out.1;
+        self.newest = last;
+        (self.last, self.last_end) = (Some(last.0), last.1);
     }
 
     #[inline]

@@ -158,7 +158,7 @@ impl Scoreboard {
             again.forget_order();
         }
         self.pipe = 0;
-        for record in &mut self.records {
+        for record in self.records.iter_mut() {
             record.flags &= !(SACKED | LOST | RETRANSMITTED);
             self.pipe += record.in_pipe();
         }

@@ -91,7 +91,7 @@ impl Scoreboard {
                 forward.lost.clear();
             }
         }
-        for record in &mut self.records {
+        for record in self.records.iter_mut() {
             if record.has(LOST) && !record.has(RETRANSMITTED) {
                 record.flags &= !LOST;
                 self.pipe += u64::from(record.len);

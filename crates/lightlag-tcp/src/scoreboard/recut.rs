@@ -12,15 +12,14 @@ impl Scoreboard {
         self.pipe = 0;
         let old = std::mem::take(&mut self.records);
         let mut pieces = Vec::with_capacity(old.len());
-        for (number, record) in (self.first..).zip(old) {
+        for (number, record) in (self.first..).zip(old.iter().copied()) {
             let before = self.records.len();
             if record.has(SETTLED) {
-                // Not pushed: the one place that does so is part of what sends.
-                self.records.extend([record]);
+                *self.records.push() = record;
             } else {
                 self.lost_bytes += record.newly_lost();
                 log::lost(&mut self.log, number, record.newly_lost());
-                self.records.extend(cut(record, size));
+                cut(record, size).for_each(|piece| *self.records.push() = piece);
             }
             pieces.push(self.records.len() - before);
         }

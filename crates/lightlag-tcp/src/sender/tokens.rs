@@ -4,6 +4,7 @@ use super::sending::Choice;
 use super::{Sender, Timer};
 use crate::account::{Account, Limit};
 use crate::config::Config;
+use lightlag_control::congestion::Probes;
 use lightlag_core::Instant;
 
 impl Sender {
@@ -11,6 +12,12 @@ impl Sender {
     pub(crate) fn has_nothing(&self) -> bool {
         let idle = self.limit == Limit::Application && self.board.is_empty();
         idle && self.written <= self.board.nxt() && !self.closing
+    }
+
+    /// Whether neither data nor a probe of any kind can want to leave.
+    #[inline(always)]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.has_nothing() && !self.probe && self.needs.probes == Probes::None
     }
 
     /// Payload of the segment that leaves next if it may; `None` if none would.

@@ -1,0 +1,60 @@
+//! Header prediction: an end that only receives knows the next segment before it comes (V. Jacobson, "4BSD TCP header
+//! prediction", ACM CCR 20(2), 1990).
+//!
+//! Most segments that such an end takes bring the next data, acknowledge nothing and say nothing else. Everything that would
+//! be asked of them, but concerns the connection and not the segment, is asked beforehand: after each segment that was not
+//! predicted. What happens to a predicted segment is what [`arrivals`](super::arrivals) does with it.
+
+use super::{Connection, State};
+use crate::segment::{Flags, Segment};
+use lightlag_core::Instant;
+
+impl Connection {
+    /// Whether segments can be predicted: nothing but the data of the peer moves the connection.
+    pub(super) fn can_predict(&self) -> bool {
+        self.state == State::Established
+            && self.timestamps
+            && !self.orphan
+            && self.ecn.is_none()
+            && self.keep_alive.is_none()
+            && self.opening.is_none()
+            && self.scps.is_none()
+            && self.gate.is_none()
+            && !self.sender.in_outage()
+            && self.config.partial_segments
+            && self.config.burst_limit.is_none()
+    }
+
+    /// Takes a segment if it is the predicted one.
+    #[inline(always)]
+    pub(super) fn take_predicted(&mut self, now: Instant, segment: &Segment) -> bool {
+        debug_assert!(!self.predicts || self.state != State::Established || self.can_predict());
+        let (start, len) = (self.receiver.nxt(), u64::from(segment.len));
+        let (una, nxt) = (self.sender.board().una(), self.sender.board().nxt());
+        let Some(stamps) = segment.only_timestamps() else { return false };
+        let is_next = segment.flags.with(Flags::PSH) == Flags::ACK.with(Flags::PSH)
+            && segment.seq == self.remote.plus(start as u32)
+            && segment.ack == self.local.plus(una as u32)
+            && una == nxt;
+        if !(self.predicts && self.state == State::Established && is_next)
+            || !self.receiver.predicts(now, len, stamps.value)
+        {
+            return false;
+        }
+        self.take_window(segment, start, una);
+        self.sender.probe_answered();
+        self.receiver.note_timestamp(now, start, stamps.value);
+        if self.receiver.adapts(now) {
+            self.receiver.adapt(now, self.path_times());
+        }
+        self.receiver.receive_predicted(now, len, segment.flags);
+        true
+    }
+
+    /// Whether an end whose segments can be predicted has nothing to send. That another one has nothing, its poll finds out.
+    #[inline(always)]
+    pub(super) fn is_quiet(&self) -> bool {
+        let owes = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
+        self.predicts && self.state == State::Established && !owes && self.sender.is_quiet()
+    }
+}
