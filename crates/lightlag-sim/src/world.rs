@@ -309,10 +309,11 @@ impl<T: Tap> World<T> {
             self.transmit(now, out, &packet);
         }
         if self.recorder.follows() && self.hosts.endpoints[at].role.sends() {
-            let flow = self.hosts.endpoints[at].flow as usize;
+            let Hosts { endpoints, numbers, .. } = &self.hosts;
+            let flow = endpoints[at].flow as usize;
             let place = Place { flow, sender: ends::number_of_sender(at) };
-            let progress = Progress::of(&self.hosts.endpoints[self.hosts.numbers.receiver(flow)].connection);
-            self.recorder.follow(now, place, &self.hosts.endpoints[at].connection, progress, received);
+            let progress = || Progress::of(&endpoints[numbers.receiver(flow)].connection);
+            self.recorder.follow(now, place, &endpoints[at].connection, progress, received);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::ecn::Ecn;
 use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
 use crate::sender::{Expiry, Sender};
-use lightlag_control::congestion::{CongestionControl, Needs};
+use lightlag_control::congestion::{CongestionControl, Needs, Phase};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
 
@@ -342,6 +342,15 @@ impl Connection {
             segment_size: u64::from(sender.segment_size()),
             epoch: congestion.and_then(|algorithm| algorithm.epoch()),
         }
+    }
+
+    /// The part of [`Self::snapshot`] that tells whether a trace has something new to say: the window, the threshold and the
+    /// phase.
+    #[inline]
+    pub fn course(&self) -> (u64, u64, Phase) {
+        let sender = &self.sender;
+        let ssthresh = sender.congestion().map_or(u64::MAX, |algorithm| algorithm.ssthresh());
+        (sender.window(), ssthresh, sender.phase())
     }
 
     /// Whether ACKs report something out of order although nothing is being repaired: the state of disorder of Linux.

@@ -149,21 +149,14 @@ tails! {
     Acks { time_s, flow, snd_una, snd_nxt, cwnd_bytes, ssthresh_bytes, srtt_s, inflight_bytes, state }
 }
 
-/// What decides whether a row is worth writing.
-#[derive(Clone, Copy, PartialEq, Default)]
-struct Traced {
-    cwnd: u64,
-    ssthresh: u64,
-    phase: Phase,
-}
-
 /// Writes what the scenario asked for.
 pub(crate) struct Recorder {
     mode: TraceMode,
     queues: bool,
     record_drops: bool,
     interval: Duration,
-    last: Vec<Traced>,
+    /// What the last row of each sender says, as [`Connection::course`] gives it.
+    last: Vec<(u64, u64, Phase)>,
     /// The number of each sender on the way of its flow, from 1 on; empty where no flow has two.
     legs: Vec<u8>,
     record_acks: bool,
@@ -188,7 +181,7 @@ impl Recorder {
             queues: record.queue.is_on(),
             record_drops: record.drops,
             interval: record.interval,
-            last: if record.trace == TraceMode::Change { vec![Traced::default(); senders] } else { Vec::new() },
+            last: if record.trace == TraceMode::Change { vec![(0, 0, Phase::Open); senders] } else { Vec::new() },
             legs,
             record_acks: record.acks,
             follows: record.acks || record.trace == TraceMode::Change,
@@ -222,18 +215,31 @@ impl Recorder {
         self.follows
     }
 
-    /// Something happened to the sender of a flow; `an_ack`: it took a segment.
-    pub(crate) fn follow(&mut self, now: Instant, at: Place, sender: &Connection, progress: Progress, an_ack: bool) {
-        let snapshot = sender.snapshot();
+    /// Something happened to the sender of a flow; `an_ack`: it took a segment. A row is written if the window, the threshold
+    /// or the phase is not what the last row says.
+    #[inline]
+    pub(crate) fn follow(
+        &mut self,
+        now: Instant,
+        at: Place,
+        sender: &Connection,
+        progress: impl FnOnce() -> Progress,
+        an_ack: bool,
+    ) {
         if self.mode == TraceMode::Change {
-            self.trace_change(now, at, &snapshot, progress);
+            let course = sender.course();
+            if self.last[at.sender] != course {
+                self.last[at.sender] = course;
+                self.row(now, at, &sender.snapshot(), progress());
+            }
         }
         // A proxy is no sender of the scenario.
         if an_ack && self.record_acks && self.legs.get(at.sender).is_none_or(|leg| *leg == 1) {
-            self.ack(now, at.flow, &snapshot, sender.is_disordered());
+            self.ack(now, at.flow, &sender.snapshot(), sender.is_disordered());
         }
     }
 
+    #[inline(never)]
     fn ack(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, disordered: bool) {
         let acks = &mut self.acks;
         acks.time_s.push(now.as_secs_f64());
@@ -251,22 +257,13 @@ impl Recorder {
         });
     }
 
-    /// Writes a row if the window, the threshold or the phase of the flow is not what the last row says.
-    #[inline]
-    fn trace_change(&mut self, now: Instant, at: Place, snapshot: &Snapshot, progress: Progress) {
-        let traced = Traced { cwnd: snapshot.cwnd, ssthresh: snapshot.ssthresh, phase: snapshot.phase };
-        if self.last[at.sender] != traced {
-            self.last[at.sender] = traced;
-            self.row(now, at, snapshot, progress);
-        }
-    }
-
     pub(crate) fn trace_sample(&mut self, now: Instant, at: Place, snapshot: &Snapshot, progress: Progress) {
         if self.mode != TraceMode::Off {
             self.row(now, at, snapshot, progress);
         }
     }
 
+    #[inline(never)]
     fn row(&mut self, now: Instant, at: Place, snapshot: &Snapshot, progress: Progress) {
         let trace = &mut self.trace;
         let segments = |bytes: u64| bytes as f64 / snapshot.segment_size as f64;
