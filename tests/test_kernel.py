@@ -102,8 +102,8 @@ def test_a_mean_over_seeds_is_judged_by_its_standard_error() -> None:
     (first, *rest) = [
         point for point in points.bulk(("bbr",), (20,), 2) if point.name == "loss 0.001" and not point.sack
     ]
-    assert first.scatters
-    assert len(rest) == points.MOST_SEEDS - 1
+    assert first.is_chaotic
+    assert len(rest) == points.CHAOTIC_SEEDS - 1
     sizes = (100, 120, 100, 120)
     kernel = tuple(dataclasses.replace(observed(1, 0), bytes=100) for _ in sizes)
     ours = tuple(dataclasses.replace(observed(1, 0), bytes=size) for size in sizes)
@@ -120,6 +120,20 @@ def test_of_a_bulk_flow_the_run_in_the_middle_counts() -> None:
     slow, usual, fast = (dataclasses.replace(observed(1, 0), bytes=size) for size in (10, 90, 100))
     (cell,) = criteria.cells({point: [fast, slow, usual]}, {point: usual})
     assert (cell.kernel, cell.ratio) == ((usual,), 1)
+
+
+def test_with_few_losses_the_run_nearest_to_ours_counts() -> None:
+    every = [point for point in points.bulk(("cubic",), (600,), 1) if point.name == "loss 0.001" and point.sack]
+    assert len(every) == points.FEW_LOSSES_SEEDS
+    assert every[0].has_few_losses
+    one, other = (dataclasses.replace(observed(1, 0), bytes=size) for size in (1000, 1300))
+    ours = dataclasses.replace(one, bytes=1005)
+    (cell,) = criteria.cells({every[0]: [other, other, one]}, {every[0]: ours})
+    assert cell.kernel == (one,)
+    assert cell.same_goodputs == 1
+    (cell,) = criteria.cells({every[0]: [other]}, {every[0]: ours})
+    assert cell.same_goodputs == 0
+    assert cell.deviates
 
 
 def test_the_page_names_what_differs() -> None:

@@ -49,7 +49,7 @@ def validate(
     out
         The folder of the pages. None writes no page, as do `only` and `short`.
     seeds
-        Runs of each bulk flow with random losses, 3 by default; flows that scatter have 16.
+        Runs of each bulk flow with random losses, 3 by default; flows that scatter have more.
     jobs
         Runs at a time, 12 by default: they take little time, and each has namespaces of its own.
     only

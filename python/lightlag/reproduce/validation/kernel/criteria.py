@@ -17,6 +17,9 @@ SAME = 0.95
 MEDIAN, WORST = 0.005, 0.05
 """Largest deviations from the kernel's goodput, of the median of the bulk cells and of each cell."""
 
+SAME_GOODPUT = 0.01
+"""Largest deviation at which the goodput with one seed counts as the kernel's."""
+
 ERRORS = 2
 """Standard errors by which a mean over seeds may exceed `WORST`: that much is chance in a few flows that scatter."""
 
@@ -92,6 +95,12 @@ class Cell:
         return statistics.stdev(differences) / math.sqrt(len(differences)) / self.kernel_bps
 
     @property
+    def same_goodputs(self) -> int:
+        """How many seeds have the kernel's goodput, to 1 %."""
+        pairs = zip(self.ours, self.kernel, strict=True)
+        return sum(abs(ours.goodput_bps / its.goodput_bps - 1) <= SAME_GOODPUT for ours, its in pairs)
+
+    @property
     def deviates(self) -> bool:
         """Whether the mean goodput is further from the kernel's than `WORST`, by more than `ERRORS` standard errors."""
         return abs(self.ratio - 1) > WORST + ERRORS * self.error
@@ -129,20 +138,24 @@ def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Obser
     return [
         Cell(
             points[0],
-            tuple(run for point in points for run in _telling(point, kernel[point])),
+            tuple(run for point in points for run in _telling(point, kernel[point], ours[point])),
             tuple(ours[point] for point in points),
         )
         for points in places.values()
     ]
 
 
-def _telling(point: Point, runs: Sequence[Observed]) -> Sequence[Observed]:
-    """The runs that count: of a bulk flow the one in the middle.
+def _telling(point: Point, runs: Sequence[Observed], ours: Observed) -> Sequence[Observed]:
+    """The runs that count: of a bulk flow the one in the middle, of one with few losses the one nearest to ours.
 
-    A moment in which the machine stood still costs such a flow a window.
+    A moment in which the machine stood still costs a bulk flow a window. With few losses it decides when the ACKs of
+    slow start look like a train to HyStart: the kernel has several outcomes for the same losses, to the byte, and ours
+    is to be one of them.
     """
     if point.group != "bulk":
         return runs
+    if point.has_few_losses:
+        return [min(runs, key=lambda run: abs(run.bytes - ours.bytes))]
     return [sorted(runs, key=lambda run: run.bytes)[(len(runs) - 1) // 2]]
 
 

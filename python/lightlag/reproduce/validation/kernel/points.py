@@ -34,8 +34,10 @@ BULK_LOSSES = (0.0, 0.001, 0.01)
 BULK_S = 30
 FEW_LOSSES_MS = 600
 """From this round-trip time on, `BULK_S` has room for few reactions to random losses."""
-MOST_SEEDS = 16
-"""Seeds of a bulk flow whose goodput scatters from one to the next."""
+FEW_LOSSES_SEEDS = 16
+"""Seeds of such a flow: the places of its few losses decide everything."""
+CHAOTIC_SEEDS = 80
+"""Seeds of a flow that multiplies small differences."""
 
 SMALL_QUEUES = ("15 packets", "0.25 bdp")
 """Not 10 packets: in slow start from 10 segments the tenth pair arrives just as the tenth packet leaves, and
@@ -93,14 +95,18 @@ class Point:
         return self.segments is None or self.segments >= HEAVY
 
     @property
-    def scatters(self) -> bool:
-        """Whether a bulk flow meets few losses, whose places decide everything, or multiplies small differences.
+    def is_chaotic(self) -> bool:
+        """Whether it multiplies small differences.
 
         BBR without SACK counts as delivered what a timeout has made it forget; its own goodput differs by 30 % from
         one run of the kernel to the next.
         """
-        few = self.loss > 0 and self.rtt_ms >= FEW_LOSSES_MS
-        return self.group == "bulk" and (few or (self.algorithm == "bbr" and not self.sack))
+        return self.group == "bulk" and self.algorithm == "bbr" and not self.sack
+
+    @property
+    def has_few_losses(self) -> bool:
+        """Whether it is a bulk flow that random losses hit a few times only."""
+        return self.group == "bulk" and self.loss > 0 and self.rtt_ms >= FEW_LOSSES_MS and not self.is_chaotic
 
     def sets(self) -> dict[str, str]:
         """The changes to the scenario file."""
@@ -159,13 +165,15 @@ def completions(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], sizes: tu
 
 
 def bulk(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], seeds: int) -> Iterator[Point]:
-    """Flows of `BULK_S`: random losses, small queues, no SACK; those that scatter with `MOST_SEEDS`."""
+    """Flows of `BULK_S`: random losses, small queues, no SACK; those that scatter have many seeds."""
     paths = [(f"loss {loss:g}", "1 bdp", loss, True) for loss in BULK_LOSSES]
     paths += [(f"queue {queue}", queue, 0.0, True) for queue in SMALL_QUEUES]
     paths += [("loss 0.001", "1 bdp", 0.001, False), ("queue 0.25 bdp", "0.25 bdp", 0.0, False)]
     for algorithm, rtt_ms, (name, queue, loss, sack) in itertools.product(algorithms, rtts_ms, paths):
         first = Point("bulk", name, algorithm, rtt_ms, BULK_RATE, queue, sack=sack, loss=loss)
-        count = max(seeds, MOST_SEEDS) if first.scatters else seeds if loss else 1
+        count = seeds if loss else 1
+        if first.is_chaotic or first.has_few_losses:
+            count = max(seeds, CHAOTIC_SEEDS if first.is_chaotic else FEW_LOSSES_SEEDS)
         for seed in range(1, count + 1):
             yield replace(first, seed=seed)
 

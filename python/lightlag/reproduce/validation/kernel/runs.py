@@ -189,13 +189,13 @@ def measure(
 ) -> dict[Point, list[Observed]]:
     """The kernel's runs of every point, so many at a time; those that are kept are not repeated.
 
-    `repeats` of each: one differs from the next by when its timers tick and what else the machine did. A flow that
-    scatters runs once with each of its many seeds.
+    `repeats` of each: one differs from the next by when its timers tick and what else the machine did. A chaotic flow
+    runs once with each of its many seeds.
     """
     wanted = [
         (point, f"{point.key} {number}")
         for point in points
-        for number in range(1, (1 if point.scatters else repeats) + 1)
+        for number in range(1, (1 if point.is_chaotic else repeats) + 1)
     ]
     missing = [(point, key) for point, key in wanted if key not in kept.found]
     stopped = threading.Event()
