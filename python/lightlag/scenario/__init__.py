@@ -1,0 +1,111 @@
+"""Scenarios: plain values that mirror the engine's schema, and a builder for scripts.
+
+Quantities are texts with a unit, as in a scenario file: ``"10 Mbit/s"``, ``"300 ms"``, ``"1 bdp"``, ``"15 MiB"``.
+None leaves a field to the engine's default. The engine checks everything: see :func:`Scenario.check`.
+
+- ``values``: values that may have several forms.
+- ``tcp``, ``flows``, ``links``, ``topology``, ``record``: the tables of a scenario.
+- ``document``: the whole scenario; ``plain``: its values as JSON and TOML hold them.
+- ``builder``: a network in the making.
+- ``reading``: reads any form of a scenario through the engine.
+"""
+
+from __future__ import annotations
+
+from lightlag.scenario.builder import Network
+from lightlag.scenario.document import Scenario, toml_value
+from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy
+from lightlag.scenario.links import Line, Link
+from lightlag.scenario.reading import ScenarioLike, Sets, check, checked, congestion_names, load_scenario, read_scenario
+from lightlag.scenario.record import Pcap, Record
+from lightlag.scenario.tcp import (
+    Bets,
+    ChallengeAcks,
+    DelayedAck,
+    KeepAlive,
+    RateControl,
+    Route,
+    Rto,
+    Scps,
+    Tcp,
+    TcpLike,
+)
+from lightlag.scenario.topology import Chain, Dumbbell, Iot, PointToPoint, Satellite, Star, Terrestrial, Topology
+from lightlag.scenario.values import (
+    Changes,
+    Congestion,
+    Delay,
+    Directions,
+    Fade,
+    Jitter,
+    Loss,
+    OnDemand,
+    Queue,
+    Rate,
+    Reorder,
+    Routing,
+    Signals,
+    Size,
+    Start,
+    Time,
+    Trace,
+    Traffic,
+)
+
+__all__ = [
+    "Bets",
+    "Chain",
+    "ChallengeAcks",
+    "Changes",
+    "Congestion",
+    "Crash",
+    "Defaults",
+    "Delay",
+    "DelayedAck",
+    "Directions",
+    "Dumbbell",
+    "Fade",
+    "Flow",
+    "FlowTemplate",
+    "Iot",
+    "Jitter",
+    "KeepAlive",
+    "Line",
+    "Link",
+    "Loss",
+    "Network",
+    "OnDemand",
+    "Pcap",
+    "PointToPoint",
+    "Proxy",
+    "Queue",
+    "Rate",
+    "RateControl",
+    "Record",
+    "Reorder",
+    "Route",
+    "Routing",
+    "Rto",
+    "Satellite",
+    "Scenario",
+    "ScenarioLike",
+    "Scps",
+    "Sets",
+    "Signals",
+    "Size",
+    "Star",
+    "Start",
+    "Tcp",
+    "TcpLike",
+    "Terrestrial",
+    "Time",
+    "Topology",
+    "Trace",
+    "Traffic",
+    "check",
+    "checked",
+    "congestion_names",
+    "load_scenario",
+    "read_scenario",
+    "toml_value",
+]

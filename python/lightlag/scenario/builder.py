@@ -1,0 +1,187 @@
+"""A builder of scenarios for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lightlag.scenario.document import Scenario
+from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
+from lightlag.scenario.links import Link
+from lightlag.scenario.record import Record
+from lightlag.scenario.tcp import TcpLike
+from lightlag.scenario.topology import Topology
+from lightlag.scenario.values import (
+    Changes,
+    Congestion,
+    Delay,
+    Directions,
+    Fade,
+    Jitter,
+    Loss,
+    OnDemand,
+    Queue,
+    Rate,
+    Reorder,
+    Routing,
+    Signals,
+    Size,
+    Start,
+    Time,
+    Trace,
+    Traffic,
+)
+
+
+@dataclass
+class Network:
+    """A scenario in the making.
+
+    Parameters
+    ----------
+    name
+        Name of the scenario, also of its results folder.
+    tcp
+        Settings of TCP at both ends of every flow that has none of its own.
+    record
+        Records of the run.
+    links, flows, proxies
+        The parts so far; the methods :meth:`link`, :meth:`flow` and :meth:`proxy` add to them.
+    topology
+        A generated network, beside or instead of links that are added: :class:`PointToPoint`, :class:`Chain`,
+        :class:`Dumbbell`, :class:`Star`, :class:`Satellite` or :class:`Iot`, or a mapping of the same keys with
+        ``kind``.
+    congestion
+        Congestion controls of the flows that name none, in turn.
+    ip
+        The version of IP, ``"v4"`` or ``"v6"``.
+    routing
+        ``"static"`` or ``"follow links"``; see :class:`Scenario`.
+
+    Examples
+    --------
+    >>> net = Network("geo", tcp={"profile": "linux"})
+    >>> net.link("client", "gateway", rate="1 Gbit/s", delay="1 ms")
+    >>> net.link("gateway", "server", rate="10 Mbit/s", delay="300 ms", queue="1 bdp", loss=1e-4)
+    >>> net.flow("client", "server", transfer="20 MB", congestion="hybla")
+    >>> net.scenario("120 s", seed=1).links[1].delay
+    '300 ms'
+
+    >>> shared = Network(topology=Dumbbell(pairs=4, rate="10 Mbit/s", delay="50 ms"), congestion=("cubic", "bbr"))
+    >>> shared.scenario("60 s").check()
+    []
+    """
+
+    name: str = "scenario"
+    tcp: TcpLike | None = None
+    record: Record | None = None
+    links: list[Link] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
+    proxies: list[Proxy] = field(default_factory=list)
+    topology: Topology | None = field(default=None, kw_only=True)
+    congestion: Sequence[Congestion] | None = field(default=None, kw_only=True)
+    ip: Literal["v4", "v6"] | None = field(default=None, kw_only=True)
+    routing: Routing | None = field(default=None, kw_only=True)
+
+    def link(
+        self,
+        first: str,
+        second: str,
+        *,
+        rate: Rate | Directions[Rate],
+        delay: Delay | Directions[Delay],
+        jitter: Jitter | Directions[Jitter | None] | None = None,
+        queue: Queue | Directions[Queue] | None = None,
+        loss: Loss | Directions[Loss] | None = None,
+        reorder: Reorder | Directions[Reorder] | None = None,
+        duplicate: float | Directions[float] | None = None,
+        changes: Changes | Directions[Changes] | None = None,
+        trace: Trace | Directions[Trace | None] | None = None,
+        outage: Literal["hold", "lose"] | Directions[Literal["hold", "lose"]] | None = None,
+        fade: Fade | Directions[Fade | None] | None = None,
+        on_demand: OnDemand | Directions[OnDemand | None] | None = None,
+        signals: Signals | None = None,
+        header: Size | None = None,
+    ) -> None:
+        """Joins two nodes by a full-duplex link; see :class:`Line` for the parameters."""
+        link = Link(
+            between=(first, second),
+            rate=rate,
+            delay=delay,
+            jitter=jitter,
+            queue=queue,
+            loss=loss,
+            reorder=reorder,
+            duplicate=duplicate,
+            changes=changes,
+            trace=trace,
+            outage=outage,
+            fade=fade,
+            on_demand=on_demand,
+            signals=signals,
+            header=header,
+        )
+        self.links.append(link)
+
+    def flow(
+        self,
+        source: str,
+        destination: str,
+        *,
+        name: str | None = None,
+        transport: Literal["tcp", "udp"] | None = None,
+        traffic: Traffic | None = None,
+        transfer: Size | None = None,
+        start: Start | None = None,
+        reader: Mapping[str, Any] | None = None,
+        congestion: Congestion | None = None,
+        tcp: TcpLike | None = None,
+    ) -> None:
+        """Adds a flow; see :class:`Flow` for the parameters."""
+        flow = Flow(
+            from_=source,
+            to=destination,
+            name=name,
+            transport=transport,
+            traffic=traffic,
+            transfer=transfer,
+            start=start,
+            reader=reader,
+            congestion=congestion,
+            tcp=tcp,
+        )
+        self.flows.append(flow)
+
+    def proxy(
+        self,
+        node: str,
+        *,
+        kind: Literal["split"] | None = None,
+        buffer: Size,
+        flows: Sequence[str] | None = None,
+        client: TcpLike | None = None,
+        server: TcpLike | None = None,
+        crash: Crash | None = None,
+    ) -> None:
+        """Splits the connections that cross a node; see :class:`Proxy` for the parameters."""
+        named = None if flows is None else tuple(flows)
+        proxy = Proxy(node=node, kind=kind, buffer=buffer, flows=named, client=client, server=server, crash=crash)
+        self.proxies.append(proxy)
+
+    def scenario(self, duration: Time = "300 s", seed: int | None = None) -> Scenario:
+        """The scenario of everything added so far."""
+        says_nothing = self.tcp is None and self.congestion is None
+        return Scenario(
+            name=self.name,
+            duration=duration,
+            seed=seed,
+            ip=self.ip,
+            routing=self.routing,
+            defaults=None if says_nothing else Defaults(tcp=self.tcp, congestion=self.congestion),
+            topology=self.topology,
+            links=tuple(self.links),
+            flows=tuple(self.flows),
+            proxies=tuple(self.proxies),
+            record=self.record,
+        )

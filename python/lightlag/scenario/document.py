@@ -1,0 +1,94 @@
+"""A whole scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lightlag import _toml
+from lightlag.scenario.flows import Defaults, Flow, Proxy
+from lightlag.scenario.links import Link
+from lightlag.scenario.plain import plain
+from lightlag.scenario.record import Record
+from lightlag.scenario.topology import Topology
+from lightlag.scenario.values import Routing, Time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """An experiment: a network, its flows, and the time for which to watch them.
+
+    Examples
+    --------
+    >>> scenario = Scenario(
+    ...     name="pair",
+    ...     duration="10 s",
+    ...     links=(Link(between=("a", "b"), rate="1 Mbit/s", delay="10 ms"),),
+    ...     flows=(Flow(from_="a", to="b", congestion="cubic"),),
+    ... )
+    >>> scenario.check()
+    []
+    """
+
+    name: str
+    duration: Time
+    """Upper bound of the run, which ends earlier when every finite flow has finished."""
+    seed: int | None = None
+    """The seed of all random streams."""
+    ip: Literal["v4", "v6"] | None = None
+    """The version of IP: headers of 20 or 40 bytes, and addresses in captures. By default v4."""
+    routing: Routing | None = None
+    """How nodes find their routes: once before the run, which is the default, or again whenever a link goes down, comes
+    up or changes its delay."""
+    defaults: Defaults | None = None
+    """Settings of flows that have none of their own."""
+    topology: Topology | None = None
+    """A generated network, beside or instead of listed links."""
+    links: tuple[Link, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    proxies: tuple[Proxy, ...] = ()
+    """Nodes that split the connections which cross them."""
+    record: Record | None = None
+    """The records of the run."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as plain values, in the shape of a scenario file."""
+        return {key: value for key, value in plain(self).items() if value != []}
+
+    def to_toml(self) -> str:
+        """The scenario as the text of a scenario file.
+
+        Examples
+        --------
+        >>> print(Scenario(name="empty", duration="1 s", flows=(Flow(from_="a", to="b"),)).to_toml())
+        name = "empty"
+        duration = "1 s"
+        <BLANKLINE>
+        [[flows]]
+        from = "a"
+        to = "b"
+        """
+        return _toml.document(self.to_dict())
+
+    def check(self) -> list[tuple[str, str]]:
+        """Warnings, each a place and its effect on the result.
+
+        Raises
+        ------
+        ScenarioError
+            If the scenario cannot be run.
+        """
+        from lightlag.scenario.reading import check
+
+        return check(self)[1]
+
+
+def toml_value(value: object) -> str:
+    """A value as TOML writes it on one line.
+
+    Examples
+    --------
+    >>> toml_value(Directions("2.9 s", ["1 s"]))
+    '{ forward = "2.9 s", backward = ["1 s"] }'
+    """
+    return _toml.one_line(plain(value))

@@ -1,0 +1,42 @@
+"""Plain values, as JSON and TOML hold them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from lightlag._text import printable
+from lightlag.errors import InputError
+
+
+def plain(value: Any, at: str = "") -> Any:
+    """Plain values, without None. Scalars and arrays of numpy become numbers and lists.
+
+    Raises
+    ------
+    InputError
+        If a value has no place in a scenario.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        entries = ((entry.name.rstrip("_"), getattr(value, entry.name)) for entry in dataclasses.fields(value))
+        return {key: plain(entry, f"{at}.{key}") for key, entry in entries if entry is not None}
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry, f"{at}.{key}") for key, entry in value.items() if entry is not None}
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(entry, f"{at}[{index}]") for index, entry in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{_place(at)}{value} is not a finite number; write one such as 1e-4")
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise InputError(
+        f"{_place(at)}{printable(repr(value)):.60} is of type {type(value).__name__}, which a scenario cannot hold; "
+        "write a text, a number, true or false, a list or a mapping"
+    )
+
+
+def _place(at: str) -> str:
+    return f"{printable(at.removeprefix('.'))}: " if at else ""

@@ -1,0 +1,123 @@
+"""Reads a scenario in any form, through the engine."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lightlag import _engine
+from lightlag._text import printable
+from lightlag.errors import InputError, ScenarioError, scenario_error
+from lightlag.scenario.builder import Network
+from lightlag.scenario.document import Scenario
+from lightlag.scenario.plain import plain
+
+ScenarioLike: TypeAlias = "Scenario | Network | Mapping[str, Any] | str | os.PathLike[str]"
+"""Any description of a scenario; a text is the path of a TOML or JSON file, or the name of a preset."""
+Sets: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
+"""Changes to a scenario: dotted paths and new values."""
+
+
+def load_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> str:
+    """Reads and checks a scenario; gives its complete form as JSON. Raises what :func:`read_scenario` does."""
+    return read_scenario(scenario, sets).json()
+
+
+def read_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> _engine.Scenario:
+    """Reads and checks a scenario.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be run; each line of the message is a place, a value and a remedy.
+    """
+    text, kind, source = _source(scenario)
+    try:
+        return _engine.parse(text, kind, sets, _folder(source))
+    except ScenarioError as error:
+        if source is None:
+            raise
+        raise scenario_error(error.errors, source) from None
+
+
+def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple[str | None, list[tuple[str, str]]]:
+    """Checks a scenario; gives the file it came from, if any, and its warnings.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be run, with all of its errors.
+    """
+    source, _, warnings = checked(scenario, sets)
+    return source, warnings
+
+
+def checked(
+    scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()
+) -> tuple[str | None, _engine.Scenario, list[tuple[str, str]]]:
+    """As :func:`check`, with the scenario as the engine has read it before the warnings."""
+    text, kind, source = _source(scenario)
+    try:
+        read = _engine.parse(text, kind, sets, _folder(source))
+        return source, read, read.warnings()
+    except ScenarioError as error:
+        raise scenario_error(error.errors, source or "scenario") from None
+
+
+def congestion_names() -> list[str]:
+    """The names of all congestion-control algorithms."""
+    return [entry["name"] for entry in json.loads(_engine.catalog())["congestion"]]
+
+
+def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
+    """Text, format and file of a scenario."""
+    if isinstance(scenario, Network):
+        scenario = scenario.scenario()
+    if isinstance(scenario, Scenario):
+        scenario = scenario.to_dict()
+    if isinstance(scenario, Mapping):
+        return json.dumps(plain(scenario)), "json", None
+    if not isinstance(scenario, (str, os.PathLike)):
+        raise InputError(
+            f"{printable(repr(scenario)):.60} is not a scenario; give a Network, a Scenario, a mapping, the path of a "
+            "file or the name of a preset"
+        )
+    path = Path(scenario)
+    if isinstance(scenario, str) and not _exists(path):
+        from lightlag import presets
+
+        if scenario in presets.PRESETS:
+            return json.dumps(presets.PRESETS[scenario]().to_dict()), "json", scenario
+    return _read(path), "json" if path.suffix == ".json" else "toml", str(path)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        # A name that is too long, or has a zero in it.
+        return False
+
+
+def _folder(source: str | None) -> str:
+    """The folder to which paths of traces are relative: that of the file, or the current one."""
+    return "" if source is None else str(Path(source).resolve().parent)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is not UTF-8; save the file as UTF-8 text"
+    except FileNotFoundError:
+        reason = 'no such file; name a scenario file, or one of "lightlag list scenarios"'
+    except IsADirectoryError:
+        reason = "is a folder; name a scenario file in it"
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    except ValueError as error:
+        reason = f"cannot be read: {error}; name a scenario file"
+    raise scenario_error([("", reason)], str(path))

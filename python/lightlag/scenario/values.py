@@ -1,0 +1,61 @@
+"""Values that may have several forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Directions(Generic[T]):
+    """One value for each direction of a link; forward is from its first node to its second."""
+
+    forward: T
+    backward: T
+
+
+Size: TypeAlias = str
+Time: TypeAlias = str
+Rate: TypeAlias = str
+Start: TypeAlias = Time | Mapping[str, Any]
+"""A time, or how it is drawn for each seed: {"uniform": ["0 s", "1 s"]} or {"exponential": "1 s"}."""
+Delay: TypeAlias = Time | Mapping[str, Any]
+"""A time, or a path of light: ``{"distance": "384400 km"}``; ``{"orbit": "geo", "elevation": "40 deg"}`` from
+the ground to a satellite, and with two elevations up to it and down; ``{"height": "550 km", "satellites": 22}`` between
+neighbours in a plane. ``"processing": "5 ms"`` adds to either."""
+Loss: TypeAlias = float | Mapping[str, Any]
+"""A packet error rate, ``{"bit_error_rate": 1e-6}``, ``{"at": ["2.9 s"]}``, or packets by number,
+``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them on arrival. In bursts:
+``{"mean": 0.01, "burst": 5}``, or ``{"good": {"mean_time": "10 s"}, "bad": {"mean_time": "200 ms", "loss": 0.5}}``."""
+Queue: TypeAlias = str | Mapping[str, Any]
+"""A limit, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
+Reorder: TypeAlias = bool | Mapping[str, Any]
+"""``{"probability": 0.01, "delay": "5 ms"}``; ``["1 ms", "10 ms"]`` draws the delay between the two. True lets packets
+overtake where the delay of the link becomes shorter."""
+Changes: TypeAlias = Sequence[Mapping[str, Any]]
+"""``[{"at": "30 s", "rate": "5 Mbit/s"}, {"at": "60 s", "down": True}, {"at": "70 s", "down": False}]``."""
+Jitter: TypeAlias = str | Mapping[str, Any]
+"""``"5 ms"``, or ``{"distribution": "normal", "deviation": "2 ms", "most": "6 ms", "correlation": 0.9}``."""
+Traffic: TypeAlias = Mapping[str, Any]
+"""``{"kind": "constant", "rate": "1 Mbit/s"}``, or bulk, on_off, periodic, poisson, burst, transfers, requests, web
+with their keys. Sizes and times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``."""
+Trace: TypeAlias = str | Mapping[str, Any]
+"""The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
+``{"file": "cell.down", "format": "mahimahi"}``. The path is relative to the folder of the
+scenario file. ``"repeat": True`` starts a CSV file again after its last row."""
+Fade: TypeAlias = Mapping[str, Any]
+"""``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of ln A,
+where A is the attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
+OnDemand: TypeAlias = Mapping[str, Any]
+"""``{"frame": "26.5 ms", "latency": "560 ms"}``; also constant and free, which need no request, and
+most."""
+Signals: TypeAlias = Literal["off", "outage", "corruption", "all"] | Mapping[str, Any]
+"""``"all"``, or ``{"outage": True, "corruption": "receiver"}`` (off, receiver, sender, both); also recent and
+interval."""
+Routing: TypeAlias = Literal["static", "follow links"] | Mapping[str, Any]
+"""``"static"``, or ``{"kind": "follow links", "convergence": "200 ms", "ttl": 64}``."""
+Congestion: TypeAlias = str | Mapping[str, Any]
+"""The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
