@@ -245,10 +245,10 @@ def _origin(comparison: Comparison, command: str) -> str:
 
 _STYLE = """
 :root { --paper: #ffffff; --ink: #1a1a1a; --grey: #6b6b6b; --grid: #dcdcdc; --soft: #f4f4f4; --link: #0072b2;
-  --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #cc79a7; --c4: #e69f00; --c5: #56b4e9; }
+  --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #cc79a7; --c4: #e69f00; --c5: #56b4e9; --c7: #882255; }
 @media (prefers-color-scheme: dark) {
   :root { --paper: #16181c; --ink: #e8e8e8; --grey: #a0a0a0; --grid: #34373d; --soft: #212429; --link: #6db7ee;
-    --c0: #4aa3df; --c1: #f08033; --c2: #2cc295; --c3: #dd92bd; --c4: #f0b429; --c5: #8ccbf2; } }
+    --c0: #4aa3df; --c1: #f08033; --c2: #2cc295; --c3: #dd92bd; --c4: #f0b429; --c5: #8ccbf2; --c7: #c4566f; } }
 @media print { :root { color-scheme: light; } details { display: none; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }

@@ -1,7 +1,8 @@
 """One look for every figure: readable in print and in grey, safe for colour-blind readers.
 
-Colours are those of Okabe and Ito (2008) without its yellow, which white paper swallows. Every line has a dash
-pattern of its own too, so that no figure depends on colour alone.
+Colours are those of Okabe and Ito (2008) without its yellow, which white paper swallows, and the wine of Tol's muted
+palette (2021) for an eighth line. Every line has a dash pattern of its own too, so that no figure depends on colour
+alone.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ P = ParamSpec("P")
 
 BLACK = "#1a1a1a"
 GREY = "#6b6b6b"
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK, "#882255")
 DASHES: tuple[Any, ...] = (
     "solid",
     (0, (6, 1.6)),
@@ -39,6 +40,7 @@ DASHES: tuple[Any, ...] = (
     (0, (3.2, 1.4)),
     (0, (7, 1.6, 1.4, 1.6, 1.4, 1.6)),
     (0, (10, 3)),
+    (0, (4, 1.2, 1.2, 1.2)),
 )
 SUFFIXES = (".pdf", ".svg", ".png")
 

@@ -68,6 +68,7 @@ class Network:
     >>> net.scenario("120 s", seed=1).links[1].delay
     '300 ms'
 
+    >>> from lightlag.scenario import Dumbbell
     >>> shared = Network(topology=Dumbbell(pairs=4, rate="10 Mbit/s", delay="50 ms"), congestion=("cubic", "bbr"))
     >>> shared.scenario("60 s").check()
     []

@@ -88,6 +88,7 @@ def toml_value(value: object) -> str:
 
     Examples
     --------
+    >>> from lightlag.scenario import Directions
     >>> toml_value(Directions("2.9 s", ["1 s"]))
     '{ forward = "2.9 s", backward = ["1 s"] }'
     """
