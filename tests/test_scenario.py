@@ -178,6 +178,7 @@ def test_the_builder_makes_every_part_of_a_scenario() -> None:
         tcp={"sack": False},
         record=ll.Record(drops=False),
         topology=ll.Star(leaves=3, rate="1 Mbit/s", delay="1 ms"),
+        routing="follow links",
         congestion=("cubic", "reno"),
         ip="v6",
     )
