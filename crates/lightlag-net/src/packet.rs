@@ -3,7 +3,7 @@
 use lightlag_core::Codepoint;
 
 /// A node of the network, numbered from 0.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct NodeId(pub u32);
 
 /// The properties of a packet beside its size that links read, the damage that they do to it, and its ECN field.
@@ -103,7 +103,7 @@ impl PacketFlags {
 /// A packet: an envelope of 12 bytes and a body that the network never opens.
 ///
 /// Packets are copied from ring to ring, so a body should leave the whole at no more than 64 bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Packet<B> {
     /// Where it goes.
     pub destination: NodeId,

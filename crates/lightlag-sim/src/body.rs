@@ -21,6 +21,13 @@ pub(crate) enum Body {
     Other(Other),
 }
 
+impl Default for Body {
+    /// A segment that says nothing, in places of a link that no packet has had yet.
+    fn default() -> Self {
+        Self::Segment(Segment::default())
+    }
+}
+
 /// What is no segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Other {

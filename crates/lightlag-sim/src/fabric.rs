@@ -31,7 +31,7 @@ pub(crate) struct Hop<B> {
     pub(crate) link: Link<B>,
 }
 
-impl<B: Clone + Send + 'static> Fabric<B> {
+impl<B: Clone + Default + Send + 'static> Fabric<B> {
     /// The idle links of a network; `seed` starts their random streams.
     pub(crate) fn new(network: &Network, seed: u64) -> Self {
         let hops = network.links.iter().map(|link| hop(link, seed)).collect();
@@ -62,7 +62,7 @@ impl<B> Fabric<B> {
     }
 }
 
-impl<B: Clone> Fabric<B> {
+impl<B: Clone + Default> Fabric<B> {
     /// Offers a copy of a packet, as `copy` makes it, to a link. Returns when the link is to be woken, if that may be
     /// earlier than was known. `drop` is given each packet that the link drops now.
     pub(crate) fn offer(
@@ -153,7 +153,7 @@ impl<B: Clone> Fabric<B> {
 }
 
 /// An idle link direction.
-fn hop<B: Clone + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B> {
+fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B> {
     let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| direction.random(seed, purpose);

@@ -43,7 +43,7 @@ pub struct Path<B> {
     expired: u64,
 }
 
-impl<B: Clone + Send + 'static> Path<B> {
+impl<B: Clone + Default + Send + 'static> Path<B> {
     /// The idle links of a network; `seed` starts their random streams, as in a run.
     pub fn new(network: &Network, seed: u64) -> Self {
         Self {

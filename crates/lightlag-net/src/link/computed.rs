@@ -43,6 +43,7 @@ struct Extras {
     waits: Option<Waits>,
 }
 
+#[derive(Default)]
 struct InFlight<B> {
     arrival: Instant,
     packet: Packet<B>,
@@ -58,14 +59,18 @@ pub struct ComputedLink<B> {
     departed: u32,
     header: u32,
     /// Waiting, in transmission or in propagation, in order of arrival.
-    ring: Ring<Option<InFlight<B>>>,
+    ring: Ring<InFlight<B>>,
     /// When the last accepted packet has left the transmitter.
     busy_until: Instant,
     /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so
     /// that back-to-back packets keep the exact rate.
     remainder: u64,
-    rate: Rate,
+    /// The size of the last frame, and its [`Self::transmission`]: frames of one size follow each other, and a division
+    /// costs more than all else.
+    frame: u64,
+    transmission: (u64, u64),
     delay: Duration,
+    rate: Rate,
     /// Bytes at the network layer of `ring[departed..]`.
     undeparted_bytes: u64,
     counts: Counts,
@@ -85,7 +90,7 @@ impl Extras {
     }
 }
 
-impl<B: Clone> ComputedLink<B> {
+impl<B: Clone + Default> ComputedLink<B> {
     /// An idle link.
     ///
     /// # Panics
@@ -100,8 +105,10 @@ impl<B: Clone> ComputedLink<B> {
             ring: Ring::new(),
             busy_until: Instant::ZERO,
             remainder: 0,
-            rate,
+            frame: 0,
+            transmission: (0, 0),
             delay,
+            rate,
             undeparted_bytes: 0,
             counts: Counts::default(),
             extras,
@@ -134,13 +141,19 @@ impl<B: Clone> ComputedLink<B> {
     /// When the next packet reaches the far end.
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
-        Some(self.ring.front()?.as_ref()?.arrival)
+        self.ring.front().map(|first| first.arrival)
     }
 
     /// When the last packet of all that were taken reaches the far end.
     #[inline]
     pub fn last_arrival(&self) -> Instant {
         self.busy_until + self.delay
+    }
+
+    /// The packet behind so many others.
+    #[inline]
+    pub fn waiting(&self, behind: usize) -> Option<&Packet<B>> {
+        self.ring.get(behind).map(|later| &later.packet)
     }
 
     /// Fetches from memory where the next packet will stand, if the link is idle.
@@ -178,10 +191,12 @@ impl<B: Clone> ComputedLink<B> {
             self.busy_until
         };
         let frame = u64::from(packet.size) + u64::from(self.header);
-        // At most 2^16 · 8 · 10^9 + rate, well inside 64 bits.
-        let work = frame * 8 * 1_000_000_000 + self.remainder;
-        let (nanos, remainder) = (work / self.rate.as_bps(), work % self.rate.as_bps());
-        self.remainder = remainder;
+        let (mut nanos, remainder) = self.transmission(frame);
+        self.remainder += remainder;
+        if self.remainder >= self.rate.as_bps() {
+            self.remainder -= self.rate.as_bps();
+            nanos += 1;
+        }
         self.busy_until = start + Duration::from_nanos(nanos);
         let lost = match &mut self.extras {
             None => false,
@@ -193,17 +208,24 @@ impl<B: Clone> ComputedLink<B> {
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
         let arrival = self.busy_until + self.delay;
         let place = self.ring.push();
-        match place {
-            Some(before) => {
-                before.packet = copy(packet);
-                before.arrival = arrival;
-            }
-            None => *place = Some(InFlight { arrival, packet: copy(packet) }),
-        }
-        if lost && let Some(last) = place {
-            last.packet.flags.corrupt();
+        place.packet = copy(packet);
+        place.arrival = arrival;
+        if lost {
+            place.packet.flags.corrupt();
         }
         Ok(())
+    }
+
+    /// Whole nanoseconds that a frame of so many bytes takes, and what is left over, in units of 1/rate.
+    #[inline(always)]
+    fn transmission(&mut self, frame: u64) -> (u64, u64) {
+        if frame != self.frame {
+            // At most 2^16 · 8 · 10^9 and the header's part, well inside 64 bits.
+            let work = frame * 8 * 1_000_000_000;
+            self.frame = frame;
+            self.transmission = (work / self.rate.as_bps(), work % self.rate.as_bps());
+        }
+        self.transmission
     }
 
     /// Keeps from now on how long data packets wait.
@@ -242,7 +264,7 @@ impl<B: Clone> ComputedLink<B> {
 
     /// What waits now.
     pub fn backlog(&mut self, now: Instant) -> Backlog {
-        while let Some(Some(next)) = self.ring.get(self.departed as usize) {
+        while let Some(next) = self.ring.get(self.departed as usize) {
             if next.arrival > now + self.delay {
                 break;
             }
@@ -250,11 +272,11 @@ impl<B: Clone> ComputedLink<B> {
             self.departed += 1;
         }
         match self.ring.get(self.departed as usize) {
-            Some(Some(in_transmission)) => Backlog {
+            Some(in_transmission) => Backlog {
                 packets: (self.ring.len() - self.departed as usize - 1) as u64,
                 bytes: self.undeparted_bytes - u64::from(in_transmission.packet.size),
             },
-            _ => Backlog::default(),
+            None => Backlog::default(),
         }
     }
 
@@ -264,7 +286,7 @@ impl<B: Clone> ComputedLink<B> {
     /// If nothing is in flight: the link's event is armed only while something is.
     #[inline]
     pub fn receive(&mut self) -> Packet<B> {
-        let packet = self.ring.pop().flatten().expect(ONLY_FOR_A_PACKET).packet;
+        let packet = self.ring.pop().expect(ONLY_FOR_A_PACKET).packet;
         note_arrival(&packet, &mut self.departed, &mut self.undeparted_bytes, &mut self.rare);
         packet
     }
@@ -272,7 +294,7 @@ impl<B: Clone> ComputedLink<B> {
     /// The same, but the packet stays in its place, where it can be copied until the link takes in another one.
     #[inline(always)]
     pub fn receive_in_place(&mut self) -> &Packet<B> {
-        let InFlight { packet, .. } = self.ring.pass().and_then(Option::as_ref).expect(ONLY_FOR_A_PACKET);
+        let InFlight { packet, .. } = self.ring.pass().expect(ONLY_FOR_A_PACKET);
         note_arrival(packet, &mut self.departed, &mut self.undeparted_bytes, &mut self.rare);
         packet
     }
@@ -286,7 +308,7 @@ impl<B: Clone> ComputedLink<B> {
         };
         // Take back what lies beyond the end: the transmissions after it, and the waits.
         let mut finish = self.busy_until;
-        for InFlight { arrival, packet } in self.ring.iter().rev().flatten() {
+        for InFlight { arrival, packet } in self.ring.iter().rev() {
             let departure = Instant::ZERO + arrival.since(Instant::ZERO + self.delay);
             if departure <= end {
                 break;

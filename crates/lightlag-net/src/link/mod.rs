@@ -87,7 +87,7 @@ pub enum Link<B> {
     Queued(Box<QueuedLink<B>>),
 }
 
-impl<B: Clone> Link<B> {
+impl<B: Clone + Default> Link<B> {
     /// The constants of the link.
     pub fn config(&self) -> LinkConfig {
         match self {
