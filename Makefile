@@ -169,14 +169,14 @@ fuzz-keep: ## of the inputs that make fuzz found, keep in fuzz/seeds those that 
 
 # --- environment ------------------------------------------------------------------------------------------------------
 
-# What the package needs, and maturin. The lists stand in pyproject.toml.
+# The packages that lightlag needs, and maturin, as listed in pyproject.toml.
 $(BIN)/.runtime: pyproject.toml | tools
 	@echo "installing what the package needs in $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(call pip_install,p["dependencies"] + [d for d in p["optional-dependencies"]["dev"] if d.startswith("maturin")])
 	@touch $@
 
-# What checks and tests need.
+# The packages that checks and tests need.
 $(BIN)/.dev: $(BIN)/.runtime
 	@echo "installing what checks and tests need"
 	@$(call pip_install,p["optional-dependencies"]["dev"])

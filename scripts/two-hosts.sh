@@ -6,7 +6,7 @@
 #
 # runs `lightlag emulate SCENARIO` between the namespaces "left" (10.77.0.1, fd77::1) and "right" (10.77.0.2, fd77::2), and
 # COMMAND in the left one (default: a shell). To reach the right one from elsewhere: ip netns exec right COMMAND.
-# What EMULATE holds is added to the options of lightlag emulate.
+# The text of EMULATE is added to the options of lightlag emulate.
 #
 #     scripts/two-hosts.sh geo ping -c 5 10.77.0.2
 #     EMULATE="--set links.1.loss=0.01" scripts/two-hosts.sh geo
@@ -35,7 +35,7 @@ for namespace in "$LEFT" "$RIGHT"; do
   ip netns add "$namespace"
   made+=("$namespace")
   ip -n "$namespace" link set lo up
-  # What one connection learned of the path would change the next.
+  # Metrics of one connection would change the next.
   ip netns exec "$namespace" sysctl -qw net.ipv4.tcp_no_metrics_save=1
 done
 

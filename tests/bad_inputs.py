@@ -27,7 +27,7 @@ class Case:
 
     name: str
     arguments: tuple[str, ...] = ()
-    """Of the command line; or a call."""
+    """Arguments of the command line, or a call."""
     call: Callable[[], object] | None = None
     files: tuple[tuple[str, bytes | str], ...] = ()
     """Written before."""

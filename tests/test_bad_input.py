@@ -26,7 +26,7 @@ REMEDY = re.compile(
     r"has no key|where the header has|more than|above|below|less than|too |cannot be|exists already|"
     r"Missing|No such|Got unexpected"
 )
-"""What says what would be right, or why this is not."""
+"""Words with which a message names a remedy or a reason."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def message(case: Case, runner: CliRunner) -> str:
-    """What is said, or why the refusal is none."""
+    """The message of a refusal, or the fault of that refusal."""
     if case.call is not None:
         try:
             found = case.call()

@@ -121,7 +121,7 @@ SENT_AGAIN = {"retransmission", "fast_retransmission", "spurious_retransmission"
 MEANT = {
     # Data goes as far as the receiver's window.
     "TCP window specified by the receiver is now completely full",
-    # What tshark calls a retransmission within 3 ms or a round trip of the segment that went before it.
+    # Names of tshark for a retransmission within 3 ms, or a round trip, of the segment before it.
     "This frame is a (suspected) out-of-order segment",
     # Data came twice, and the receiver says so (RFC 2883).
     "D-SACK Sequence",
@@ -141,7 +141,7 @@ class Packet:
     source: str
     length: int
     low: bool
-    """Of low priority: a copy, or the ACK of one."""
+    """Whether a packet is of low priority: a copy, or the ACK of one."""
     labels: set[str]
     checks: tuple[str, str]
     severity: int
@@ -167,7 +167,7 @@ def parsed(options: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def fields(capture: Path) -> Iterator[list[str]]:
-    """What tshark says about each packet of a capture."""
+    """The analysis by tshark of each packet of a capture."""
     assert TSHARK
     columns = [
         "ip.src",
@@ -234,7 +234,7 @@ class Judged:
     packets: dict[str, list[Packet]]
     sender: dict[str, str]
     ours: dict[str, dict[str, Any]]
-    """What ``lightlag inspect`` says about the connection of each case."""
+    """The findings of ``lightlag inspect`` about the connection of each case."""
 
 
 @pytest.fixture(scope="module", params=["v4", "v6"])
@@ -364,7 +364,7 @@ COMPRESSED = 105
 @needs_tshark
 @pytest.mark.parametrize("version", ["v4", "v6"])
 def test_compressed_headers_are_whole_packets_of_their_protocol(version: str) -> None:
-    # What tshark can say of them is in the IP header; the rest is in our own reader.
+    # tshark sees only their IP header; our own reader sees the rest.
     assert TSHARK
     network = ll.Network("compressed", record=ll.Record(trace="off", queue="off"))
     network.link("a", "b", **{**LINE, "loss": 0.04})

@@ -175,7 +175,7 @@ def test_a_defect_is_one_message_too(call: CliRunner, monkeypatch: pytest.Monkey
 
 
 def terminal_output(arguments: list[str], folder: Path) -> str:
-    """What a command shows on a terminal."""
+    """The output of a command on a terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen([sys.executable, "-m", "lightlag", *arguments], cwd=folder, stdout=theirs, stderr=theirs):
         os.close(theirs)

@@ -161,7 +161,7 @@ def test_both_ends_of_a_real_connection_tell_one_story() -> None:
     sender, receiver = (ll.inspect(REAL / f"loss-{end}.pcap").connections[0] for end in ("sender", "receiver"))
     sent, received = sender.data, receiver.data
     assert sent["unique_bytes"] == received["unique_bytes"] == 150_000
-    # What was lost before the receiver's capture was sent again; one of those was lost again.
+    # Segments lost before the receiver's capture were sent again; one of those was lost again.
     assert received["lost_before"] == received["retransmitted_segments"] <= sent["retransmitted_segments"]
     assert (sent["lost_before"], received["repeated_bytes"]) == (0, 0)
     lost = sent["data_segments"] - received["data_segments"]

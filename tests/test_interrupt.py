@@ -165,7 +165,7 @@ def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> Non
     assert len(whole.outcomes) == 16
     hashes = {(one.congestion, one.seed): one.result_hash for one in whole.outcomes}
     assert all(hashes[one.congestion, one.seed] == one.result_hash for one in kept.outcomes)
-    # What is complete stays.
+    # Complete results stay.
     assert again().returncode == 2
 
 

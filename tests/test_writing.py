@@ -1,4 +1,4 @@
-"""Where results go: refused before the run, swapped and never removed first, and nobody else's files."""
+"""The place of results: refused before the run, swapped and never removed first, and no files of others."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Painter:
             try:
                 pipe.close()
             except OSError:
-                # What was still to be written to it has nobody to read it.
+                # Nobody reads what was still to be written to it.
                 continue
 
 

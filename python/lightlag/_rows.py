@@ -105,7 +105,7 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
         key=lambda at: (-_dropped(links[at]), -links[at]["utilisation"]),
     )
     shown = sorted(at for at in by_weight[:_SHOWN_LINKS] if links[at]["carried_bytes"])
-    # What plain links never have is shown where it is.
+    # Columns that plain links never fill are shown only if some link fills them.
     rare = [
         (key, title)
         for key, title in (

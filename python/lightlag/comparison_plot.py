@@ -475,7 +475,7 @@ def _rtt(comparison: Comparison) -> Chart:
 
 
 def _goodput_by_rtt(comparison: Comparison, point: Point) -> dict[str, list[tuple[float, analyse.Interval]]]:
-    """Of each algorithm, or each algorithm of those that compete: flows by round-trip time."""
+    """The flows of each algorithm, or of each competing one, by round-trip time."""
     base = _base_rtts(comparison, point)
     found: dict[str, dict[str, list[float]]] = {}
     for name in comparison.algorithms:

@@ -114,7 +114,7 @@ class Outcome:
     timeouts: int
     simulated_s: float
     result_hash: str
-    """Of the run with ``record.queueing = true``, which every run of a comparison has."""
+    """The hash of the run with ``record.queueing = true``, which every run of a comparison has."""
     flows: Flows
     capacity_bps: float | None
     """The rate of the slowest link direction on the way of the flows, if they have one in common whose rate stays."""

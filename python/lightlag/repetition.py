@@ -184,7 +184,7 @@ def repeat(
     real = Sending(capture, flow)
     scenario = scenario_of(real, **options)
     at = RECEIVER if real.summary["vantage"] == "receiver" else SENDER
-    # Where our run and its capture stand until they are saved elsewhere, as long as somebody may ask for that.
+    # The folder of our run and its capture, kept as long as somebody may ask to save them elsewhere.
     spool = tempfile.mkdtemp(prefix="lightlag-", dir=spool)
     forget = functools.partial(shutil.rmtree, spool, ignore_errors=True)
     try:

@@ -19,7 +19,7 @@ from lightlag.reproduce.validation.pages import Page
 
 @dataclass
 class Outcome:
-    """What became of a cell."""
+    """The outcome of a cell."""
 
     cell: Cell
     report: dict[str, Any] | None

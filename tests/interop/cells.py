@@ -31,14 +31,14 @@ class Cell:
     size: int = SIZE
 
     def name(self) -> str:
-        """What it is, in words."""
+        """Its description."""
         way = "kernel → ours" if self.to_us else "ours → kernel"
         caller = "kernel calls" if self.we_listen else "we call"
         changed = " + ".join(self.words()) or "all options"
         return f"{way}, {caller}, {self.congestion}, loss {100 * self.loss:g} %, {changed}"
 
     def words(self) -> list[str]:
-        """What is changed, in words."""
+        """The description of its change."""
         side = "the kernel's" if self.by_kernel else "our"
         words = {
             "sack": f"no SACK ({side} side)",
@@ -57,7 +57,7 @@ class Cell:
 
     @property
     def kernel_congestion(self) -> str:
-        """What the kernel sends with."""
+        """The kernel's congestion control."""
         return {"bbr": "bbr", "newreno": "reno"}.get(self.congestion, "cubic")
 
     def kernel_settings(self) -> dict[str, str]:
@@ -99,7 +99,7 @@ class Cell:
         return options
 
     def agreed(self) -> dict[str, bool]:
-        """What the handshake must agree on."""
+        """The options that the handshake must agree on."""
         return {
             "sack": "sack" not in self.changed,
             "timestamps": "timestamps" not in self.changed,

@@ -61,7 +61,7 @@ def configure(name: str, settings: dict[str, str]) -> None:
 
 
 class TransferError(Exception):
-    """What went wrong with a transfer."""
+    """The failure of a transfer."""
 
 
 def transfer(cell: Cell, number: int) -> dict[str, Any]:

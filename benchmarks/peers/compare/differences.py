@@ -16,15 +16,15 @@ class Difference:
     peer: str
     algorithm: str
     name: str
-    """What the tables call it."""
+    """Its name in the tables."""
     why: str
-    """What the peer does, and how that was seen."""
+    """The behaviour of the peer, and the evidence for it."""
     applies: Callable[[Cell], bool]
     """Whether it acts in this cell."""
     ours_is_more: bool
-    """Which way it moves the ratio."""
+    """The direction in which it moves the ratio."""
     proof: Switch | None = None
-    """What makes us do the same, to show that it is the reason; None where we have no such switch."""
+    """The switches that make us do the same, to show that it is the reason; None if we have none."""
 
 
 DIFFERENCES = [

@@ -47,7 +47,7 @@ CELLS = [Cell(round_trip_ms, loss) for round_trip_ms in ROUND_TRIPS_MS for loss 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run gave, or the mean of several."""
+    """The result of one run, or the mean of several."""
 
     goodput_mbps: float
     retransmitted: float

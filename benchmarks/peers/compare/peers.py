@@ -72,7 +72,7 @@ PEERS = (NS2, NS3)
 
 
 class Kept:
-    """What a program printed, from the file where it is kept or from new runs."""
+    """The output of a program, from the file that keeps it or from new runs."""
 
     def __init__(self, package: str, source: Path, name: str) -> None:
         self.version = _version(package)
@@ -123,7 +123,7 @@ class Runs:
 
     @property
     def version(self) -> str:
-        """Of its package."""
+        """The version of its package."""
         return self._kept.version
 
     def outcome(self, algorithm: str, cell: Cell, window: int, seed: int) -> Outcome:

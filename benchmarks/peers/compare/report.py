@@ -29,7 +29,7 @@ class Row:
     plain: Outcome
     """With the profile alone."""
     alike: Outcome | None = None
-    """Of an outlier: with what the peer does differently, where we have a switch for it."""
+    """The ratio of an outlier with the peer's different behaviour, if we have a switch for it."""
 
     @property
     def ratio(self) -> float:
@@ -54,11 +54,11 @@ class Row:
 
     @property
     def difference(self) -> Difference | None:
-        """What explains the ratio."""
+        """The explanation of the ratio."""
         return difference(self.peer, self.algorithm, self.cell, self.ratio)
 
     def verdict(self) -> str:
-        """How close, or why not."""
+        """Its distance, or the reason for it."""
         off = abs(self.ratio - 1)
         if off <= CLOSE:
             return "within 10 %"

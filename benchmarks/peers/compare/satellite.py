@@ -45,7 +45,7 @@ class Cell:
     round_trip_ms: int
     queue: int
     error_rate: str
-    """Of packets on either link of the satellite, both ways."""
+    """Loss rate of packets on either link of the satellite, both ways."""
 
     @property
     def hop_ms(self) -> float:

@@ -1,4 +1,4 @@
-"""What is set on our side beside the profile, so that both simulate the same thing, and why."""
+"""The settings on our side beside the profile, so that both simulate the same thing, with their reasons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Switch:
     """A behaviour of a peer that a switch of ours shows as well."""
 
     why: str
-    """What the peer does."""
+    """The behaviour of the peer."""
     congestion: dict[str, Any] = field(default_factory=dict)
     """Parameters of the algorithm."""
     tcp: dict[str, Any] = field(default_factory=dict)

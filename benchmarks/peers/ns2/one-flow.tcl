@@ -6,7 +6,7 @@
 # direction are lost independently with the probability LOSS, after they have used the link. WINDOW is the receive
 # window in segments.
 #
-# What is set against ns-2's own defaults: packets of 1500 bytes (1448 of payload, 52 of headers with timestamps),
+# Settings that differ from ns-2's own defaults: packets of 1500 bytes (1448 of payload, 52 of headers with timestamps),
 # an initial window of 10, clock ticks of 1 ms, ACKs for every second segment or after 200 ms, ACKs of 64 bytes.
 #
 # Prints one JSON object as its last line: payload acknowledged in order, segments sent again, and the congestion

@@ -46,7 +46,7 @@ def growth(run: Growth) -> Figure:
         f"K = {k:.2f} s", (k, low), xytext=(5, 6), textcoords="offset points", ha="left", color=style.COLOURS[2]
     )
     labels(axes)
-    axes.set_xlabel("time since the begin of the epoch (s)")
+    axes.set_xlabel("time since the start of the epoch (s)")
     return figure
 
 

@@ -57,7 +57,7 @@ LOSSES = 8
 
 
 def loss_time(reduction_s: float) -> float:
-    """When a packet has to be lost for the window to be reduced at a time.
+    """The time at which a packet must be lost for the window to be reduced at a given time.
 
     The reduction comes with the third duplicate ACK: after the lost packet and three more have been transmitted, a
     one-way delay, the ACK and the delay back. Half a packet is taken off because the loss hits the first packet that
@@ -309,7 +309,7 @@ def sample(result: ll.Result) -> Sample:
 
 
 def relation(found: Sequence[Epoch], tolerance: float = 0.01) -> tuple[int, int, int]:
-    """How many epochs there are after a fast recovery, how many of them have the K that their window demands, and
+    """The number of epochs after a fast recovery, how many of them have the K that their window demands, and
     how many follow a timeout, after which the published code has no plateau to return to (K = 0).
 
     Fast convergence acts when the window at the loss is below the Wmax of the epoch before.

@@ -52,7 +52,7 @@ def run(algorithm: str, seed: int, *, rtt_s: float = RTT_S, trace: bool = True) 
 
 
 def finishes(result: ll.Result) -> list[float]:
-    """When each flow had finished, in seconds."""
+    """The time at which each flow finished, in seconds."""
     flows = result.summary["flows"]
     late = [flow["name"] for flow in flows if flow["finish_s"] is None]
     if late:
@@ -106,7 +106,7 @@ class Sample:
 
     @property
     def last_s(self) -> float:
-        """When the last flow finished."""
+        """The time at which the last flow finished."""
         return max(self.finish_s)
 
 
@@ -171,7 +171,7 @@ class Comparison:
 
     samples: dict[str, list[Sample]]
     ideal: dict[str, list[list[float]]]
-    """When the flows of the model finished, a list for each seed."""
+    """The finish times of the model's flows, a list for each seed."""
 
     @classmethod
     def run(cls, effort: Effort) -> Comparison:
@@ -194,7 +194,7 @@ class Comparison:
         return good >= SHARE_OF_SEEDS * self.seeds
 
     def lasts(self, name: str) -> list[float]:
-        """When the last flow of each run finished."""
+        """The time at which the last flow of each run finished."""
         return [one.last_s for one in self.samples[name]]
 
     def windows(self, name: str) -> list[float]:
@@ -203,7 +203,7 @@ class Comparison:
 
 
 def modelled(name: str, rtt_s: float, seed: int) -> float:
-    """When a flow of the model, alone on its path, has finished."""
+    """The finish time of a flow of the model that is alone on its path."""
     return model.simulate(
         path(rtt_s), segments=SEGMENTS, start_s=START_S, loss=LOSS_RATE, seed=seed, control=CONTROLS[name]
     ).finish_s

@@ -31,18 +31,18 @@ class Bic:
 
     @property
     def linear_ends(self) -> float:
-        """When half of the way to Wmax becomes less than Smax."""
+        """The time at which half of the way to Wmax becomes less than Smax."""
         return max(0.0, (self.w_max - self.start - 2 * self.largest) / self.largest)
 
     @property
     def search_ends(self) -> float:
-        """When half of the way becomes less than Smin. The way shrinks as exp(-t/2)."""
+        """The time at which half of the way becomes less than Smin. The way shrinks as exp(-t/2)."""
         near = min(2 * self.largest, self.w_max - self.start)
         return self.linear_ends + 2 * math.log(near / (2 * self.smallest))
 
     @property
     def arrives(self) -> float:
-        """When the window is Wmax again: the last 2 Smin at Smin a round trip."""
+        """The time at which the window is Wmax again: the last 2 Smin at Smin a round trip."""
         return self.search_ends + 2
 
     def window(self, t: float) -> float:

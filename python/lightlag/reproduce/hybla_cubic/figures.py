@@ -90,7 +90,7 @@ def cubic(paper: Growth, linux: Growth) -> Figure:
     low, _ = axes.get_ylim()
     axes.annotate(f"K = {k:.2f} s", (k, low), xytext=(5, 6), textcoords="offset points", color=style.COLOURS[2])
     axes.annotate("Wmax", (t[-1], w_max), xytext=(-4, 3), textcoords="offset points", ha="right", color=style.GREY)
-    labels(axes, x="time since the begin of the epoch (s)")
+    labels(axes, x="time since the start of the epoch (s)")
     return figure
 
 

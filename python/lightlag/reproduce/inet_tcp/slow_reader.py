@@ -19,7 +19,7 @@ READ_BYTES_A_SECOND = 100_000
 BURSTS = {"flows.0.reader": '{ burst = "60 kB", every = "3 s" }', "flows.0.transfer": "120 kB"}
 """Every 3 s nearly the whole buffer is read at once, so that one window update opens the window again."""
 UPDATE_S = 3.0
-"""When the update after the first burst leaves: the next ACK from then on is lost."""
+"""The time at which the update after the first burst leaves. The first ACK from then on is lost."""
 STEPS = 4000
 """Segments, a millisecond each, of the dialogue with a single receiver."""
 TCP = {"profile": "inet", "mss": f"{MSS} B", "receive_buffer": f"{BUFFER} B"}

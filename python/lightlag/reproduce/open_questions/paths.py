@@ -65,7 +65,7 @@ class Orbit:
         return self.rate_of(max(windows[name], windows["newreno"])) if name in windows else None
 
     def slow_start_s(self, size: int, initial_window: int = INITIAL_WINDOW) -> float:
-        """When a transfer of `size` bytes has arrived after slow start alone: a handshake, doublings, a full link.
+        """The arrival time of a transfer of `size` bytes by slow start alone: a handshake, doublings, a full link.
 
         Examples
         --------

@@ -51,7 +51,7 @@ class Start:
         return None if self.full_s is None else self.full_s / self.orbit.rtt_s - 1 - TRIP
 
     def delivers_s(self, size: float = SIZE) -> float | None:
-        """When so many bytes had arrived."""
+        """The time at which this many bytes had arrived."""
         at = int(np.searchsorted(self.payload, size))
         return float(self.time_s[at]) if at < len(self.time_s) else None
 
@@ -71,7 +71,7 @@ def start(algorithm: Algorithm, orbit: Orbit, **sets: str) -> Start:
 
 
 def _full_s(grid: NDArray[np.float64], payload: NDArray[np.float64], orbit: Orbit) -> float | None:
-    """When the payload of one round trip was first 90 % of what the link carries in it."""
+    """The time at which the payload of a round trip first reached 90 % of the link's capacity in it."""
     steps = round(orbit.rtt_s / float(grid[1] - grid[0]))
     rates = (payload[steps:] - payload[:-steps]) * 8 / orbit.rtt_s
     full = np.flatnonzero(rates >= FULL * orbit.most_bps)

@@ -17,7 +17,7 @@ RATED = SCPS.but("rate control alone", congestion='"none"', loss_assumption="cor
 COALESCED = RATED.but("rate control alone, ACKs in a bucket")
 KINDS = (SCPS, RATED, COALESCED)
 SHARE = 0.5
-"""Of the return link, for a bucket of ACKs."""
+"""The share of the return link in a bucket of ACKs."""
 
 
 def point(one: Transport, interval_s: float, return_bps: float) -> Setting:
@@ -91,7 +91,7 @@ def _insensitive_row(run: Intervals) -> Row:
         f"{shares[0]:.2f}, {shares[1]:.2f}",
         Verdict.check(shares[1] >= 0.8 and shares[1] > shares[0]),
         "at least 0.8, and above that without: what does not live on ACKs hardly needs tuning. What is left is the "
-        "burst of 64 ACKs that the bucket holds at the begin",
+        "burst of 64 ACKs that the bucket holds at the start",
     )
 
 

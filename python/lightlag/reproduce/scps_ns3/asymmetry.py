@@ -21,9 +21,9 @@ NARROW_BPS = tuple(rate for rate in RETURNS_BPS if rate <= 5e3)
 TEXT_BPS = 5e3
 """The rate of which the text gives numbers."""
 SCPS_BAND, NEWRENO_BAND = Band(500, 1200, BEFOREHAND), Band(80, 250, BEFOREHAND)
-"""Of the text's 800 and 160 kbit/s."""
+"""Bands of the text's 800 and 160 kbit/s."""
 RATIO_BAND = Band(3, 9, BEFOREHAND)
-"""Of the text's "about 5 times"."""
+"""The band of the text's "about 5 times"."""
 PEER_TOLERANCE = 0.2
 QUEUES = (5, 36, 1000)
 CURVES = (SCPS, NEWRENO, VEGAS)

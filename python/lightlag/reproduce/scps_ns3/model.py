@@ -177,7 +177,7 @@ class Link:
         self.leaving: deque[float] = deque()
 
     def carry(self, now: float, size: int) -> float | None:
-        """When a packet arrives; None if the queue is full."""
+        """The arrival time of a packet; None if the queue is full."""
         while self.leaving and self.leaving[0] <= now:
             self.leaving.popleft()
         if len(self.leaving) > self.queue:
@@ -241,7 +241,7 @@ class _Run:
         seconds = self.finished or float("inf")
         return Outcome(8 * self.path.file_bytes / seconds, self.timeouts, self.largest)
 
-    # What the sender does.
+    # The sender.
 
     def send_window(self) -> None:
         room = int(self.window.cwnd) + self.una
@@ -360,7 +360,7 @@ class _Run:
         elif self.duplicates < DUPLICATES and self.following < self.total:
             self.send_new()
 
-    # What the receiver does.
+    # The receiver.
 
     def arrives(self, segment: int) -> None:
         in_order = segment == self.receiver.expected and not self.receiver.above

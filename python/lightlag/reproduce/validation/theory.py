@@ -64,7 +64,7 @@ def cubic_random(p: float, rtt_s: float, *, kept: float = 0.7, c: float = 0.4, l
 
 
 def _time_to_send(goal: float, w_max: float, k: float, c: float) -> float:
-    """When the integral of c (t - k)³ + w_max reaches a goal: by bisection, for it only grows."""
+    """The time at which the integral of c (t - k)³ + w_max reaches a goal, by bisection, as it only grows."""
     low, high = 0.0, goal / w_max + 4 * k + 10
     for _ in range(60):
         middle = (low + high) / 2

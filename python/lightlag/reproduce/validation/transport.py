@@ -197,7 +197,7 @@ def utilisation(name: str) -> list[Judgement]:
     probing = np.zeros(len(steps), dtype=np.bool_)
     small = time_s[cwnd <= (LEAST_WINDOW if name == "bbr" else 0.6 * np.median(cwnd))]
     for at in small:
-        # What is not sent in a round trip is missing in the next one.
+        # A segment that is not sent in a round trip is missing in the next one.
         probing |= (time_s[1:] >= at) & (time_s[1:] <= at + 2 * BASE_S)
     share = 1024 / 1064 * 10e6
     found: list[Judgement] = []

@@ -37,10 +37,10 @@ TRIES = 4
 """The run with the fewest late deliveries of so many counts, if none is better."""
 
 SHARE = 3
-"""Of so many runs that could wait side by side, one can forward many packets."""
+"""If this many runs can wait side by side, only one of them can forward many packets."""
 
 JITTER = "20 us"
-"""Of the link in simulation, where a queue may overflow."""
+"""Jitter of the simulated link, if a queue may overflow."""
 
 SETTINGS: dict[str, object] = {
     "net.ipv4.tcp_no_metrics_save": 1,
