@@ -26,6 +26,7 @@ mod outage;
 mod pacing;
 mod path;
 mod persist;
+mod progress;
 mod rates;
 mod records;
 mod release;

@@ -237,6 +237,10 @@ impl Connection {
             // Both clocks tick in milliseconds; their offset is a constant.
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
         });
+        if self.ecn.is_none() && segment.reports_nothing() && !segment.is_low_priority() && self.sender.expects(ack) {
+            self.sender.advance(now, ack, echo, one_way, &self.config, &mut self.account);
+            return self.look_for_end(now);
+        }
         let (ece, marks) =
             if greeting || overtaken || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
         let low_priority = segment.is_low_priority();
@@ -259,6 +263,11 @@ impl Connection {
             let occupies = arrived.occupies || low_priority;
             self.take_report(now, segment, ack, Acknowledgement { occupies, low_priority, ..arrived });
         }
+        self.look_for_end(now);
+    }
+
+    #[inline(always)]
+    fn look_for_end(&mut self, now: Instant) {
         if self.sender.fin_acknowledged() {
             self.fin_acknowledged(now);
         }

@@ -80,6 +80,11 @@ impl Recovery {
             && matches!(self.reduction.as_deref(), Some(Reduction::Proportional(prr)) if board.una() <= prr.until)
     }
 
+    /// Whether nothing is repaired or reduced, and a loss would be found by the time of later segments.
+    pub fn is_undisturbed(&self) -> bool {
+        self.phase == Phase::Open && self.uses_rack() && self.reduction.is_none()
+    }
+
     /// Whether [`Self::reduce`] has a say.
     pub fn reduces(&self) -> bool {
         self.phase == Phase::Recovery || self.reduction.is_some()

@@ -249,7 +249,7 @@ impl Sender {
 
     /// Tells the congestion control: the ACK first, then what ended, then what began.
     #[inline(always)]
-    fn inform(&mut self, ack: &Ack, verdict: Verdict, account: &mut Account) {
+    pub(super) fn inform(&mut self, ack: &Ack, verdict: Verdict, account: &mut Account) {
         let Some(congestion) = &mut self.congestion else { return };
         congestion.on_ack(ack);
         if verdict != Verdict::default() {
@@ -359,7 +359,7 @@ impl Sender {
 
     /// What the ACK counts for growth, in segments.
     #[inline(always)]
-    fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, duplicates: u32, rule: Growth) -> f64 {
+    pub(super) fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, duplicates: u32, rule: Growth) -> f64 {
         let size = f64::from(self.segment_size);
         // After a timeout a cumulative ACK may jump over data that arrived long ago (RFC 3465 §2.3).
         let jumps = phase == Phase::Loss;
@@ -388,7 +388,7 @@ impl Sender {
     /// delay, and returns the newest one's for the congestion control. Karn: none from retransmitted data,
     /// unless the timestamp says which copy arrived.
     #[inline(always)]
-    fn sample_rtt(
+    pub(super) fn sample_rtt(
         &mut self,
         now: Instant,
         delivery: &Delivery,
@@ -459,7 +459,7 @@ impl Sender {
     /// Whether the window, not the application, held the sender back; in slow start half a window in flight
     /// will do, since that may double before the news of it comes back (as Linux).
     #[inline(always)]
-    fn is_cwnd_limited(&self) -> bool {
+    pub(super) fn is_cwnd_limited(&self) -> bool {
         if self.cwnd_limited {
             return true;
         }

@@ -34,6 +34,12 @@ impl Tail {
         Self { timer: Instant::MAX, coarse: Instant::ZERO, due: false, stale: false, probe: None }
     }
 
+    /// Whether a probe is under way.
+    #[inline]
+    pub(super) fn asks(&self) -> bool {
+        self.probe.is_some()
+    }
+
     /// No probe leaves: there is nothing to ask for, or losses are being repaired.
     pub(super) fn stop(&mut self) {
         self.timer = Instant::MAX;

@@ -1,0 +1,78 @@
+//! The usual acknowledgement: it tells of new data in order, and nothing was out of order before it.
+//!
+//! What [`Sender::handle_ack`] asks about losses, repairs, marks and rates has one answer then. What remains is done as there.
+
+use super::Sender;
+use crate::account::Account;
+use crate::config::Config;
+use crate::recovery::Verdict;
+use crate::scoreboard::Delivery;
+use lightlag_control::congestion::{Ack, Phase};
+use lightlag_core::{Duration, Instant};
+
+impl Sender {
+    /// Whether an ACK up to `ack` that reports nothing else is a usual one.
+    #[inline(always)]
+    pub(crate) fn expects(&self, ack: u64) -> bool {
+        ack > self.board.una()
+            && self.recovery.is_undisturbed()
+            && !self.board.may_be_overdue()
+            && self.rates.is_none()
+            && self.validation.is_none()
+            && !self.tail.asks()
+    }
+
+    /// The usual ACK arrived.
+    #[inline(always)]
+    pub(crate) fn advance(
+        &mut self,
+        now: Instant,
+        ack: u64,
+        echo: Option<u32>,
+        one_way: Option<Duration>,
+        config: &Config,
+        account: &mut Account,
+    ) {
+        let (prior_inflight, newly_acked) = (self.board.pipe(), ack - self.board.una());
+        let mut delivery = Delivery::default();
+        self.board.acknowledge(ack, &mut delivery);
+        self.retries = 0;
+        let rtt = self.sample_rtt(now, &delivery, newly_acked, echo, config, account);
+        let duplicates = self.recovery.duplicates();
+        let followed = self.recovery.follow(now, &delivery, &self.board);
+        debug_assert!(followed, "nothing is out of order");
+        self.recovery.limit_deflation(self.cwnd);
+        self.restart_timer(now, config);
+        self.tail.stale = true;
+        if self.board.is_empty() {
+            self.tail.stop();
+        }
+        if delivery.bytes == 0 {
+            // All of it was given up.
+            return;
+        }
+        let ack = Ack {
+            now,
+            newly_acked,
+            newly_delivered: delivery.bytes,
+            newly_lost: 0,
+            newly_marked: 0,
+            duplicate: false,
+            ece: false,
+            one_way,
+            phase: Phase::Open,
+            growth: self.growth(newly_acked, delivery.bytes, Phase::Open, duplicates, config.growth),
+            rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            inflight: self.board.pipe(),
+            prior_inflight,
+            snd_una: self.board.una(),
+            snd_nxt: self.board.nxt(),
+            cwnd_limited: self.is_cwnd_limited(),
+            next_departure: self.pacer.next_departure(),
+            rate: None,
+        };
+        self.inform(&ack, Verdict::default(), account);
+    }
+}
