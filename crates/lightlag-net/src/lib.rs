@@ -24,7 +24,7 @@ pub use link::{
     ComputedLink, Deliveries, Demand, Distribution, Disturbance, Jitter, Link, LinkConfig, Normal, Outage, Phase,
     QueueFull, QueuedLink, Reordering, Timetable, Uniform, Waits,
 };
-pub use loss::{Dwell, GilbertElliott, Loss, LossPlace, LossProcess};
+pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use packet::{NodeId, Packet, PacketFlags, TTL};
 pub use queue::QueueLimit;
 pub use routing::{Edge, Epoch, LinkChange, LinkId, RouteTable, Routes};

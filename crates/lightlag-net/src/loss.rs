@@ -2,47 +2,55 @@
 //!
 //! Drawn after the queue, a packet is corrupted: it has used the queue and the link, and the receiving interface drops it.
 //! Drawn before the queue, it never enters: it takes no place and no transmission time.
+//!
+//! One file each:
+//!
+//! - [`errors`]: wrong packets, and wrong bits.
+//! - [`single`]: packets named by a time or a number.
+//! - [`gilbert_elliott`]: a channel with a good and a bad state; [`bursts`] and [`fading`] ask for one.
+//!
+//! A file declares what can be set, too ([`Law`]); a line below makes it known by its keys.
 
+pub mod bursts;
+pub mod errors;
+pub mod fading;
 mod gilbert_elliott;
+mod registry;
+pub mod single;
 
 pub use gilbert_elliott::{Dwell, GilbertElliott};
+pub use registry::Law;
 
 use crate::PacketFlags;
-use gilbert_elliott::Channel;
-use lightlag_core::{Bytes, Instant, Probability, RandomStream};
+use crate::setting::{self, Parameter, Value};
+use lightlag_core::{Instant, Probability, RandomStream};
+use registry::{Draw, Process};
 use std::sync::Arc;
 
-/// A loss model, as configured.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub enum Loss {
-    /// Nothing is lost.
-    #[default]
-    None,
+// One line a model: its variant, its parameters, and the process that draws.
+registry::models! {
     /// Each packet is lost with this probability, independently of its size.
-    Packet(Probability),
+    Packet(Probability) => errors::Packets;
     /// Each bit is wrong with this probability, and one wrong bit loses the packet: PER = 1 − (1 − BER)^(8·B),
     /// with B all bytes of the frame.
-    Bit(Probability),
+    Bit(Probability) => errors::Bits;
     /// The first packet whose transmission starts at or after each of these times is lost. Ascending.
-    At(Vec<Instant>),
+    At(Vec<Instant>) => single::AtTimes;
     /// The packets with these numbers are lost: packets that carry payload are counted from 1 where losses are drawn,
     /// retransmissions too. Ascending.
-    Numbered(Vec<u64>),
+    Numbered(Vec<u64>) => single::ByNumber;
     /// In bursts: a channel with a good and a bad state.
-    Bursts(GilbertElliott),
-    /// Each of these from its time on, the first from zero on. Ascending; none of them changes itself.
-    Changing(Arc<[(Instant, Loss)]>),
+    Bursts(GilbertElliott) => Box<gilbert_elliott::Channel>;
 }
 
-impl Loss {
-    /// Whether it draws at random which packets are lost.
-    pub fn draws(&self) -> bool {
-        match self {
-            Self::None | Self::At(_) | Self::Numbered(_) => false,
-            Self::Packet(_) | Self::Bit(_) | Self::Bursts(_) => true,
-            Self::Changing(models) => models.iter().any(|(_, model)| model.draws()),
-        }
-    }
+// One line for each way to ask for a model, in the order of the schema.
+registry::laws! {
+    Packet(errors::PacketErrors);
+    Bit(errors::BitErrors);
+    At(single::Times);
+    Numbered(single::Numbers);
+    Bursts(bursts::Bursts);
+    Fading(fading::Fading);
 }
 
 /// Where losses are drawn.
@@ -65,17 +73,6 @@ pub struct LossProcess {
     random: RandomStream,
 }
 
-#[derive(Clone, Debug)]
-enum Model {
-    None,
-    Packet { threshold: u64 },
-    Bit { ln_bit_ok: f64, size: u64, threshold: u64 },
-    At { times: Vec<Instant>, next: usize },
-    Numbered { numbers: Vec<u64>, next: usize, counted: u64 },
-    Bursts(Box<Channel>),
-    Changing(Box<Changing>),
-}
-
 /// Models that follow each other.
 #[derive(Clone, Debug)]
 struct Changing {
@@ -92,7 +89,8 @@ impl Changing {
         Self { timetable, begun: 0, present: Model::None, seed }
     }
 
-    fn loses(&mut self, start: Instant, size: u64, flags: PacketFlags, random: &mut RandomStream) -> bool {
+    fn loses(&mut self, packet: Draw, random: &mut RandomStream) -> bool {
+        let start = packet.start;
         let first = self.begun;
         while self.timetable.get(self.begun).is_some_and(|(from, _)| *from <= start) {
             self.begun += 1;
@@ -102,14 +100,8 @@ impl Changing {
             let states = RandomStream::new(self.seed, &format!("states {}", self.begun));
             self.present = Model::new(loss, *from, states);
         }
-        self.present.loses(start, size, flags, random)
+        self.present.loses(packet, random)
     }
-}
-
-/// The packet error rate of a frame of `size` bytes under a bit error rate.
-pub fn packet_error_rate(bit_error_rate: Probability, size: Bytes) -> Probability {
-    let ln_frame_ok = size.bits() as f64 * libm::log1p(-bit_error_rate.value());
-    Probability::new(-libm::expm1(ln_frame_ok)).unwrap_or(Probability::ZERO)
 }
 
 impl LossProcess {
@@ -148,59 +140,15 @@ impl LossProcess {
     }
 
     fn draw(&mut self, start: Instant, size: u64, flags: PacketFlags) -> bool {
-        self.model.loses(start, size, flags, &mut self.random)
-    }
-}
-
-impl Model {
-    /// A model that begins at `from`, with channel states from `states`.
-    fn new(loss: &Loss, from: Instant, states: RandomStream) -> Self {
-        match loss {
-            Loss::Packet(probability) => Self::Packet { threshold: probability.threshold() },
-            Loss::Bit(rate) => Self::Bit { ln_bit_ok: libm::log1p(-rate.value()), size: 0, threshold: 0 },
-            Loss::At(times) => Self::At { times: times.clone(), next: 0 },
-            Loss::Numbered(numbers) => Self::Numbered { numbers: numbers.clone(), next: 0, counted: 0 },
-            Loss::Bursts(model) => Self::Bursts(Box::new(Channel::new(*model, from, states))),
-            // A timetable has models, not timetables.
-            Loss::None | Loss::Changing(_) => Self::None,
-        }
-    }
-
-    fn loses(&mut self, start: Instant, size: u64, flags: PacketFlags, random: &mut RandomStream) -> bool {
-        match self {
-            Self::None => false,
-            Self::Packet { threshold } => random.bits() < *threshold,
-            Self::Bit { ln_bit_ok, size: last, threshold } => {
-                if size != *last {
-                    *last = size;
-                    let rate = -libm::expm1(Bytes(size).bits() as f64 * *ln_bit_ok);
-                    *threshold = Probability::new(rate).unwrap_or(Probability::ZERO).threshold();
-                }
-                random.bits() < *threshold
-            }
-            Self::At { times, next } => {
-                let hit = times.get(*next).is_some_and(|at| *at <= start);
-                *next += usize::from(hit);
-                hit
-            }
-            Self::Numbered { numbers, next, counted } => {
-                if !flags.carries_payload() {
-                    return false;
-                }
-                *counted += 1;
-                let hit = numbers.get(*next) == Some(counted);
-                *next += usize::from(hit);
-                hit
-            }
-            Self::Bursts(channel) => channel.loses(start, random),
-            Self::Changing(changing) => changing.loses(start, size, flags, random),
-        }
+        self.model.loses(Draw { start, size, flags }, &mut self.random)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::errors::packet_error_rate;
     use super::*;
+    use lightlag_core::{Bytes, Duration};
 
     fn data() -> PacketFlags {
         PacketFlags::new(true)
@@ -284,6 +232,34 @@ mod tests {
         let later = (200..1200).filter(|ms| changing.loses(at(*ms), 1500, data())).count();
         // Binomial, 1000 at 0.5: 15.8; five of them.
         assert!(later.abs_diff(500) < 79, "{later}");
+    }
+
+    #[test]
+    fn a_law_gives_back_what_it_is_given_and_no_two_share_a_key() {
+        let mut keys = Vec::new();
+        for mut law in LossLaw::all() {
+            let parameters = law.parameters();
+            keys.extend(law.alias().into_iter().chain(parameters.iter().map(|parameter| parameter.key)));
+            for (index, parameter) in parameters.iter().enumerate() {
+                assert_eq!(law.get(index), parameter.default, "{}", parameter.key);
+                let other = match &parameter.default {
+                    Value::Probability(_) => Value::Probability(probability(0.25)),
+                    Value::Number(_) => Value::Number(7.0),
+                    Value::Times(_) => Value::Times(vec![Duration::from_secs(3), Duration::from_secs(1)]),
+                    Value::Packets(_) => Value::Packets(vec![9, 4]),
+                    Value::Table(_) => {
+                        Value::Table(vec![Value::Time(Duration::from_secs(2)), Value::Probability(probability(0.5))])
+                    }
+                    default => panic!("{default:?} of {} has no other value here", parameter.key),
+                };
+                law.set(index, other.clone());
+                assert_eq!(law.get(index), other, "{}", parameter.key);
+            }
+        }
+        let all = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), all, "a table is told by its keys: {keys:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::queue::limit::Limit;
 use lightlag_core::{Bytes, Duration, Probability};
 
 /// The value of a parameter.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     /// True or false.
     Flag(bool),
@@ -25,10 +25,16 @@ pub enum Value {
     Limit(Limit),
     /// A word, by its index.
     Word(usize),
+    /// Times, in any order.
+    Times(Vec<Duration>),
+    /// Numbers of packets, in any order.
+    Packets(Vec<u64>),
+    /// A table, by the values of its parameters.
+    Table(Vec<Value>),
 }
 
 /// The values that a parameter may have.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Range {
     /// True or false.
     Flag,
@@ -48,10 +54,19 @@ pub enum Range {
         /// The largest.
         most: f64,
     },
+    /// A number without an upper bound.
+    AtLeast {
+        /// The smallest.
+        least: u32,
+        /// The thing that is counted, after an article: "a number of packets".
+        what: &'static str,
+    },
     /// A time.
     Time {
         /// The shortest.
         least: Duration,
+        /// The message for a shorter one, where the usual one says too little.
+        refusal: Option<&'static str>,
     },
     /// A probability.
     Probability {
@@ -69,6 +84,20 @@ pub enum Range {
         /// The words.
         words: &'static [&'static str],
     },
+    /// A list of times.
+    Times,
+    /// A list of packets, numbered from 1 on.
+    Packets {
+        /// The most that a list names.
+        most: usize,
+    },
+    /// A table with parameters of its own.
+    Table {
+        /// These parameters.
+        parameters: fn() -> Vec<Parameter>,
+        /// Such a table, as text.
+        example: &'static str,
+    },
 }
 
 /// The place of a value in the parameters `C` of a model.
@@ -83,7 +112,13 @@ enum Place<C> {
     Size(At<C, Bytes>),
     Limit(At<C, Limit>),
     Word { read: fn(&C) -> usize, write: fn(&mut C, usize) },
+    Times(At<C, Vec<Duration>>),
+    Packets(At<C, Vec<u64>>),
+    Table { read: Reading<C>, write: Writing<C> },
 }
+
+type Reading<C> = Box<dyn Fn(&C) -> Vec<Value>>;
+type Writing<C> = Box<dyn Fn(&mut C, Vec<Value>)>;
 
 /// A parameter among the parameters `C` of a model.
 pub struct Setting<C> {
@@ -125,12 +160,56 @@ impl<C> Setting<C> {
 
     /// A time of at least a microsecond.
     pub fn time(key: &'static str, at: At<C, Duration>) -> Self {
-        Self::new(key, Range::Time { least: SHORTEST }, Place::Time(at))
+        Self::new(key, Range::Time { least: SHORTEST, refusal: None }, Place::Time(at))
     }
 
     /// A time that may be zero.
     pub fn time_or_zero(key: &'static str, at: At<C, Duration>) -> Self {
-        Self::new(key, Range::Time { least: Duration::ZERO }, Place::Time(at))
+        Self::new(key, Range::Time { least: Duration::ZERO, refusal: None }, Place::Time(at))
+    }
+
+    /// A time above zero; `refusal` says so.
+    pub fn time_above_zero(key: &'static str, at: At<C, Duration>, refusal: &'static str) -> Self {
+        let range = Range::Time { least: Duration::from_nanos(1), refusal: Some(refusal) };
+        Self::new(key, range, Place::Time(at))
+    }
+
+    /// A number from `least` on of `what`.
+    pub fn at_least(key: &'static str, at: At<C, f64>, least: u32, what: &'static str) -> Self {
+        Self::new(key, Range::AtLeast { least, what }, Place::Number(at))
+    }
+
+    /// A list of times.
+    pub fn times(key: &'static str, at: At<C, Vec<Duration>>) -> Self {
+        Self::new(key, Range::Times, Place::Times(at))
+    }
+
+    /// A list of at most so many packets, numbered from 1 on.
+    pub fn packets(key: &'static str, at: At<C, Vec<u64>>, most: usize) -> Self {
+        Self::new(key, Range::Packets { most }, Place::Packets(at))
+    }
+
+    /// A table with these settings; `parameters` are theirs, with the defaults of this table.
+    pub fn table<S: Clone + 'static>(
+        key: &'static str,
+        at: At<C, S>,
+        settings: fn() -> Vec<Setting<S>>,
+        parameters: fn() -> Vec<Parameter>,
+        example: &'static str,
+    ) -> Self
+    where
+        C: Clone + 'static,
+    {
+        let read = move |config: &C| {
+            let table = at(&mut config.clone()).clone();
+            settings().iter().map(|setting| setting.get(&table)).collect()
+        };
+        let write = move |config: &mut C, values: Vec<Value>| {
+            let table = at(config);
+            settings().iter().zip(values).for_each(|(setting, value)| setting.set(table, value));
+        };
+        let place = Place::Table { read: Box::new(read), write: Box::new(write) };
+        Self::new(key, Range::Table { parameters, example }, place)
     }
 
     /// A probability.
@@ -188,7 +267,7 @@ impl<C> Setting<C> {
         C: Clone,
     {
         let mut config = config.clone();
-        match self.place {
+        match &self.place {
             Place::Flag(at) => Value::Flag(*at(&mut config)),
             Place::Count(at) => Value::Count(*at(&mut config)),
             Place::Number(at) => Value::Number(*at(&mut config)),
@@ -197,6 +276,9 @@ impl<C> Setting<C> {
             Place::Size(at) => Value::Size(*at(&mut config)),
             Place::Limit(at) => Value::Limit(*at(&mut config)),
             Place::Word { read, .. } => Value::Word(read(&config)),
+            Place::Times(at) => Value::Times(std::mem::take(at(&mut config))),
+            Place::Packets(at) => Value::Packets(std::mem::take(at(&mut config))),
+            Place::Table { read, .. } => Value::Table(read(&config)),
         }
     }
 
@@ -214,13 +296,16 @@ impl<C> Setting<C> {
             (Place::Size(at), Value::Size(value)) => *at(config) = value,
             (Place::Limit(at), Value::Limit(value)) => *at(config) = value,
             (Place::Word { write, .. }, Value::Word(value)) => write(config, value),
+            (Place::Times(at), Value::Times(value)) => *at(config) = value,
+            (Place::Packets(at), Value::Packets(value)) => *at(config) = value,
+            (Place::Table { write, .. }, Value::Table(values)) => write(config, values),
             (_, value) => panic!("{value:?} is no value of {}", self.key),
         }
     }
 }
 
 /// A parameter of a model, whichever that is.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Parameter {
     /// Its key in a scenario.
     pub key: &'static str,
@@ -236,8 +321,13 @@ pub struct Parameter {
 
 /// The parameters that a model declares.
 pub(crate) fn parameters<C: Clone + Default>(settings: Vec<Setting<C>>) -> Vec<Parameter> {
+    parameters_of(settings, &C::default())
+}
+
+/// The parameters of a table with these defaults.
+pub(crate) fn parameters_of<C: Clone>(settings: Vec<Setting<C>>, defaults: &C) -> Vec<Parameter> {
     let describe = |setting: Setting<C>| {
-        let default = setting.get(&C::default());
+        let default = setting.get(defaults);
         let Setting { key, range, required, is_quiet, .. } = setting;
         Parameter { key, range, default, required, is_quiet }
     };

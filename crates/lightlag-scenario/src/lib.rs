@@ -20,12 +20,12 @@ pub use network::{
 };
 pub use read::{PerDirection, ScenarioError, Warning, trace_file};
 pub use spec::{
-    Access, Burst, Bursts, Chain, Change, Changes, ChannelState, Collect, Constant, CorruptionSignals, Crash, Defaults,
-    Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, Hop, Http, Iot, IpVersion,
-    JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LossLaw, LossModel, OnDemand, OnOff, OrbitSpec, OutageRule, Payload,
-    Pcap, Periodic, PlainLink, PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, Rain, Reader,
-    Record, Reorder, Requests, Routing, Satellite, Scenario, SignalSpec, Signals, Star, Terminal, Terrestrial,
-    Topology, Trace, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web,
+    Access, Burst, Chain, Change, Changes, Collect, Constant, CorruptionSignals, Crash, Defaults, Dumbbell,
+    Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, Hop, Http, Iot, IpVersion, JitterSpec,
+    LARGEST_MESSAGE, Line, LinkSpec, LossModel, OnDemand, OnOff, OrbitSpec, OutageRule, Payload, Pcap, Periodic,
+    PlainLink, PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, Rain, Reader, Record, Reorder,
+    Requests, Routing, Satellite, Scenario, SignalSpec, Signals, Star, Terminal, Terrestrial, Topology, Trace,
+    TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web,
 };
 
 use read::{Errors, text, tree};

@@ -1,11 +1,13 @@
 //! Good scenarios: every form of the text, what generators make, and what `--set` changes.
 
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
+use lightlag_net::loss::errors::BitErrors;
 use lightlag_net::queue::Limit;
 use lightlag_net::{
-    Distribution, Dwell, GilbertElliott, Jitter, Loss, LossPlace, NodeId, Normal, Outage, Phase, QueueLimit, Uniform,
+    Distribution, Dwell, GilbertElliott, Jitter, Loss, LossLaw, LossPlace, NodeId, Normal, Outage, Phase, QueueLimit,
+    Uniform,
 };
-use lightlag_scenario::{LossLaw, LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml};
+use lightlag_scenario::{LossModel, Network, Queue, QueueMode, Scenario, TraceMode, parse_json, parse_toml};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -450,7 +452,7 @@ fn changes_take_dotted_paths_with_numbers() {
     assert!(!set("record.drops", "false").record.drops);
     assert_eq!(
         set("links.0.loss", "{ bit_error_rate = 1e-6 }").links[0].line.loss.forward,
-        LossModel { law: LossLaw::Bit(probability(1e-6)), place: LossPlace::AfterQueue }
+        LossModel { law: LossLaw::Bit(BitErrors { bit_error_rate: probability(1e-6) }), place: LossPlace::AfterQueue }
     );
     assert_eq!(set("links.0.rate.backward", "1 Mbit/s").links[0].line.rate.backward, Rate::from_mbps(1));
     assert_eq!(set("defaults.tcp.rto.min", "1 s").expand().unwrap().flows[0].tcp.rto.min, Duration::from_secs(1));

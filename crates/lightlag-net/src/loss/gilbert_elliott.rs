@@ -11,6 +11,7 @@
 //! It begins in its stationary distribution. Its states have a random stream of their own: a channel that moves with time
 //! has its fades at the same moments, whatever is sent over it.
 
+use super::registry::{Draw, Process};
 use lightlag_core::{Duration, Instant, Probability, RandomStream};
 
 /// A channel with a good and a bad state.
@@ -86,7 +87,7 @@ pub(super) struct Channel {
 
 impl Channel {
     /// A channel from `start` on; its states are drawn from `states`.
-    pub(super) fn new(model: GilbertElliott, start: Instant, states: RandomStream) -> Self {
+    fn new(model: GilbertElliott, start: Instant, states: RandomStream) -> Self {
         let mut channel = Self { model, states, is_bad: false, until: Instant::MAX };
         channel.begin(start);
         channel
@@ -101,7 +102,7 @@ impl Channel {
     }
 
     /// Whether the packet that starts at `now`, not before the one before, is lost. One number is drawn of `losses`.
-    pub(super) fn loses(&mut self, now: Instant, losses: &mut RandomStream) -> bool {
+    fn loses(&mut self, now: Instant, losses: &mut RandomStream) -> bool {
         match self.model.dwell {
             Dwell::Time { good, bad } => {
                 if now.since(self.until) / (good + bad) > FORGOTTEN {
@@ -118,6 +119,18 @@ impl Channel {
             }
         }
         losses.chance(if self.is_bad { self.model.bad_loss } else { self.model.good_loss })
+    }
+}
+
+impl Process<GilbertElliott> for Box<Channel> {
+    const DRAWS: bool = true;
+
+    fn new(model: &GilbertElliott, from: Instant, states: RandomStream) -> Self {
+        Self::new(Channel::new(*model, from, states))
+    }
+
+    fn loses(&mut self, packet: Draw, random: &mut RandomStream) -> bool {
+        Channel::loses(self, packet.start, random)
     }
 }
 

@@ -30,16 +30,22 @@ fn a_parameter_gives_back_what_it_is_given() {
                 Range::Flag => Value::Flag(parameter.default == Value::Flag(false)),
                 Range::Count { most, .. } => Value::Count(most),
                 Range::Number { most, .. } => Value::Number(most),
+                Range::AtLeast { least, .. } => Value::Number(f64::from(least)),
                 Range::Time { .. } => Value::Time(Duration::from_secs(1)),
                 Range::Probability { .. } => Value::Probability(Probability::new(0.75).unwrap()),
                 Range::Size => Value::Size(Bytes(77)),
                 Range::Limit => Value::Limit(Limit::Bdp(0.5)),
                 Range::Word { words, .. } => Value::Word(words.len() - 1),
+                Range::Times => Value::Times(vec![Duration::from_secs(1)]),
+                Range::Packets { .. } => Value::Packets(vec![1]),
+                Range::Table { parameters, .. } => {
+                    Value::Table(parameters().into_iter().map(|of| of.default).collect())
+                }
             };
             let before: Vec<Value> = (0..choice.parameters().len()).map(|index| choice.get(index)).collect();
-            choice.set(index, other);
+            choice.set(index, other.clone());
             assert!(
-                (0..before.len()).all(|at| choice.get(at) == if at == index { other } else { before[at] }),
+                (0..before.len()).all(|at| choice.get(at) == *(if at == index { &other } else { &before[at] })),
                 "{name}"
             );
         }

@@ -1,6 +1,6 @@
 //! Links whose properties change, as asked for: a list of times, and what an outage does.
 
-use super::{LossLaw, LossModel, Propagation};
+use super::{LossModel, Propagation};
 use crate::read::{Errors, FromValue, Omitted, Path, Table, not_one_of, shown};
 use lightlag_core::{Duration, Rate};
 use lightlag_net::Outage;
@@ -85,7 +85,7 @@ impl FromValue for Change {
                     .push(Path::Key(&loss_at, key), "is said once, by the loss of the link or by the whole of changes");
             }
         }
-        if let Some(LossModel { law: LossLaw::At(_) | LossLaw::Numbered(_), .. }) = loss {
+        if loss.as_ref().is_some_and(|loss| loss.law.names_packets()) {
             errors.push(loss_at, "single packets are named by the loss of the link; give a rate or bursts here");
         }
         table.finish(errors);

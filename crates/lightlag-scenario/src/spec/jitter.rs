@@ -36,7 +36,7 @@ impl FromValue for JitterSpec {
             return None;
         };
         for (index, parameter) in distribution.parameters().iter().enumerate() {
-            if let Some(value) = Key(*parameter).read(&mut table, at, errors) {
+            if let Some(value) = Key(parameter).read(&mut table, at, errors) {
                 distribution.set(index, value);
             }
         }
@@ -85,7 +85,7 @@ impl Serialize for JitterSpec {
         }
         let mut table = json!({ "distribution": distribution.name(), "most": most });
         for (index, parameter) in distribution.parameters().iter().enumerate() {
-            table[parameter.key] = Key(*parameter).written(distribution.get(index));
+            table[parameter.key] = Key(parameter).written(&distribution.get(index));
         }
         if correlation != Probability::ZERO {
             table["correlation"] = json!(correlation);
@@ -106,7 +106,7 @@ impl JsonSchema for JitterSpec {
             let name = distribution.name();
             let mut properties = json!({ "distribution": { "const": name }, "most": time, "correlation": correlation });
             let mut required = vec!["distribution"];
-            for parameter in distribution.parameters() {
+            for parameter in &distribution.parameters() {
                 properties[parameter.key] = Key(parameter).schema(generator);
                 required.extend(parameter.required.map(|_| parameter.key));
             }

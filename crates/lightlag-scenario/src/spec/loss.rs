@@ -1,44 +1,23 @@
 //! Losses as asked for: which packets, where they are drawn, and in which direction.
+//!
+//! The models and their keys are those that `lightlag-net` declares.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, not_one_of, probability, shown};
-use lightlag_core::{Duration, Instant, Probability};
-use lightlag_net::{Dwell, GilbertElliott, Loss, LossPlace};
+use crate::read::{Errors, FromValue, Key, Omitted, Path, not_one_of, probability, shown};
+use lightlag_core::Probability;
+use lightlag_net::loss::errors::PacketErrors;
+use lightlag_net::setting::Parameter;
+use lightlag_net::{Loss, LossLaw, LossPlace};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Keys that say which packets, those of one law in a row.
-const LAWS: [&[&str]; 7] = [
-    &["packet_error_rate"],
-    &["rate"],
-    &["bit_error_rate"],
-    &["at"],
-    &["packets"],
-    &["mean", "burst"],
-    &["good", "bad"],
-];
-const LOSS_KEYS: [&str; 13] = [
-    "packet_error_rate",
-    "rate",
-    "bit_error_rate",
-    "at",
-    "packets",
-    "mean",
-    "burst",
-    "good",
-    "bad",
-    "where",
-    "direction",
-    "forward",
-    "backward",
-];
+/// Keys beside those of the laws: the last three are read where a table may have directions.
+const COMMON: [&str; 4] = ["where", "direction", "forward", "backward"];
 const PLACES: [&str; 2] = ["after queue", "before queue"];
-/// The most packets that can be named one by one.
-const MOST_NUMBERS: usize = 10_000_000;
 
 /// Losses as asked for.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct LossModel {
     /// Which packets.
     pub law: LossLaw,
@@ -46,80 +25,82 @@ pub struct LossModel {
     pub place: LossPlace,
 }
 
-/// Which packets are lost.
-#[derive(Clone, PartialEq, Debug)]
-pub enum LossLaw {
-    /// Each packet with this probability.
-    Packet(Probability),
-    /// Each bit with this probability; one wrong bit loses the packet.
-    Bit(Probability),
-    /// The first packet whose transmission starts at or after each of these times.
-    At(Vec<Duration>),
-    /// The packets with these numbers: those that carry payload are counted from 1 where losses are drawn.
-    Numbered(Vec<u64>),
-    /// Runs of lost packets.
-    Bursts(Bursts),
-    /// A channel that is good and bad in turn, with exponential times.
-    Fading {
-        /// Most of the time.
-        good: ChannelState,
-        /// Some of the time.
-        bad: ChannelState,
-    },
-}
-
-/// Runs of lost packets that exist: a channel of Gilbert's.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Bursts {
-    /// The share of packets that are lost.
-    pub mean: Probability,
-    /// How many are lost in a row, on average.
-    pub burst: f64,
-    model: GilbertElliott,
-}
-
-/// One state of a channel.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct ChannelState {
-    /// How long it lasts, on average.
-    pub mean_time: Duration,
-    /// How likely a packet is lost meanwhile.
-    pub loss: Probability,
-}
-
-impl Default for LossLaw {
+impl Default for LossModel {
     /// Nothing is lost.
     fn default() -> Self {
-        Self::Packet(Probability::ZERO)
+        Self::packets(Probability::ZERO)
+    }
+}
+
+/// A way to write a law, which its keys tell from the others.
+struct Form {
+    law: LossLaw,
+    parameters: Vec<Parameter>,
+    /// Whether another form of the same law is the usual one.
+    is_alias: bool,
+}
+
+impl Form {
+    fn all() -> Vec<Self> {
+        let forms = |law: LossLaw| {
+            let usual = Self { parameters: law.parameters(), law, is_alias: false };
+            let alias = usual.law.alias().map(|key| Self {
+                law: usual.law.clone(),
+                parameters: usual.parameters.iter().map(|of| Parameter { key, ..of.clone() }).collect(),
+                is_alias: true,
+            });
+            alias.into_iter().chain([usual])
+        };
+        LossLaw::all().into_iter().flat_map(forms).collect()
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.parameters.iter().map(|parameter| parameter.key)
+    }
+
+    /// The law with the values of a table.
+    fn read(&self, entries: &Map<String, Value>, at: &Path, errors: &mut Errors) -> Option<LossLaw> {
+        let before = errors.len();
+        let mut law = self.law.clone();
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            let place = Path::Key(at, parameter.key);
+            match (entries.get(parameter.key), parameter.required) {
+                (Some(given), _) => {
+                    if let Some(value) = Key(parameter).value(given, &place, errors) {
+                        law.set(index, value);
+                    }
+                }
+                (None, Some(remedy)) => errors.push(place, format!("is missing; {remedy}")),
+                (None, None) => {}
+            }
+        }
+        if errors.len() == before
+            && let Some((key, message)) = law.refuses(&|key| entries.get(key).map_or_else(String::new, shown))
+        {
+            errors.push(Path::Key(at, key), message);
+        }
+        (errors.len() == before).then_some(law)
+    }
+}
+
+/// "rate, at, and mean with burst": the forms in a message.
+fn listed(forms: &[Form]) -> String {
+    let names: Vec<String> =
+        forms.iter().filter(|form| !form.is_alias).map(|form| form.keys().collect::<Vec<_>>().join(" with ")).collect();
+    match names.as_slice() {
+        [first @ .., last] => format!("{}, and {last}", first.join(", ")),
+        [] => String::new(),
     }
 }
 
 impl LossModel {
+    fn packets(rate: Probability) -> Self {
+        Self { law: LossLaw::Packet(PacketErrors { rate }), place: LossPlace::AfterQueue }
+    }
+
     /// The model that a link runs.
     pub(crate) fn model(&self) -> Loss {
-        match &self.law {
-            LossLaw::Packet(probability) | LossLaw::Bit(probability) if *probability == Probability::ZERO => Loss::None,
-            LossLaw::Packet(probability) => Loss::Packet(*probability),
-            LossLaw::Bit(probability) => Loss::Bit(*probability),
-            LossLaw::Numbered(numbers) => {
-                let mut numbers = numbers.clone();
-                numbers.sort_unstable();
-                numbers.dedup();
-                Loss::Numbered(numbers)
-            }
-            LossLaw::At(times) => {
-                let mut times: Vec<Instant> = times.iter().map(|time| Instant::ZERO + *time).collect();
-                times.sort_unstable();
-                Loss::At(times)
-            }
-            LossLaw::Bursts(bursts) if bursts.mean == Probability::ZERO => Loss::None,
-            LossLaw::Bursts(bursts) => Loss::Bursts(bursts.model),
-            LossLaw::Fading { good, bad } => Loss::Bursts(GilbertElliott {
-                dwell: Dwell::Time { good: good.mean_time, bad: bad.mean_time },
-                good_loss: good.loss,
-                bad_loss: bad.loss,
-            }),
-        }
+        self.law.loss()
     }
 }
 
@@ -127,117 +108,26 @@ impl FromValue for LossModel {
     const IS_TABLE: bool = true;
 
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let Value::Object(entries) = value else {
-            let law = LossLaw::Packet(probability(value, at, errors)?);
-            return Some(Self { law, place: LossPlace::AfterQueue });
-        };
+        let Value::Object(entries) = value else { return Some(Self::packets(probability(value, at, errors)?)) };
         let before = errors.len();
-        for key in entries.keys().filter(|key| !LOSS_KEYS.contains(&key.as_str())) {
-            errors.push(Path::Key(at, key), not_one_of(key, "a key here", &LOSS_KEYS));
+        let forms = Form::all();
+        let known: Vec<&str> = forms.iter().flat_map(Form::keys).chain(COMMON).collect();
+        for key in entries.keys().filter(|key| !known.contains(&key.as_str())) {
+            errors.push(Path::Key(at, key), not_one_of(key, "a key here", &known));
         }
         let place = entries
             .get("where")
             .map_or(Some(LossPlace::AfterQueue), |value| place(value, &Path::Key(at, "where"), errors));
-        let mut laws = LAWS.iter().filter(|keys| keys.iter().any(|key| entries.contains_key(*key)));
-        let law = match (laws.next(), laws.next()) {
+        let mut given = forms.iter().filter(|form| form.keys().any(|key| entries.contains_key(key)));
+        let law = match (given.next(), given.next()) {
             _ if errors.len() > before => None,
-            (Some(keys), None) => LossLaw::read(keys, entries, at, errors),
+            (Some(form), None) => form.read(entries, at, errors),
             _ => {
-                errors.push(
-                    at,
-                    "give exactly one of rate, bit_error_rate, at, packets, mean with burst, and good with bad",
-                );
+                errors.push(at, format!("give exactly one of {}", listed(&forms)));
                 None
             }
         };
         Some(Self { law: law?, place: place? })
-    }
-}
-
-impl LossLaw {
-    /// The law that one row of [`LAWS`] gives.
-    fn read(keys: &[&str], entries: &Map<String, Value>, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let null = Value::Null;
-        let value = |key: &str| entries.get(key).unwrap_or(&null);
-        match keys {
-            ["mean", ..] => Bursts::read(entries, at, errors).map(Self::Bursts),
-            ["good", ..] => {
-                let mut state = |key, usual: f64| {
-                    let remedy = "say how long it lasts and what it loses: { mean_time = \"200 ms\", loss = 0.5 }";
-                    match entries.get(key) {
-                        Some(value) => ChannelState::read(value, usual, &Path::Key(at, key), errors),
-                        None => {
-                            errors.push(Path::Key(at, key), format!("is missing; {remedy}"));
-                            None
-                        }
-                    }
-                };
-                let (good, bad) = (state("good", 0.0), state("bad", 1.0));
-                Some(Self::Fading { good: good?, bad: bad? })
-            }
-            [key @ "bit_error_rate"] => probability(value(key), &Path::Key(at, key), errors).map(Self::Bit),
-            [key @ "at"] => times(value(key), &Path::Key(at, key), errors).map(Self::At),
-            [key @ "packets"] => numbers(value(key), &Path::Key(at, key), errors).map(Self::Numbered),
-            [key, ..] => probability(value(key), &Path::Key(at, key), errors).map(Self::Packet),
-            [] => None,
-        }
-    }
-}
-
-impl Bursts {
-    fn read(entries: &Map<String, Value>, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let (mean_at, burst_at) = (Path::Key(at, "mean"), Path::Key(at, "burst"));
-        let mean = match entries.get("mean") {
-            Some(value) => probability(value, &mean_at, errors),
-            None => {
-                errors.push(mean_at, "is missing; say which share of packets is lost, such as 0.01");
-                None
-            }
-        };
-        let Some(value) = entries.get("burst") else {
-            errors.push(burst_at, "is missing; say how many packets are lost in a row on average, such as 5");
-            return None;
-        };
-        let Some(burst) = value.as_f64().filter(|burst| *burst >= 1.0) else {
-            errors.push(burst_at, format!("{} is not a number of packets, 1 or more, such as 5", shown(value)));
-            return None;
-        };
-        let mean = mean?;
-        if mean.value() == 1.0 {
-            errors.push(mean_at, "1 leaves nothing between bursts; write a share below 1, or loss = 1");
-            return None;
-        }
-        let model = GilbertElliott::from_bursts(mean, burst);
-        if model.is_none() {
-            let least = (mean.value() / (1.0 - mean.value()) * 1e4).ceil() / 1e4;
-            let message = format!(
-                "{} packets in a row cannot make {} of all, because one packet passes between two bursts; write a \
-                 burst of at least {least}, or a smaller mean",
-                shown(value),
-                mean.value()
-            );
-            errors.push(burst_at, message);
-        }
-        Some(Self { mean, burst, model: model? })
-    }
-}
-
-impl ChannelState {
-    /// A state; `usual` is its loss if none is given.
-    fn read(value: &Value, usual: f64, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let what = "a table such as { mean_time = \"200 ms\", loss = 0.5 }";
-        let mut table = Table::open(value, at, what, errors)?;
-        let mean_time = table.required("mean_time", "say how long it lasts on average, such as \"200 ms\"", errors);
-        let loss = match table.value("loss") {
-            Some(value) => probability(value, &Path::Key(at, "loss"), errors),
-            None => Probability::new(usual),
-        };
-        table.finish(errors);
-        if mean_time == Some(Duration::ZERO) {
-            errors.push(Path::Key(at, "mean_time"), "0 s is no time; write how long the state lasts on average");
-            return None;
-        }
-        Some(Self { mean_time: mean_time?, loss: loss? })
     }
 }
 
@@ -256,39 +146,6 @@ fn place(value: &Value, at: &Path, errors: &mut Errors) -> Option<LossPlace> {
     }
 }
 
-fn numbers(value: &Value, at: &Path, errors: &mut Errors) -> Option<Vec<u64>> {
-    let Value::Array(items) = value else {
-        errors.push(at, format!("{} is not a list of packet numbers, such as [1000, 1003]", shown(value)));
-        return None;
-    };
-    if items.len() > MOST_NUMBERS {
-        errors.push(at, format!("{} packets are more than {MOST_NUMBERS}; use rate for so many losses", items.len()));
-        return None;
-    }
-    let mut read = Vec::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
-        match item.as_u64().filter(|number| *number > 0) {
-            Some(number) => read.push(number),
-            None => {
-                let message = format!("{} is no packet number; packets with payload are counted from 1", shown(item));
-                errors.push(Path::Index(at, index), message);
-                return None;
-            }
-        }
-    }
-    Some(read)
-}
-
-fn times(value: &Value, at: &Path, errors: &mut Errors) -> Option<Vec<Duration>> {
-    let Value::Array(times) = value else {
-        errors.push(at, format!("{} is not a list of times, such as [\"2.9 s\"]", shown(value)));
-        return None;
-    };
-    let read = |(index, time)| Duration::read(time, &Path::Index(at, index), errors);
-    let read: Vec<Option<Duration>> = times.iter().enumerate().map(read).collect();
-    read.into_iter().collect()
-}
-
 impl Omitted for LossModel {
     const NAMES_DIRECTION: bool = true;
 
@@ -299,17 +156,13 @@ impl Omitted for LossModel {
 
 impl Serialize for LossModel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut table = match &self.law {
-            LossLaw::Packet(probability) if self.place == LossPlace::default() => {
-                return probability.serialize(serializer);
-            }
-            LossLaw::Packet(probability) => json!({ "rate": probability }),
-            LossLaw::Bit(probability) => json!({ "bit_error_rate": probability }),
-            LossLaw::At(times) => json!({ "at": times }),
-            LossLaw::Numbered(numbers) => json!({ "packets": numbers }),
-            LossLaw::Bursts(Bursts { mean, burst, .. }) => json!({ "mean": mean, "burst": burst }),
-            LossLaw::Fading { good, bad } => json!({ "good": good, "bad": bad }),
-        };
+        if let (LossLaw::Packet(PacketErrors { rate }), LossPlace::AfterQueue) = (&self.law, self.place) {
+            return rate.serialize(serializer);
+        }
+        let mut table = json!({});
+        for (index, parameter) in self.law.parameters().iter().enumerate() {
+            table[parameter.key] = Key(parameter).written(&self.law.get(index));
+        }
         if self.place == LossPlace::BeforeQueue {
             table["where"] = json!(PLACES[1]);
         }
@@ -322,9 +175,8 @@ impl JsonSchema for LossModel {
         "Loss".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let probability = generator.subschema_for::<Probability>();
-        let time = generator.subschema_for::<Duration>();
-        let all = |keys: &[(&str, Value)], description: &str| {
+        let mut forms = vec![json!(generator.subschema_for::<Probability>())];
+        for form in Form::all() {
             let mut properties = json!({
                 "where": {
                     "enum": PLACES,
@@ -335,41 +187,17 @@ impl JsonSchema for LossModel {
                     "description": "the only direction that loses packets; without it both do, each by itself"
                 }
             });
-            for (key, schema) in keys {
-                properties[*key] = schema.clone();
+            for parameter in &form.parameters {
+                properties[parameter.key] = Key(parameter).schema(generator);
             }
-            let required: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
-            json!({
+            forms.push(json!({
                 "type": "object",
-                "description": description,
+                "description": form.law.about(),
                 "properties": properties,
-                "required": required,
+                "required": form.keys().collect::<Vec<_>>(),
                 "additionalProperties": false
-            })
-        };
-        let only = |key: &str, schema: Value, description: &str| all(&[(key, schema)], description);
-        let state = json!({
-            "type": "object",
-            "properties": { "mean_time": time, "loss": probability },
-            "required": ["mean_time"],
-            "additionalProperties": false
-        });
-        json_schema!({
-            "description": "which packets are lost, other than for want of room",
-            "anyOf": [
-                probability,
-                only("packet_error_rate", json!(probability), "each packet with this probability"),
-                only("rate", json!(probability), "each packet with this probability"),
-                only("bit_error_rate", json!(probability), "each bit with this probability; one wrong bit loses the packet"),
-                only("at", json!({ "type": "array", "items": time }),
-                    "the first packet whose transmission starts at or after each of these times"),
-                only("packets", json!({ "type": "array", "items": { "type": "integer", "minimum": 1 } }),
-                    "packets with these numbers: those with payload are counted from 1, retransmissions too"),
-                all(&[("mean", json!(probability)), ("burst", json!({ "type": "number", "minimum": 1 }))],
-                    "in bursts: the share of packets that is lost, and how many are lost in a row on average"),
-                all(&[("good", state.clone()), ("bad", state)],
-                    "a channel that is good and bad in turn (Gilbert-Elliott), each for exponential times with this mean"),
-            ]
-        })
+            }));
+        }
+        json_schema!({ "description": "which packets are lost, other than for want of room", "anyOf": forms })
     }
 }

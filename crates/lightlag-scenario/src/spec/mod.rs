@@ -35,7 +35,7 @@ pub use flow::{FlowSpec, FlowTemplate};
 pub use iot::Iot;
 pub use jitter::JitterSpec;
 pub use link::{Line, LinkSpec};
-pub use loss::{Bursts, ChannelState, LossLaw, LossModel};
+pub use loss::LossModel;
 pub use propagation::{Elevations, OrbitSpec};
 pub(crate) use propagation::{Propagation, orbit};
 pub use proxy::{Crash, ProxyKind, ProxySpec};

@@ -71,7 +71,7 @@ impl FromValue for Queue {
 fn settings(discipline: &mut Choice, table: &mut Table, at: &Path, errors: &mut Errors) {
     let before = errors.len();
     for (index, parameter) in discipline.parameters().iter().enumerate() {
-        if let Some(value) = Key(*parameter).read(table, at, errors) {
+        if let Some(value) = Key(parameter).read(table, at, errors) {
             discipline.set(index, value);
         }
         if errors.len() == before
@@ -100,7 +100,7 @@ impl Serialize for Queue {
         for (index, parameter) in self.discipline.parameters().iter().enumerate() {
             let value = self.discipline.get(index);
             if !parameter.is_quiet || value != parameter.default {
-                table[parameter.key] = Key(*parameter).written(value);
+                table[parameter.key] = Key(parameter).written(&value);
             }
         }
         table.serialize(serializer)
@@ -117,7 +117,7 @@ impl JsonSchema for Queue {
         for discipline in Choice::NAMES.iter().filter_map(|name| Choice::named(name)) {
             let mut properties = json!({ "discipline": { "const": discipline.name() }, "limit": limit });
             let mut required = vec!["discipline"];
-            for parameter in discipline.parameters() {
+            for parameter in &discipline.parameters() {
                 properties[parameter.key] = Key(parameter).schema(generator);
                 required.extend(parameter.required.map(|_| parameter.key));
             }

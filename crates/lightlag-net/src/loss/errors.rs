@@ -1,0 +1,97 @@
+//! Errors: wrong packets, and wrong bits of which one loses a packet.
+
+use super::registry::{Draw, Process};
+use super::{Law, Loss};
+use crate::setting::Setting;
+use lightlag_core::{Bytes, Instant, Probability, RandomStream};
+
+/// The packet error rate of a frame of `size` bytes under a bit error rate.
+pub fn packet_error_rate(bit_error_rate: Probability, size: Bytes) -> Probability {
+    let ln_frame_ok = size.bits() as f64 * libm::log1p(-bit_error_rate.value());
+    Probability::new(-libm::expm1(ln_frame_ok)).unwrap_or(Probability::ZERO)
+}
+
+/// Each packet is lost with this probability.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PacketErrors {
+    /// The probability.
+    pub rate: Probability,
+}
+
+impl Law for PacketErrors {
+    const ABOUT: &'static str = "each packet with this probability";
+    const ALIAS: Option<&'static str> = Some("packet_error_rate");
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![Setting::probability("rate", |law: &mut Self| &mut law.rate)]
+    }
+
+    fn loss(&self) -> Loss {
+        if self.rate == Probability::ZERO { Loss::None } else { Loss::Packet(self.rate) }
+    }
+}
+
+/// Each bit is wrong with this probability, and one wrong bit loses the packet.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct BitErrors {
+    /// The probability.
+    pub bit_error_rate: Probability,
+}
+
+impl Law for BitErrors {
+    const ABOUT: &'static str = "each bit with this probability; one wrong bit loses the packet";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![Setting::probability("bit_error_rate", |law: &mut Self| &mut law.bit_error_rate)]
+    }
+
+    fn loss(&self) -> Loss {
+        if self.bit_error_rate == Probability::ZERO { Loss::None } else { Loss::Bit(self.bit_error_rate) }
+    }
+}
+
+/// Draws for packets.
+#[derive(Clone, Debug)]
+pub(super) struct Packets {
+    threshold: u64,
+}
+
+impl Process<Probability> for Packets {
+    const DRAWS: bool = true;
+
+    fn new(probability: &Probability, _: Instant, _: RandomStream) -> Self {
+        Self { threshold: probability.threshold() }
+    }
+
+    #[inline]
+    fn loses(&mut self, _: Draw, random: &mut RandomStream) -> bool {
+        random.bits() < self.threshold
+    }
+}
+
+/// Draws for the bits of packets.
+#[derive(Clone, Debug)]
+pub(super) struct Bits {
+    ln_bit_ok: f64,
+    /// The size of the last frame, and the threshold of frames of that size.
+    size: u64,
+    threshold: u64,
+}
+
+impl Process<Probability> for Bits {
+    const DRAWS: bool = true;
+
+    fn new(rate: &Probability, _: Instant, _: RandomStream) -> Self {
+        Self { ln_bit_ok: libm::log1p(-rate.value()), size: 0, threshold: 0 }
+    }
+
+    #[inline]
+    fn loses(&mut self, packet: Draw, random: &mut RandomStream) -> bool {
+        if packet.size != self.size {
+            self.size = packet.size;
+            let rate = -libm::expm1(Bytes(packet.size).bits() as f64 * self.ln_bit_ok);
+            self.threshold = Probability::new(rate).unwrap_or(Probability::ZERO).threshold();
+        }
+        random.bits() < self.threshold
+    }
+}

@@ -1,0 +1,102 @@
+//! Single packets, named by a time or by their number.
+
+use super::registry::{Draw, Process};
+use super::{Law, Loss};
+use crate::setting::Setting;
+use lightlag_core::{Duration, Instant, RandomStream};
+
+/// The most packets that can be named one by one.
+const MOST_NUMBERS: usize = 10_000_000;
+
+/// The first packet whose transmission starts at or after each of these times.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Times {
+    /// The times, in any order.
+    pub at: Vec<Duration>,
+}
+
+impl Law for Times {
+    const ABOUT: &'static str = "the first packet whose transmission starts at or after each of these times";
+    const NAMES_PACKETS: bool = true;
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![Setting::times("at", |law: &mut Self| &mut law.at)]
+    }
+
+    fn loss(&self) -> Loss {
+        let mut times: Vec<Instant> = self.at.iter().map(|time| Instant::ZERO + *time).collect();
+        times.sort_unstable();
+        Loss::At(times)
+    }
+}
+
+/// The packets with these numbers: those that carry payload are counted from 1 where losses are drawn.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Numbers {
+    /// The numbers, in any order.
+    pub packets: Vec<u64>,
+}
+
+impl Law for Numbers {
+    const ABOUT: &'static str =
+        "packets with these numbers: those with payload are counted from 1, retransmissions too";
+    const NAMES_PACKETS: bool = true;
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![Setting::packets("packets", |law: &mut Self| &mut law.packets, MOST_NUMBERS)]
+    }
+
+    fn loss(&self) -> Loss {
+        let mut numbers = self.packets.clone();
+        numbers.sort_unstable();
+        numbers.dedup();
+        Loss::Numbered(numbers)
+    }
+}
+
+/// Loses packets by time.
+#[derive(Clone, Debug)]
+pub(super) struct AtTimes {
+    times: Vec<Instant>,
+    next: usize,
+}
+
+impl Process<Vec<Instant>> for AtTimes {
+    const DRAWS: bool = false;
+
+    fn new(times: &Vec<Instant>, _: Instant, _: RandomStream) -> Self {
+        Self { times: times.clone(), next: 0 }
+    }
+
+    fn loses(&mut self, packet: Draw, _: &mut RandomStream) -> bool {
+        let hit = self.times.get(self.next).is_some_and(|at| *at <= packet.start);
+        self.next += usize::from(hit);
+        hit
+    }
+}
+
+/// Loses packets by number.
+#[derive(Clone, Debug)]
+pub(super) struct ByNumber {
+    numbers: Vec<u64>,
+    next: usize,
+    counted: u64,
+}
+
+impl Process<Vec<u64>> for ByNumber {
+    const DRAWS: bool = false;
+
+    fn new(numbers: &Vec<u64>, _: Instant, _: RandomStream) -> Self {
+        Self { numbers: numbers.clone(), next: 0, counted: 0 }
+    }
+
+    fn loses(&mut self, packet: Draw, _: &mut RandomStream) -> bool {
+        if !packet.flags.carries_payload() {
+            return false;
+        }
+        self.counted += 1;
+        let hit = self.numbers.get(self.next) == Some(&self.counted);
+        self.next += usize::from(hit);
+        hit
+    }
+}
