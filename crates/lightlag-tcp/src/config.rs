@@ -1,4 +1,5 @@
-//! What one end of a connection does: the resolved [`Config`], and the [`Options`] of a scenario that lead to it.
+//! The behaviour of one end of a connection: the resolved [`Config`], and the [`Options`] of a scenario that lead to
+//! it.
 
 use crate::ecn::{AccecnOption, Ect, Mode};
 pub use crate::timer::TimerGranularity;
@@ -31,7 +32,7 @@ pub use scps::{
 /// The complete behaviour of one endpoint. Connections share it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Config {
-    /// The profile it began with.
+    /// The profile that it started from.
     pub profile: Profile,
     /// The congestion control.
     pub congestion: Choice,
@@ -41,18 +42,18 @@ pub struct Config {
     pub mss_is_payload: bool,
     /// Offer and use SACK (RFC 2018).
     pub sack: bool,
-    /// Report data that arrived twice (D-SACK, RFC 2883), where SACK is used.
+    /// Report data that arrived twice (D-SACK, RFC 2883), if SACK is used.
     pub dsack: bool,
     /// Offer and use timestamps (RFC 7323).
     pub timestamps: bool,
     /// Offer and use explicit congestion notification.
     pub ecn: Mode,
-    /// What packets that can be marked carry.
+    /// The codepoint of packets that can be marked.
     pub ect: Ect,
-    /// With AccECN every segment behind the handshake can be marked, as Linux; otherwise new data alone (RFC 3168 §6.1.4 to
-    /// 6.1.6).
+    /// With AccECN every segment after the handshake can be marked, as in Linux; otherwise only new data (RFC 3168
+    /// §6.1.4 to 6.1.6).
     pub ect_control: bool,
-    /// When the AccECN option leaves (RFC 9768 §3.2.3.3).
+    /// Times at which the AccECN option is sent (RFC 9768 §3.2.3.3).
     pub accecn_option: AccecnOption,
     /// A mark costs less than a loss (ABE, RFC 8511).
     pub abe: bool,
@@ -63,25 +64,25 @@ pub struct Config {
     /// The first slow-start threshold in segments; `None` has none before the first congestion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
-    /// What these segments may come to, but for two of any size (RFC 6928 §2); `None` does not limit them.
+    /// The most bytes in these segments, except for two of any size (RFC 6928 §2); `None` does not limit them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window_bytes: Option<Bytes>,
-    /// Receive buffer: the most that is advertised.
+    /// Receive buffer: the largest advertised window.
     pub receive_buffer: Bytes,
-    /// What an automatic receive buffer begins with; `None` where it is fixed.
+    /// The first size of an automatic receive buffer; `None` for a fixed one.
     pub receive_buffer_initial: Option<Bytes>,
-    /// Which windows are offered.
+    /// The rule for offered windows.
     pub receive_window: WindowRule,
-    /// How a closed window is probed.
+    /// The probe of a closed window.
     pub probe: Probe,
-    /// Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2); otherwise it is dropped and
-    /// the peer sends it again, as with Linux without fast open.
+    /// Keep the data that comes with a SYN until the connection is open (RFC 9293 §3.10.7.2). Otherwise it is dropped
+    /// and the peer sends it again, as with Linux without fast open.
     pub syn_data: bool,
-    /// Send data with a SYN, and take it at once, where both ends do (RFC 7413).
+    /// Send data with a SYN, and accept it at once, if both ends do (RFC 7413).
     pub fast_open: FastOpen,
-    /// Take of a segment what fits into the buffer; otherwise all or nothing, as INET.
+    /// Accept the part of a segment that fits into the buffer; otherwise all or nothing, as in INET.
     pub partial_segments: bool,
-    /// A segment that reaches beyond the offered window.
+    /// The treatment of a segment that reaches beyond the offered window.
     pub window_edge: WindowEdge,
     /// Delayed ACKs (RFC 9293 §3.8.6.3); `None` acknowledges every segment at once.
     pub delayed_ack: Option<DelayedAck>,
@@ -93,41 +94,41 @@ pub struct Config {
     pub sack_compression: bool,
     /// The retransmission timeout.
     pub rto: Rto,
-    /// How exactly timers fire.
+    /// The precision of timers.
     pub timer_granularity: TimerGranularity,
-    /// Which ACKs give a round-trip sample.
+    /// The ACKs that give a round-trip sample.
     pub rtt_samples: RttSamples,
-    /// How losses are repaired.
+    /// The scheme of loss repair.
     pub recovery: Scheme,
-    /// What an ACK counts for growth.
+    /// The count of an ACK for growth.
     pub growth: Growth,
-    /// With which partial ACKs NewReno restarts the retransmission timer.
+    /// The partial ACKs with which NewReno restarts the retransmission timer.
     pub partial_acks: PartialAcks,
-    /// RACK's round trip is that of the segment which an ACK delivers last in the order of offsets, as Linux computes it,
-    /// not that of the newest one (RFC 8985 §6.2).
+    /// RACK's round trip is that of the segment which an ACK delivers last in the order of offsets, as computed by
+    /// Linux, not that of the newest one (RFC 8985 §6.2).
     pub rack_rtt_by_offset: bool,
     /// Proportional rate reduction in fast recovery with SACK (RFC 9937).
     pub prr: bool,
-    /// One segment leaves for every two ACKs of fast recovery with SACK, in the place of proportional rate reduction (rate
-    /// halving, as the kernels of ns-2's TCP-Linux).
+    /// One segment leaves for every two ACKs of fast recovery with SACK, instead of proportional rate reduction (rate
+    /// halving, as in the kernels of ns-2's TCP-Linux).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rate_halving: bool,
-    /// The same after a congestion mark, where it is on (Linux).
+    /// Proportional rate reduction after a congestion mark, too, if it is on (Linux).
     pub prr_marks: bool,
-    /// The value that a loss reduces, and how often.
+    /// The value that a loss reduces, and the number of reductions.
     pub reductions: Reductions,
     /// Probe for the loss of the last segments (RFC 8985 §7); works with SACK.
     pub tlp: bool,
-    /// Test a timeout with new data before everything leaves again (RFC 5682).
+    /// Test a timeout with new data before everything is sent again (RFC 5682).
     pub frto: bool,
-    /// Take back a reaction when timestamps show that no segment was lost (RFC 3522).
+    /// Undo a reaction when timestamps show that no segment was lost (RFC 3522).
     pub eifel: bool,
-    /// Take back a reaction when every retransmission was reported as a duplicate (RFC 2883, RFC 3708).
+    /// Undo a reaction when every retransmission was reported as a duplicate (RFC 2883, RFC 3708).
     pub dsack_undo: bool,
-    /// Spread segments over the round trip, whatever the congestion control: at twice cwnd/SRTT in slow start,
-    /// at 1.2 times that afterwards (as Linux). An algorithm that paces does it by itself.
+    /// Spread segments over the round trip, whatever the congestion control: at twice cwnd/SRTT in slow start, at 1.2
+    /// times that afterwards (as in Linux). An algorithm with its own pacing is not affected.
     pub pacing: bool,
-    /// What the window becomes after an idle time.
+    /// The window after an idle time.
     pub idle_restart: IdleRestart,
     /// The most segments that leave at once; `None` sets no limit.
     pub burst_limit: Option<u32>,
@@ -135,47 +136,47 @@ pub struct Config {
     pub limited_transmit: bool,
     /// Hold back a small segment while data is in flight (RFC 9293 §3.7.4).
     pub nagle: bool,
-    /// With [`Self::nagle`], hold it back only while another small one is in flight (Minshall's variant, as Linux).
+    /// With [`Self::nagle`], hold it back only while another small one is in flight (Minshall's variant, as in Linux).
     pub minshall: bool,
     /// Retransmissions of a SYN before the connection is given up.
     pub syn_retries: u8,
-    /// Retransmissions of a SYN, not of a SYN-ACK, that leave one initial timeout apart before the timeout doubles; those
-    /// that double are counted by [`Self::syn_retries`] (`tcp_syn_linear_timeouts` of Linux).
+    /// Retransmissions of a SYN, not of a SYN-ACK, that leave one initial timeout apart before the timeout doubles.
+    /// [`Self::syn_retries`] counts those after them (`tcp_syn_linear_timeouts` of Linux).
     pub syn_linear_timeouts: u8,
     /// Timeouts in a row, without progress, before the connection is given up (RFC 9293 §3.8.3 R2).
     pub retries: u8,
-    /// How long TIME-WAIT lasts (2 MSL).
+    /// Duration of TIME-WAIT (2 MSL).
     pub time_wait: Duration,
-    /// How long FIN-WAIT-2 lasts once the application is gone; `None` waits for the peer.
+    /// Duration of FIN-WAIT-2 once the application is gone; `None` waits for the peer.
     pub fin_wait: Option<Duration>,
-    /// How many challenge ACKs may leave (RFC 5961 §7); `None` does not limit them.
+    /// The limit of challenge ACKs (RFC 5961 §7); `None` for no limit.
     pub challenge_acks: Option<ChallengeAcks>,
-    /// Answer an ACK of what was never sent (RFC 9293 §3.10.7.4, RFC 5961 §5); otherwise it is dropped, as Linux 6.12
-    /// does.
+    /// Answer an ACK of data that was never sent (RFC 9293 §3.10.7.4, RFC 5961 §5). Otherwise it is dropped, as in
+    /// Linux 6.12.
     pub answer_unsent: bool,
-    /// Drop segments without the timestamps that both ends agreed on (RFC 7323 §3.2); Linux takes them.
+    /// Drop segments without the timestamps that both ends agreed on (RFC 7323 §3.2); Linux accepts them.
     pub require_timestamps: bool,
     /// Probes of an idle connection (RFC 9293 §3.8.4); `None` sends none.
     pub keep_alive: Option<KeepAlive>,
-    /// What is offered of SCPS-TP; `None` offers nothing.
+    /// The offered capabilities of SCPS-TP; `None` offers none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scps: Option<Scps>,
-    /// What a loss is blamed on where nothing tells the cause.
+    /// The assumed cause of a loss without evidence.
     #[serde(skip_serializing_if = "is_default")]
     pub loss_assumption: LossAssumption,
-    /// One ACK in this time, whatever arrives; `None` delays them as said above.
+    /// The interval of ACKs, whatever arrives; `None` for the delayed ACKs above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_interval: Option<Duration>,
-    /// A token bucket for all that leaves.
+    /// A token bucket for all segments that leave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_control: Option<RateControl>,
-    /// What was known of the route beforehand.
+    /// Knowledge about the route beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
-    /// So many timeouts in a row for the same data mean that a link is out; `None` never thinks so.
+    /// Number of timeouts in a row for the same data that mean an outage; `None` for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outage_after: Option<u8>,
-    /// What an earlier connection learned of the path (Careful Resume, RFC 9959); `None` begins without.
+    /// State saved by an earlier connection on the path (Careful Resume, RFC 9959); `None` for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub careful_resume: Option<Saved>,
 }

@@ -1,10 +1,10 @@
-//! Explicit congestion notification: what two ends agree on, and how marks travel back.
+//! Explicit congestion notification: the agreement of two ends, and the way of marks back to the sender.
 //!
-//! - [`Mode::Classic`], RFC 3168: a packet marked CE sets ECE on every ACK until CWR arrives. Where the congestion
-//!   control needs exact marks, ECE follows the marks instead, with an ACK at each change (RFC 8257 §3.2).
+//! - [`Mode::Classic`], RFC 3168: a packet marked CE sets ECE on every ACK until CWR arrives. If the congestion control
+//!   needs exact marks, ECE follows the marks instead, with an ACK at each change (RFC 8257 §3.2).
 //! - [`Mode::Accecn`], RFC 9768: the three bits AE, CWR and ECE become the counter ACE of packets marked CE, and the
-//!   AccECN option counts bytes. On an ACK without that option the safest increase is assumed that the three bits and the
-//!   packets delivered allow (§3.2.2.5.2).
+//!   AccECN option counts bytes. For an ACK without that option the safest increase is assumed that the three bits and
+//!   the delivered packets allow (§3.2.2.5.2).
 
 use crate::segment::{EcnBytes, Flags, Segment};
 use lightlag_core::{Codepoint, Duration, Instant};
@@ -57,38 +57,38 @@ pub enum AccecnOption {
     Always,
 }
 
-/// What an ACK says about marks. The bytes follow once it is known what the ACK delivered.
+/// The information of an ACK about marks. The bytes follow once the delivered data is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Marks {
     /// Nothing exact.
     #[default]
     None,
-    /// What it delivers was marked (RFC 8257 §3.3).
+    /// All data that it delivers was marked (RFC 8257 §3.3).
     All,
-    /// The counter of marked packets moved on by so much modulo 8 (RFC 9768 §3.2.2.5).
+    /// The counter of marked packets advanced by this, modulo 8 (RFC 9768 §3.2.2.5).
     Counter(u8),
     /// The same, and the byte counters of the AccECN option.
     Told {
-        /// How far the counter of marked packets moved on, modulo 8.
+        /// Advance of the counter of marked packets, modulo 8.
         moved: u8,
-        /// The byte counters as they came.
+        /// The byte counters as received.
         bytes: EcnBytes,
     },
 }
 
-/// Where both counters begin (RFC 9768 §3.2.2): not at 0, which a meddling middlebox would write.
+/// The first value of both counters (RFC 9768 §3.2.2): not 0, which a meddling middlebox would write.
 const FIRST_COUNT: u8 = 5;
 
 /// The most packets with CE that wait for an ACK while data waits for one, too (RFC 9768 §3.2.2.5.1, n).
 const MARKS_AN_ACK: u8 = 2;
 
-/// The same where none does, so that two ends do not answer each other's pure ACKs for ever.
+/// The same if no data waits, so that two ends do not answer each other's pure ACKs for ever.
 const MARKS_AN_ACK_OF_ACKS: u8 = 3;
 
-/// What the ends agreed on.
+/// The agreement of the ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Agreed {
-    /// Nothing yet.
+    /// None yet.
     Nothing,
     Classic,
     /// ECE follows the marks (RFC 8257).
@@ -101,30 +101,30 @@ enum Agreed {
 pub(crate) struct Ecn {
     agreed: Agreed,
     mode: Mode,
-    /// The congestion control wants to know each mark, and all packets can carry them (RFC 8257).
+    /// The congestion control needs each mark, and all packets can carry them (RFC 8257).
     exact: bool,
     ect: Codepoint,
-    /// With AccECN every segment behind the handshake is ECN-capable, not only new data.
+    /// With AccECN every segment after the handshake is ECN-capable, not only new data.
     control: bool,
     /// The AccECN option, both ways.
     bytes: ByteCounters,
-    /// What our last segment left with.
+    /// The codepoint of the last segment sent.
     leaving: Codepoint,
-    /// What the segment being handled arrived with.
+    /// The codepoint of the segment being handled.
     arriving: Codepoint,
     /// Receiver: ECE is due (RFC 3168 §6.1.3), or the last data was marked (DCTCP.CE).
     echo: bool,
     /// Receiver: packets with CE, modulo 8 (r.cep).
     received: u8,
-    /// Receiver: packets with CE that no ACK told of yet.
+    /// Receiver: packets with CE that no ACK has reported yet.
     untold: u8,
     /// Sender: the peer's counter as last seen, modulo 8 (s.cep).
     seen: u8,
-    /// What the peer's SYN or SYN-ACK arrived with.
+    /// The codepoint with which the peer's SYN or SYN-ACK arrived.
     heard: Codepoint,
-    /// The next ACK ends the handshake: its ACE field tells what was heard (RFC 9768 §3.2.2.1).
+    /// The next ACK ends the handshake: its ACE field tells the codepoint of the SYN-ACK (RFC 9768 §3.2.2.1).
     greet: bool,
-    /// How often our SYN or SYN-ACK left.
+    /// Number of times that the SYN or SYN-ACK was sent.
     offers: u8,
     /// Something on the path clears the bits: nothing leaves as ECN-capable.
     mangled: bool,
@@ -132,17 +132,17 @@ pub(crate) struct Ecn {
     prior: Option<(u64, bool)>,
 }
 
-/// What a received mark asks of the receiver.
+/// The urgency of the answer to a received mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Urgency {
-    /// The ACK policy goes on.
+    /// The ACK policy continues.
     Usual,
     /// An ACK leaves now.
     Now,
 }
 
 impl Ecn {
-    /// An end that asks for `mode`, which is not off.
+    /// An end with this `mode`, which is not off.
     pub(crate) fn new(mode: Mode, ect: Ect, exact: bool) -> Self {
         Self {
             agreed: Agreed::Nothing,
@@ -168,7 +168,8 @@ impl Ecn {
         }
     }
 
-    /// With AccECN the option leaves as `option` says, and with `control` every segment behind the handshake is ECN-capable.
+    /// With AccECN the option leaves according to `option`, and with `control` every segment after the handshake is
+    /// ECN-capable.
     #[must_use]
     pub(crate) fn with_accecn(mut self, option: AccecnOption, control: bool) -> Self {
         self.bytes = ByteCounters::new(option);
@@ -176,18 +177,18 @@ impl Ecn {
         self
     }
 
-    /// A packet came with this codepoint; its segment is about to be handled.
+    /// Notes the codepoint of a packet whose segment is about to be handled.
     pub(crate) fn arrives(&mut self, codepoint: Codepoint) {
         self.arriving = codepoint;
     }
 
-    /// What our last segment left with.
+    /// The codepoint of the last segment sent.
     pub(crate) fn leaving(&self) -> Codepoint {
         self.leaving
     }
 
-    /// The flags of our SYN. Its retransmissions ask for less: a path that drops such SYNs shall not refuse the
-    /// connection (RFC 3168 §6.1.1.1; RFC 9768 §3.1.4.1 tries a second time).
+    /// The flags of the local SYN. Its retransmissions request less, because a path that drops such SYNs must not
+    /// prevent the connection (RFC 3168 §6.1.1.1; RFC 9768 §3.1.4.1 tries a second time).
     pub(crate) fn offer(&mut self) -> Flags {
         self.leaving = self.capable(self.exact);
         let retries = self.offers;
@@ -203,10 +204,10 @@ impl Ecn {
     pub(crate) fn take_syn(&mut self, flags: Flags) -> bool {
         self.agreed = match (flags.ace(), self.mode) {
             (0b000, _) => return false,
-            // AE is a reserved bit to who knows RFC 3168 alone.
+            // AE is a reserved bit to an end that knows only RFC 3168.
             (bits, Mode::Classic) if bits & 0b011 != 0b011 => return false,
             (0b011, _) | (_, Mode::Classic) => self.classic(),
-            // Any other combination counts as 111, for what may come later (RFC 9768 §3.1.3).
+            // Any other combination counts as 111, for later extensions (RFC 9768 §3.1.3).
             _ => Agreed::Accurate,
         };
         self.hear();
@@ -218,8 +219,8 @@ impl Ecn {
         self.received = FIRST_COUNT + u8::from(self.heard == Codepoint::Ce);
     }
 
-    /// The flags of our SYN-ACK, and the AccECN option. The first repetition leaves without the option, further ones
-    /// without ECN, in case that something on the path drops them (RFC 9768 §3.2.3.2.2, §3.1.4.2; as Linux).
+    /// The flags of the local SYN-ACK, and the AccECN option. The first repetition leaves without the option, further
+    /// ones without ECN, in case something on the path drops them (RFC 9768 §3.2.3.2.2, §3.1.4.2; as in Linux).
     pub(crate) fn answer(&mut self) -> (Flags, Option<EcnBytes>) {
         self.leaving = self.capable(self.exact);
         let retries = self.offers;
@@ -238,7 +239,7 @@ impl Ecn {
     /// Reads the peer's SYN-ACK (RFC 9768 table 2). False if there will be no ECN.
     pub(crate) fn take_answer(&mut self, flags: Flags) -> bool {
         self.agreed = match (flags.ace(), self.mode) {
-            // 101 is reserved, and counts as AccECN without telling how the SYN arrived (RFC 9768 §3.1.3).
+            // 101 is reserved, and counts as AccECN without information on the SYN's codepoint (RFC 9768 §3.1.3).
             (0b010..=0b110, Mode::Accecn) => Agreed::Accurate,
             (0b001 | 0b101, _) => self.classic(),
             _ => return false,
@@ -251,8 +252,8 @@ impl Ecn {
         true
     }
 
-    /// Reads the ACE field of the ACK that ended the handshake, if that carried no data (RFC 9768 table 4). Returns whether
-    /// it says that our SYN-ACK was marked.
+    /// Reads the ACE field of the ACK that ended the handshake, if that carried no data (RFC 9768 table 4). Returns
+    /// whether it reports a mark on the local SYN-ACK.
     pub(crate) fn take_greeting(&mut self, flags: Flags) -> bool {
         if self.agreed != Agreed::Accurate {
             return false;
@@ -263,7 +264,7 @@ impl Ecn {
         marked
     }
 
-    /// Looks whether the peer sends the AccECN option: only to such a one ours is sent (as Linux). `in_time`: the size of
+    /// Notes whether the peer sends the AccECN option; only such a peer gets ours (as in Linux). `in_time`: the size of
     /// segments is not settled yet.
     pub(crate) fn look_for_bytes(&mut self, segment: &Segment, in_time: bool) {
         if self.agreed == Agreed::Accurate {
@@ -271,28 +272,28 @@ impl Ecn {
         }
     }
 
-    /// Whether full segments are to leave room for the AccECN option.
+    /// Whether full segments leave room for the AccECN option.
     pub(crate) fn needs_room(&self) -> bool {
         self.agreed == Agreed::Accurate && self.bytes.needs_room()
     }
 
-    /// Whether an ACK has counters to tell of, so that it rather leaves before full segments than in one.
+    /// Whether an ACK has counters to report, and so leaves before full segments rather than in one.
     pub(crate) fn demands_bytes(&self) -> bool {
         self.agreed == Agreed::Accurate && self.bytes.is_demanded()
     }
 
-    /// The AccECN option of a segment that leaves now, and how many of its fields it needs at least. `None` if it may do
-    /// without.
+    /// The AccECN option of a segment that leaves now, and the least number of its fields. `None` if the segment may
+    /// leave without it.
     pub(crate) fn bytes_due(&self, now: Instant, srtt: Duration) -> Option<(EcnBytes, u8)> {
         if self.agreed == Agreed::Accurate { self.bytes.due(now, srtt) } else { None }
     }
 
-    /// The AccECN option left.
+    /// Notes that the AccECN option was sent.
     pub(crate) fn bytes_left(&mut self, now: Instant) {
         self.bytes.told(now);
     }
 
-    /// Arrivals as the AccECN option counts them: bytes with ECT(1), CE and ECT(0); and packets with CE.
+    /// Arrivals as counted by the AccECN option: bytes with ECT(1), CE and ECT(0); and packets with CE.
     pub(crate) fn arrived(&self) -> ([u64; 3], u64) {
         (self.bytes.counts(), self.bytes.marked_packets())
     }
@@ -305,8 +306,8 @@ impl Ecn {
         if capable && !self.mangled { self.ect } else { Codepoint::NotEct }
     }
 
-    /// The flags of a segment that acknowledges. It leaves without ECT, unless the congestion control or AccECN wants it
-    /// on every packet.
+    /// The flags of a segment with an acknowledgement. It leaves without ECT, unless the congestion control or AccECN
+    /// wants it on every packet.
     pub(crate) fn echo(&mut self) -> Flags {
         self.leaving = self.capable(self.exact || self.control && self.agreed == Agreed::Accurate);
         self.untold = 0;
@@ -318,20 +319,20 @@ impl Ecn {
         }
     }
 
-    /// A segment of low priority leaves as what is sent again.
+    /// A segment of low priority leaves like a retransmission.
     pub(crate) fn low_priority(&mut self) {
         self.leaving = self.capable(self.exact || self.control && self.agreed == Agreed::Accurate);
     }
 
-    /// The segment has new data: it leaves with ECT, and if the window was `reduced`, with CWR (RFC 3168 §6.1.2). In
-    /// AccECN that bit is part of the counter.
+    /// The flags of a segment with new data. It leaves with ECT, and with CWR if the window was `reduced` (RFC 3168
+    /// §6.1.2). In AccECN that bit is part of the counter.
     pub(crate) fn new_data(&mut self, reduced: bool) -> Flags {
         self.leaving = self.capable(true);
         if reduced && self.agreed != Agreed::Accurate { Flags::CWR } else { Flags::default() }
     }
 
-    /// Receiver: an acceptable segment with `len` bytes of data arrived while an ACK of what came before `nxt` was
-    /// or was not delayed.
+    /// Receiver: takes in an acceptable segment with `len` bytes of data. `delayed`: an ACK of data before `nxt` was
+    /// being delayed.
     pub(crate) fn received(&mut self, flags: Flags, len: u16, nxt: u64, delayed: bool) -> Urgency {
         let marked = self.arriving == Codepoint::Ce;
         let urgent = match self.agreed {
@@ -340,7 +341,7 @@ impl Ecn {
             _ if len == 0 => false,
             Agreed::Exact => self.follow(marked, nxt, delayed),
             _ => {
-                // CWR ends the echo; a mark on that very packet begins it again (RFC 3168 §6.1.3).
+                // CWR ends the echo; a mark on the same packet restarts it (RFC 3168 §6.1.3).
                 let told = self.echo && !flags.has(Flags::CWR);
                 self.echo = told || marked;
                 marked && !told
@@ -349,7 +350,7 @@ impl Ecn {
         if urgent { Urgency::Now } else { Urgency::Usual }
     }
 
-    /// RFC 8257 §3.2: at a change what came before is acknowledged with the state before it.
+    /// RFC 8257 §3.2: at a change, earlier data is acknowledged with the earlier state.
     fn follow(&mut self, marked: bool, nxt: u64, delayed: bool) -> bool {
         let changed = marked != self.echo;
         if changed {
@@ -359,7 +360,7 @@ impl Ecn {
         changed
     }
 
-    /// RFC 9768 §3.2.2.5.1: an ACK at once where another counter grows than before, and for every second mark.
+    /// RFC 9768 §3.2.2.5.1: an ACK at once if another counter grows than before, and for every second mark.
     fn count(&mut self, marked: bool, len: u16, delayed: bool) -> bool {
         if marked {
             self.received = (self.received + 1) % 8;
@@ -380,7 +381,8 @@ impl Ecn {
         self.prior.take()
     }
 
-    /// Sender: an ACK arrived that is `newer` than what was seen. Whether it echoes a mark, and what it says exactly.
+    /// Sender: takes in an ACK, which is `newer` than all before. Returns whether it echoes a mark, and its exact
+    /// counters.
     pub(crate) fn echoed(&mut self, segment: &Segment, newer: bool) -> (bool, Marks) {
         let flags = segment.flags;
         match self.agreed {
@@ -401,7 +403,7 @@ impl Ecn {
     }
 }
 
-/// How AccECN tells with which codepoint a SYN or SYN-ACK arrived (RFC 9768 tables 2 and 3).
+/// The encoding of the codepoint with which a SYN or SYN-ACK arrived in AccECN (RFC 9768 tables 2 and 3).
 fn encoded(codepoint: Codepoint) -> u8 {
     match codepoint {
         Codepoint::NotEct => 0b010,

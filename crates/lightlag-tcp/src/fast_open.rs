@@ -1,32 +1,35 @@
-//! TCP Fast Open between two hosts: what the client remembers, and what the server gives (RFC 7413).
+//! TCP Fast Open between two hosts: the client's memory, and the server's cookie (RFC 7413).
 //!
-//! The host owns the [`Jar`] of each pair. A connection has a copy from before its SYN leaves; what the SYN-ACK teaches, a
-//! [`Lesson`], goes back to the host and into the jar.
+//! The host owns the [`Jar`] of each pair. A connection gets a copy before its SYN leaves. The contents of the SYN-ACK,
+//! a [`Lesson`], go back to the host and into the jar.
 
 use crate::segment::{Cookie, Segment};
 use lightlag_core::Instant;
 
-/// Options of a SYN at most, for which data leaves room (as Linux; RFC 7413 §4.2.1 counts the real ones).
+/// The most bytes of options in a SYN, for which data leaves room (as in Linux; RFC 7413 §4.2.1 counts the actual
+/// ones).
 const OPTIONS: u32 = 40;
 
-/// Cookie of a server for a client, and what the client knows of the server: one for all connections between the two.
+/// The cookie of a server for a client, and the client's knowledge of the server: one for all connections between the
+/// two.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Jar {
-    /// What the server gives and takes; `None` where only the client is ours.
+    /// The cookie that the server gives and accepts; `None` if only the client is local.
     given: Option<Cookie>,
     known: Known,
 }
 
-/// What a client remembers of a server (RFC 7413 §4.1.3).
+/// The memory of a client about a server (RFC 7413 §4.1.3).
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     cookie: Option<Cookie>,
-    /// The server's MSS; 0 before a client knows it.
+    /// The server's MSS; 0 while unknown.
     mss: u16,
     request: Request,
 }
 
-/// In which form a client asks for a cookie: once in that of the experiments, if the RFC's brought none (as Linux).
+/// The form in which a client requests a cookie: once in that of the experiments, if the RFC's form brought none (as in
+/// Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Request {
     #[default]
@@ -36,17 +39,17 @@ enum Request {
 }
 
 impl Jar {
-    /// The cookie that this server gives to this client, which does not know it yet.
+    /// The cookie of this server for this client, which does not know it yet.
     pub fn new(cookie: Cookie) -> Self {
         Self { given: Some(cookie), known: Known::default() }
     }
 
-    /// The client knows the server's cookie, and its MSS in bytes.
+    /// Notes that the client knows the server's cookie, and its MSS in bytes.
     pub fn learn(&mut self, mss: u16) {
         (self.known.cookie, self.known.mss) = (self.given, mss);
     }
 
-    /// The client knows what a SYN-ACK taught.
+    /// Stores the lesson of a SYN-ACK.
     pub fn take(&mut self, lesson: Lesson) {
         let known = &mut self.known;
         known.mss = lesson.mss;
@@ -63,7 +66,7 @@ impl Jar {
         }
     }
 
-    /// What a SYN of this connection carries, if it is opened fast, where so many bytes wait to leave.
+    /// The cookie and data in the SYN of this connection, if it is opened fast, with this many bytes waiting to leave.
     pub fn early(&self, rules: &Rules, waiting: u64, mss: u16) -> Early {
         let known = self.known;
         let cookie = known.cookie.filter(|_| !rules.without_cookie);
@@ -82,62 +85,63 @@ impl Jar {
 pub struct Lesson {
     /// The server's MSS.
     mss: u16,
-    /// The cookie that the SYN carried, and the one that came back.
+    /// The cookie in the SYN, and the one that came back.
     shown: Option<Cookie>,
     brought: Option<Cookie>,
-    /// The SYN left more than once.
+    /// The SYN was sent more than once.
     repeated: bool,
 }
 
-/// How one connection is opened fast.
+/// The rules by which one connection is opened fast.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
-    /// Data needs no cookie at all: the client shows none, and the server asks for none.
+    /// Data needs no cookie: the client shows none, and the server requires none.
     pub without_cookie: bool,
-    /// A client that has nothing to send shows its cookie all the same, and the application of a server gets a connection
-    /// without data before the handshake ends.
+    /// A client without data shows its cookie anyway, and the application of a server gets a connection without data
+    /// before the handshake ends.
     pub without_data: bool,
-    /// A client's application waits for the handshake to write more: the ACK of the SYN-ACK waits for that.
+    /// A client's application waits for the handshake to write more, so the ACK of the SYN-ACK waits for that data.
     pub writer_waits: bool,
-    /// Server: a cookie that is still taken, and replaced by a new one.
+    /// Server: an older cookie that is still accepted, and replaced by a new one.
     pub retired: Option<Cookie>,
 }
 
-/// The cookie of a client's SYN, and how many bytes of data go with it.
+/// The cookie of a client's SYN, and the number of data bytes with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Early {
-    /// `None` where none is needed.
+    /// `None` if none is needed.
     pub cookie: Option<Cookie>,
     /// Bytes of payload.
     pub len: u32,
 }
 
-/// Why the data of a client's SYN was of no use, as TCP_INFO of Linux tells.
+/// The reason why data in a client's SYN did not help, as in TCP_INFO of Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Refusal {
-    /// It was of use, or there was none.
+    /// It helped, or there was none.
     #[default]
     None,
     /// There was no cookie, so no data left.
     NoCookie,
-    /// The server did not take all of it.
+    /// The server did not accept all of it.
     NotAcknowledged,
     /// The SYN had to be repeated.
     Repeated,
 }
 
-/// What became of a fast open.
+/// The outcome of a fast open.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome {
-    /// Our SYN asked for a cookie, or carried one or data.
+    /// The local SYN requested a cookie, or carried one or data.
     pub tried: bool,
-    /// Bytes of data that left with our SYN.
+    /// Bytes of data in the local SYN.
     pub sent: u32,
-    /// The peer took all data of our SYN, or we took data with its SYN (TCPI_OPT_SYN_DATA of Linux).
+    /// The peer accepted all data of the local SYN, or this end accepted data in the peer's (TCPI_OPT_SYN_DATA of
+    /// Linux).
     pub taken: bool,
-    /// Why it did not.
+    /// The reason for a refusal.
     pub refusal: Refusal,
-    /// So many timeouts followed that something on the path may swallow what opens fast.
+    /// So many timeouts followed that something on the path may swallow segments that open fast.
     pub swallowed: bool,
     /// Client: a lesson for the host's jar, until it is taken.
     pub(crate) lesson: Option<Lesson>,
@@ -148,13 +152,13 @@ pub struct Outcome {
 pub(crate) struct FastOpen {
     jar: Jar,
     rules: Rules,
-    /// Client: what left with the SYN; `None` before.
+    /// Client: the contents of the SYN; `None` before it.
     offered: Option<Early>,
-    /// Server: the cookie that the SYN asked for, or that takes the place of a wrong one.
+    /// Server: the cookie that the SYN requested, or that replaces a wrong one.
     grants: Option<Cookie>,
-    /// Server: the SYN was taken, and nothing arrived since then.
+    /// Server: the SYN was accepted, and nothing has arrived since.
     unconfirmed: bool,
-    /// Server: when the first SYN-ACK left, and whether it left again.
+    /// Server: time of the first SYN-ACK, and whether it was repeated.
     answered: Option<(Instant, bool)>,
 }
 
@@ -163,13 +167,13 @@ impl FastOpen {
         Self { jar, rules, offered: None, grants: None, unconfirmed: false, answered: None }
     }
 
-    /// Of the same hosts, for another connection.
+    /// The state for another connection of the same hosts.
     pub(crate) fn anew(self) -> Self {
         Self::new(self.jar, self.rules)
     }
 
-    /// Client: what the first SYN carries where so many bytes wait to leave. `None` for a SYN as any other, and for all that
-    /// follow it.
+    /// Client: the cookie and data of the first SYN, with this many bytes waiting to leave. `None` for a plain SYN, and
+    /// for all later ones.
     pub(crate) fn offer(&mut self, waiting: u64, mss: u16) -> Option<Early> {
         if self.offered.is_some() {
             return None;
@@ -188,36 +192,37 @@ impl FastOpen {
         self.offered.map_or(0, |early| early.len)
     }
 
-    /// Client: whether data of a SYN-ACK is taken: of a server that was shown a cookie or asked for one (as Linux).
+    /// Client: whether data in a SYN-ACK is accepted: from a server that was shown a cookie or asked for one (as in
+    /// Linux).
     pub(crate) fn takes_data(&self) -> bool {
         self.offered.is_some_and(|early| early.cookie.is_some())
     }
 
-    /// Client: whether no data left because there was no cookie.
+    /// Client: whether no data left for want of a cookie.
     pub(crate) fn lacks_cookie(&self) -> bool {
         self.offered.and_then(|early| early.cookie).is_some_and(|cookie| cookie.is_request())
     }
 
-    /// Client: whether more is written as soon as the SYN-ACK is there.
+    /// Client: whether the application writes more as soon as the SYN-ACK arrives.
     pub(crate) fn writer_waits(&self) -> bool {
         self.rules.writer_waits
     }
 
-    /// Client: until its SYN leaves, it knows what its host knows.
+    /// Client: updates the host's knowledge until the SYN leaves.
     pub(crate) fn remember(&mut self, jar: Jar) {
         if self.offered.is_none() {
             self.jar = jar;
         }
     }
 
-    /// Client: the SYN-ACK tells the server's MSS, and may bring a cookie. `repeated`: the SYN left more than once.
+    /// Client: reads the server's MSS, and perhaps a cookie, from the SYN-ACK. `repeated`: the SYN left more than once.
     pub(crate) fn take_answer(&mut self, segment: &Segment, repeated: bool) -> Option<Lesson> {
         let shown = self.offered?.cookie;
         let mss = segment.syn_options().mss.unwrap_or(crate::DEFAULT_MSS);
         Some(Lesson { mss, shown, brought: segment.cookie(), repeated })
     }
 
-    /// Server: whether the application has the connection before its handshake ends, with the data of this SYN.
+    /// Server: whether the application gets the connection, with the data of this SYN, before its handshake ends.
     pub(crate) fn take_syn(&mut self, segment: &Segment) -> bool {
         let Some(given) = self.jar.given else { return false };
         let shown = segment.cookie();
@@ -244,12 +249,12 @@ impl FastOpen {
         self.unconfirmed
     }
 
-    /// Server: a SYN-ACK leaves.
+    /// Server: notes that a SYN-ACK leaves.
     pub(crate) fn answers(&mut self, now: Instant) {
         self.answered = Some(self.answered.map_or((now, false), |(first, _)| (first, true)));
     }
 
-    /// Server: the client's ACK is there. When the SYN-ACK left, and whether it did so twice.
+    /// Server: the client's ACK arrived. Returns the time of the SYN-ACK, and whether it was repeated.
     pub(crate) fn confirm(&mut self) -> Option<(Instant, bool)> {
         std::mem::take(&mut self.unconfirmed).then_some(self.answered).flatten()
     }

@@ -1,4 +1,4 @@
-//! Holes in a stream whose ends agreed to do without some of it (BETS): how many, how many bytes, and where the last were.
+//! Holes in a stream whose ends tolerate losses (BETS): their number, their bytes, and the places of the last.
 
 use crate::scoreboard::Range;
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// Holes whose places are kept (the reference implementation's bound).
 const KEPT: usize = 50;
 
-/// A hole in the stream, as the application hears of it.
+/// A hole in the stream, as reported to the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hole {
     /// Offset of its first byte in the stream.
@@ -15,10 +15,10 @@ pub struct Hole {
     pub bytes: u64,
 }
 
-/// Holes of a stream, all of them.
+/// The totals of a stream's holes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HoleTotals {
-    /// How many: two without a byte between them are one.
+    /// Their number. Two holes without a byte between them count as one.
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -40,7 +40,7 @@ pub(crate) struct HoleLog {
 }
 
 impl HoleLog {
-    /// One more.
+    /// Adds a hole.
     pub(crate) fn add(&mut self, range: Range) {
         self.count(range);
         self.keep(range);
@@ -54,7 +54,7 @@ impl HoleLog {
         self.end = range.end;
     }
 
-    /// Keeps its place; that of the oldest is forgotten where there are too many.
+    /// Keeps its place; if there are too many, the oldest is dropped.
     pub(crate) fn keep(&mut self, range: Range) {
         match self.recent.back_mut().filter(|last| last.end == range.start) {
             Some(last) => last.end = range.end,
@@ -69,12 +69,12 @@ impl HoleLog {
         self.totals
     }
 
-    /// The last of them.
+    /// The places kept.
     pub(crate) fn recent(&self) -> impl Iterator<Item = Range> + '_ {
         self.recent.iter().copied()
     }
 
-    /// The oldest of them, which is then no longer among them.
+    /// Removes and returns the oldest place.
     pub(crate) fn take(&mut self) -> Option<Range> {
         self.recent.pop_front()
     }
@@ -102,7 +102,7 @@ mod tests {
         log.add(Range { start: 10, end: 30 });
         assert_eq!(log.totals(), HoleTotals { count: 1, bytes: 30 });
         assert_eq!(log.take(), Some(Range { start: 0, end: 30 }));
-        // Although its first part was heard of.
+        // Although its first part was reported.
         log.add(Range { start: 30, end: 31 });
         assert_eq!((log.totals().count, log.take()), (1, Some(Range { start: 30, end: 31 })));
     }

@@ -31,8 +31,8 @@ const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// What Linux 6.x does by default. The receive buffer tunes itself, up to what the largest automatic buffer
-/// (32 MiB) advertises.
+/// The defaults of Linux 6.x. The receive buffer is automatic, up to the window of the largest automatic buffer (32
+/// MiB).
 fn linux() -> Config {
     Config {
         profile: Profile::Linux,
@@ -157,7 +157,7 @@ fn rfc() -> Config {
     }
 }
 
-/// INET 4: no options at all, one segment to begin with, every segment acknowledged.
+/// INET 4: no options at all, an initial window of one segment, every segment acknowledged.
 fn inet() -> Config {
     Config {
         profile: Profile::Inet,
@@ -290,11 +290,11 @@ fn ns3() -> Config {
     }
 }
 
-/// ns-2.35's agent TCP/Linux and its sink Sack1, by `ns-default.tcl`: payload of 1000 bytes whatever the options,
-/// two segments to begin with, every segment acknowledged, no delayed ACK, timestamps off, minimum timeout 200 ms on
-/// the clock's 10 ms ticks, no limit of tries. Proportional rate reduction stands for the rate halving of its
-/// kernels. Its window is counted in packets at the sender, so no 16 bits bound it; the default there, 20 packets,
-/// is one that every study replaces, and here `receive_buffer` says it.
+/// The agent TCP/Linux of ns-2.35 and its sink Sack1, by `ns-default.tcl`: payload of 1000 bytes whatever the options,
+/// an initial window of two segments, every segment acknowledged, no delayed ACK, timestamps off, minimum timeout 200
+/// ms on the clock's 10 ms ticks, no limit of tries. Proportional rate reduction replaces the rate halving of its
+/// kernels. Its window is counted in packets at the sender, so no 16 bits bound it. The default there, 20 packets, is
+/// replaced in every study; here it is `receive_buffer`.
 fn ns2_linux() -> Config {
     Config {
         profile: Profile::Ns2Linux,
@@ -349,10 +349,10 @@ fn ns2_linux() -> Config {
     }
 }
 
-/// SCPS-TP with the parameters that its ns-3 model has on asymmetric paths: Vegas with its thresholds of 2, 4 and 1
-/// packets, an ACK every 0.1 s, SNACK options without bit vector, 300 kB of buffer, packets of 552 bytes. A loss that
-/// nothing explains counts as corruption, the default of that model and of the standard. Timers and the first window are
-/// the reference implementation's.
+/// SCPS-TP with the parameters of its ns-3 model on asymmetric paths: Vegas with thresholds of 2, 4 and 1 packets, an
+/// ACK every 0.1 s, SNACK options without bit vector, 300 kB of buffer, packets of 552 bytes. An unexplained loss
+/// counts as corruption, the default of that model and of the standard. Timers and the first window are the reference
+/// implementation's.
 fn scps() -> Config {
     Config {
         profile: Profile::Scps,

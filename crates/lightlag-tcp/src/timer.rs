@@ -1,8 +1,8 @@
-//! When a timer really fires.
+//! The actual firing time of a timer.
 //!
-//! Linux counts time in ticks (4 ms at HZ = 250), and its timer wheel (`kernel/time/timer.c`) has coarser steps the further
-//! away a timer is: 1, 8, 64 and 512 ticks from 0, 63, 504 and 4032 ticks on. A timer fires at the next step after its
-//! time, never before. So a timeout of 305 ms takes 308 to 340 ms.
+//! Linux counts time in ticks (4 ms at HZ = 250), and its timer wheel (`kernel/time/timer.c`) has coarser steps for
+//! later timers: 1, 8, 64 and 512 ticks from 0, 63, 504 and 4032 ticks on. A timer fires at the next step after its
+//! time, never before: a timeout of 305 ms takes 308 to 340 ms.
 
 use lightlag_core::{Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -20,10 +20,10 @@ pub enum TimerGranularity {
 /// A tick.
 const TICK: u64 = 4_000_000;
 
-/// What Linux adds to the waiting times of tail loss probes and of the reordering window (`TCP_TIMEOUT_MIN`).
+/// The addition of Linux to the waiting times of tail loss probes and of the reordering window (`TCP_TIMEOUT_MIN`).
 pub(crate) const LEAST: Duration = Duration::from_millis(8);
 
-/// When a timer fires that was set at `armed` to fire after `wait`, by Linux's wheel.
+/// The firing time of a timer set at `armed` for `wait`, by Linux's wheel.
 pub(crate) fn fires(armed: Instant, wait: Duration) -> Instant {
     let ticks = wait.as_nanos().div_ceil(TICK);
     let due = armed.as_nanos() / TICK + ticks;
@@ -36,8 +36,8 @@ pub(crate) fn fires(armed: Instant, wait: Duration) -> Instant {
     Instant::from_nanos((((due >> shift) + 1) << shift) * TICK)
 }
 
-/// A timer's time has come by its exact value: moves it to when it really fires. Returns whether it has to wait for that.
-/// `coarse` is the last time that this gave.
+/// Moves a timer whose exact time has come to its actual firing time. Returns whether it has to wait for that. `coarse`
+/// is the last time that this returned.
 #[cold]
 pub(crate) fn put_off(timer: &mut Instant, coarse: &mut Instant, now: Instant, wait: Duration) -> bool {
     if *timer == *coarse {
@@ -65,7 +65,7 @@ mod tests {
         {
             assert_eq!(fires(Instant::ZERO, ms(wait)), Instant::ZERO + ms(fired), "{wait} ms");
         }
-        // Set at 3 ms: the tick that runs counts whole.
+        // Set at 3 ms: the current tick counts in full.
         assert_eq!(fires(Instant::ZERO + ms(3), ms(40)), Instant::ZERO + ms(44));
         assert_eq!(fires(Instant::ZERO + ms(5), ms(40)), Instant::ZERO + ms(48));
     }

@@ -7,13 +7,13 @@ pub(crate) fn timestamp(now: Instant) -> u32 {
     (now.as_nanos() / 1_000_000) as u32
 }
 
-/// The time since a timestamp of ours, in ticks of 1 ms, at least one tick.
+/// The time since a local timestamp, in ticks of 1 ms, at least one tick.
 pub(crate) fn ticks_since(now: Instant, echo: u32) -> Duration {
     Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo)).max(1))
 }
 
-/// When the tick ended whose timestamp is echoed: what left at or after that moment carried a later one. `None` for
-/// an echo of something that was never sent.
+/// End of the tick whose timestamp is echoed: segments that left at or after it carried a later one. `None` for an echo
+/// of a timestamp that was never sent.
 pub(crate) fn end_of_tick(now: Instant, echo: u32) -> Option<Instant> {
     let ago = Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo)));
     let tick = Duration::from_millis(now.as_nanos() / 1_000_000 + 1);

@@ -1,4 +1,4 @@
-//! Fast open as a scenario says it.
+//! Fast open, as written in a scenario.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};

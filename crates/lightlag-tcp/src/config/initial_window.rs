@@ -1,4 +1,4 @@
-//! The initial window as a scenario says it.
+//! The initial window, as written in a scenario.
 
 use super::Config;
 use super::options::{OptionError, in_range};

@@ -1,4 +1,4 @@
-//! The keys of a scenario's `tcp = { ... }`, and how they become a [`Config`](super::Config).
+//! The keys of a scenario's `tcp = { ... }`, and their resolution to a [`Config`](super::Config).
 
 use super::Profile;
 use super::{

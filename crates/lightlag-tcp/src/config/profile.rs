@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whose behaviour a connection shows where nothing else is said.
+/// The behaviour of a connection by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
@@ -24,7 +24,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// All of them.
+    /// All profiles.
     pub const ALL: [Self; 6] = [Self::Linux, Self::Rfc, Self::Inet, Self::Ns3, Self::Ns2Linux, Self::Scps];
 
     /// The name in a scenario.

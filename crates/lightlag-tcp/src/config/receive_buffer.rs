@@ -1,4 +1,4 @@
-//! What a scenario says about the receive buffer: a size, or that it tunes itself.
+//! The receive buffer, as written in a scenario: a size, or automatic.
 
 use super::Config;
 use super::options::{OptionError, error, in_range};
@@ -21,15 +21,15 @@ pub enum ReceiveBuffer {
     Auto(AutoBuffer),
 }
 
-/// What Linux begins with: of its 131,072 bytes of memory 5/8 are payload in full segments, of which one is not read yet when
-/// its ACK leaves, as its windows show.
+/// The first buffer of Linux: of its 131,072 bytes of memory 5/8 are payload in full segments, of which one is not yet
+/// read when its ACK leaves, as its windows show.
 pub(crate) const INITIAL: Bytes = Bytes(131_072 / 8 * 5 - UNREAD);
 
 /// Less than a segment, in bytes: windows have units of 1,024 there.
 const UNREAD: u64 = 1_024;
 
 impl Config {
-    /// What the first window may be, in bytes. A buffer that tunes itself promises what it holds if half of its memory is
+    /// The largest first window, in bytes. An automatic buffer promises the data that it holds if half of its memory is
     /// payload, until segments show that 5/8 of it are (`tcp_win_from_space`).
     pub(crate) fn first_window(&self) -> u64 {
         match self.receive_buffer_initial {
@@ -52,7 +52,7 @@ pub struct AutoBuffer {
 }
 
 impl ReceiveBuffer {
-    /// The buffer at most, and what it begins with if it is automatic.
+    /// The largest buffer, and its first size if it is automatic.
     pub(super) fn resolve(self) -> Result<(Bytes, Option<Bytes>), OptionError> {
         match self {
             Self::Fixed(size) => Ok((Bytes(in_range("receive_buffer", size.0, 64, LARGEST, " B")?), None)),

@@ -1,10 +1,11 @@
-//! What an operator knows of a route before anything was measured on it: its round trip, its first timeout, its
-//! bandwidth-delay product and its rate. Over minutes of delay a connection cannot begin without them: the first timeout of
-//! any profile comes before the first answer can.
+//! Knowledge of an operator about a route before any measurement: its round trip, its first timeout, its
+//! bandwidth-delay product and its rate. Over minutes of delay a connection cannot start without it, because the first
+//! timeout of any profile comes before the first answer can.
 //!
-//! The keys are those of the route entries of the SCPS-TP reference implementation. How they act where its manual is silent
-//! is ours [R]: the round trip counts as the first sample of RFC 6298; the timeout follows from it by §2.2 there; the longest
-//! timeout, TIME-WAIT and FIN-WAIT-2 last two such timeouts at least, and a closed window is probed no faster than one.
+//! The keys are those of the route entries of the SCPS-TP reference implementation. Their effects are our choice where
+//! its manual is silent [R]: the round trip counts as the first sample of RFC 6298; the timeout follows from it by §2.2
+//! there; the longest timeout, TIME-WAIT and FIN-WAIT-2 last at least two such timeouts, and a closed window is probed
+//! no faster than one.
 
 use super::options::{OptionError, between, error, in_range};
 use super::scps::{MOST, RateControl, RateControlOptions};
@@ -19,29 +20,29 @@ use std::fmt;
 /// Hours of the longest round trip.
 const LONGEST: u64 = 24;
 
-/// What is configured of a route.
+/// The configured facts about a route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Route {
     /// SRTT before the first sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Duration>,
-    /// The timeout before the first sample, of the SYN, too.
+    /// The timeout before the first sample, also of the SYN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto: Option<Duration>,
-    /// Slow start ends where the window holds so much payload.
+    /// The window in bytes of payload at which slow start ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bdp: Option<Bytes>,
-    /// What flows into the token bucket.
+    /// The rate of the token bucket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// What was not given is the path's, which is not known yet.
+    /// Take missing values from the path, which is not known yet.
     #[serde(skip_serializing_if = "super::is_default")]
     pub path: bool,
     #[serde(skip)]
     named: Named,
 }
 
-/// What was said by itself, which a route therefore leaves alone.
+/// The values that were set explicitly, and that a route therefore does not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) rto: RtoOptions,
@@ -50,16 +51,16 @@ pub(super) struct Named {
     pub(super) fin_wait: bool,
 }
 
-/// What a path without queues gives a connection.
+/// The properties of a path without queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathParameters {
     /// The round trip of a full packet and its ACK.
     pub rtt: Duration,
-    /// What it carries in IP packets towards the end that listens.
+    /// Its rate in IP packets towards the end that listens.
     pub rate: Rate,
     /// The same towards the end that opens.
     pub ack_rate: Rate,
-    /// That of the two in which data flows.
+    /// The rate of the two in the direction of data.
     pub data_rate: Rate,
 }
 
@@ -106,7 +107,7 @@ pub struct RouteOptions {
 }
 
 impl RouteSwitch {
-    /// Its keys; `None` where it is off.
+    /// Its keys; `None` if it is off.
     fn options(self) -> Option<RouteOptions> {
         match self {
             Self::Switch(false) => None,
@@ -115,7 +116,7 @@ impl RouteSwitch {
         }
     }
 
-    /// `over` on top of this.
+    /// `over` on top of these.
     pub(super) fn merge(self, over: Self) -> Self {
         let (Some(base), Some(keys)) = (self.options(), over.options()) else { return over };
         Self::On(RouteOptions {
@@ -144,7 +145,7 @@ impl RouteSwitch {
 }
 
 impl Route {
-    /// A timeout before the answer repeats every SYN for nothing.
+    /// Refuses a timeout before the answer can come, which would repeat every SYN in vain.
     fn check(&self) -> Result<(), OptionError> {
         match (self.rto, self.rtt) {
             (Some(rto), Some(rtt)) if rto < rtt => {
@@ -158,15 +159,15 @@ impl Route {
 }
 
 impl Config {
-    /// Whether its route waits to be told the path.
+    /// Whether its route still needs the path.
     pub fn awaits_path(&self) -> bool {
         self.route.is_some_and(|route| route.path)
     }
 
-    /// The same on this path: what its route does not name is the path's.
+    /// The same on this path, which provides all values that its route does not name.
     ///
     /// # Errors
-    /// What of the path does not fit the rest.
+    /// If a value of the path contradicts the rest.
     pub fn on_path(&self, path: &PathParameters) -> Result<Self, OptionError> {
         let Some(given) = self.route else { return Ok(self.clone()) };
         let mut config = self.clone();
@@ -185,13 +186,13 @@ impl Config {
     }
 }
 
-/// Lets the route act on all that was not named by itself. `back`: what the path carries towards the end that opens.
+/// Applies the route to all values that were not set explicitly. `back`: the path's rate towards the end that opens.
 pub(super) fn apply(config: &mut Config, named: &Named, back: Option<Rate>) -> Result<(), OptionError> {
     let waits = config.awaits_path();
     if let Some(route) = &mut config.route {
         route.rto = route.rto.or(route.rtt.map(|rtt| {
-            // RFC 6298 §2.2 with this as the first sample; an ACK may wait for its interval. Not below what suits routes of
-            // which nothing is known: queues may be full.
+            // RFC 6298 §2.2 with this as the first sample; an ACK may wait for its interval. The result is not below
+            // the value that suits unknown routes, because queues may be full.
             let least = rtt + config.ack_interval.unwrap_or_default();
             (rtt * 3).max(least).max(config.rto.initial)
         }));
@@ -223,7 +224,7 @@ fn held(rate: Rate, rtt: Duration, config: &Config) -> Bytes {
     Bytes((bytes as u64).clamp(1, MOST))
 }
 
-/// The token bucket: as named, with the route's rate where no other is.
+/// The token bucket as configured, with the route's rate by default.
 fn rate_control(
     config: &mut Config,
     named: &Named,

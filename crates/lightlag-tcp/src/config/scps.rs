@@ -1,4 +1,4 @@
-//! What SCPS-TP adds to TCP (CCSDS 714.0-B), switch by switch.
+//! The additions of SCPS-TP to TCP (CCSDS 714.0-B), switch by switch.
 
 use super::options::{OptionError, error, in_range};
 use super::{Config, Scheme};
@@ -16,17 +16,17 @@ mod bets;
 
 pub use bets::{Bets, BetsOptions, BetsSwitch};
 
-/// Packets that a bucket holds where nothing is said.
+/// Packets in a bucket by default.
 const BUCKET: u64 = 5;
 
 /// The largest bucket and record.
 pub(super) const MOST: u64 = 1 << 40;
 
-/// Bytes of an IPv4 header, and with that of TCP without options.
+/// Bytes of an IPv4 header, alone and with that of TCP without options.
 const IPV4: u64 = 20;
 const HEADERS: u64 = IPV4 + HEADER as u64;
 
-/// What an end offers to a peer that knows SCPS-TP.
+/// The offer of an end to a peer that knows SCPS-TP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Scps {
     /// Negative acknowledgements.
@@ -36,12 +36,12 @@ pub struct Scps {
     /// The application writes records of this size; each ends its segment and is marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_size: Option<Bytes>,
-    /// ACKs tell of packets that arrived damaged at the receiver's interface.
+    /// ACKs report packets that arrived damaged at the receiver's interface.
     pub report_corruption: bool,
-    /// Headers are compressed, where the connection has an id.
+    /// Headers are compressed, if the connection has an id.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compression: bool,
-    /// Partial reliability; `None` where every byte must arrive.
+    /// Partial reliability; `None` if every byte must arrive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bets: Option<Bets>,
 }
@@ -70,21 +70,21 @@ pub enum LossAssumption {
     Corruption,
 }
 
-/// A token bucket in bytes of IP packets, in which all connections share that leave a node on the same link.
+/// A token bucket in bytes of IP packets, shared by all connections that leave a node on the same link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RateControl {
-    /// What flows into it.
+    /// Its rate.
     pub rate: Rate,
-    /// What the end that is connected to may send instead: its ACKs.
+    /// The rate of the passive end instead, which sends ACKs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_rate: Option<Rate>,
-    /// What it holds; by default five packets of full size.
+    /// Its size; by default five packets of full size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<Bytes>,
 }
 
 impl RateControl {
-    /// What the bucket of this end holds in bytes.
+    /// The size of this end's bucket in bytes.
     pub fn size(&self, config: &Config) -> u64 {
         self.bucket.map_or(BUCKET * packet(config), |bucket| bucket.0)
     }
@@ -94,7 +94,7 @@ impl RateControl {
 const STAMPS: u64 = 12;
 
 impl Config {
-    /// Bytes of the header of a data segment and of an ACK, beyond the handshake, between two ends that behave so.
+    /// Header bytes of a data segment and of an ACK, after the handshake, between two ends with this configuration.
     pub fn usual_headers(&self) -> [u32; 2] {
         let compressed = self.ecn == Mode::Off && self.scps.is_some_and(|scps| scps.compression);
         [1, 0].map(|len| {
@@ -108,7 +108,7 @@ impl Config {
         IPV4 + u64::from(self.usual_headers()[0] + self.usual_payload())
     }
 
-    /// Payload of a full segment between two ends that behave so.
+    /// Payload of a full segment between two ends with this configuration.
     pub fn usual_payload(&self) -> u32 {
         let mss = u32::from(self.mss);
         if self.mss_is_payload { mss } else { (mss + HEADER).saturating_sub(self.usual_headers()[0]).max(1) }
@@ -172,7 +172,7 @@ pub struct ScpsOptions {
 }
 
 impl ScpsSwitch {
-    /// `over` on top of this.
+    /// `over` on top of these.
     pub(super) fn merge(self, over: Self) -> Self {
         match (self, over) {
             (Self::On(base), Self::On(over)) => Self::On(ScpsOptions {
@@ -188,7 +188,7 @@ impl ScpsSwitch {
         }
     }
 
-    /// Whether it says which form of SNACK.
+    /// Whether it selects a form of SNACK.
     pub(super) fn names_snack(self) -> bool {
         matches!(self, Self::On(ScpsOptions { snack: Some(_), .. }))
     }
@@ -217,7 +217,8 @@ impl ScpsSwitch {
     }
 }
 
-/// What of these switches contradicts another one, and what one means for others. `recovery`, `snack`: whether they were
+/// Refuses switches that contradict each other, and applies their implications. `recovery`, `snack`: whether they were
+/// set, rather than being the profile's.
 /// set, or are the profile's.
 pub(super) fn check(config: &mut Config, recovery: bool, snack: bool) -> Result<(), OptionError> {
     repair(config, recovery, snack)?;
@@ -240,7 +241,7 @@ pub(super) fn check(config: &mut Config, recovery: bool, snack: bool) -> Result<
     check_bucket(config)
 }
 
-/// Whether a receiver that skips holes can ever hold as much as it may.
+/// Refuses a receiver that skips holes but can never hold its allowance.
 fn check_hold(config: &Config) -> Result<(), OptionError> {
     let hold = config.scps.and_then(|scps| scps.bets?.hold);
     match hold.filter(|hold| *hold >= config.receive_buffer) {
@@ -254,7 +255,7 @@ fn check_hold(config: &Config) -> Result<(), OptionError> {
     }
 }
 
-/// Whether a timeout can come later than an ACK.
+/// Refuses an ACK interval that no timeout can exceed.
 pub(super) fn check_interval(config: &Config) -> Result<(), OptionError> {
     match config.ack_interval {
         Some(interval) if interval >= config.rto.max => {
@@ -269,7 +270,7 @@ pub(super) fn check_interval(config: &Config) -> Result<(), OptionError> {
     }
 }
 
-/// Negative acknowledgements repair if both are on. Who names another repair and no SNACK means no SNACK.
+/// Negative acknowledgements repair if both are on. Naming another repair and no SNACK means no SNACK.
 fn repair(config: &mut Config, recovery: bool, snack: bool) -> Result<(), OptionError> {
     let offered = config.scps.is_some_and(|scps| scps.snack != SnackForm::Off);
     match (config.recovery == Scheme::Snack, offered) {
@@ -299,7 +300,7 @@ fn repair(config: &mut Config, recovery: bool, snack: bool) -> Result<(), Option
     Ok(())
 }
 
-/// Whether a bucket, if there is one, can let a packet pass.
+/// Refuses a bucket that can let no packet pass.
 pub(super) fn check_bucket(config: &Config) -> Result<(), OptionError> {
     let Some(control) = config.rate_control else { return Ok(()) };
     let (size, packet) = (control.size(config), packet(config));
@@ -310,7 +311,7 @@ pub(super) fn check_bucket(config: &Config) -> Result<(), OptionError> {
     in_range("rate_control.bucket", size, 1, MOST, " B").map(|_| ())
 }
 
-/// Whether every segment has a place in a compressed header.
+/// Refuses segments that have no place in a compressed header.
 pub(super) fn check_compression(config: &Config) -> Result<(), OptionError> {
     if !config.scps.is_some_and(|scps| scps.compression) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Partial reliability (BETS) at the connection's edge: what the application hears of holes, and when they are skipped.
+//! Partial reliability (BETS) at the connection's edge: reporting holes to the application, and skipping them.
 
 use super::{Connection, State};
 use crate::holes::{Hole, HoleTotals};
@@ -6,35 +6,35 @@ use crate::segment::{Flags, Segment};
 use lightlag_core::Instant;
 
 impl Connection {
-    /// The next hole in what the application has read: data that neither arrived nor will. Holes come in their order, each
-    /// once the application has read all before it; the places of the last 50 are kept until it asks.
+    /// The next hole in the data that the application has read: data that neither arrived nor will. Holes come in
+    /// order, each once the application has read all data before it. The places of the last 50 are kept until it asks.
     pub fn poll_hole(&mut self) -> Option<Hole> {
         self.receiver.poll_hole()
     }
 
-    /// All holes in what arrived, read or not: [`Self::received`] counts them as if they had been filled.
+    /// All holes in the received data, read or not. [`Self::received`] counts them as if they had been filled.
     pub fn holes(&self) -> HoleTotals {
         self.receiver.skipped()
     }
 
-    /// Payload bytes that arrived in order, holes not counted.
+    /// Payload bytes that arrived in order, without holes.
     #[inline(never)]
     pub fn delivered(&self) -> u64 {
         self.received() - self.holes().bytes
     }
 
-    /// What this end has sent as often as it may and repairs no longer. The peer may have got some of it, and may have
-    /// skipped more.
+    /// Data that this end has sent as often as it may and no longer repairs. The peer may have received some of it, and
+    /// may have skipped more.
     pub fn given_up(&self) -> HoleTotals {
         self.sender.given_up()
     }
 
-    /// Where that was, in the order of time: the last 50 places.
+    /// The places of that data, in the order of time: the last 50.
     pub fn given_up_places(&self) -> impl Iterator<Item = Hole> + '_ {
         self.sender.given_up_ranges().map(Hole::from)
     }
 
-    /// Both ends offered it.
+    /// Starts partial reliability, which both ends offered.
     #[cold]
     pub(super) fn agree_on_bets(&mut self) {
         if let Some(bets) = self.config.scps.and_then(|scps| scps.bets) {
@@ -42,7 +42,7 @@ impl Connection {
         }
     }
 
-    /// Something arrived: notes what is missing, and skips what holds up too much.
+    /// After an arrival: notes missing data, and skips holes that block too much.
     #[cold]
     pub(super) fn settle_holes(&mut self, now: Instant) {
         if self.receiver.skips_holes() && !self.orphan {
@@ -60,7 +60,7 @@ impl Connection {
         self.watch_holes();
     }
 
-    /// The time has come at which patience with a hole may end.
+    /// Handles the time at which patience with a hole may end.
     pub(super) fn patience_ended(&mut self, now: Instant) {
         let receives = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if receives && self.receiver.patience_ends() <= now {
@@ -72,7 +72,7 @@ impl Connection {
         }
     }
 
-    /// The last number that left, the FIN or a byte: behind a hole that reaches up to it, the peer learns of the hole by that.
+    /// The last number sent, the FIN or a byte. It shows the peer a hole that reaches up to it.
     #[cold]
     pub(super) fn probe_of_tail(&mut self, now: Instant) -> Segment {
         self.account.statistics.acks_sent += 1;

@@ -1,4 +1,4 @@
-//! The handshake: SYN, SYN-ACK, and what the two ends agree on (RFC 9293 §3.5).
+//! The handshake: SYN, SYN-ACK, and the agreement of the two ends (RFC 9293 §3.5).
 
 use super::marks::MOST_OPTIONS;
 use super::{Connection, State};
@@ -53,9 +53,8 @@ impl Connection {
         }
     }
 
-    /// Connections that one host opens to another have one jar for fast open (RFC 7413), which learns here what the
-    /// configuration says is known. To be called before anything is sent; without it, or if fast open is off, no data leaves
-    /// with a SYN.
+    /// Shares the jar of fast open between two hosts (RFC 7413), which learns the configured knowledge here. Call it
+    /// before anything is sent. Without it, or if fast open is off, no data leaves with a SYN.
     pub fn share_cookies(&mut self, jar: &mut Jar) {
         if self.config.fast_open == Mode::CookieKnown && !self.passive {
             jar.learn(self.config.mss);
@@ -65,29 +64,29 @@ impl Connection {
         }
     }
 
-    /// Opens fast by these rules, whatever the configuration says. To be called before anything is sent.
+    /// Opens fast by these rules, whatever the configuration. Call it before anything is sent.
     pub fn open_fast_by(&mut self, jar: Jar, rules: Rules) {
         self.opening.get_or_insert_default().fast_open = Some(FastOpen::new(jar, rules));
     }
 
-    /// Replaces the jar, if the SYN has not left: its host may have learned something since.
+    /// Replaces the jar if the SYN has not left: its host may have learned something since.
     pub fn remember(&mut self, jar: &Jar) {
         if let Some(fast_open) = self.fast_open() {
             fast_open.remember(*jar);
         }
     }
 
-    /// The lesson of the SYN-ACK, once: it belongs into the [jar](Jar::take) of its host.
+    /// The lesson of the SYN-ACK, returned once. It belongs in the [jar](Jar::take) of the host.
     pub fn take_lesson(&mut self) -> Option<Lesson> {
         self.account.fast_open.as_mut()?.lesson.take()
     }
 
-    /// What became of data with the SYN.
+    /// The outcome of data in the SYN.
     pub fn fast_open_outcome(&self) -> Outcome {
         self.account.fast_open.as_deref().copied().unwrap_or_default()
     }
 
-    /// Another timeout, after so many in a row, and perhaps the last: whether the path swallows what opens fast (Linux,
+    /// After another timeout, perhaps the last: notes whether the path swallows segments that open fast (Linux,
     /// `tcp_fastopen_active_detect_blackhole`).
     #[cold]
     pub(super) fn suspect_path(&mut self, before: u8, ended: bool) {
@@ -100,13 +99,13 @@ impl Connection {
         self.opening.as_mut()?.fast_open.as_mut()
     }
 
-    /// Whether data came with the SYN of a client, whose ACK is still missing.
+    /// Whether data came in the SYN of a client whose ACK is still missing.
     pub fn is_unconfirmed(&self) -> bool {
         let fast_open = self.opening.as_ref().and_then(|opening| opening.fast_open.as_ref());
         fast_open.is_some_and(FastOpen::is_unconfirmed)
     }
 
-    /// The first ACK of a client whose data came with the SYN: the handshake is over, and gives its sample.
+    /// Takes in the first ACK of a client whose data came in the SYN: the handshake is over, and gives its sample.
     #[cold]
     pub(super) fn confirm_early(&mut self, now: Instant, segment: &Segment) {
         let fast_open = self.opening.take().and_then(|opening| opening.fast_open);
@@ -120,7 +119,7 @@ impl Connection {
         }
     }
 
-    /// The SYN-ACK of a connection whose application has data already.
+    /// The SYN-ACK of a connection whose application already has data.
     #[cold]
     pub(super) fn early_answer(&mut self, now: Instant) -> Segment {
         if let Some(fast_open) = self.fast_open() {
@@ -135,7 +134,7 @@ impl Connection {
         let acknowledges = segment.flags.has(Flags::ACK);
         let accepted = segment.ack.0.wrapping_sub(self.local.0);
         if acknowledges && accepted > self.fast_open().map_or(0, |fast_open| fast_open.sent()) {
-            // RFC 9293 §3.10.7.3: the peer means a connection of the past.
+            // RFC 9293 §3.10.7.3: the peer refers to an old connection.
             return self.refuse(segment);
         }
         if acknowledges && self.echoes_nothing_sent(now, segment) {
@@ -156,7 +155,7 @@ impl Connection {
             self.establish(now, segment, u64::from(segment.window));
             let waits = self.fast_open().is_some_and(|fast_open| fast_open.writer_waits());
             self.end_early(now, segment, repeated);
-            // A writer's data carries the ACK, and so does what leaves again at once.
+            // A writer's data carries the ACK, and so does data that leaves again at once.
             let repeats = self.fast_open_outcome().sent > accepted && segment.window > 0;
             self.handshake_due = !waits && !repeats;
             if waits {
@@ -169,8 +168,8 @@ impl Connection {
         }
     }
 
-    /// Whether the SYN-ACK echoes a timestamp that no SYN of ours had (Linux, `tcp_rcv_synsent_state_process`). An echo of 0
-    /// is none.
+    /// Whether the SYN-ACK echoes a timestamp that no local SYN had (Linux, `tcp_rcv_synsent_state_process`). An echo
+    /// of 0 means none.
     fn echoes_nothing_sent(&self, now: Instant, segment: &Segment) -> bool {
         let Some(stamps) = segment.timestamps().filter(|stamps| self.timestamps && stamps.echo != 0) else {
             return false;
@@ -179,7 +178,8 @@ impl Connection {
         stamps.echo.wrapping_sub(first) > timestamp(now).wrapping_sub(first)
     }
 
-    /// The SYN-ACK says what became of data with our SYN. What the server did not take leaves again (RFC 7413 §4.2.1).
+    /// Reads the outcome of data in the SYN from the SYN-ACK. Data that the server refused leaves again (RFC 7413
+    /// §4.2.1).
     #[cold]
     fn end_early(&mut self, now: Instant, segment: &Segment, repeated: bool) {
         let Some(mut fast_open) = self.opening.take().and_then(|opening| opening.fast_open) else { return };
@@ -194,7 +194,7 @@ impl Connection {
         self.sender.accept_early(now, sent, accepted, u64::from(segment.window), &self.config);
     }
 
-    /// Reads what the peer's SYN offers. Options that only one end offers are not used.
+    /// Reads the offers of the peer's SYN. Options that only one end offers are not used.
     fn take_syn(&mut self, now: Instant, segment: &Segment) {
         self.remote = segment.seq.plus(1);
         self.agree_on_ecn(segment);
@@ -230,8 +230,8 @@ impl Connection {
         self.sender.set_segment_size(self.payload_of(mss));
     }
 
-    /// Payload of a full segment where the SYN says this MSS. It counts the header as 20 bytes: the usual options take
-    /// from the payload, and what compression saves is added to it, so that full packets have the same size.
+    /// Payload of a full segment for this MSS in a SYN, which counts the header as 20 bytes. The usual options reduce
+    /// the payload, and the savings of compression enlarge it, so that full packets have the same size.
     pub(super) fn payload_of(&self, mss: u16) -> u32 {
         let mss = u32::from(mss);
         if self.config.mss_is_payload {
@@ -242,24 +242,24 @@ impl Connection {
         (mss + saved).saturating_sub(options + self.room_for_ecn_bytes()).max(1)
     }
 
-    /// The shift of our windows.
+    /// The shift of local windows.
     fn own_scale(&self) -> u8 {
         Receiver::scale_for(self.config.receive_buffer.0, self.config.receive_window)
     }
 
-    /// The initial window in segments: of large ones fewer, but two (RFC 6928 §2).
+    /// The initial window in segments: fewer of large ones, but at least two (RFC 6928 §2).
     fn initial_window(&self) -> u32 {
         let segments = self.config.initial_window;
         let Some(most) = self.config.initial_window_bytes else { return segments };
         segments.min((most.0 as u32 / self.sender.segment_size()).max(2))
     }
 
-    /// The SYN is acknowledged.
+    /// The SYN is acknowledged: the connection is established.
     #[cold]
     pub(super) fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
         let retransmissions = self.sender.end_handshake();
         if self.passive && self.room_for_ecn_bytes() > 0 {
-            // The peer's AccECN option came with this segment; a client knew of it when it read the SYN-ACK.
+            // The peer's AccECN option came with this segment; a client saw it in the SYN-ACK.
             let size = self.sender.segment_size().saturating_sub(self.room_for_ecn_bytes()).max(1);
             self.sender.set_segment_size(size);
         }
@@ -293,7 +293,7 @@ impl Connection {
         }
         self.start_keep_alive(now);
         if let Some(syn) = self.opening.as_mut().and_then(|opening| opening.early.take()) {
-            // RFC 9293 §3.5: what came with the SYN is the application's from now on.
+            // RFC 9293 §3.5: the data of the SYN now goes to the application.
             self.take_early(now, &syn);
         }
     }
@@ -343,8 +343,8 @@ impl Connection {
         }
     }
 
-    /// The first SYN of a client with its cookie and data, the SYN-ACK with a cookie where one is due. A repeated SYN has
-    /// neither: something on the path may drop them (RFC 7413 §4.2.1; as Linux).
+    /// Adds cookie and data to the first SYN of a client, or a due cookie to the SYN-ACK. A repeated SYN has neither,
+    /// because something on the path may drop them (RFC 7413 §4.2.1; as in Linux).
     fn open_fast(&mut self, mut segment: Segment, answer: bool) -> Segment {
         let waiting = self.sender.unsent();
         let mss = self.config.mss;
@@ -363,7 +363,7 @@ impl Connection {
         early.cookie.map_or(segment, |cookie| segment.with_cookie(cookie))
     }
 
-    /// Timeouts of the SYN that do not double the next one: a SYN-ACK, in Linux that of a request, doubles each time.
+    /// Timeouts of the SYN that do not double the next one. A SYN-ACK, in Linux that of a request, doubles each time.
     pub(super) fn linear_timeouts(&self) -> u8 {
         if self.state == State::SynSent { self.config.syn_linear_timeouts } else { 0 }
     }
@@ -380,7 +380,7 @@ impl Connection {
         }
     }
 
-    /// A SYN or SYN-ACK again: our answer was lost, or both opened at once.
+    /// Handles a repeated SYN or SYN-ACK: the local answer was lost, or both opened at once.
     #[cold]
     pub(super) fn repeated_syn(&mut self, now: Instant, segment: &Segment) {
         let flags = segment.flags;

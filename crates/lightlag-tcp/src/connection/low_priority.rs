@@ -1,7 +1,7 @@
-//! Segments of low priority on both ends: what they look like, and how they are acknowledged.
+//! Segments of low priority on both ends: their form, and their acknowledgement.
 //!
-//! One that probes has [`Flags::LOW`], data, and an acknowledgement that is never news. Its ACK has the flag and no data,
-//! leaves at once, one for each, and is no duplicate ACK. On the network both are of low priority.
+//! A probe has [`Flags::LOW`], data, and an acknowledgement without news. Its ACK has the flag and no data, leaves at
+//! once for each probe, and is not a duplicate ACK. On the network both have low priority.
 
 use super::{Connection, State};
 use crate::scoreboard::Chunk;
@@ -9,7 +9,7 @@ use crate::segment::{Flags, Segment};
 use lightlag_core::Instant;
 
 impl Connection {
-    /// A copy of data that left before. It acknowledges nothing that still has to be acknowledged: it may be dropped.
+    /// A copy of data sent before. It acknowledges only data already acknowledged, because it may be dropped.
     #[inline(never)]
     pub(super) fn low_priority(&mut self, now: Instant, chunk: Chunk) -> Segment {
         if let Some(ecn) = &mut self.ecn {
@@ -22,7 +22,7 @@ impl Connection {
         self.stamp(now, segment)
     }
 
-    /// The ACK of one that arrived.
+    /// The ACK of a probe that arrived.
     #[cold]
     pub(super) fn low_priority_ack(&mut self, now: Instant) -> Segment {
         let mut segment = self.pure_ack(now, 0);
@@ -30,8 +30,8 @@ impl Connection {
         segment
     }
 
-    /// One arrived, whose data begins at `start`, or the ACK of one. Low priority may have delayed it: its timestamp says
-    /// nothing about what came before it.
+    /// Takes in a probe whose data starts at `start`, or the ACK of one. Low priority may have delayed it, so its
+    /// timestamp tells nothing about earlier segments.
     #[cold]
     pub(super) fn take_low_priority(&mut self, now: Instant, segment: &Segment, start: u64) {
         let control = Flags::SYN.with(Flags::FIN).with(Flags::RST);
@@ -42,7 +42,8 @@ impl Connection {
             self.heard(now);
         }
         if segment.len == 0 {
-            // At the edge, too: two ends that have filled each other's windows would not hear each other (as of other ACKs).
+            // Also at the edge: two ends that have filled each other's windows would not hear each other (as with other
+            // ACKs).
             let is_heard = self.acceptable(start, 0) || start == self.receiver.edge();
             if is_heard && self.take_ack(now, segment, start, None) {
                 self.sender.low_priority_acknowledged(now, &mut self.account);

@@ -1,4 +1,4 @@
-//! Congestion marks at the connection's edge: whose they are, and what they ask for.
+//! Congestion marks at the connection's edge: their assignment and their demands.
 
 use super::{Connection, State};
 use crate::config::Config;
@@ -25,14 +25,14 @@ fn longest(segment: Segment, bytes: EcnBytes, least: u8, most: u32) -> Option<Se
 }
 
 impl Connection {
-    /// What an end with this configuration needs for ECN; nothing if that is off.
+    /// The ECN state of an end with this configuration; none if ECN is off.
     pub(super) fn ecn_of(config: &Config) -> Option<Box<Ecn>> {
         (config.ecn != Mode::Off)
             .then(|| Ecn::new(config.ecn, config.ect, config.congestion.fixed_needs().exact_marks))
             .map(|ecn| Box::new(ecn.with_accecn(config.accecn_option, config.ect_control)))
     }
 
-    /// A segment arrived in a packet with this ECN field.
+    /// Takes in a segment that arrived in a packet with this ECN field.
     pub fn handle_packet(&mut self, now: Instant, segment: &Segment, codepoint: Codepoint) {
         if let Some(ecn) = &mut self.ecn {
             ecn.arrives(codepoint);
@@ -40,14 +40,14 @@ impl Connection {
         self.handle_segment(now, segment);
     }
 
-    /// The ECN field of the packet that carries the segment which [`Self::poll_segment`] gave last: ECT on new data;
-    /// not on pure ACKs, retransmissions and probes (RFC 3168 §6.1.4 to 6.1.6), unless the congestion control wants
-    /// all packets to be markable (RFC 8257), or AccECN is used as in Linux (`ect_control`).
+    /// The ECN field of the packet with the last segment from [`Self::poll_segment`]. It is ECT on new data, but not on
+    /// pure ACKs, retransmissions and probes (RFC 3168 §6.1.4 to 6.1.6), unless the congestion control needs marks on
+    /// all packets (RFC 8257), or AccECN is used as in Linux (`ect_control`).
     pub fn codepoint(&self) -> Codepoint {
         self.ecn.as_ref().map_or(Codepoint::NotEct, |ecn| ecn.leaving())
     }
 
-    /// The peer's SYN says whether it knows ECN; its SYN-ACK, which form.
+    /// Reads the ECN offer in the peer's SYN, or the form in its SYN-ACK.
     pub(super) fn agree_on_ecn(&mut self, segment: &Segment) {
         let Some(ecn) = &mut self.ecn else { return };
         let flags = segment.flags;
@@ -66,7 +66,7 @@ impl Connection {
         }
     }
 
-    /// The ACK that ended the handshake says how our SYN-ACK arrived.
+    /// Reads from the ACK that ended the handshake how the local SYN-ACK arrived.
     pub(super) fn take_greeting(&mut self, segment: &Segment) {
         let marked = self.ecn.as_mut().is_some_and(|ecn| ecn.take_greeting(segment.flags));
         if marked {
@@ -80,13 +80,13 @@ impl Connection {
         if needed { ECN_BYTES_LEN } else { 0 }
     }
 
-    /// Whether an ACK has counters to tell of for which a full segment has no room.
+    /// Whether an ACK has counters to report for which a full segment has no room.
     pub(super) fn owes_ecn_bytes(&self) -> bool {
         self.ecn.as_ref().is_some_and(|ecn| ecn.demands_bytes()) && self.room_for_ecn_bytes() == 0
     }
 
-    /// With the AccECN option, if one is due and there is room. Where SACK blocks leave none for the counters that grew, at
-    /// most one gives way, and never one of two (as Linux).
+    /// Adds the AccECN option, if one is due and there is room. If SACK blocks leave none for the counters that grew,
+    /// at most one gives way, and never one of two (as in Linux).
     #[inline(never)]
     pub(super) fn add_ecn_bytes(&mut self, now: Instant, segment: Segment) -> Segment {
         let Some(ecn) = self.ecn.as_mut().filter(|_| self.scps.is_none()) else { return segment };
@@ -107,7 +107,7 @@ impl Connection {
         with
     }
 
-    /// An acceptable segment arrived, whose data was not taken yet.
+    /// Takes in the mark of an acceptable segment, before its data.
     #[inline(never)]
     pub(super) fn take_mark(&mut self, segment: &Segment) {
         let Some(ecn) = &mut self.ecn else { return };
@@ -117,15 +117,15 @@ impl Connection {
         }
     }
 
-    /// What an ACK up to `ack` echoes. A reordered one is not `newer`: its counter is of the past.
+    /// The echo in an ACK up to `ack`. If that is not `newer`, it was reordered, and its counter is out of date.
     #[inline(never)]
     pub(super) fn take_echo(&mut self, segment: &Segment, ack: u64) -> (bool, Marks) {
         let newer = ack > self.sender.board().una() || !segment.sack().is_empty();
         self.ecn.as_mut().map_or((false, Marks::None), |ecn| ecn.echoed(segment, newer))
     }
 
-    /// Nothing of ours is outstanding, and new data arrived: what its counters say is of our pure ACKs, and asks nothing of
-    /// the sender.
+    /// Notes counters while nothing is outstanding and new data arrived: they concern our pure ACKs, and demand nothing
+    /// of the sender.
     #[inline(never)]
     pub(super) fn note_echo(&mut self, segment: &Segment, start: u64) {
         let newer = segment.len > 0 && start == self.receiver.nxt();
@@ -136,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// The ACK of what came before a change of marks, if one is due (RFC 8257 §3.2).
+    /// The ACK of data before a change of marks, if one is due (RFC 8257 §3.2).
     #[inline(never)]
     pub(super) fn prior_ack(&mut self, now: Instant) -> Option<Segment> {
         let (nxt, echo) = self.ecn.as_mut()?.take_prior()?;

@@ -1,4 +1,4 @@
-//! Resets and challenges: what a segment gets that belongs to nothing, and what tells a mistake from an attack
+//! Resets and challenges: the answer to a segment without a connection, and the distinction of a mistake from an attack
 //! (RFC 9293 §3.5.2 and 3.10.7, RFC 5961).
 
 use super::handshake::Opening;
@@ -10,8 +10,8 @@ use crate::timestamps::timestamp;
 use lightlag_core::Instant;
 
 impl Connection {
-    /// The application gives up (RFC 9293 §3.10.5): the peer is told by a reset where it knows of the connection,
-    /// and whatever waits is lost.
+    /// Aborts the connection (RFC 9293 §3.10.5): a reset tells the peer if it knows the connection, and all waiting
+    /// data is lost.
     pub fn abort(&mut self) {
         let known = !matches!(
             self.state,
@@ -26,8 +26,8 @@ impl Connection {
         }
     }
 
-    /// The host crashed and is up again: the connection is lost with all that it held, and nobody is told. What still
-    /// arrives is answered by a reset (RFC 9293 §3.5.1, half-open connections).
+    /// The host crashed and is up again: the connection and its data are lost, without a message to the peer. Later
+    /// segments are answered by a reset (RFC 9293 §3.5.1, half-open connections).
     pub fn crash(&mut self) {
         if self.state != State::Closed {
             self.finish(Some(Failure::Crashed));
@@ -35,7 +35,7 @@ impl Connection {
         self.answer = None;
     }
 
-    /// A reset of our own accord leaves: at the next number that we would send.
+    /// Sends a reset at the next number to send.
     pub(super) fn reset_peer(&mut self) {
         let seq = self.local.plus(self.sender.board().nxt() as u32);
         let ack = self.remote.plus(self.receiver.nxt() as u32);
@@ -49,8 +49,8 @@ impl Connection {
         }));
     }
 
-    /// The segment belongs to nothing here: a reset answers it, unless it is one itself (RFC 9293 §3.10.7.1). A copy of low
-    /// priority may come after the end of all that it copies.
+    /// Answers a segment without a connection by a reset, unless it is one itself (RFC 9293 §3.10.7.1). A copy of low
+    /// priority may come after the end of the data that it copies.
     pub(super) fn refuse(&mut self, segment: &Segment) {
         if segment.is_low_priority() {
             return;
@@ -60,7 +60,7 @@ impl Connection {
         }
     }
 
-    /// The reset that waits, if one does.
+    /// The waiting reset, if there is one.
     #[cold]
     pub(super) fn poll_answer(&mut self, now: Instant) -> Option<Segment> {
         let reset = *self.answer.take()?;
@@ -71,14 +71,14 @@ impl Connection {
         })
     }
 
-    /// A challenge ACK, unless too many left in short time (RFC 5961 §7).
+    /// Sends a challenge ACK, unless too many left in a short time (RFC 5961 §7).
     pub(super) fn challenge(&mut self, now: Instant) {
         if self.account.may_challenge(now, self.config.challenge_acks) {
             self.receiver.acknowledge_now();
         }
     }
 
-    /// An acceptable reset arrived: only the exact number counts, others are challenged (RFC 5961 §3).
+    /// Handles an acceptable reset: only the exact number counts, others are challenged (RFC 5961 §3).
     pub(super) fn take_reset(&mut self, now: Instant, start: u64) {
         if start != self.receiver.nxt() {
             return self.challenge(now);
@@ -91,8 +91,8 @@ impl Connection {
         }
     }
 
-    /// A SYN inside the window: a passive open goes back to LISTEN, anything else challenges it (RFC 9293 §3.10.7.4,
-    /// RFC 5961 §4).
+    /// Handles a SYN inside the window: a passive open goes back to LISTEN, any other state challenges it (RFC 9293
+    /// §3.10.7.4, RFC 5961 §4).
     pub(super) fn take_strange_syn(&mut self, now: Instant) {
         if self.state == State::SynReceived && self.passive {
             self.listen_again(self.local.plus(u32::MAX));
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// A server is as new, with this initial sequence number; its counters go on.
+    /// Returns a server to its start, with this initial sequence number; its counters continue.
     pub(super) fn listen_again(&mut self, initial: SeqNumber) {
         let account = std::mem::take(&mut self.account);
         let fast_open = self.opening.take().and_then(|opening| opening.fast_open).map(FastOpen::anew);
@@ -115,8 +115,8 @@ impl Connection {
         self.set_connection_id(id);
     }
 
-    /// A SYN in TIME-WAIT begins a new connection if it is surely a new one: by its timestamp, else by its number
-    /// (RFC 9293 §3.6.1, RFC 6191). Returns whether it does.
+    /// A SYN in TIME-WAIT opens a new connection if it is certainly new, by its timestamp or else by its number (RFC
+    /// 9293 §3.6.1, RFC 6191). Returns whether it does.
     pub(super) fn reopened(&mut self, now: Instant, segment: &Segment) -> bool {
         let new = self.passive && self.begins_anew(segment);
         if new {
@@ -126,12 +126,12 @@ impl Connection {
         new
     }
 
-    /// Our numbers go on beyond those of the connection before.
+    /// The first number beyond those of the old connection.
     pub(super) fn next_initial(&self) -> SeqNumber {
         self.local.plus(self.sender.board().nxt() as u32).plus(BETWEEN_INCARNATIONS)
     }
 
-    /// Whether, in TIME-WAIT, the segment is a SYN that surely begins a new connection.
+    /// Whether, in TIME-WAIT, the segment is a SYN that certainly opens a new connection.
     pub(super) fn begins_anew(&self, segment: &Segment) -> bool {
         let plain = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST);
         if self.state != State::TimeWait || !plain {
@@ -146,8 +146,8 @@ impl Connection {
     }
 }
 
-/// The reset that answers a segment which belongs to nothing, unless it is a reset itself (RFC 9293 §3.10.7.1), or has a
-/// compressed header: without ports, nobody could be told.
+/// The reset for a segment without a connection, unless it is a reset itself (RFC 9293 §3.10.7.1), or has a compressed
+/// header: without ports, there is no address for one.
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
     if segment.flags.has(Flags::RST) || segment.is_compressed() {
         return None;
@@ -160,6 +160,6 @@ pub fn reset_for(segment: &Segment) -> Option<Segment> {
     })
 }
 
-/// How far the initial sequence number of a connection lies beyond the last number of the one before, at least
-/// 1 (RFC 6191 §2). What Berkeley systems added for a new connection.
+/// Distance from the last number of a connection to the initial number of the next, at least 1 (RFC 6191 §2): the
+/// increment of Berkeley systems for a new connection.
 const BETWEEN_INCARNATIONS: u32 = 64_000;

@@ -1,4 +1,4 @@
-//! What leaves once both ends know each other, in which order, and what each segment says.
+//! The segments of an open connection: their order and their contents.
 
 use super::{Connection, State};
 use crate::receiver::MAX_BLOCKS;
@@ -18,7 +18,7 @@ impl Connection {
         {
             return Some(ack);
         }
-        // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it. So do counters of ECN.
+        // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it. So do ECN counters.
         if self.receiver.ack_due() && (self.receiver.has_report() || self.ecn.is_some() && self.owes_ecn_bytes()) {
             return Some(self.pure_ack(now, 0));
         }
@@ -98,7 +98,7 @@ impl Connection {
         if self.ecn.is_some() { self.add_ecn_bytes(now, segment) } else { segment }
     }
 
-    /// An ACK with what a SACK option has to tell.
+    /// Adds the report of a SACK option to an ACK.
     #[inline(never)]
     pub(super) fn add_sack(&mut self, segment: Segment) -> Segment {
         if !self.sack || !self.receiver.has_report() {

@@ -1,25 +1,26 @@
-//! The AccECN option at one end: what it counts, when it leaves, what the peer's says (RFC 9768 §3.2.3).
+//! The AccECN option at one end: its counters, its times, and the peer's option (RFC 9768 §3.2.3).
 //!
-//! Linux (7.x) is followed where the RFC leaves a choice: the order is ECT(1), CE, ECT(0); the option leaves only once
-//! one of the peer was seen; after a change of the counter that grows, and after CE, two ACKs carry it.
+//! Linux (7.x) decides where the RFC leaves a choice: the order is ECT(1), CE, ECT(0); the option leaves only once one
+//! of the peer was seen; after a change of the counter that grows, and after CE, two ACKs carry it.
 
 use super::AccecnOption;
 use crate::segment::{EcnBytes, FieldOrder, Segment};
 use lightlag_core::{Codepoint, Duration, Instant};
 
-/// Our order of the fields, with which [`ByteCounters`] keeps them.
+/// The local order of the fields, in which [`ByteCounters`] keeps them.
 const ORDER: FieldOrder = FieldOrder::Ect1First;
 
-/// The first values of the fields: not 0 for ECT(1) and ECT(0), which a meddling middlebox would write (RFC 9768 §3.2.1).
+/// The first values of the fields: 1 for ECT(1) and ECT(0), not 0, which a meddling middlebox would write (RFC 9768
+/// §3.2.1).
 pub(super) const FIRST: [u32; 3] = [1, 0, 1];
 
-/// ACKs with the option that a change or CE asks for: the second says which counter grew last (as Linux).
+/// ACKs with the option after a change or CE: the second shows which counter grew last (as in Linux).
 const AFTER_A_CHANGE: u8 = 2;
 
-/// A counter that passes a multiple of this is told of, long before its 24 bits wrap (as Linux).
+/// A counter that passes a multiple of this is reported, long before its 24 bits wrap (as in Linux).
 const AT_LEAST_EVERY: u64 = 1 << 22;
 
-/// Times a round trip that the option leaves at least (RFC 9768 §3.2.3.3, beacon).
+/// The least number of options per round trip (RFC 9768 §3.2.3.3, beacon).
 const BEACON: u32 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,18 +38,18 @@ pub(super) struct ByteCounters {
     counts: [u64; 3],
     /// Packets that arrived with CE, pure ACKs too.
     marked: u64,
-    /// The codepoint of the last packet that can be marked.
+    /// The codepoint of the last ECN-capable packet.
     last: Codepoint,
-    /// So many ACKs have to carry the option.
+    /// Number of ACKs that must carry the option.
     demand: u8,
-    /// Fields that the next option needs at least, so that it tells of what grew.
+    /// The least number of fields in the next option, so that it reports the counter that grew.
     least: u8,
-    /// When the option left last.
+    /// Time at which the option last left.
     told_at: Instant,
     seen: Seen,
     /// Full segments leave room for the option.
     has_room: bool,
-    /// The peer's field of CE; `None` if marks were told of by ACE alone since then.
+    /// The peer's field of CE; `None` if only ACE has reported marks since then.
     peer_ce: Option<u32>,
 }
 
@@ -68,7 +69,7 @@ impl ByteCounters {
         }
     }
 
-    /// The option of a SYN-ACK: counters as they begin.
+    /// The option of a SYN-ACK, with the initial counters.
     pub(super) fn initial(&self) -> Option<EcnBytes> {
         (self.option != AccecnOption::Off).then(|| EcnBytes::new(ORDER, &FIRST))
     }
@@ -81,8 +82,8 @@ impl ByteCounters {
         self.marked
     }
 
-    /// Looks for the first option of the peer; the next ACKs answer it. One that came `in_time` settles that full segments
-    /// leave room for ours, if each is to carry it.
+    /// Looks for the first option of the peer, which the next ACKs answer. If it came `in_time`, full segments leave
+    /// room for ours when each is to carry it.
     pub(super) fn see(&mut self, segment: &Segment, in_time: bool) {
         let Some(bytes) = segment.ecn_bytes().filter(|_| self.seen == Seen::No) else { return };
         let zero = |codepoint| bytes.of(codepoint) == Some(0);
@@ -92,7 +93,7 @@ impl ByteCounters {
         self.has_room = in_time && self.option == AccecnOption::Always;
     }
 
-    /// Counts a packet; returns whether another counter grew than before.
+    /// Counts a packet. Returns whether another counter grew than before.
     pub(super) fn count(&mut self, codepoint: Codepoint, len: u16) -> bool {
         let Some(place) = ORDER.codepoints().iter().position(|counted| *counted == codepoint) else { return false };
         let marked = codepoint == Codepoint::Ce;
@@ -142,8 +143,8 @@ impl ByteCounters {
         self.demand = self.demand.saturating_sub(1);
     }
 
-    /// Reads the option of a newer ACK: whether its counter of CE grew since the last one, and the option, if it can be
-    /// believed. `moved`: ACE says that packets were marked.
+    /// Reads the option of a newer ACK. Returns whether its CE counter grew since the last one, and the option, if it
+    /// is credible. `moved`: ACE reports marked packets.
     pub(super) fn read(&mut self, segment: &Segment, moved: bool) -> (bool, Option<EcnBytes>) {
         let Some(bytes) = segment.ecn_bytes().filter(|_| self.seen != Seen::Zeroed) else {
             if moved {
@@ -225,7 +226,7 @@ mod tests {
         let told = |ce| Segment::default().with_ecn_bytes(EcnBytes::new(FieldOrder::Ect1First, &[1, ce, 1]));
         assert!(!counters.read(&told(0), false).0);
         assert!(counters.read(&told(8_000), false).0);
-        // An ACK without the option told of the mark already.
+        // An ACK without the option reported the mark already.
         counters.read(&Segment::default(), true);
         assert!(!counters.read(&told(9_000), false).0);
     }

@@ -1,4 +1,4 @@
-//! The sender's account of marks: packets and bytes that were delivered, as the peer tells (RFC 9768 §3.2.2.5, §3.2.3).
+//! The sender's account of marks: delivered packets and bytes as reported by the peer (RFC 9768 §3.2.2.5, §3.2.3).
 
 use super::Marks;
 use lightlag_core::Codepoint;
@@ -9,19 +9,19 @@ const CYCLE: u64 = 8;
 /// Deliveries so far, by codepoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delivered {
-    /// Packets with CE (s.cep); with RFC 3168 those that ACKs with ECE delivered, as tcpi_delivered_ce of Linux has it.
+    /// Packets with CE (s.cep); with RFC 3168 the packets delivered by ACKs with ECE, as in tcpi_delivered_ce of Linux.
     pub ce_packets: u64,
-    /// Payload with CE (s.ceb), in bytes; estimated from ACE where the option is missing.
+    /// Payload with CE (s.ceb), in bytes; estimated from ACE without the option.
     pub ce_bytes: u64,
-    /// Payload with ECT(0) (s.e0b), in bytes, as options told.
+    /// Payload with ECT(0) (s.e0b), in bytes, as reported in options.
     pub ect0_bytes: u64,
-    /// Payload with ECT(1) (s.e1b), in bytes, as options told.
+    /// Payload with ECT(1) (s.e1b), in bytes, as reported in options.
     pub ect1_bytes: u64,
 }
 
 impl Delivered {
-    /// An ACK delivered so many bytes in segments of `size` and says this of marks; `ece` if it echoes one at all. Returns
-    /// how many bytes were marked.
+    /// Takes in an ACK that delivered these bytes in segments of `size`, with its report of marks; `ece` if it echoes
+    /// one at all. Returns the number of marked bytes.
     pub(crate) fn take(&mut self, marks: Marks, ece: bool, delivered: u64, size: u64) -> u64 {
         let packets = delivered.div_ceil(size.max(1));
         let (count, bytes) = match marks {
@@ -46,27 +46,27 @@ impl Delivered {
     }
 }
 
-/// RFC 9768 appendix A.2.1: where more packets were delivered than the counter has values, it wrapped as often as it can
-/// have.
+/// RFC 9768 appendix A.2.1: if more packets were delivered than the counter has values, it wrapped as often as
+/// possible.
 fn most(moved: u64, packets: u64) -> u64 {
     if packets < CYCLE { moved } else { packets - (packets - moved) % CYCLE }
 }
 
-/// Packets and bytes with CE where ACE alone tells of them.
+/// Packets and bytes with CE when only ACE reports them.
 fn estimate(moved: u64, packets: u64, delivered: u64, size: u64) -> (u64, u64) {
     let count = most(moved, packets);
     (count, (count * size).min(delivered))
 }
 
-/// Packets with CE where the option says how many bytes they had: the least that ACE allows and that can carry them
-/// (appendix A.2.2).
+/// Packets with CE when the option reports their bytes: the least that ACE allows and that can carry them (appendix
+/// A.2.2).
 fn settle(moved: u64, packets: u64, marked: u64, size: u64) -> u64 {
     let missing = marked.div_ceil(size.max(1)).saturating_sub(moved);
     (moved + missing.next_multiple_of(CYCLE)).min(most(moved, packets)).max(moved)
 }
 
-/// Moves a counter on to a field of 24 bits, which may also correct an estimate downwards. Returns by how much it grew;
-/// `None` without the field.
+/// Advances a counter to a field of 24 bits, which may also correct an estimate downwards. Returns its growth; `None`
+/// without the field.
 fn advance(count: &mut u64, field: Option<u32>, first: u32) -> Option<u64> {
     let distance = field?.wrapping_sub(first).wrapping_sub(*count as u32);
     // Sign of the 24 bits.
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(account.take(told(1, [0, 0x0100, 0]), true, SIZE, SIZE), 0x200);
         assert_eq!(account.ce_bytes, 0x100_0100);
         let mut account = Delivered::default();
-        // A mark of a segment of 400 bytes, at first taken for a full one.
+        // A mark of a segment of 400 bytes, at first taken as a full one.
         assert_eq!(account.take(Marks::Counter(1), true, 2 * SIZE, SIZE), SIZE);
         assert_eq!(account.take(told(0, [1_600, 400, 0]), false, SIZE, SIZE), 0);
         assert_eq!(account.ce_bytes, 400);

@@ -1,15 +1,16 @@
-//! When Linux acknowledges (`net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`; described in own words).
+//! The times of ACKs in Linux (`net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`; described in our own words).
 //!
-//! - More than one full segment waits: at once, if the window did not get narrower. What a full segment is, is learnt.
-//! - A quick ACK for every segment: for the first 16 of a connection, after duplicates, after a pause of the peer longer
-//!   than a timeout, and whenever the offered window grew. That is why slow start sees about one ACK a segment.
+//! - More than one full segment waits: at once, if the window did not get narrower. The size of a full segment is
+//!   learnt.
+//! - A quick ACK for every segment: for the first 16 of a connection, after duplicates, after a pause of the peer
+//!   longer than a timeout, and whenever the offered window grew. Slow start therefore sees about one ACK per segment.
 //! - The application has read everything and the last segment was marked PSH: at once.
-//! - Otherwise after the ATO: 40 ms where segments follow each other, more where they come at that pace. It doubles when
+//! - Otherwise after the ATO: 40 ms if segments follow each other, more if they come at a slower pace. It doubles when
 //!   it expires.
 //! - An end that answers data within the ATO converses ("pingpong"): its ACKs wait for its data.
 //!
-//! After a loss, duplicate ACKs are compressed: from the fourth on one leaves per 1 ms or 5 % of the round trip, whatever
-//! is less, or for 44 segments.
+//! After a loss, duplicate ACKs are compressed: from the fourth on one leaves per 1 ms or 5 % of the round trip,
+//! whichever is less, or for 44 segments.
 
 use super::Receiver;
 use crate::config::{DelayedAck, TimerGranularity};
@@ -17,43 +18,43 @@ use crate::segment::Flags;
 use crate::timer;
 use lightlag_core::{Duration, Instant};
 
-/// Quick ACKs at most (`TCP_MAX_QUICKACKS`).
+/// The most quick ACKs (`TCP_MAX_QUICKACKS`).
 pub(crate) const MAX_QUICK: u16 = 16;
-/// No delayed ACK waits longer: the minimum timeout less a tick.
+/// The longest delay of an ACK: the minimum timeout less a tick.
 const LONGEST: Duration = Duration::from_millis(196);
-/// What a segment counts for before the first has arrived (`tcp_initialize_rcv_mss`).
+/// The assumed size of a segment before the first arrival (`tcp_initialize_rcv_mss`).
 const FIRST_ESTIMATE: u16 = 536;
 /// Duplicate ACKs that leave at once.
 const UNCOMPRESSED: u8 = 3;
-/// Segments that one compressed ACK stands for at most (`tcp_comp_sack_nr`).
+/// The most segments per compressed ACK (`tcp_comp_sack_nr`).
 const COMPRESSED: u8 = 44;
-/// The longest that a compressed ACK waits (`tcp_comp_sack_delay_ns`).
+/// The longest delay of a compressed ACK (`tcp_comp_sack_delay_ns`).
 const COMPRESSION: Duration = Duration::from_millis(1);
 
-/// What the receiver learns of the peer.
+/// The receiver's knowledge of the peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adaptive {
-    /// When data arrived last.
+    /// Time at which data last arrived.
     last_data: Instant,
-    /// The delay that the next ACK gets, before its bounds (ATO); zero before the first data.
+    /// The delay of the next ACK, before its bounds (ATO); zero before the first data.
     ato: Duration,
     /// The delay with its bounds.
     wait: Duration,
     /// The shortest delay.
     least: Duration,
-    /// More than so many bytes are acknowledged at once.
+    /// More than this many bytes are acknowledged at once.
     pub(super) at_once: u32,
-    /// A full segment of the peer.
+    /// Size of the peer's full segments.
     pub(super) segment: u16,
     /// Segments to be acknowledged together.
     every: u16,
-    /// Quick ACKs at the begin.
+    /// Quick ACKs at the start.
     most_quick: u16,
     /// Data is answered with data: no quick ACKs.
     pub(super) converses: bool,
     /// A segment marked PSH waits to be acknowledged.
     pushed: bool,
-    /// A small one does, after another marked one.
+    /// A small segment waits, too, after another marked one.
     pushed_twice: bool,
 }
 
@@ -62,7 +63,7 @@ impl Adaptive {
         let mut new = Self {
             last_data: Instant::ZERO,
             ato: Duration::ZERO,
-            // A FIN without data before it waits for nothing.
+            // An ACK of a FIN alone is not delayed.
             wait: Duration::ZERO,
             least: policy.timeout,
             at_once: 0,
@@ -82,7 +83,7 @@ impl Adaptive {
         self.at_once = u32::from(self.every - 1) * u32::from(bytes);
     }
 
-    /// What a segment says about the peer's size, and whether it ended a burst of the peer (`tcp_measure_rcv_mss`).
+    /// Updates the peer's segment size, and whether the segment ended a burst of the peer (`tcp_measure_rcv_mss`).
     #[inline(always)]
     fn measure(&mut self, len: u64, push: bool, largest: u16) {
         if len >= u64::from(self.segment) {
@@ -113,7 +114,7 @@ pub(crate) struct PathTimes {
 }
 
 impl Receiver {
-    /// Whether this much time since the last data changes the delay of ACKs; [`Self::adapt`] takes it then.
+    /// Whether this much time since the last data changes the delay of ACKs; [`Self::adapt`] then applies it.
     #[inline(always)]
     pub(crate) fn adapts(&self, now: Instant) -> bool {
         self.adaptive.is_some_and(|adaptive| {
@@ -121,7 +122,7 @@ impl Receiver {
         })
     }
 
-    /// Data arrives after a pause (`tcp_event_data_recv`).
+    /// Adapts to data that arrives after a pause (`tcp_event_data_recv`).
     #[cold]
     pub(crate) fn adapt(&mut self, now: Instant, path: PathTimes) {
         let Some(adaptive) = &mut self.adaptive else { return };
@@ -139,12 +140,12 @@ impl Receiver {
         } else if pause < adaptive.ato {
             adaptive.set_ato((half + pause).min(path.rto), path.srtt);
         } else if pause > path.rto {
-            // The sender will begin slowly.
+            // The sender will start slowly.
             self.quick_due = true;
         }
     }
 
-    /// Data in order arrived, or the FIN, or both (`__tcp_ack_snd_check`).
+    /// Counts data in order, the FIN, or both (`__tcp_ack_snd_check`).
     #[inline(always)]
     pub(super) fn count_adaptive(&mut self, now: Instant, len: u64, flags: Flags) {
         let mss = self.mss;
@@ -170,14 +171,14 @@ impl Receiver {
         }
     }
 
-    /// The application has read all, and a marked segment waits for its ACK (`__tcp_cleanup_rbuf`).
+    /// Whether the application has read all, and a marked segment waits for its ACK (`__tcp_cleanup_rbuf`).
     #[inline(always)]
     pub(super) fn read_to_the_end(&self) -> bool {
         self.adaptive.is_some_and(|adaptive| adaptive.pushed_twice || adaptive.pushed && !adaptive.converses)
             && self.unread() == 0
     }
 
-    /// The application will close, too: the ACK may wait for its FIN (`tcp_fin`).
+    /// Lets the ACK wait for the FIN of an application that will close, too (`tcp_fin`).
     #[cold]
     fn await_close(&mut self) {
         if let Some(adaptive) = &mut self.adaptive {
@@ -185,7 +186,7 @@ impl Receiver {
         }
     }
 
-    /// An ACK leaves of something that waited for it (`tcp_dec_quickack_mode`).
+    /// Notes that a pending ACK leaves (`tcp_dec_quickack_mode`).
     #[inline(always)]
     pub(super) fn waits_no_more(&mut self) {
         let Some(adaptive) = &mut self.adaptive else { return };
@@ -199,7 +200,7 @@ impl Receiver {
         }
     }
 
-    /// Data that comes with a SYN or SYN-ACK is acknowledged by the handshake, and teaches nothing
+    /// Takes in data of a SYN or SYN-ACK, which the handshake acknowledges, and which does not enter the estimates
     /// (`tcp_fastopen_add_skb`).
     #[cold]
     pub(crate) fn receive_early(&mut self, now: Instant, len: u64, flags: Flags) {
@@ -211,7 +212,8 @@ impl Receiver {
         }
     }
 
-    /// The ACK of the SYN-ACK waits for the data that a writer is about to write (`tcp_rcv_synsent_state_process`).
+    /// Lets the ACK of the SYN-ACK wait for the data that the application is about to write
+    /// (`tcp_rcv_synsent_state_process`).
     #[cold]
     pub(crate) fn await_data(&mut self, now: Instant) {
         self.hurry(MAX_QUICK);
@@ -221,7 +223,7 @@ impl Receiver {
         self.deadline = now + LONGEST;
     }
 
-    /// As many quick ACKs as half a window has segments, at most `most` (`tcp_incr_quickack`).
+    /// Sends as many quick ACKs as half a window has segments, at most `most` (`tcp_incr_quickack`).
     fn enter_quick(&mut self, most: u16) {
         let Some(adaptive) = &self.adaptive else { return };
         let window = self.edge.saturating_sub(self.last_ack);
@@ -229,7 +231,7 @@ impl Receiver {
         self.quick = self.quick.max(if quick == 0 { adaptive.most_quick.min(2) } else { quick });
     }
 
-    /// Duplicates, or marks: the peer needs to know quickly (`tcp_enter_quickack_mode`).
+    /// Sends quick ACKs after duplicates or marks, which the peer must learn of quickly (`tcp_enter_quickack_mode`).
     pub(crate) fn hurry(&mut self, most: u16) {
         self.enter_quick(most);
         if let Some(adaptive) = &mut self.adaptive {
@@ -239,7 +241,7 @@ impl Receiver {
         }
     }
 
-    /// The ACK waits, but not longer than one that waits already (`tcp_send_delayed_ack`).
+    /// Delays the ACK, but not longer than one that waits already (`tcp_send_delayed_ack`).
     fn delay(&mut self, now: Instant) {
         let Some(adaptive) = &self.adaptive else { return };
         if self.deadline == Instant::MAX {
@@ -251,7 +253,7 @@ impl Receiver {
         }
     }
 
-    /// Data left; soon after some arrived, it is an answer (`tcp_event_data_sent`).
+    /// Notes that data left. Soon after an arrival it is an answer (`tcp_event_data_sent`).
     #[inline(always)]
     pub(crate) fn data_left(&mut self, now: Instant) {
         if let Some(adaptive) = &mut self.adaptive
@@ -261,7 +263,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the timer, whose time has come, fires only with a later tick. Compressed ACKs have an exact timer.
+    /// Whether the timer, whose time has come, fires only with a later tick. The timer of compressed ACKs is exact.
     pub(crate) fn timer_waits(&mut self, now: Instant, granularity: TimerGranularity) -> bool {
         let wait = self.adaptive.map_or(self.timeout, |adaptive| adaptive.wait);
         granularity == TimerGranularity::Linux
@@ -274,7 +276,7 @@ impl Receiver {
         let holes = self.has_holes();
         let Some(adaptive) = &mut self.adaptive else { return };
         if holes {
-            // A compressed one.
+            // A compressed ACK.
         } else if adaptive.converses {
             adaptive.converses = false;
             adaptive.set_ato(adaptive.least, path.srtt);
@@ -283,7 +285,7 @@ impl Receiver {
         }
     }
 
-    /// Duplicate ACKs are compressed from now on, on a path with this round-trip time; the peer agreed to SACK.
+    /// Compresses duplicate ACKs from now on, for a path with this round-trip time; the peer agreed to SACK.
     pub(crate) fn compress(&mut self, srtt: Duration) {
         if self.fixed {
             // All ACKs wait for the interval.
@@ -293,7 +295,7 @@ impl Receiver {
         self.compression = share.min(COMPRESSION);
     }
 
-    /// Data above a hole: whether its ACK waits for others.
+    /// Whether the ACK of data above a hole waits for others.
     pub(super) fn compresses(&mut self, now: Instant) -> bool {
         let converses = self.adaptive.is_some_and(|adaptive| adaptive.converses);
         if self.compression.is_zero() || self.quick > 0 && !converses {
@@ -313,7 +315,7 @@ impl Receiver {
             self.deadline = now + self.compression;
         }
         holes.compressed += 1;
-        // More blocks than an ACK or two repeat: none may be lost for the sake of compression.
+        // There are more blocks than an ACK or two repeat, and compression must not lose any.
         holes.compressed <= COMPRESSED && holes.reported() <= 2
     }
 }

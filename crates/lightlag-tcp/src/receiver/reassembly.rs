@@ -1,4 +1,4 @@
-//! Data above a hole, and what a SACK option says about it (RFC 2018 §4, RFC 2883 §4).
+//! Data above a hole, and its SACK reports (RFC 2018 §4, RFC 2883 §4).
 
 use super::MAX_BLOCKS;
 use super::skipping::Skipping;
@@ -12,10 +12,10 @@ pub(super) struct Reassembly {
     pub(super) ranges: VecDeque<Range>,
     /// Their bytes.
     pub(super) bytes: u64,
-    /// What was reported, the newest first (RFC 2018 §4).
+    /// The reported ranges, the newest first (RFC 2018 §4).
     pub(super) recent: [Range; MAX_BLOCKS],
     pub(super) recent_len: usize,
-    /// What arrived again, until an ACK says so (RFC 2883).
+    /// Repeated data that no ACK has reported yet (RFC 2883).
     pub(super) duplicate: Option<Range>,
     /// Duplicate ACKs that left at once for this offset.
     pub(super) duplicates_of: u64,
@@ -24,12 +24,12 @@ pub(super) struct Reassembly {
     pub(super) compressed: u8,
     /// Bytes of [`Skipping::ahead`].
     pub(super) ahead: u64,
-    /// `None` where every hole must be filled.
+    /// `None` if every hole must be filled.
     pub(super) skipping: Option<Box<Skipping>>,
 }
 
 impl Reassembly {
-    /// Adds a range; returns how many of its bytes were there before, and the first run of them.
+    /// Adds a range. Returns how many of its bytes were present before, and the first run of them.
     pub(super) fn insert(&mut self, range: Range) -> (u64, Range) {
         let (from, to) = self.touching(range);
         let mut merged = range;
@@ -58,12 +58,12 @@ impl Reassembly {
         (known, first)
     }
 
-    /// How many blocks the next report could have.
+    /// The most blocks of the next report.
     pub(super) fn reported(&self) -> usize {
         self.recent_len
     }
 
-    /// Indices of the ranges that overlap or touch this one. Most data is new, so the end comes first.
+    /// Indices of the ranges that overlap or touch this one. Most data is new, so the end is searched first.
     fn touching(&self, range: Range) -> (usize, usize) {
         let n = self.ranges.len();
         let from = match self.ranges.back() {
@@ -79,7 +79,7 @@ impl Reassembly {
         (from, to)
     }
 
-    /// Puts `merged` first and drops what it swallowed (RFC 2018 §4).
+    /// Puts `merged` first and drops the ranges that it contains (RFC 2018 §4).
     fn report(&mut self, merged: Range) {
         let mut recent = [merged; MAX_BLOCKS];
         let mut len = 1;
@@ -93,7 +93,7 @@ impl Reassembly {
         (self.recent, self.recent_len) = (recent, len);
     }
 
-    /// Everything below `nxt` is acknowledged.
+    /// Drops everything below `nxt`, which is acknowledged.
     pub(super) fn forget_below(&mut self, nxt: u64) {
         let mut len = 0;
         for at in 0..self.recent_len {
@@ -105,7 +105,7 @@ impl Reassembly {
         self.recent_len = len;
     }
 
-    /// There is nothing from `end` on.
+    /// Drops everything from `end` on.
     #[cold]
     pub(super) fn forget_above(&mut self, end: u64) {
         while let Some(last) = self.ranges.back_mut().filter(|last| last.end > end) {
@@ -127,7 +127,7 @@ impl Reassembly {
         self.recent_len = len;
     }
 
-    /// Writes what a SACK option reports, the duplicate only now; returns how many ranges that are.
+    /// Writes the ranges of a SACK option, the duplicate only once. Returns their number.
     pub(super) fn take_report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let mut len = 0;
         for range in self.duplicate.take().iter().chain(&self.recent[..self.recent_len]).take(MAX_BLOCKS) {

@@ -1,9 +1,9 @@
-//! Delivery past holes (BETS): where a hole stays open for longer than the receiver's patience, or holds up more data than
-//! the receiver wants to keep, the application gets what lies behind it, and hears of the hole.
+//! Delivery past holes (BETS): if a hole stays open longer than the receiver's patience, or blocks more data than the
+//! receiver wants to hold, the application gets the data after it, and a report of the hole.
 //!
-//! Each hole has a clock of its own, which begins when data beyond it arrives, or the FIN: that of a hole never runs out
-//! before that of one below it, so only the first needs to be watched. What arrives of a hole after it was skipped lies
-//! below the next offset expected, like any other duplicate.
+//! Each hole has a clock of its own, which starts when data or the FIN beyond it arrives. The clock of a hole never
+//! expires before that of a lower one, so only the first hole is watched. Data of a hole that arrives after it was
+//! skipped lies below the next expected offset, like any other duplicate.
 
 use super::{NO_FIN, Receiver};
 use crate::holes::{Hole, HoleLog, HoleTotals};
@@ -11,19 +11,19 @@ use crate::scoreboard::Range;
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// What a receiver needs that skips holes.
+/// The state of a receiver that skips holes.
 #[derive(Debug)]
 pub(super) struct Skipping {
     patience: Duration,
-    /// What is held above a hole at most; half the buffer where nothing is said.
+    /// The most data held above a hole; by default half the buffer.
     hold: Option<u64>,
-    /// The end of all that is known to have left the peer.
+    /// The end of all data that the peer is known to have sent.
     reach: u64,
-    /// Where gaps began when they were noticed, and when that was, both in ascending order.
+    /// Starts of gaps, and the times at which they were noticed, both in ascending order.
     noticed: VecDeque<(u64, Instant)>,
     /// Holes that the application has not reached, in ascending order.
     ahead: VecDeque<Range>,
-    /// Those that were skipped, and the last of those that it has passed and not asked for.
+    /// The skipped holes, and the last of those that the application has passed and not asked for.
     log: HoleLog,
 }
 
@@ -66,20 +66,20 @@ impl Receiver {
         (self.nxt < end).then_some(Range { start: self.nxt, end })
     }
 
-    /// When patience with the first hole ends; [`Instant::MAX`] if there is none.
+    /// Time at which patience with the first hole ends; [`Instant::MAX`] if there is none.
     pub(crate) fn patience_ends(&self) -> Instant {
         let first = self.skipping().and_then(|skipping| Some((skipping.noticed.front()?.1, skipping.patience)));
         first.filter(|_| self.first_hole().is_some()).map_or(Instant::MAX, |(since, patience)| since + patience)
     }
 
-    /// Holes from this offset on stay open until what is sent again because of the next ACK has arrived, `then`.
+    /// Offset above which holes stay open until `then`, the arrival of retransmissions caused by the next ACK.
     pub(crate) fn repairable_from(&self, then: Instant) -> u64 {
         let Some(skipping) = self.skipping() else { return 0 };
         let in_time = |(_, since): &&(u64, Instant)| *since + skipping.patience > then;
         skipping.noticed.iter().find(in_time).map_or(u64::MAX, |(start, _)| *start)
     }
 
-    /// Something arrived: notes the gaps that it left open.
+    /// Notes the gaps that an arrival left open.
     pub(crate) fn note_gaps(&mut self, now: Instant) {
         let (nxt, highest, fin) = (self.nxt, self.highest(), self.fin_at);
         let Some(holes) = &mut self.holes else { return };
@@ -96,7 +96,7 @@ impl Receiver {
         skipping.forget_below(nxt);
     }
 
-    /// Goes on behind the first hole if patience with it has ended, or if it holds up too much. Gives the hole.
+    /// Skips the first hole if patience with it has ended, or if it blocks too much. Returns the hole.
     pub(crate) fn skip(&mut self, now: Instant) -> Option<Hole> {
         let hole = self.first_hole()?;
         let hold = self.skipping()?.hold.unwrap_or(self.buffer() / 2);
@@ -123,7 +123,7 @@ impl Receiver {
         Some(hole.into())
     }
 
-    /// The application reads so many bytes more, past holes on its way.
+    /// The application reads this many more bytes, past holes on its way.
     pub(super) fn move_reader(&mut self, bytes: u64) {
         self.consumed += bytes;
         let Some(holes) = self.holes.as_mut().filter(|holes| holes.ahead > 0) else { return };
@@ -139,7 +139,7 @@ impl Receiver {
 }
 
 impl Skipping {
-    /// Everything below `nxt` arrived or was skipped: the first gap noted is the one there, if there is one.
+    /// Drops gaps below `nxt`, where everything arrived or was skipped.
     fn forget_below(&mut self, nxt: u64) {
         while self.noticed.get(1).is_some_and(|(start, _)| *start <= nxt) {
             self.noticed.pop_front();

@@ -1,6 +1,6 @@
-//! Loss by forward acknowledgement, as ns-2's TCP-Linux has it (`LinuxTcpAgent::tcp_fastretrans_alert`): what is found
-//! lost begins fast recovery, in a repair after a timeout, too. Either ends when everything that was outstanding at its
-//! start is acknowledged, and what was reported until then is forgotten: losses above it are found anew.
+//! Loss by forward acknowledgement, as in ns-2's TCP-Linux (`LinuxTcpAgent::tcp_fastretrans_alert`). A loss starts fast
+//! recovery, even in a repair after a timeout. Either ends when all data outstanding at its start is acknowledged.
+//! Reports until then are forgotten: losses above are found anew.
 
 use super::{Recovery, Verdict};
 use crate::scoreboard::Scoreboard;

@@ -1,25 +1,25 @@
-//! Without SACK, as Linux repairs: each duplicate ACK counts as a SACK of some segment behind the first, so that proportional
-//! rate reduction works (RFC 9937) and limited transmit (RFC 3042) needs no rule of its own.
+//! Repair without SACK, as in Linux: each duplicate ACK counts as a SACK of some segment after the first, so that
+//! proportional rate reduction works (RFC 9937) and limited transmit (RFC 3042) needs no rule of its own.
 //!
-//! Three such segments mark the first one as lost; a partial ACK marks the next (RFC 6582 §3.2). An ACK of n segments tells
-//! of one that was missing and of n - 1 that were counted before (`tcp_remove_reno_sacks`). More counted ones than can have
-//! left the network mean that the network reorders, and from then on it takes as many to mark a loss as were outstanding
-//! (`tcp_check_reno_reordering`). An episode, also one after a timeout, lasts until more than what was outstanding at its
-//! start is acknowledged: until then, duplicate ACKs may be answers to its own retransmissions (RFC 6582 §3.2 step 1;
-//! `tcp_is_non_sack_preventing_reopen`).
+//! Three such segments mark the first one as lost; a partial ACK marks the next (RFC 6582 §3.2). An ACK of n segments
+//! covers one that was missing and n - 1 that were counted before (`tcp_remove_reno_sacks`). If more are counted than
+//! can have left the network, the network reorders. From then on, a loss takes as many duplicate ACKs as segments were
+//! outstanding (`tcp_check_reno_reordering`). An episode, also one after a timeout, lasts until more data is
+//! acknowledged than was outstanding at its start: until then, duplicate ACKs may answer its own retransmissions (RFC
+//! 6582 §3.2 step 1; `tcp_is_non_sack_preventing_reopen`).
 
 use super::{DUP_THRESHOLD, MOST_REORDERING, News, Recovery, Verdict};
 use crate::scoreboard::{Delivery, Scoreboard};
 use lightlag_control::congestion::Phase;
 use std::num::NonZeroU16;
 
-/// [`DUP_THRESHOLD`], as the kernel begins with it.
+/// [`DUP_THRESHOLD`], the kernel's initial value.
 const AT_FIRST: NonZeroU16 = NonZeroU16::new(DUP_THRESHOLD as u16).unwrap();
 
-/// The reordering that duplicate ACKs have told of.
+/// The reordering shown by duplicate ACKs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guesses {
-    /// So many mark the first segment as lost (tcp_reordering of Linux).
+    /// Number of duplicates that mark the first segment as lost (tcp_reordering of Linux).
     pub(super) threshold: NonZeroU16,
     /// How often there were too many.
     pub(super) seen: u16,
@@ -30,7 +30,7 @@ impl Guesses {
         Self { threshold: AT_FIRST, seen: 0 }
     }
 
-    /// So many segments count as delivered, or as many as can have been, where `outstanding` were before.
+    /// Counts this many segments as delivered, at most as many as possible. `outstanding`: segments before.
     fn count(&mut self, board: &mut Scoreboard, segments: u32, outstanding: u32) {
         let most = board.most_guessed();
         if segments > most {
@@ -48,7 +48,8 @@ impl Recovery {
         self.guesses.is_some()
     }
 
-    /// An ACK moved the cumulative acknowledgement over `acked` segments, where so many counted as delivered before.
+    /// Handles an ACK that moved the cumulative acknowledgement over `acked` segments, with this many counted as
+    /// delivered before.
     #[cold]
     pub fn confirm(&mut self, board: &mut Scoreboard, guessed: u32, acked: u32, delivery: &mut Delivery) {
         let Some(guesses) = &mut self.guesses else { return };
@@ -57,20 +58,20 @@ impl Recovery {
         delivery.bytes = delivery.bytes.saturating_sub(bytes).max(u64::from(acked > 0));
         board.note_known(bytes);
         guesses.count(board, guessed - known, board.segments() + acked);
-        // Linux, tcp_fastretrans_alert: only while an episode is not repaired do the others go on to count.
+        // Linux, tcp_fastretrans_alert: the others continue to count only while an episode is not repaired.
         if self.phase != Phase::Recovery || board.una() >= self.point {
             board.forget_guesses();
         }
     }
 
-    /// A duplicate ACK came.
+    /// Handles a duplicate ACK.
     #[cold]
     pub fn guess(&mut self, board: &mut Scoreboard, delivery: &mut Delivery) {
         let Some(guesses) = &mut self.guesses else { return };
         let counts = match self.phase {
             Phase::Open => true,
             Phase::Recovery => board.una() < self.point,
-            // Linux, tcp_process_loss: new data was delivered, which F-RTO or the window let leave.
+            // Linux, tcp_process_loss: new data was delivered, which F-RTO or the window had released.
             Phase::Loss => board.una() < self.point && board.nxt() > self.point,
         };
         if !counts || board.is_empty() {

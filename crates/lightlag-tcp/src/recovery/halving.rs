@@ -1,19 +1,19 @@
-//! Rate halving, as ns-2's TCP-Linux has it (`next_pkts_in_flight_` in `LinuxTcpAgent::send_much`): in fast recovery what
-//! may be in flight falls by one segment with every segment that leaves, and so one leaves for every two ACKs. It falls
-//! from the window before the loss down to the algorithm's least (`min_cwnd`).
+//! Rate halving, as in ns-2's TCP-Linux (`next_pkts_in_flight_` in `LinuxTcpAgent::send_much`). In fast recovery the
+//! allowed flight falls by one segment with every segment that leaves, so one leaves for every two ACKs. It falls from
+//! the window before the loss down to the algorithm's least (`min_cwnd`).
 
 /// One episode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Halving {
-    /// Bytes that may be in flight.
+    /// The allowed flight in bytes.
     next: u64,
-    /// The least of them.
+    /// Its lower bound.
     floor: u64,
     segment: u64,
 }
 
 impl Halving {
-    /// The window was `prior`, and may become `floor`.
+    /// An episode at the window `prior`, which may fall to `floor`.
     pub(super) fn new(prior: u64, floor: u64, segment: u64) -> Self {
         Self { next: prior, floor, segment }
     }
@@ -26,12 +26,12 @@ impl Halving {
         self.next.max(self.floor)
     }
 
-    /// An ACK arrived and left so much in flight.
+    /// Handles an ACK that left this flight.
     pub(super) fn on_ack(&mut self, pipe: u64) {
         self.next = self.next.min(pipe + self.segment);
     }
 
-    /// A segment left, with which so much is in flight.
+    /// Notes that a segment left; `pipe` is the flight with it.
     pub(super) fn sent(&mut self, pipe: u64) {
         self.next = self.next.min(pipe.saturating_sub(self.segment).max(self.segment));
     }
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn one_segment_leaves_for_two_acks_down_to_the_floor() {
         let mut halving = Halving::new(20, 5, 1);
-        // The ACK that shows the loss has taken two segments out of 20.
+        // The ACK that shows the loss has removed two segments of 20.
         let (mut pipe, mut left) = (18, Vec::new());
         for ack in 0..40 {
             halving.on_ack(pipe);
@@ -57,7 +57,7 @@ mod tests {
         }
         assert_eq!(left[..5], [0, 2, 4, 6, 8]);
         assert_eq!((halving.window(), pipe), (5, 4));
-        // From the floor on every ACK lets one leave.
+        // At the floor every ACK releases one segment.
         assert_eq!(left[left.len() - 3..], [37, 38, 39]);
     }
 }

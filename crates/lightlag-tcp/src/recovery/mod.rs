@@ -1,9 +1,9 @@
-//! What is lost, and when an episode of repair begins and ends.
+//! Loss detection, and the start and end of each episode of repair.
 //!
-//! The congestion control hears of each episode once. Without SACK the window is inflated by one segment for
-//! each duplicate ACK and deflated again (RFC 5681 §3.2, RFC 6582); the inflation is kept here, on top of the
-//! window of the congestion control. With SACK the pipe does that work (RFC 6675). After a timeout everything
-//! not SACKed counts as lost and leaves again under slow start.
+//! The congestion control is told of each episode once. Without SACK the window is inflated by one segment for each
+//! duplicate ACK and deflated again (RFC 5681 §3.2, RFC 6582); the inflation is kept here, on top of the window of the
+//! congestion control. With SACK the pipe does that work (RFC 6675). After a timeout all data that is not SACKed counts
+//! as lost and leaves again in slow start.
 
 mod fack;
 mod guessed;
@@ -38,13 +38,13 @@ use undo::Episode;
 /// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
 const DUP_THRESHOLD: u32 = 3;
 
-/// The most that is told (tcp_max_reordering of Linux).
+/// The largest reported degree of reordering (tcp_max_reordering of Linux).
 const MOST_REORDERING: u64 = 300;
 
 /// No duplicate ACK since the last new one.
 const IN_ORDER: u64 = u64::MAX;
 
-/// Whether this repairs by what SACK reports.
+/// Whether this scheme repairs by SACK reports.
 fn by_sack(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::Sack | Scheme::Rack | Scheme::Fack)
 }
@@ -64,33 +64,33 @@ pub struct Recovery {
     signs: Signs,
     /// A partial ACK came in this episode.
     partial: bool,
-    /// Where duplicate ACKs count as SACKs.
+    /// The guesses, if duplicate ACKs count as SACKs.
     guesses: Option<Guesses>,
     /// Payload of a full segment in bytes.
     segment_size: u32,
     duplicates: u32,
     /// The congestion window before the last reduction, in segments.
     prior_window: u32,
-    /// Bytes by which the window is larger or smaller than the congestion control says.
+    /// Bytes by which the window differs from that of the congestion control.
     inflation: i64,
     reduction: Option<Box<Reduction>>,
-    /// The next new offset when duplicate ACKs began: what leaves later is limited transmit's.
+    /// The next new offset when duplicate ACKs started; later segments belong to limited transmit.
     disorder: u64,
     /// The episode ends when this is acknowledged.
     point: u64,
-    /// No new episode begins before this is acknowledged.
+    /// No new episode starts before this is acknowledged.
     guard: u64,
     episode: Episode,
     /// RFC 6675 RescueRxt: one rescue retransmission once more than this is acknowledged.
     rescue: u64,
     /// The first offset outstanding at the last timeout.
     timed_out: u64,
-    /// What left later may have been on the way at the last timeout.
+    /// Segments that left later may have been in flight at the last timeout.
     timed_out_before: Instant,
 }
 
 impl Recovery {
-    /// For segments with so many bytes of payload.
+    /// A recovery for full segments with this many bytes of payload.
     pub fn new(rules: Rules, segment_size: u32) -> Self {
         Self {
             phase: Phase::Open,
@@ -119,12 +119,12 @@ impl Recovery {
         }
     }
 
-    /// Full segments carry so many bytes; nothing is outstanding.
+    /// Sets the payload of full segments, while nothing is outstanding.
     pub fn set_segment_size(&mut self, bytes: u32) {
         self.segment_size = bytes;
     }
 
-    /// What is being repaired.
+    /// The losses being repaired.
     pub fn phase(&self) -> Phase {
         self.phase
     }
@@ -134,60 +134,60 @@ impl Recovery {
         self.duplicates
     }
 
-    /// The degree of reordering that was seen, in segments, where losses are found by time (tcpi_reordering of Linux).
+    /// The degree of reordering seen, in segments, if losses are found by time (tcpi_reordering of Linux).
     pub fn reordering(&self) -> u32 {
         if let Some(guesses) = &self.guesses {
             return guesses.threshold.get().into();
         }
         let degree = match self.rack.reordered() {
             0 => 0,
-            // From the begin of the late segment.
+            // From the start of the late segment.
             bytes => bytes.div_ceil(u64::from(self.segment_size)) + 1,
         };
         (degree.min(MOST_REORDERING) as u32).max(DUP_THRESHOLD)
     }
 
-    /// Whether segments were late by more than what tells of a loss, where losses are found by time.
+    /// Whether segments were later than the threshold of a loss, if losses are found by time.
     pub fn is_reordered(&self) -> bool {
         self.rack.reordered() > 0 && self.reordering() > DUP_THRESHOLD
     }
 
-    /// How many ACKs told of reordering, where losses are found by time (tcpi_reord_seen of Linux).
+    /// Number of ACKs that showed reordering, if losses are found by time (tcpi_reord_seen of Linux).
     pub fn reordering_seen(&self) -> u32 {
         self.guesses.map_or(self.rack.seen(), |guesses| guesses.seen.into())
     }
 
-    /// Whether SACK steers the repair.
+    /// Whether SACK controls the repair.
     pub fn uses_sack(&self) -> bool {
         by_sack(self.scheme)
     }
 
-    /// Whether reports of the peer, SACK or SNACK, steer the repair.
+    /// Whether reports of the peer, SACK or SNACK, control the repair.
     pub fn is_selective(&self) -> bool {
         self.uses_sack() || self.uses_snack()
     }
 
-    /// Whether SNACK steers the repair.
+    /// Whether SNACK controls the repair.
     pub fn uses_snack(&self) -> bool {
         self.scheme == Scheme::Snack
     }
 
-    /// Whether repairs leave beside the window.
+    /// Whether repairs leave independently of the window.
     pub fn repairs_at_once(&self) -> bool {
         self.phase == Phase::Recovery && self.uses_snack()
     }
 
-    /// Whether segments are lost by time.
+    /// Whether losses are found by time.
     pub fn uses_rack(&self) -> bool {
         self.scheme == Scheme::Rack
     }
 
-    /// The connection is no more.
+    /// The connection is over.
     pub fn stop(&mut self) {
         self.rack.timer = Instant::MAX;
     }
 
-    /// The reordering timer fires with the ticks of the clock, as Linux's.
+    /// Lets the reordering timer fire with the ticks of the clock, as Linux's.
     pub fn put_off_timer(&mut self) {
         if self.rack.timer != self.rack.coarse {
             self.rack.coarse = timer::fires(self.rack.timer, timer::LEAST);
@@ -195,7 +195,7 @@ impl Recovery {
         }
     }
 
-    /// When [`Self::on_timer`] wants to be called; [`Instant::MAX`] if it need not.
+    /// Time at which [`Self::on_timer`] must be called; [`Instant::MAX`] if never.
     pub fn timer(&self) -> Instant {
         self.rack.timer
     }
@@ -210,7 +210,7 @@ impl Recovery {
         self.reductions == Reductions::Linux
     }
 
-    /// Data left, new or again, with which so much is in flight.
+    /// Notes that data left, new or again; `pipe` is the flight with it.
     pub fn sent(&mut self, now: Instant, bytes: u32, again: bool, pipe: u64) {
         match self.reduction.as_deref_mut() {
             Some(Reduction::Proportional(prr)) => prr.sent(u64::from(bytes)),
@@ -222,7 +222,7 @@ impl Recovery {
         }
     }
 
-    /// Something else than the repair sends data again, and nothing tells the copies apart: no reaction is taken back.
+    /// The repair of another mechanism sends data again, and the copies cannot be told apart: no reaction is undone.
     pub fn believe_no_signs(&mut self) {
         self.signs = Signs { eifel: false, dsack: false, frto: false };
     }
@@ -232,8 +232,8 @@ impl Recovery {
         self.phase == Phase::Loss && self.episode.wants_new_data()
     }
 
-    /// Pacing holds what would leave next. Linux tries to send new data once in the test of a timeout
-    /// (`tcp_xmit_recovery`), and repairs when pacing ends (`tcp_tsq_write`): the test goes on beside them, if any left.
+    /// Pacing holds the next segment. Linux tries to send new data once in the test of a timeout (`tcp_xmit_recovery`),
+    /// and repairs when pacing ends (`tcp_tsq_write`). If new data left, the test continues beside the repairs.
     #[inline]
     pub fn held_in_test(&mut self, board: &Scoreboard) {
         if self.wants_new_data() && self.is_kernel() && !self.uses_sack() {
@@ -241,20 +241,20 @@ impl Recovery {
         }
     }
 
-    /// There is no new data to test a timeout with.
+    /// Ends the test of a timeout for want of new data.
     pub fn give_up_test(&mut self) {
         self.episode.give_up_test();
     }
 
-    /// What counts against the window: the pipe, or, where limited transmit is off, everything outstanding as
-    /// long as nothing is repaired.
+    /// The data that counts against the window: the pipe, or everything outstanding while nothing is repaired, if
+    /// limited transmit is off.
     pub fn outstanding(&self, board: &Scoreboard) -> u64 {
         if self.phase == Phase::Open && !self.limited_transmit { board.flight() } else { board.pipe() }
     }
 
-    /// An ACK arrived and the scoreboard has it: it acknowledges something new, and reports nothing that came twice.
-    /// Returns whether that is all, the usual case: nothing is out of order, and nothing was sent twice. Otherwise it is
-    /// to be judged.
+    /// Handles an ACK, already in the scoreboard, that acknowledges new data and reports no duplicate. Returns whether
+    /// nothing else follows, the usual case: all data is in order and was sent once. Otherwise the ACK needs a
+    /// judgement.
     #[inline(always)]
     pub fn follow(&mut self, now: Instant, delivery: &Delivery, board: &Scoreboard) -> bool {
         if self.phase != Phase::Open || !self.uses_rack() || board.may_be_overdue() {
@@ -268,7 +268,7 @@ impl Recovery {
         true
     }
 
-    /// An ACK arrived that is not to be [followed](Self::follow), and the scoreboard has it.
+    /// Handles an ACK that is not to be [followed](Self::follow), and is already in the scoreboard.
     pub fn judge(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
         if news.newly_acked > 0 {
             self.duplicates = 0;
@@ -287,8 +287,8 @@ impl Recovery {
             return Verdict { ended, undone: true, ..Verdict::default() };
         }
         if tested && news.duplicate && !self.uses_sack() && !self.guesses() {
-            // RFC 5682 §2.1 step 3a: the timeout was right. Its repair goes on from the first segment, as if the
-            // new ones had not been sent: without SACK they would count as in the network until it is complete.
+            // RFC 5682 §2.1 step 3a: the timeout was right. Its repair continues from the first segment, as if the new
+            // ones had not been sent: without SACK they would count as in flight until it is complete.
             board.mark_all_lost(Instant::MAX);
         }
         let verdict = match self.scheme {
@@ -310,12 +310,13 @@ impl Recovery {
         self.restart_if_wanted(board, verdict)
     }
 
-    /// Whether new data may not leave although the window allows it: repairs come first.
+    /// Whether new data may not leave although the window allows it, because repairs come first.
     pub fn next_lost(&self, board: &mut Scoreboard) -> Option<u64> {
         if self.phase == Phase::Open || self.wants_new_data() { None } else { board.next_lost() }
     }
 
-    /// What else may leave when neither lost nor new data can, and whether for its rescue (RFC 6675 §4 NextSeg rules 3 and 4).
+    /// The next speculative retransmission when neither lost nor new data can leave, and whether it is a rescue (RFC
+    /// 6675 §4 NextSeg rules 3 and 4).
     pub fn next_speculative(&self, board: &mut Scoreboard) -> Option<(u64, bool)> {
         if self.phase != Phase::Recovery || self.scheme != Scheme::Sack {
             None
@@ -324,7 +325,7 @@ impl Recovery {
         }
     }
 
-    /// The end of what is outstanding leaves for its rescue: once an episode.
+    /// Notes that the end of the outstanding data leaves as a rescue, once per episode.
     pub fn rescued(&mut self) {
         self.rescue = self.point;
     }
@@ -335,7 +336,7 @@ impl Recovery {
         } else {
             self.flight_before_disorder(board)
         };
-        // Linux, tcp_enter_recovery: the reduction for a mark goes on.
+        // Linux, tcp_enter_recovery: the reduction for a mark continues.
         if !(self.is_kernel() && self.reduces_for_mark(board)) {
             self.reduction = None;
         }
@@ -346,7 +347,7 @@ impl Recovery {
         flight
     }
 
-    /// What is in the network where each duplicate ACK tells of a segment that has left it.
+    /// The data in flight if each duplicate ACK shows that a segment has left the network.
     fn flight_less_duplicates(&self, board: &Scoreboard) -> u64 {
         board.flight().saturating_add_signed(-self.inflation)
     }
@@ -371,7 +372,7 @@ impl Recovery {
         self.reduction = None;
     }
 
-    /// Without SACK: counts duplicate ACKs, and begins an episode with the third.
+    /// Without SACK: counts duplicate ACKs, and starts an episode with the third.
     fn count_duplicates(&mut self, board: &mut Scoreboard) -> Verdict {
         if self.duplicates < DUP_THRESHOLD || board.una() < self.guard {
             // RFC 3042: two segments beyond the window.
@@ -381,7 +382,7 @@ impl Recovery {
         }
         let flight = self.begin(board);
         let segment = i64::from(self.segment_size);
-        // ns-3 counts the ACK that begins it, and what limited transmit has counted.
+        // ns-3 counts the ACK that starts it, and those that limited transmit has counted.
         let left = if self.by_duplicates() { self.inflation + segment } else { i64::from(DUP_THRESHOLD) * segment };
         self.inflation = left;
         board.mark_head_lost();

@@ -1,5 +1,5 @@
-//! NewReno (RFC 6582): an episode repairs every loss of one window, one a round trip. The retransmission timer
-//! restarts with the first partial ACK only, or with each (§4: "Impatient", "Slow-but-Steady").
+//! NewReno (RFC 6582): an episode repairs all losses of one window, one per round trip. The retransmission timer
+//! restarts only with the first partial ACK, or with each (§4: "Impatient", "Slow-but-Steady").
 
 use super::{News, Recovery, Verdict};
 use crate::scoreboard::Scoreboard;
@@ -25,13 +25,13 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
         // Step 3, full ACK, option 2: the window is ssthresh.
         return Verdict { ended: true, ..Verdict::default() };
     }
-    // Step 3, partial ACK: the next hole leaves, the window shrinks by what left the network.
+    // Step 3, partial ACK: the next hole leaves, and the window shrinks by the data that left the network.
     recovery.inflation -= news.newly_acked as i64;
     if news.newly_acked as i64 >= segment {
         recovery.inflation += segment;
     }
     if recovery.by_duplicates() {
-        // ns-3 takes off what duplicate ACKs have told of, never more: the window stays at ssthresh.
+        // ns-3 subtracts only the duplicate ACKs, never more: the window stays at ssthresh.
         recovery.inflation = recovery.inflation.max(0);
     }
     let first = !recovery.partial;

@@ -1,11 +1,11 @@
-//! The rules of a repair, the news that an ACK brings it, and the verdict that follows.
+//! The rules of a repair, the news in an ACK, and the resulting verdict.
 
 use super::undo::Signs;
 use crate::config::{Reductions, Scheme};
 use crate::scoreboard::{Delivery, Range};
 use lightlag_core::{Duration, Instant};
 
-/// How a sender repairs, for its whole life.
+/// The rules by which a sender repairs, for its whole life.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// The sign that a segment is lost.
@@ -22,7 +22,7 @@ pub struct Rules {
     pub rtt_by_offset: bool,
     /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
     pub impatient: bool,
-    /// The value that a loss reduces, and how often.
+    /// The value that a loss reduces, and the number of reductions.
     pub reductions: Reductions,
     /// The signs that an episode was spurious.
     pub signs: Signs,
@@ -31,7 +31,7 @@ pub struct Rules {
 /// The news of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct News<'a> {
-    /// When it came.
+    /// Time at which it came.
     pub now: Instant,
     /// Bytes acknowledged cumulatively for the first time.
     pub newly_acked: u64,
@@ -41,7 +41,7 @@ pub struct News<'a> {
     pub delivery: &'a Delivery,
     /// The range that it reports as received twice (RFC 2883).
     pub dsack: Option<Range>,
-    /// The end of the tick whose timestamp it echoes: what left at or after it carried a later one.
+    /// The end of the tick whose timestamp it echoes: segments that left at or after it carried a later one.
     pub echoed: Option<Instant>,
     /// SRTT; zero before the first sample.
     pub srtt: Duration,
@@ -51,28 +51,28 @@ pub struct News<'a> {
     pub snack: Option<&'a Report>,
 }
 
-/// What SNACK options say.
+/// The contents of SNACK options.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What is missing.
+    /// Missing ranges.
     pub missing: Vec<Range>,
-    /// What was received.
+    /// Received ranges.
     pub received: Vec<Range>,
-    /// How long a report of the same hole says nothing new.
+    /// Time in which another report of the same hole is ignored.
     pub guard: Duration,
 }
 
-/// What follows from an ACK.
+/// The consequences of an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// An episode ended.
     pub ended: bool,
-    /// An episode began, with this FlightSize in bytes.
+    /// An episode started, with this FlightSize in bytes.
     pub began: Option<u64>,
-    /// The first segment leaves again whatever the window says.
+    /// The first segment leaves again, whatever the window.
     pub resend_head: bool,
-    /// New data was acknowledged, but the retransmission timer goes on (RFC 6582 §3.2, the impatient variant).
+    /// New data was acknowledged, but the retransmission timer continues (RFC 6582 §3.2, the impatient variant).
     pub keep_timer: bool,
-    /// The episode was spurious: what it cost is to be given back.
+    /// The episode was spurious: its reaction is to be undone.
     pub undone: bool,
 }

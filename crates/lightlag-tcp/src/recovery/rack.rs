@@ -1,5 +1,5 @@
-//! RACK (RFC 8985 §6): a segment is lost when one that left later was delivered and the reordering window has
-//! passed. Retransmissions that were lost again are found in the same way.
+//! RACK (RFC 8985 §6): a segment is lost when one that left later was delivered and the reordering window has passed.
+//! Lost retransmissions are found in the same way.
 
 use super::{DUP_THRESHOLD, News, Recovery, Verdict};
 use crate::scoreboard::{Delivery, Scoreboard};
@@ -9,20 +9,20 @@ use lightlag_core::{Duration, Instant};
 /// Recoveries without a D-SACK after which the reordering window is small again (RFC 8985 §6.2 step 4).
 const PERSISTENCE: u8 = 16;
 
-/// What is known about the newest delivered segment and about reordering.
+/// The state of the newest delivered segment and of reordering.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Rack {
-    /// When a segment inside the reordering window is lost.
+    /// Time at which a segment inside the reordering window counts as lost.
     pub(super) timer: Instant,
-    /// When it left, and the offset after it: RACK.xmit_ts and RACK.end_seq.
+    /// Time at which it left, and the offset after it: RACK.xmit_ts and RACK.end_seq.
     newest: (Instant, u64),
-    /// How long it took: RACK.rtt. By offset: how long the segment took that was delivered last in that order.
+    /// Its round trip: RACK.rtt. By offset: that of the segment delivered last in that order.
     rtt: Duration,
     by_offset: bool,
     /// The highest offset delivered: RACK.fack.
     highest: u64,
-    /// How far below the highest offset something arrived that was sent once, at most: 0 if nothing did.
+    /// The largest distance below the highest offset at which a segment sent once arrived; 0 if none did.
     reordered: u64,
     /// RACK.reo_wnd_mult.
     multiplier: u8,
@@ -30,9 +30,9 @@ pub(super) struct Rack {
     persistence: u8,
     /// The end of the round in which a D-SACK was counted, 0 if none was: RACK.dsack_round.
     counted_until: u64,
-    /// How often something came late, sent once.
+    /// Number of late arrivals of segments sent once.
     seen: u32,
-    /// When [`Self::timer`] really fires, once it has come, by the ticks of the clock.
+    /// Time at which [`Self::timer`] really fires, once it has come, by the ticks of the clock.
     pub(super) coarse: Instant,
 }
 
@@ -53,7 +53,7 @@ impl Rack {
         }
     }
 
-    /// Segments that left before this cannot be on the way any more, as far as the newest delivered one tells.
+    /// The time before which no segment that left can still be in flight, judged by the newest delivered one.
     pub(super) fn horizon(&self, now: Instant) -> Instant {
         Instant::ZERO + now.since(Instant::ZERO + self.rtt)
     }
@@ -76,17 +76,17 @@ impl Rack {
         self.highest = self.highest.max(delivery.ends.1);
     }
 
-    /// How many ACKs told of something late.
+    /// Number of ACKs that showed a late segment.
     pub(super) fn seen(&self) -> u32 {
         self.seen
     }
 
-    /// How far above something late the highest data was, in bytes.
+    /// The distance of the highest data above a late segment, in bytes.
     pub(super) fn reordered(&self) -> u64 {
         self.reordered
     }
 
-    /// Everything up to the newest delivered segment arrived.
+    /// Handles an ACK after which everything up to the newest delivered segment has arrived.
     #[inline]
     pub(super) fn follow(&mut self, now: Instant, delivery: &Delivery) {
         self.take(now, delivery);
@@ -121,7 +121,7 @@ impl Rack {
         (news.min_rtt / 4 * u64::from(self.multiplier)).min(news.srtt)
     }
 
-    /// Step 5. Returns whether something that was sent again is lost again.
+    /// Step 5. Returns whether a retransmission was lost again.
     fn mark(&mut self, phase: Phase, board: &mut Scoreboard, news: &News<'_>) -> bool {
         self.timer = Instant::MAX;
         if !board.may_be_overdue() {
@@ -157,8 +157,8 @@ pub(super) fn on_timer(recovery: &mut Recovery, board: &mut Scoreboard, news: &N
     begin_if_lost(recovery, board, false)
 }
 
-/// An episode begins with a loss. Where one has just `ended`, losses of data that left in its course are answered anew,
-/// even if their repairs are under way already: losses in two windows of data cost two reductions (RFC 5681 §4.3).
+/// Starts an episode if there is a loss. If one has just `ended`, losses of data sent during it get a new reaction,
+/// even if their repairs are already in flight: losses in two windows of data cost two reductions (RFC 5681 §4.3).
 fn begin_if_lost(recovery: &mut Recovery, board: &mut Scoreboard, ended: bool) -> Verdict {
     let lost = board.next_lost().is_some() || ended && board.any_lost();
     if recovery.phase != Phase::Open || !lost {
@@ -167,8 +167,8 @@ fn begin_if_lost(recovery: &mut Recovery, board: &mut Scoreboard, ended: bool) -
     begin(recovery, board)
 }
 
-/// Fast recovery begins. In Linux it also takes the place of a repair after a timeout in whose course a repair is lost
-/// again (`tcp_fastretrans_alert`, `tcp_rack_reo_timeout`).
+/// Starts fast recovery. In Linux it also replaces a repair after a timeout in which a retransmission is lost again
+/// (`tcp_fastretrans_alert`, `tcp_rack_reo_timeout`).
 fn begin(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
     let resend_head = board.head_lost() && board.head().is_some_and(|head| !board.was_retransmitted(head));
     Verdict { began: Some(recovery.begin(board)), resend_head, ..Verdict::default() }

@@ -1,4 +1,4 @@
-//! Fast retransmit and fast recovery (RFC 5681 §3.2): one loss an episode.
+//! Fast retransmit and fast recovery (RFC 5681 §3.2): one loss per episode.
 
 use super::{News, Recovery, Verdict};
 use crate::scoreboard::Scoreboard;

@@ -1,5 +1,5 @@
-//! Repairs that start again from the first segment: after a timeout, on a smaller path, after an outage, and for algorithms
-//! that ask for it after a loss.
+//! Repairs that restart at the first segment: after a timeout, on a smaller path, after an outage, and after a loss for
+//! algorithms that ask for it.
 
 use super::undo::Episode;
 use super::{IN_ORDER, Recovery, Verdict};
@@ -9,15 +9,15 @@ use lightlag_control::congestion::{Cause, Phase};
 use lightlag_core::{Duration, Instant};
 
 impl Recovery {
-    /// The retransmission timer fired. Returns the cause and the FlightSize before; `cwnd` bounds it while an
-    /// episode goes on, because FlightSize then still counts what the first reaction took out of the network.
+    /// Handles a retransmission timeout. Returns the cause and the FlightSize before. `cwnd` bounds it during an
+    /// episode, because FlightSize then still counts the data that the first reaction removed from the network.
     pub fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, cwnd: u64, srtt: Duration) -> (Cause, u64) {
         let flight = match self.phase {
             Phase::Open | Phase::Recovery if self.by_duplicates() => self.flight_less_duplicates(board),
             Phase::Open => self.flight_before_disorder(board),
             Phase::Recovery | Phase::Loss => board.flight().min(cwnd),
         };
-        // Linux, tcp_enter_loss: what fast recovery has reduced for the same window of data is not reduced again.
+        // Linux, tcp_enter_loss: a window of data that fast recovery has reduced is not reduced again.
         let reduced = self.is_kernel() && self.phase == Phase::Recovery;
         let repeated = reduced
             || self.reductions != Reductions::Each && self.phase == Phase::Loss && self.timed_out == board.una();
@@ -38,8 +38,8 @@ impl Recovery {
         if !repeated {
             self.episode = Episode::begin(board.una());
         }
-        // RFC 5682 §2.1: no test where an earlier episode is still being repaired. What left less than a round
-        // trip ago proves nothing: its ACK is still on the way.
+        // RFC 5682 §2.1: no test while an earlier episode is still being repaired. Segments that left less than a round
+        // trip ago prove nothing, because their ACKs are still on the way.
         self.timed_out_before = Instant::ZERO + now.since(Instant::ZERO + srtt);
         if self.signs.frto && testable {
             self.episode.begin_test();
@@ -48,14 +48,14 @@ impl Recovery {
         (if repeated { Cause::RepeatedTimeout } else { Cause::Timeout }, flight)
     }
 
-    /// The segments that the timeout under repair took for lost: the offset after the last, and when it left at
-    /// the latest.
+    /// The segments that the timeout under repair took as lost: the offset after the last, and the latest time of
+    /// departure.
     pub fn timed_out_data(&self) -> (u64, Instant) {
         if self.phase == Phase::Loss { (self.point, self.timed_out_before) } else { (0, Instant::ZERO) }
     }
 
-    /// What is outstanding was too large for the path and leaves again in segments of `size` bytes: a repair that
-    /// costs no window, and that nothing can undo (Linux, tcp_simple_retransmit).
+    /// Sends outstanding data, which was too large for the path, again in segments of `size` bytes: a repair that costs
+    /// no window, and that cannot be undone (Linux, tcp_simple_retransmit).
     pub fn on_smaller_path(&mut self, board: &Scoreboard, size: u32) {
         self.segment_size = size;
         self.phase = Phase::Loss;
@@ -70,14 +70,14 @@ impl Recovery {
         self.episode = Episode::none();
     }
 
-    /// A link is there again after an outage: what left until `before` leaves again, a repair that costs no window.
+    /// Sends data that left until `before` again, after an outage: a repair that costs no window.
     pub fn on_outage_end(&mut self, board: &mut Scoreboard, before: Instant) {
         self.on_smaller_path(board, self.segment_size);
         board.mark_all_lost(before);
     }
 
-    /// Everything outstanding and not SACKed leaves again in the episode that has begun. Without SACK, duplicate ACKs
-    /// tell nothing of such copies, and the repair goes on as after a timeout.
+    /// Sends all outstanding data that is not SACKed again in the current episode. Without SACK, duplicate ACKs tell
+    /// nothing about such copies, and the repair continues as after a timeout.
     #[cold]
     pub fn repeat_all(&mut self, board: &mut Scoreboard) {
         if !self.uses_sack() {
@@ -87,12 +87,12 @@ impl Recovery {
         board.mark_all_lost(Instant::MAX);
     }
 
-    /// A loss is repaired as after a timeout.
+    /// Repairs losses as after a timeout from now on.
     pub fn restart_on_loss(&mut self) {
         self.restart_on_loss = true;
     }
 
-    /// Tahoe: what began as fast recovery is repaired as after a timeout.
+    /// Tahoe: an episode of fast recovery is repaired as after a timeout.
     pub(super) fn restart_if_wanted(&mut self, board: &mut Scoreboard, verdict: Verdict) -> Verdict {
         if verdict.began.is_none() || !self.restart_on_loss {
             return verdict;

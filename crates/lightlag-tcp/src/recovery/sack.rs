@@ -9,7 +9,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict
         board.mark_lost();
     }
     let ended = recovery.end_if_repaired(board);
-    // §5: the third duplicate ACK, or the first segment lost by what is SACKed above it.
+    // §5: the third duplicate ACK, or the first segment lost by the data SACKed above it.
     let third = recovery.duplicates >= DUP_THRESHOLD && board.head().is_some();
     let lost = board.any_sacked() && (third || board.head_lost());
     if recovery.phase != Phase::Open || !lost || board.una() < recovery.guard {
@@ -20,12 +20,13 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict
     recovery.guard = recovery.point;
     // §5 step 4.3: HighRxt and RescueRxt are the first retransmission's end.
     recovery.rescue = board.head_end();
-    // Lost data of the last episode's end may be under way again already.
+    // Lost data from the end of the last episode may be in flight again already.
     let resend_head = board.head().is_some_and(|head| !board.was_retransmitted(head));
     Verdict { ended, began: Some(flight), resend_head, ..Verdict::default() }
 }
 
-/// NextSeg rules 3 and 4 (§4): a hole that is not lost yet; once an episode, the end of what is outstanding, for its rescue.
+/// NextSeg rules 3 and 4 (§4): a hole that is not lost yet; once per episode, the end of the outstanding data, as a
+/// rescue.
 pub(super) fn next_speculative(recovery: &Recovery, board: &mut Scoreboard) -> Option<(u64, bool)> {
     if let Some(hole) = board.next_hole() {
         return Some((hole, false));

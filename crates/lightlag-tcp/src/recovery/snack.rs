@@ -1,8 +1,8 @@
-//! Repair by negative acknowledgements (SCPS-TP): what the peer reports as missing leaves again at once, without
-//! duplicate ACKs and beside the congestion window, for it takes the place of something that left the network.
+//! Repair by negative acknowledgements (SCPS-TP): data that the peer reports as missing leaves again at once, without
+//! duplicate ACKs and independently of the congestion window, because it replaces data that left the network.
 //!
-//! ACKs come more often than once a round trip, and each reports a hole until its repair has arrived: no segment leaves
-//! again within a round trip of its last copy. The third duplicate ACK tells of a hole at the begin, as with Reno.
+//! ACKs come more often than once a round trip, and each reports a hole until its repair has arrived, so no segment
+//! leaves again within a round trip of its last copy. The third duplicate ACK shows a hole at the start, as with Reno.
 
 use super::{DUP_THRESHOLD, News, Recovery, Verdict};
 use crate::scoreboard::{Range, Scoreboard};

@@ -1,4 +1,4 @@
-//! Was the episode a mistake? Then what it cost is given back.
+//! Detection of spurious episodes, whose reactions are undone.
 //!
 //! Three signs: the ACK echoes a timestamp older than the first retransmission (Eifel, RFC 3522); every
 //! retransmission of the episode was reported as a duplicate (RFC 2883, RFC 3708); after a timeout data is
@@ -9,7 +9,7 @@ use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
 
-/// Which signs are looked for.
+/// The signs that are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signs {
     /// Timestamps older than the first retransmission (RFC 3522).
@@ -20,30 +20,30 @@ pub struct Signs {
     pub frto: bool,
 }
 
-/// How far F-RTO has come (RFC 5682 §2.1).
+/// The progress of F-RTO (RFC 5682 §2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Test {
     /// No test, or it failed.
     Off,
-    /// Step 1: the head left again.
+    /// Step 1: the head was sent again.
     Head,
     /// Step 2: new data leaves instead of more retransmissions.
     New,
-    /// New data left, and repairs follow: only what left once proves anything (Linux, FLAG_ORIG_SACK_ACKED).
+    /// New data left, and repairs follow: only data sent once proves anything (Linux, FLAG_ORIG_SACK_ACKED).
     Beside,
 }
 
-/// What an episode did that may have to be taken back.
+/// The facts about an episode that may have to be undone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Episode {
     test: Test,
-    /// When the first retransmission left; [`Instant::MAX`] before it.
+    /// Time of the first retransmission; [`Instant::MAX`] before it.
     first_resent: Instant,
-    /// Retransmissions not reported as duplicates yet.
+    /// Retransmissions not yet reported as duplicates.
     unreported: u32,
-    /// The first offset outstanding at the begin.
+    /// The first offset outstanding at the start.
     marker: u64,
-    /// Whether the segment there had left again before: an old timestamp is then that of its earlier copy.
+    /// Whether the segment there had been sent again before: an old timestamp then belongs to its earlier copy.
     resent_before: bool,
     active: bool,
 }
@@ -64,18 +64,18 @@ impl Episode {
         Self { marker, active: true, ..Self::none() }
     }
 
-    /// An episode that begins while repairs of earlier losses are still on the way: so many of them, and perhaps that of
-    /// its first segment. Each of them may be reported as a duplicate yet.
+    /// Starts an episode while repairs of earlier losses are still in flight: this many of them, and perhaps that of
+    /// its first segment. Each of them may still be reported as a duplicate.
     pub(super) fn begin_after(marker: u64, resent_before: bool, on_the_way: u32) -> Self {
         Self { resent_before, unreported: on_the_way, ..Self::begin(marker) }
     }
 
-    /// Begins the test of F-RTO with a timeout.
+    /// Starts the test of F-RTO after a timeout.
     pub(super) fn begin_test(&mut self) {
         self.test = Test::Head;
     }
 
-    /// Whether nothing was heard since the test began.
+    /// Whether there has been no news since the test started.
     pub(super) fn tests_head(&self) -> bool {
         self.test == Test::Head
     }
@@ -85,12 +85,12 @@ impl Episode {
         self.test == Test::New
     }
 
-    /// Repairs go on; so does the test, if new data left.
+    /// Repairs continue; so does the test, if new data left.
     pub(super) fn repair_in_test(&mut self, left: bool) {
         self.test = if left { Test::Beside } else { Test::Off };
     }
 
-    /// There is no new data to send: the repair goes on (RFC 5682 §2.1 step 2).
+    /// There is no new data to send: the repair continues (RFC 5682 §2.1 step 2).
     pub(super) fn give_up_test(&mut self) {
         self.test = Test::Off;
     }
@@ -111,7 +111,7 @@ pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &Ne
     if !episode.active {
         return false;
     }
-    // RFC 3708: reports may come after the repair has ended.
+    // RFC 3708: reports may come after the end of the repair.
     if signs.dsack && episode.unreported > 0 && news.dsack.is_some_and(|twice| twice.end > episode.marker) {
         episode.unreported -= 1;
         if episode.unreported == 0 {

@@ -1,22 +1,22 @@
-//! Segments by what is known about them, counted when somebody asks.
+//! Counts of segments by their state, made on request.
 
 use super::{LOST, RETRANSMITTED, Scoreboard};
 
-/// Segments outstanding, as the fields of TCP_INFO on Linux count them.
+/// Outstanding segments, as counted in the fields of TCP_INFO on Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Sent and not acknowledged cumulatively.
     pub unacked: u32,
     /// Of these, reported by SACK.
     pub sacked: u32,
-    /// Of these, taken for lost.
+    /// Of these, taken as lost.
     pub lost: u32,
-    /// Of these, sent again and not taken for lost once more.
+    /// Of these, sent again and not taken as lost once more.
     pub retransmitted: u32,
 }
 
 impl Scoreboard {
-    /// Counts the segments outstanding. It looks at each of them.
+    /// Counts the outstanding segments by looking at each of them.
     pub fn counts(&self) -> Counts {
         let count = |flag| self.records.iter().filter(|record| record.has(flag)).count() as u32;
         Counts {

@@ -1,4 +1,4 @@
-//! What the peer does not report as arrived.
+//! The data that the peer does not report as arrived.
 
 use super::{Range, Scoreboard};
 

@@ -1,17 +1,17 @@
-//! What the sender repairs no longer, because the peer may do without it (BETS): as if it were SACKed, but delivered it
-//! was not.
+//! Data that the sender no longer repairs, because the peer tolerates its loss (BETS): it counts as if it were SACKed,
+//! but not as delivered.
 
 use super::{AMBIGUOUS, FIN, GIVEN_UP, LOST, Range, SETTLED, Scoreboard};
 use lightlag_core::Instant;
 
 impl Scoreboard {
-    /// Whether the record left so often. A FIN counts as never sent: no connection does without one.
+    /// Whether the record was sent this often. A FIN counts as never sent, because every connection needs it.
     pub fn has_left(&self, number: u64, times: u8) -> bool {
         let record = &self.records[(number - self.first) as usize];
         !record.has(FIN) && record.again.saturating_add(1) >= times
     }
 
-    /// The record never leaves again. Gives what it held.
+    /// Gives the record up: it never leaves again. Returns its range.
     pub fn give_up(&mut self, number: u64) -> Range {
         let record = &mut self.records[(number - self.first) as usize];
         debug_assert!(!record.has(SETTLED | FIN), "only what is missed and not needed is given up");
@@ -25,13 +25,13 @@ impl Scoreboard {
         self.records.front().is_some_and(|head| head.has(GIVEN_UP))
     }
 
-    /// Number of the first record behind those that were given up, if it is lost.
+    /// Number of the first record after those given up, if it is lost.
     pub fn lost_behind_given_up(&self) -> Option<u64> {
         let at = self.records.iter().position(|record| !record.has(SETTLED))?;
         self.records[at].has(LOST).then_some(self.first + at as u64)
     }
 
-    /// When the first record left last that was neither SACKed nor given up; `None` if all of them were.
+    /// Time of the last departure of the first record that is neither SACKed nor given up; `None` if there is none.
     pub fn unsettled_sent(&self) -> Option<Instant> {
         self.records.iter().find(|record| !record.has(SETTLED)).map(|record| record.sent)
     }

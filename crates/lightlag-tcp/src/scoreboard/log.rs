@@ -1,4 +1,4 @@
-//! What happened to which record: for delivery rates, which most algorithms do not need.
+//! The events of records, for delivery rates, which most algorithms do not need.
 
 /// Running numbers of records, and bytes.
 #[derive(Debug, Default)]
@@ -7,9 +7,9 @@ pub struct Log {
     pub delivered: Vec<(u64, u64)>,
     /// Marked as lost.
     pub lost: Vec<(u64, u64)>,
-    /// Bytes of segments delivered of which it is not known which they were.
+    /// Bytes of segments delivered without knowing which.
     pub guessed: u64,
-    /// Bytes of what is in `delivered` and had been guessed before.
+    /// Bytes in `delivered` that had been guessed before.
     pub known: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Loss by report (SNACK): the peer says what it lacks.
+//! Loss by report (SNACK): the peer names the missing data.
 
 use super::{LOST, RETRANSMITTED, Range, SETTLED, Scoreboard, log};
 use lightlag_core::Instant;
@@ -11,8 +11,8 @@ impl Scoreboard {
         start(from) == range.start && start(to) == range.end && (to - from) as u64 == count
     }
 
-    /// The peer lacks `range`: what of it did not leave since `before` is lost, and leaves again, the lowest first. Whether
-    /// that is anything.
+    /// Handles a report that `range` is missing: the part that did not leave since `before` is lost, and leaves again,
+    /// the lowest first. Returns whether there is such a part.
     pub fn report_missing(&mut self, range: Range, before: Instant) -> bool {
         let mut at = self.find(range.start);
         if let Some(previous) = at.checked_sub(1).and_then(|before| self.records.get(before))

@@ -1,18 +1,18 @@
-//! What leaves again, and when: the choices of RFC 6675 §4 NextSeg, as running numbers of records.
+//! The choice of the next retransmission: RFC 6675 §4 NextSeg, by running numbers of records.
 
 use super::{AMBIGUOUS, Chunk, FIN, JOINED, LOST, RETRANSMITTED, Record, SETTLED, Scoreboard};
 use lightlag_core::Instant;
 
 impl Scoreboard {
-    /// The next lost record that was not retransmitted since (RFC 6675 §4 NextSeg rule 1): the lowest one, and
-    /// before it those that were lost again.
+    /// The next lost record that was not retransmitted since (RFC 6675 §4 NextSeg rule 1): the lowest one, and before
+    /// it those that were lost again.
     pub fn next_lost(&mut self) -> Option<u64> {
         if let Some(number) = self.next_lost_again() {
             return Some(number);
         }
         let first = self.next_lost_first_copy();
         let again = self.next_lost_behind();
-        // Forward acknowledgement repairs from the lowest on.
+        // Forward acknowledgement repairs in ascending order.
         again.map_or(first, |again| Some(first.map_or(again, |first| first.min(again))))
     }
 
@@ -42,8 +42,8 @@ impl Scoreboard {
         None
     }
 
-    /// The lowest record that is not SACKed, not retransmitted and below the highest SACKed one (NextSeg rule 3).
-    /// Only to be asked when [`Self::next_lost`] has nothing.
+    /// The lowest record that is not SACKed, not retransmitted and below the highest SACKed one (NextSeg rule 3). Call
+    /// it only when [`Self::next_lost`] returns none.
     pub fn next_hole(&mut self) -> Option<u64> {
         let top = self.ranges.back()?.start;
         while let Some(record) = self.records.get((self.cursor - self.first) as usize) {
@@ -67,24 +67,24 @@ impl Scoreboard {
         self.records.get(at).filter(|last| !last.has(SETTLED)).map(|_| self.first + at as u64)
     }
 
-    /// Number of the first record, if it may be sent again. A peer that SACKs it without acknowledging it lies,
-    /// and has to wait for the timeout.
+    /// Number of the first record, if it may be sent again. A peer that SACKs it without acknowledging it lies, and has
+    /// to wait for the timeout.
     pub fn head(&self) -> Option<u64> {
         self.records.front().filter(|head| !head.has(SETTLED)).map(|_| self.first)
     }
 
-    /// Whether a record is taken for lost, repaired or not. It may look at each of them: to be asked once an episode.
+    /// Whether a record is taken as lost, repaired or not. It may look at each record: call it once per episode.
     pub fn any_lost(&self) -> bool {
         let below_edge = self.records.iter().take((self.lost_edge - self.first) as usize);
         below_edge.rev().any(|record| record.has(LOST) && !record.has(SETTLED))
     }
 
-    /// Whether the first record left more than once.
+    /// Whether the first record was sent more than once.
     pub fn head_left_again(&self) -> bool {
         self.records.front().is_some_and(|head| head.has(AMBIGUOUS))
     }
 
-    /// When the first record left last.
+    /// Time of the last departure of the first record.
     pub fn head_sent(&self) -> Option<Instant> {
         self.records.front().map(|head| head.sent)
     }
@@ -99,18 +99,18 @@ impl Scoreboard {
         self.records[(number - self.first) as usize].has(RETRANSMITTED)
     }
 
-    /// Whether the record left again so often, or more.
+    /// Whether the record was sent again at least this often.
     pub fn was_repaired(&self, number: u64, times: u8) -> bool {
         self.records[(number - self.first) as usize].again >= times
     }
 
-    /// Whether the record left more than once, and its bytes.
+    /// Whether the record was sent more than once, and its bytes.
     pub fn copies(&self, number: u64) -> (bool, u32) {
         let record = &self.records[(number - self.first) as usize];
         (record.has(AMBIGUOUS), record.len)
     }
 
-    /// The last record left in the burst of the one before.
+    /// Notes that the last record left in the burst of the one before.
     #[inline]
     pub fn join_last(&mut self) {
         if let Some(last) = self.records.back_mut() {
@@ -118,20 +118,20 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the record with this number left in the burst of the one before, and waits for its repair as that one does.
+    /// Whether the record with this number left in the burst of the one before, and waits for its repair like that one.
     pub fn joins(&self, number: u64) -> bool {
         let record = self.records.get((number - self.first) as usize);
         record.is_some_and(|record| record.has(JOINED) && record.has(LOST) && !record.has(RETRANSMITTED | SETTLED))
     }
 
-    /// The record with this number leaves apart from the one before, from now on.
+    /// Separates the record with this number from the burst of the one before.
     pub fn cut_burst(&mut self, number: u64) {
         if let Some(record) = self.records.get_mut((number - self.first) as usize) {
             record.flags &= !JOINED;
         }
     }
 
-    /// The record with this number leaves again.
+    /// Notes that the record with this number leaves again.
     pub fn retransmit(&mut self, number: u64, now: Instant) -> Chunk {
         let nxt = self.first + self.records.len() as u64;
         let record = &mut self.records[(number - self.first) as usize];

@@ -1,17 +1,17 @@
-//! The AccECN option: how many bytes arrived with each codepoint that can be marked (RFC 9768 §3.2.3).
+//! The AccECN option: bytes that arrived with each ECN-capable codepoint (RFC 9768 §3.2.3).
 //!
 //! | kind | first field | second | third |
 //! |---|---|---|---|
 //! | 172, AccECN0 | ECT(0) | CE | ECT(1) |
 //! | 174, AccECN1 | ECT(1) | CE | ECT(0) |
 //!
-//! A field has 24 bits and wraps; fields may be left out from the end, so that the option has 2, 5, 8 or 11 bytes. It comes
-//! behind the timestamps, as in Linux. The bytes by which it exceeds a word take the place of the NOPs of the option behind
-//! it, where that has as many.
+//! A field has 24 bits and wraps; fields may be left out from the end, so the option has 2, 5, 8 or 11 bytes. It
+//! follows the timestamps, as in Linux. The bytes by which it exceeds a word replace the NOPs of the next option, if
+//! that has as many.
 //!
-//! A segment keeps the first eight bytes of the fields in the last place of the SACK blocks that timestamps leave free:
-//! 40 bytes of options hold no block there beside a field. The ninth byte, how many fields there are and their order stand
-//! in the 16 bits of the options of SCPS-TP, with a mark of their own.
+//! A segment keeps the first eight bytes of the fields in the last place of the SACK blocks, if timestamps leave it
+//! free: 40 bytes of options hold no block there beside a field. The ninth byte, the number of fields and their order
+//! are in the 16 bits of the options of SCPS-TP, with a mark of their own.
 
 use super::cookie::LENGTH_SHIFT;
 use super::{BLOCKS_MASK, BLOCKS_SHIFT, Flags, HAS_SACK_PERMITTED, HAS_SPACE, HAS_TIMESTAMPS, HAS_WINDOW_SCALE};
@@ -19,8 +19,8 @@ use super::{SackBlock, Segment, SeqNumber};
 use lightlag_core::Codepoint;
 use std::fmt;
 
-/// The 16 bits hold this option: in the place of the middle reserved bit of a bitmap of SCPS-TP, and of no other of its
-/// options.
+/// The 16 bits hold this option. The mark is the middle reserved bit of a bitmap of SCPS-TP, which no other of its
+/// options uses.
 pub(super) const IS_ECN_BYTES: u16 = 0x0200;
 const ECT1_FIRST: u16 = 0x0400;
 const COUNT_SHIFT: u16 = 11;
@@ -33,12 +33,12 @@ const FIELD: u32 = 3;
 /// A field wraps here.
 const CYCLE: u32 = 1 << 24;
 
-/// The counter that comes first; that of CE is always the second (RFC 9768 §3.2.3, table 5).
+/// The first counter; that of CE is always the second (RFC 9768 §3.2.3, table 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FieldOrder {
     /// Kind 172, AccECN0.
     Ect0First,
-    /// Kind 174, AccECN1, as Linux sends it.
+    /// Kind 174, AccECN1, as sent by Linux.
     #[default]
     Ect1First,
 }
@@ -70,7 +70,7 @@ pub struct EcnBytes {
 }
 
 impl EcnBytes {
-    /// At most three `fields` in the order of the wire; of each the lower 24 bits count.
+    /// An option with at most three `fields` in the order of the wire; the lower 24 bits of each count.
     pub fn new(order: FieldOrder, fields: &[u32]) -> Self {
         let mut bytes = Self { order, fields: [0; 3], count: fields.len().min(3) as u8 };
         for (place, field) in bytes.fields.iter_mut().zip(fields) {
@@ -79,23 +79,23 @@ impl EcnBytes {
         bytes
     }
 
-    /// The counter that comes first.
+    /// The order of the counters.
     pub fn order(&self) -> FieldOrder {
         self.order
     }
 
-    /// The fields that are there, in the order of the wire, in bytes modulo 2²⁴.
+    /// The present fields, in the order of the wire, in bytes modulo 2²⁴.
     pub fn fields(&self) -> &[u32] {
         &self.fields[..usize::from(self.count)]
     }
 
-    /// The counter of this codepoint, if it is there.
+    /// The counter of this codepoint, if present.
     pub fn of(&self, codepoint: Codepoint) -> Option<u32> {
         let place = self.order.codepoints().iter().position(|counted| *counted == codepoint)?;
         self.fields().get(place).copied()
     }
 
-    /// With the first `count` fields.
+    /// The option with the first `count` fields.
     #[must_use]
     pub(crate) fn shortened(mut self, count: u8) -> Self {
         self.count = self.count.min(count);
@@ -156,7 +156,7 @@ impl Segment {
         free && !self.is_compressed() && (bytes.count == 0 || self.sack().len() <= self.ecn_place())
     }
 
-    /// Adds the AccECN option. Timestamps and SACK blocks are to be added before.
+    /// Adds the AccECN option. Add timestamps and SACK blocks before.
     ///
     /// # Panics
     /// If there is no place for it ([`Self::has_place_for`]).
@@ -175,7 +175,7 @@ impl Segment {
         self
     }
 
-    /// Without the AccECN option.
+    /// The segment without the AccECN option.
     #[must_use]
     pub fn without_ecn_bytes(mut self) -> Self {
         if self.has_ecn_bytes() {
@@ -188,7 +188,7 @@ impl Segment {
         self
     }
 
-    /// NOPs at the start of the option behind the AccECN option: they give way to its last bytes.
+    /// NOPs at the start of the option after the AccECN option, which its last bytes replace.
     fn nops_behind_ecn_bytes(&self) -> u32 {
         if self.options & (HAS_SACK_PERMITTED | HAS_TIMESTAMPS) == HAS_SACK_PERMITTED {
             2
@@ -208,7 +208,7 @@ impl Segment {
         if len % 4 <= self.nops_behind_ecn_bytes() { len - len % 4 } else { len.next_multiple_of(4) }
     }
 
-    /// Writes the AccECN option; returns how many NOPs of the option behind it its last bytes replace.
+    /// Writes the AccECN option. Returns the number of NOPs of the next option that its last bytes replace.
     pub(super) fn write_ecn_bytes(&self, out: &mut Vec<u8>) -> usize {
         let Some(bytes) = self.ecn_bytes() else { return 0 };
         out.extend([bytes.order.kind(), bytes.len() as u8]);

@@ -1,18 +1,18 @@
-//! Compressed headers of SCPS-TP: what a connection's packets look like once both ends know each other's connection id.
+//! Compressed headers of SCPS-TP, used on a connection once both ends know each other's connection id.
 //!
 //! ```text
 //! id 1 | control 1 | control 1, if MORE | urgent pointer 2 | window 2, ACK 4 | sequence number 4
 //!      | TSval 4, TSecr 4 | length 1, options | padding 1 | checksum 2
 //! ```
 //!
-//! The layout is that of MITRE's reference implementation; the text of the Blue Book was not available to us. One byte, the
-//! id that the sender chose in its SYN, stands for both ports. What the control bits do not announce is not there. NOPs are
-//! left out, timestamps and the record boundary are bits, other options are copied. The whole is even: a byte of padding,
-//! or the second control byte where it was not needed, makes up for an odd one. Nothing refers to another packet, so none
-//! is read wrong because another one was lost.
+//! The layout is that of MITRE's reference implementation; the text of the Blue Book was not available to us. One byte,
+//! the id that the sender chose in its SYN, replaces both ports. Fields that the control bits do not announce are
+//! absent. NOPs are left out, timestamps and the record boundary are bits, other options are copied. The whole length
+//! is even: a byte of padding, or an otherwise unneeded second control byte, makes up for an odd one. No packet refers
+//! to another, so a lost packet causes no misreading.
 //!
-//! Data carries no ACK and no window. What carries no data says them, and has a sequence number only if that is not the
-//! next one of its sender: a FIN, a reset, a probe [ours; the reference implementation leaves out a number that its last
+//! Data carries no ACK and no window. Segments without data carry both, and have a sequence number only if that is not
+//! the sender's next one: a FIN, a reset, a probe [ours; the reference implementation leaves out a number that its last
 //! packet had].
 
 use super::{Flags, HAS_SPACE, HAS_TIMESTAMPS, Segment, SeqNumber, Timestamps};
@@ -30,7 +30,7 @@ pub const SEQUENCE: u8 = 0x08;
 /// A window and an acknowledgement number.
 pub const ACKNOWLEDGES: u8 = 0x04;
 
-/// In the second control byte: the acknowledgement number is none.
+/// In the second control byte: the acknowledgement number is invalid.
 pub const NO_ACK: u8 = 0x80;
 /// In the second control byte: other options.
 pub const OPTIONS: u8 = 0x40;
@@ -40,12 +40,12 @@ pub const PAD: u8 = 0x20;
 pub const URGENT: u8 = 0x10;
 /// In the second control byte: RST.
 pub const RESET: u8 = 0x08;
-/// In the second control byte: SYN, which never stands in a compressed header.
+/// In the second control byte: SYN, which is never in a compressed header.
 pub const OPENS: u8 = 0x04;
 /// In the second control byte: FIN.
 pub const FINISH: u8 = 0x02;
 
-/// Id and first control byte, and the checksum at the end.
+/// Bytes of id and first control byte, and of the checksum at the end.
 const FIXED: u32 = 4;
 
 impl Segment {
@@ -55,7 +55,7 @@ impl Segment {
         self.flags.has(Flags::COMPRESSED)
     }
 
-    /// The connection id in a compressed header: that of the sender. 0 in any other.
+    /// The connection id in a compressed header, which is the sender's. 0 in any other.
     pub fn connection_id(&self) -> u8 {
         if self.is_compressed() { self.mss as u8 } else { 0 }
     }
@@ -65,24 +65,24 @@ impl Segment {
         !self.flags.has(Flags::UNNUMBERED)
     }
 
-    /// One whose numbers do not matter, with the options that nearly all segments of a connection have.
+    /// A segment with arbitrary numbers, with the options that nearly all segments of a connection have.
     pub(crate) fn usual(len: u16, flags: Flags, timestamps: bool) -> Self {
         let mut segment = Self::new(SeqNumber::default(), SeqNumber::default(), 0, flags);
         segment.len = len;
         if timestamps { segment.with_timestamps(Timestamps::default()) } else { segment }
     }
 
-    /// Whether all its control bits have a place in a compressed header: those of SYN, ECN and low priority have none.
+    /// Whether all its control bits have a place in a compressed header: SYN, ECN and low priority have none.
     pub fn fits_compressed_header(&self) -> bool {
         let fits = Flags::FIN.with(Flags::RST).with(Flags::PSH).with(Flags::ACK);
         self.flags.0 & !fits.0 == 0
     }
 
-    /// With the compressed header that its sender writes. Data loses its ACK and its window; without data, FIN and RST the
-    /// sequence number is left out unless it is `numbered`.
+    /// The segment with the compressed header that its sender writes. Data loses its ACK and its window; a segment
+    /// without data, FIN or RST loses its sequence number unless it is `numbered`.
     ///
     /// # Panics
-    /// If it has a bit that a compressed header has no place for, or the id is 0.
+    /// If it has a bit without a place in a compressed header, or the id is 0.
     #[must_use]
     pub fn compressed(mut self, id: u8, numbered: bool) -> Self {
         if self.len > 0 {
@@ -93,7 +93,7 @@ impl Segment {
         self.with_compressed_header(id, numbered)
     }
 
-    /// With a compressed header of all that it has, with a sequence number or without.
+    /// The segment with a compressed header of all its fields, with a sequence number or without.
     ///
     /// # Panics
     /// As [`Self::compressed`].
@@ -106,12 +106,12 @@ impl Segment {
             self.seq = SeqNumber::default();
         }
         self.mss = id.into();
-        // The way of segments with few options stays as it is.
+        // Segments with few options keep their fast path.
         self.options |= HAS_SPACE;
         self
     }
 
-    /// As it would be with a plain header. A sequence number that is not there is 0, and so are acknowledgement number and
+    /// The segment with a plain header. A missing sequence number becomes 0, and so do acknowledgement number and
     /// window, without the flag ACK.
     #[must_use]
     pub fn restored(mut self) -> Self {
@@ -156,7 +156,7 @@ impl Segment {
         ]
     }
 
-    /// Bytes of the options that are copied.
+    /// Bytes of the copied options.
     fn bare_options_len(&self) -> u32 {
         let blocks = match self.sack().len() as u32 {
             0 => 0,
@@ -165,8 +165,8 @@ impl Segment {
         blocks + self.report_len()
     }
 
-    /// The compressed header as it stands behind the IP header, as long as [`Segment::header_len`] says, with a checksum
-    /// of 0 in its last two bytes.
+    /// The compressed header as it follows the IP header, with the length of [`Segment::header_len`] and a checksum of
+    /// 0 in its last two bytes.
     ///
     /// # Panics
     /// If it is not compressed.

@@ -1,8 +1,8 @@
-//! The fast open option of a SYN: a request for a cookie, or a cookie (RFC 7413 §2.1 and §4.1.1; kind 34, or before the RFC
-//! the kind of experiments, 254, with the number 0xf989 in front, RFC 6994).
+//! The fast open option of a SYN: a request for a cookie, or a cookie (RFC 7413 §2.1 and §4.1.1; kind 34, or before the
+//! RFC the kind of experiments, 254, with the number 0xf989 in front, RFC 6994).
 //!
-//! A segment keeps the cookie in the place of two SACK blocks, which a SYN never has, and its length in the highest bits
-//! beside the AccECN option; a flag that is no bit of any header says that it is there, and another one which form it has.
+//! A segment keeps the cookie in the place of two SACK blocks, which a SYN never has, and its length in the highest
+//! bits beside the AccECN option. A flag that is not a bit of any header marks its presence, and another one its form.
 
 use super::{Flags, HAS_SPACE, Segment, SeqNumber};
 use std::fmt;
@@ -10,14 +10,14 @@ use std::fmt;
 /// Kind of the option.
 pub(super) const FAST_OPEN: u8 = 34;
 
-/// The form of the experiments: its kind, and the number that stands in front of the cookie.
+/// The form of the experiments: its kind, and the number in front of the cookie.
 const EXPERIMENT: u8 = 254;
 const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
 
 /// The lowest bit of the length: half of it, less 1.
 pub(super) const LENGTH_SHIFT: u16 = 13;
 
-/// Bytes of a cookie at most.
+/// The most bytes of a cookie.
 pub const MAX_COOKIE: usize = 16;
 
 /// A cookie of 4 to 16 bytes, or the request for one, which has none.
@@ -29,7 +29,7 @@ pub struct Cookie {
 }
 
 impl Cookie {
-    /// Asks for a cookie.
+    /// A request for a cookie.
     pub const REQUEST: Self = Self { bytes: [0; MAX_COOKIE], len: 0, experimental: false };
 
     /// The cookie with these bytes: an even number from 4 to 16, or none for a request (RFC 7413 §4.1.1). `None` otherwise.
@@ -42,13 +42,13 @@ impl Cookie {
         Some(cookie)
     }
 
-    /// The cookie in the value of an option of experiments; `None` if that is another experiment, or no cookie.
+    /// The cookie in the value of an experimental option; `None` for another experiment, or no cookie.
     pub fn of_experiment(value: &[u8]) -> Option<Self> {
         let bytes = value.strip_prefix(&FAST_OPEN_EXPERIMENT)?;
         Self::new(bytes).map(|cookie| cookie.in_form(true))
     }
 
-    /// The same in the form of the experiments, or in that of the RFC.
+    /// The same cookie in the form of the experiments, or in that of the RFC.
     #[must_use]
     pub const fn in_form(self, experimental: bool) -> Self {
         Self { experimental, ..self }
@@ -69,7 +69,7 @@ impl Cookie {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Whether it asks for a cookie.
+    /// Whether it is a request for a cookie.
     pub fn is_request(&self) -> bool {
         self.len == 0
     }
@@ -128,7 +128,7 @@ impl Segment {
         self
     }
 
-    /// Without the fast open option.
+    /// The segment without the fast open option.
     #[must_use]
     pub fn without_cookie(mut self) -> Self {
         if self.flags.has(Flags::FAST_OPEN) {
@@ -147,7 +147,7 @@ impl Segment {
         self.cookie().map_or(0, |cookie| u32::from(cookie.option_len()).next_multiple_of(4))
     }
 
-    /// Writes the option with the NOPs behind it, as Linux.
+    /// Writes the option with the NOPs after it, as Linux does.
     pub(super) fn write_cookie(&self, out: &mut Vec<u8>) {
         let Some(cookie) = self.cookie() else { return };
         if cookie.experimental {

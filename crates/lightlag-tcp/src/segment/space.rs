@@ -7,11 +7,12 @@
 //! | record boundary | 22 | 2 | |
 //! | corruption experienced | 23 | 2 | |
 //!
-//! A segment keeps them in 16 bits: with the mark [`IS_OFFER`] they are the bitmap and the connection id of a SYN, whose
-//! three reserved bits make room for the mark; otherwise how many SNACK options and how many bytes of vector stand in the
-//! place of the SACK blocks, and the two options without a value.
+//! A segment keeps them in 16 bits. With the mark [`IS_OFFER`] they are the bitmap and the connection id of a SYN,
+//! whose three reserved bits make room for the mark. Otherwise they hold the number of SNACK options and of vector
+//! bytes in the place of the SACK blocks, and the two options without a value.
 //!
-//! Each is written behind the last without padding, and NOPs fill the last word, so that 6 SNACK options fit into 40 bytes.
+//! Each is written after the last without padding, and NOPs fill the last word, so that 6 SNACK options fit into 40
+//! bytes.
 
 use super::accurate::IS_ECN_BYTES;
 use super::{BLOCKS_MASK, BLOCKS_SHIFT, Flags, HAS_SPACE, Segment, SeqNumber};
@@ -22,12 +23,12 @@ pub(super) const SNACK: u8 = 21;
 pub(super) const RECORD_BOUNDARY: u8 = 22;
 pub(super) const CORRUPTION: u8 = 23;
 
-/// SNACK options at most: 6 bytes each in 40.
+/// The most SNACK options: 6 bytes each in 40.
 pub const MAX_SNACKS: usize = 6;
 /// Bytes of bit vector that a segment has room for.
 pub const MAX_VECTOR: usize = 20;
 
-/// The value is an offer of capabilities: in the place of the lowest reserved bit of the bitmap.
+/// The value is an offer of capabilities; the mark is the lowest reserved bit of the bitmap.
 const IS_OFFER: u16 = 0x0100;
 /// The other reserved bits.
 const BITMAP: u8 = 0xf8;
@@ -38,12 +39,12 @@ const SNACKS: u16 = 0x0007;
 const VECTOR_SHIFT: u16 = 3;
 const VECTOR: u16 = 0x001f;
 
-/// What one end of a connection can do (capabilities option).
+/// The capabilities of one end of a connection (capabilities option).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Capabilities {
     /// One bit for each capability. The reserved ones, 0x07, are not kept.
     pub bitmap: u8,
-    /// What stands for the ports in compressed headers; 0 where there are none.
+    /// The id that replaces the ports in compressed headers; 0 without one.
     pub connection_id: u8,
 }
 
@@ -63,9 +64,9 @@ impl Capabilities {
 /// A SNACK option: a hole, in units of the reporting end's MSS without its usual options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Snack {
-    /// From the acknowledgement number to the begin of the hole, rounded down.
+    /// Distance from the acknowledgement number to the start of the hole, rounded down.
     pub offset: u16,
-    /// The hole, rounded up.
+    /// Size of the hole, rounded up.
     pub size: u16,
 }
 
@@ -80,7 +81,7 @@ impl Segment {
         self.options & HAS_SPACE != 0 && self.space & IS_OFFER != 0
     }
 
-    /// What stands there beside an offer.
+    /// The bits without an offer.
     fn marks(&self) -> u16 {
         let is_ours = self.space & (IS_OFFER | IS_ECN_BYTES) == 0 && !self.flags.has(Flags::FAST_OPEN);
         if self.options & HAS_SPACE != 0 && is_ours { self.space } else { 0 }
@@ -105,8 +106,8 @@ impl Segment {
         self.snacks().next()
     }
 
-    /// The bit vector of the SNACK option: its first bit, the highest of the first byte, is the block behind the hole; 1
-    /// is received. Empty without one; only one option can have it.
+    /// The bit vector of the SNACK option: its first bit, the highest of the first byte, is the block after the hole; 1
+    /// means received. Empty without one; only one option can have it.
     pub fn snack_vector(&self) -> Vec<u8> {
         let count = usize::from(self.marks() >> VECTOR_SHIFT & VECTOR);
         self.numbers().skip(1).flat_map(u32::to_be_bytes).take(count).collect()
@@ -122,8 +123,8 @@ impl Segment {
         *if at.is_multiple_of(2) { &mut block.start } else { &mut block.end } = SeqNumber(number);
     }
 
-    /// Adds SNACK options: as many of `holes`, from the first on, as fit beside the other options. Into the place of SACK
-    /// blocks, which the segment must not have.
+    /// Adds SNACK options: as many of `holes`, from the first on, as fit beside the other options. They use the place
+    /// of SACK blocks, which the segment must not have.
     #[must_use]
     pub fn with_snacks(mut self, holes: &[Snack]) -> Self {
         assert!(self.can_report(), "SNACK options stand in the place of SACK blocks");
@@ -136,8 +137,8 @@ impl Segment {
         self
     }
 
-    /// Adds one SNACK option with a bit vector, of which at most [`MAX_VECTOR`] bytes are kept: what it would report
-    /// beyond them is left open.
+    /// Adds one SNACK option with a bit vector, of which at most [`MAX_VECTOR`] bytes are kept; the rest of the report
+    /// is left open.
     #[must_use]
     pub fn with_snack_vector(mut self, hole: Snack, vector: &[u8]) -> Self {
         let room = 40_usize.saturating_sub(self.options_len() as usize + 6).min(MAX_VECTOR);
@@ -158,7 +159,7 @@ impl Segment {
         !self.offers() && self.options >> BLOCKS_SHIFT & BLOCKS_MASK == 0
     }
 
-    /// Without its bit vector, or, if it has none, without its last SNACK option.
+    /// The segment without its bit vector, or if it has none, without its last SNACK option.
     #[must_use]
     pub fn with_fewer_snacks(mut self) -> Self {
         let marks = self.marks();
@@ -182,7 +183,7 @@ impl Segment {
         self
     }
 
-    /// Whether the sender of the segment knows that packets on their way to it were corrupted.
+    /// Whether the sender of the segment reports corrupted packets on the way to it.
     pub fn experienced_corruption(&self) -> bool {
         self.marks() & HAS_CORRUPTION != 0
     }

@@ -1,8 +1,8 @@
 //! The options of a segment as bytes, in the order and with the padding of Linux.
 //!
 //! Kinds and lengths: MSS 2, 4 (RFC 9293 §3.2); window scale 3, 3 and timestamps 8, 10 (RFC 7323 §2.2, §3.2);
-//! SACK-permitted 4, 2 and SACK 5, 8n + 2 (RFC 2018 §2, §3). NOPs (kind 1) align each to words of four bytes. The AccECN
-//! option ([`super::accurate`]) stands behind the timestamps; those of SCPS-TP and the cookie of a SYN come last,
+//! SACK-permitted 4, 2 and SACK 5, 8n + 2 (RFC 2018 §2, §3). NOPs (kind 1) align each to words of four bytes. The
+//! AccECN option ([`super::accurate`]) follows the timestamps; those of SCPS-TP and the cookie of a SYN come last,
 //! [`super::space`] and [`super::cookie`] have their kinds.
 
 use super::{Segment, SeqNumber};
@@ -10,7 +10,7 @@ use super::{Segment, SeqNumber};
 const NOP: u8 = 1;
 
 impl Segment {
-    /// The options as they stand in the header behind its first 20 bytes: [`Segment::options_len`] bytes.
+    /// The options in the header after its first 20 bytes: [`Segment::options_len`] bytes.
     pub fn option_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.options_len() as usize);
         let syn = self.syn_options();
@@ -26,7 +26,7 @@ impl Segment {
             bytes.extend(stamps.value.to_be_bytes());
             bytes.extend(stamps.echo.to_be_bytes());
         }
-        // So many NOPs of the next option have given way.
+        // Number of NOPs of the next option that were replaced.
         let mut taken = self.write_ecn_bytes(&mut bytes);
         if syn.sack_permitted && self.timestamps().is_none() {
             bytes.extend(&padding[std::mem::take(&mut taken)..]);

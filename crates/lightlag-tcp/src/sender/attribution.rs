@@ -1,35 +1,35 @@
-//! What a loss is blamed on: congestion, which the congestion control answers, or corruption, which costs nothing but the
+//! The cause of a loss: congestion, to which the congestion control reacts, or corruption, which costs only the
 //! segment: no window, no threshold, no back-off.
 //!
-//! What was told counts more than what is assumed. News of corruption lasts two round trips, at least a second, and
-//! excuses what left after it minus a round trip, in which an ACK may wait for a whole interval: SRTT has half of one. A
-//! congestion mark within a round trip outweighs it. These lifetimes are ours: no source gives any.
+//! Reports override assumptions. News of corruption lasts two round trips, at least a second, and excuses data that
+//! left after it minus a round trip, in which an ACK may wait for a whole interval: SRTT contains half of one. A
+//! congestion mark within a round trip overrides it. These lifetimes are ours: no source gives any.
 
 use super::Sender;
 use crate::config::{Config, LossAssumption};
 use lightlag_core::{Duration, Instant};
 
-/// How long news of corruption lasts, at least.
+/// The shortest life of a report of corruption.
 const LIFE: Duration = Duration::from_secs(1);
 
-/// What was told of the path.
+/// The reports about the path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signals {
-    /// What left from here on may have been corrupted, as long as the news lasts.
+    /// Segments that left from here on may have been corrupted, as long as the report lasts.
     corrupted_from: Instant,
     corrupted_until: Instant,
     congested_until: Instant,
 }
 
 impl Default for Signals {
-    /// Nothing.
+    /// No reports.
     fn default() -> Self {
         Self { corrupted_from: Instant::MAX, corrupted_until: Instant::ZERO, congested_until: Instant::ZERO }
     }
 }
 
 impl Sender {
-    /// Somebody knows that packets of this sender are corrupted on their way.
+    /// A report says that packets of this sender are corrupted on their way.
     #[cold]
     pub(crate) fn corruption_told(&mut self, now: Instant, config: &Config) {
         let srtt = self.rtt.srtt();
@@ -49,7 +49,7 @@ impl Sender {
         }
     }
 
-    /// Whether a loss that is found now costs nothing; the lowest segment that is lost left at `sent`.
+    /// Whether a loss found now costs nothing. The lowest lost segment left at `sent`.
     pub(crate) fn blames_corruption(&self, now: Instant, sent: Option<Instant>, config: &Config) -> bool {
         let assumed = config.loss_assumption == LossAssumption::Corruption;
         match self.extra.as_ref().map(|extra| extra.signals) {

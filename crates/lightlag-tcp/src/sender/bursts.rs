@@ -1,50 +1,51 @@
-//! Bursts: what a Linux sender hands to the network card at once (TSO autosizing), and when it waits to make one larger
-//! (`net/ipv4/tcp_output.c`: `tcp_tso_autosize`, `tcp_tso_should_defer`, described in own words).
+//! Bursts: the data that a Linux sender hands to the network card at once (TSO autosizing), and its waits for a larger
+//! burst (`net/ipv4/tcp_output.c`: `tcp_tso_autosize`, `tcp_tso_should_defer`, described in our own words).
 //!
-//! A burst carries what leaves in about 1 ms at the rate of an algorithm that paces, else at 1.2 times cwnd/SRTT (twice in
-//! the first half of slow start); at least two segments (BBR: one below 1.2 Mbit/s), at most 64 KiB and half the window;
-//! below a round trip of 16 ms more. While less than a whole burst fits, it waits for the next ACK, but only
+//! A burst carries the data of about 1 ms at the rate of an algorithm that paces, otherwise at 1.2 times cwnd/SRTT
+//! (twice in the first half of slow start): at least two segments (BBR: one below 1.2 Mbit/s), at most 64 KiB and half
+//! the window; more below a round trip of 16 ms. While less than a whole burst fits, it waits for the next ACK, but
+//! only
 //!
 //! - in undisturbed operation, within 1 ms of the last segment,
 //! - if less than a third of the window is free, and
 //! - if that ACK, by the oldest segment in flight and SRTT, comes within 1 ms and half a round trip.
 //!
-//! Its segments leave back to back, the last with PSH. What Linux cuts at the end of a buffer is not modelled.
+//! Its segments leave back to back, the last with PSH. Linux's cuts at the end of a buffer are not modelled.
 
 use super::Sender;
 use lightlag_control::congestion::{LEAST_BURST, Phase};
 use lightlag_core::{Duration, Instant};
 
-/// A burst at most, in bytes.
+/// The largest burst, in bytes.
 const LARGEST: u64 = 65_536;
-/// How old the last segment and how far away the next ACK may be.
+/// The largest age of the last segment, and the largest distance of the next ACK.
 const RECENT: Duration = Duration::from_millis(1);
 /// A third of the window is used at once (`tcp_tso_win_divisor`).
 const SHARE: u64 = 3;
 
 impl Sender {
-    /// Whether what leaves next belongs to a burst of which something has left.
+    /// Whether the next segment belongs to a burst that has started to leave.
     #[inline(always)]
     pub(super) fn in_burst(&self) -> bool {
         self.burst_start < self.board.nxt() && self.board.nxt() < self.burst_end
     }
 
-    /// Whether the segment that starts there belongs to a burst, but does not begin it.
+    /// Whether the segment that starts there belongs to a burst, but is not its first.
     #[inline(always)]
     pub(super) fn in_burst_after(&self, start: u64) -> bool {
         self.burst_start < start && start < self.burst_end
     }
 
-    /// Whether the segment that ends at `end` is the last of a burst of several, or of all that was written.
+    /// Whether the segment that ends at `end` is the last of a burst of several, or of all written data.
     #[inline(always)]
     pub(crate) fn pushes(&self, start: u64, end: u64) -> bool {
         end == self.written || end == self.burst_end && self.burst_start < start
     }
 
-    /// Begins a burst into a window with so much room; returns whether it has to wait instead.
+    /// Starts a burst into a window with this much room. Returns whether it has to wait instead.
     pub(super) fn begin_burst(&mut self, now: Instant, room: u64) -> bool {
         if self.needs.bursts {
-            // It makes its own.
+            // The algorithm makes its own bursts.
             return false;
         }
         let (nxt, size) = (self.board.nxt(), u64::from(self.segment_size));
@@ -54,7 +55,7 @@ impl Sender {
         if allowed < most && pending > size && self.waits_for_more(now, allowed) {
             return true;
         }
-        // Whole segments; where nothing binds, there is nothing to divide.
+        // Whole segments; without a bound there is nothing to divide.
         let bound = allowed.min(self.cwnd / 2);
         let most = if bound < most { (bound / size * size).max(size) } else { most };
         self.burst_start = nxt;
@@ -62,7 +63,7 @@ impl Sender {
         false
     }
 
-    /// Whether less than a whole burst had better wait.
+    /// Whether it is better to wait than to send less than a whole burst.
     fn waits_for_more(&self, now: Instant, allowed: u64) -> bool {
         let window = self.cwnd.min(self.max_window);
         if allowed >= window / SHARE

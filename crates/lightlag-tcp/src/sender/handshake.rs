@@ -1,4 +1,4 @@
-//! What the handshake leaves to the sender: the timer of the SYN, the first sample, the first window.
+//! The sender's part of the handshake: the timer of the SYN, the first sample, the first window.
 
 use super::{Expiry, Sender, Timer, rules};
 use crate::account::Account;
@@ -9,10 +9,10 @@ use crate::timestamps::ticks_since;
 use lightlag_control::rtt::Progress;
 use lightlag_core::{Duration, Instant};
 
-/// What RFC 6298 §5.7 takes for data when the SYN timed out and gave no sample.
+/// The RTO of data after a SYN that timed out and gave no sample (RFC 6298 §5.7).
 const RTO_AFTER_SYN_LOSS: Duration = Duration::from_secs(3);
 
-/// What the handshake agreed on.
+/// The agreement of the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agreed {
     /// Initial window in segments.
@@ -21,30 +21,30 @@ pub(crate) struct Agreed {
     pub(crate) sack: bool,
     /// Whether ECN is used.
     pub(crate) ecn: bool,
-    /// Whether SNACK is.
+    /// Whether SNACK is used.
     pub(crate) snack: bool,
     /// The peer's first window in bytes.
     pub(crate) peer_window: u64,
 }
 
 impl Sender {
-    /// Full segments carry so many bytes.
+    /// Sets the payload of full segments.
     pub(crate) fn set_segment_size(&mut self, bytes: u32) {
         self.segment_size = bytes;
         if self.congestion.is_none() {
-            // Compressed headers make room for more than was thought before the handshake.
+            // Compressed headers may make room for more than assumed before the handshake.
             self.cwnd = self.cwnd.max(self.initial_cwnd());
         }
     }
 
-    /// A SYN or SYN-ACK leaves: waits for its answer, twice as long after each timeout but the first `linear` ones.
+    /// Starts the timer of a SYN or SYN-ACK, which doubles after each timeout but the first `linear` ones.
     pub(crate) fn arm_handshake(&mut self, now: Instant, linear: u8, config: &Config) {
         let wait = self.handshake_timeout(linear, config);
         self.deadline = now + if self.retries > 0 { self.within_user_timeout(now, wait) } else { wait };
     }
 
-    /// The SYN-ACK leaves of a connection that has data already: until it is answered, nothing else leaves again
-    /// (`tcp_retransmit_timer` of Linux).
+    /// Starts the timer for the SYN-ACK of a connection that already has data: until it is answered, nothing else is
+    /// sent again (`tcp_retransmit_timer` of Linux).
     pub(crate) fn arm_answer(&mut self, now: Instant, config: &Config) {
         self.timer = Timer::Answer;
         self.arm_handshake(now, 0, config);
@@ -62,13 +62,13 @@ impl Sender {
         (config.rto.syn * (1 << doublings)).min(config.rto.max)
     }
 
-    /// Whether the timer of the handshake, whose time has come, fires later, as the clock's ticks have it.
+    /// Whether the timer of the handshake, whose time has come, fires later by the clock's ticks.
     pub(crate) fn handshake_timer_waits(&mut self, now: Instant, linear: u8, config: &Config) -> bool {
         let wait = self.handshake_timeout(linear, config);
         self.put_off_deadline(now, config, wait)
     }
 
-    /// Nobody answered the SYN or SYN-ACK, which left first at `since`, in time.
+    /// Handles a SYN or SYN-ACK, first sent at `since`, that was not answered in time.
     pub(crate) fn handshake_timed_out(
         &mut self,
         now: Instant,
@@ -89,13 +89,13 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// The handshake is over; returns how often its segment had to be repeated.
+    /// Ends the handshake. Returns the number of repetitions of its segment.
     pub(crate) fn end_handshake(&mut self) -> u8 {
         self.deadline = Instant::MAX;
         std::mem::take(&mut self.retries)
     }
 
-    /// The SYN gives the first round-trip sample if it left once, or with timestamps (Karn).
+    /// Takes the first round-trip sample from the SYN, if it was sent once, or with timestamps (Karn).
     pub(crate) fn sample_handshake(
         &mut self,
         now: Instant,
@@ -119,29 +119,29 @@ impl Sender {
         }
     }
 
-    /// Of `sent` bytes that left with the SYN the peer took so many, and it advertises `window` behind them. The rest leaves
-    /// again, which costs no window (`tcp_non_congestion_loss_retransmit` of Linux).
+    /// Notes that the peer accepted this many of the `sent` bytes in the SYN, and advertises `window` after them. The
+    /// rest leaves again, at no cost to the window (`tcp_non_congestion_loss_retransmit` of Linux).
     pub(crate) fn accept_early(&mut self, now: Instant, sent: u32, accepted: u32, window: u64, config: &Config) {
         self.set_peer_window(accepted.into(), window);
         if sent == 0 {
             return;
         }
         if accepted < sent && self.congestion.is_none() {
-            // It is told of all that is under way.
+            // It is told of all data in flight.
             self.start_congestion(config);
         }
         let number = self.board.numbers().1;
         self.board.sent(now, sent, false);
         self.note_sent(now, number, Chunk { start: 0, len: sent, fin: false }, 0);
         self.board.acknowledge(accepted.into(), &mut Delivery::default());
-        // When the SYN left is not known here: it gives no sample of the delivery rate.
+        // The departure of the SYN is unknown here: it gives no sample of the delivery rate.
         self.sample_rate(now);
         if accepted < sent {
             self.shrink_segments(now, self.segment_size, config);
         }
     }
 
-    /// The handshake is done.
+    /// Completes the handshake.
     pub(crate) fn establish(&mut self, now: Instant, agreed: Agreed, config: &Config, account: &mut Account) {
         let scheme = match config.recovery {
             Scheme::Sack | Scheme::Rack | Scheme::Fack if !agreed.sack => Scheme::NewReno,
@@ -166,7 +166,7 @@ impl Sender {
     }
 }
 
-/// How long the timeouts last that double from the first on: Linux gives up then, however few of them did double
+/// Total time of timeouts that double from the first on: Linux then gives up, however few of them did double
 /// (`retransmits_timed_out` in `tcp_write_timeout`).
 fn longest_handshake(config: &Config) -> Duration {
     (0..=u32::from(config.syn_retries))

@@ -1,5 +1,5 @@
-//! The window after an idle time (RFC 5681 §4.1, RFC 2861; for RFC 7661 see [`super::validation`]): what the network
-//! allowed long ago says little about now.
+//! The window after an idle time (RFC 5681 §4.1, RFC 2861; for RFC 7661 see [`super::validation`]): the network's old
+//! capacity says little about the present.
 
 use super::Sender;
 use crate::account::Account;
@@ -7,21 +7,21 @@ use crate::config::{Config, IdleRestart};
 use lightlag_core::Instant;
 
 impl Sender {
-    /// New data leaves after nothing was in flight: what is left of the window.
+    /// Restarts the window when new data leaves after an idle time.
     #[cold]
     pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config, account: &mut Account) {
         if self.validation.is_some() {
             return self.give_up_unused(now, account);
         }
         let idle = now.since(self.last_sent);
-        // Nothing was in flight: what was backed off were probes of a closed window.
+        // Nothing was in flight, so a back-off came from probes of a closed window.
         let rto = self.rtt.plain_rto(&config.rto);
         let closed = self.peer_edge <= self.board.nxt();
         if config.idle_restart == IdleRestart::Off || closed || idle <= rto || self.last_sent == Instant::ZERO {
             return;
         }
         let initial = self.initial_cwnd();
-        // Three quarters of the window, for a slow start that ends near where it was (RFC 2861 §3).
+        // Three quarters of the window, so that slow start ends close to it (RFC 2861 §3).
         let kept = self.cwnd / 4 * 3;
         let (window, threshold) = match config.idle_restart {
             IdleRestart::Off | IdleRestart::Rfc7661 => return,

@@ -1,7 +1,7 @@
 //! Segments of low priority, with which an algorithm probes the path (TCP Peach, TCP Peach+).
 //!
-//! They copy data that left before, so that the scoreboard need not know them: one that is lost is missed by nobody, and
-//! one that arrives is acknowledged by an ACK with [`Flags::LOW`](crate::segment::Flags::LOW).
+//! They copy data sent before, so the scoreboard need not know them: a lost one is not missed, and one that arrives is
+//! acknowledged by an ACK with [`Flags::LOW`](crate::segment::Flags::LOW).
 
 use super::Sender;
 use crate::account::Account;
@@ -24,7 +24,7 @@ impl Sender {
         Some(Chunk { start: range.start, len: (range.end - range.start) as u32, fin: false })
     }
 
-    /// Payload of the segment of low priority that leaves now if it may, after so many others; `None` if none would.
+    /// Payload of the segment of low priority that would leave now, after this many others; `None` if none would.
     pub(crate) fn low_priority_len(&mut self, now: Instant, sent: u64) -> Option<u32> {
         self.due_low_priority(now, sent).map(|range| (range.end - range.start) as u32)
     }
@@ -45,14 +45,14 @@ impl Sender {
         Some(range)
     }
 
-    /// The last full segment of what is outstanding.
+    /// The last full segment of the outstanding data.
     fn last_left(&self) -> Option<Range> {
         let end = self.payload(self.board.nxt());
         let start = end.saturating_sub(u64::from(self.segment_size)).max(self.board.una());
         (start < end).then_some(Range { start, end })
     }
 
-    /// A segment of what is outstanding and not SACKed: the one whose turn it is after so many others.
+    /// The segment of outstanding data, not SACKed, whose turn it is after this many others.
     fn next_outstanding(&self, before: u64) -> Option<Range> {
         let (una, end) = (self.board.una(), self.payload(self.board.nxt()));
         let size = u64::from(self.segment_size);
@@ -63,7 +63,7 @@ impl Sender {
         (range.start < range.end).then_some(range)
     }
 
-    /// The peer acknowledged a segment of low priority.
+    /// Handles the acknowledgement of a segment of low priority.
     pub(crate) fn low_priority_acknowledged(&mut self, now: Instant, account: &mut Account) {
         account.statistics.low_priority_acked += 1;
         if let Some(probes) = self.congestion.as_mut().and_then(|congestion| congestion.low_priority()) {

@@ -1,17 +1,18 @@
-//! A link outage (SCPS-TP): neither congestion nor corruption. Nothing leaves but probes, the retransmission timer stands
-//! still, nothing is given up, and window and threshold stay.
+//! A link outage (SCPS-TP), which is neither congestion nor corruption. Only probes leave, the retransmission timer
+//! stops, nothing is given up, and window and threshold stay.
 //!
-//! It begins when somebody tells of it, or with so many timeouts in a row for the same data (`outage_after`). Probes have
-//! the number before the first that is outstanding, so that the peer must answer: after 1 s and then twice as long each
-//! time, up to 60 s (the reference implementation's schedule; it gives up after 32, and we do not). The first segment of
-//! the peer ends it, or who told of it. What left a timeout ago or earlier leaves again then, from the first segment on.
+//! It starts when a station reports it, or after a number of timeouts in a row for the same data (`outage_after`).
+//! Probes have the number before the first outstanding one, so the peer must answer: the first after 1 s, the next
+//! after twice as long each time, up to 60 s (the reference implementation's schedule; it gives up after 32, and we do
+//! not). It ends with the first segment of the peer, or with a report. Data that left a timeout ago or earlier is then
+//! sent again, from the first segment on.
 //!
-//! Timeouts may have another reason: a queue too small for what an unchanged window sends after each of them. When an
-//! outage that was guessed has ended and nothing was acknowledged since, the next guess takes twice as many, to which the
-//! congestion control reacts. That is ours, too.
+//! Timeouts may have another cause: a queue too small for the data that an unchanged window sends after each of them.
+//! When a guessed outage has ended and nothing was acknowledged since, the next guess takes twice as many timeouts, and
+//! the congestion control reacts to those. That rule is ours, too.
 //!
-//! What the peer had sent before a link went out comes for up to a round trip after the news of it: such segments are taken
-//! and end nothing. That is ours: the sources let any segment end an outage.
+//! Segments that the peer sent before the outage arrive for up to a round trip after the report of it. They are
+//! accepted but do not end the outage. That rule is ours: in the sources any segment ends an outage.
 
 use super::{Sender, Tail, Timer};
 use crate::config::Config;
@@ -20,22 +21,22 @@ use lightlag_core::{Duration, Instant};
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What an outage keeps.
+/// The state of outages.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outage {
     probes: u8,
-    /// What was left of the retransmission timer.
+    /// The rest of the retransmission timer.
     left: Duration,
-    /// When the last one ended: what left before gives no round-trip sample.
+    /// End of the last outage: segments that left before give no round-trip sample.
     ended: Instant,
-    /// Until when segments of the peer end nothing, because they left before.
+    /// Time until which segments of the peer do not end the outage, because they left before it.
     deaf_until: Instant,
-    /// What was outstanding when it was guessed last, and how often in a row for the same.
+    /// The outstanding offset of the last guess, and the number of guesses in a row for it.
     guessed_at: u64,
     guesses: u8,
 }
 
-/// An outage that goes on behind a segment of the peer.
+/// An outage that continues after a segment of the peer.
 #[derive(Debug)]
 pub(crate) struct Paused {
     next_probe: Instant,
@@ -44,13 +45,13 @@ pub(crate) struct Paused {
 }
 
 impl Sender {
-    /// Whether nothing but probes may leave.
+    /// Whether only probes may leave.
     #[inline]
     pub(crate) fn in_outage(&self) -> bool {
         self.timer == Timer::Outage
     }
 
-    /// Somebody tells that a link on the way is out.
+    /// A station reports that a link is out.
     #[cold]
     pub(crate) fn outage_told(&mut self, now: Instant) {
         if !self.in_outage() {
@@ -59,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// A link on the way is out.
+    /// Starts an outage.
     #[cold]
     pub(super) fn begin_outage(&mut self, now: Instant) {
         let runs = self.timer == Timer::Retransmission && self.deadline != Instant::MAX;
@@ -69,7 +70,7 @@ impl Sender {
         self.wait_for_link(now + FIRST);
     }
 
-    /// Whether one timeout more means an outage.
+    /// Whether one more timeout means an outage.
     #[cold]
     pub(super) fn guesses_outage(&mut self, config: &Config) -> bool {
         let Some(timeouts) = config.outage_after else { return false };
@@ -83,7 +84,7 @@ impl Sender {
         means
     }
 
-    /// Nothing leaves before this probe.
+    /// Lets nothing leave before this probe.
     fn wait_for_link(&mut self, next_probe: Instant) {
         self.tail = Tail::new();
         self.recovery.stop();
@@ -93,8 +94,8 @@ impl Sender {
         self.deadline = next_probe;
     }
 
-    /// A segment of the peer comes in an outage, and ends it if nothing is given back. What it acknowledges is no matter of
-    /// an outage.
+    /// Handles a segment of the peer during an outage, which it ends unless a state to resume is returned. Its
+    /// acknowledgement does not concern the outage.
     #[cold]
     pub(crate) fn heard_in_outage(&mut self, now: Instant, config: &Config) -> Option<Paused> {
         let Outage { deaf_until, left, .. } = self.extra.get_or_insert_default().outage;
@@ -108,7 +109,7 @@ impl Sender {
         Some(paused)
     }
 
-    /// The segment was taken, and the outage goes on.
+    /// Resumes the outage after the segment was processed.
     #[cold]
     pub(crate) fn go_on_with_outage(&mut self, now: Instant, paused: &Paused) {
         let left = if self.deadline == Instant::MAX { Duration::ZERO } else { self.deadline.max(now).since(now) };
@@ -117,20 +118,20 @@ impl Sender {
         self.probe = paused.probe;
     }
 
-    /// Nobody has answered the last probe.
+    /// Time until the next probe, as the last one was not answered.
     pub(super) fn probe_interval(&self) -> Duration {
         let probes = self.extra.as_ref().map_or(0, |extra| extra.outage.probes);
         (FIRST * (1 << probes.min(6))).min(LONGEST)
     }
 
-    /// A probe leaves.
+    /// Notes that a probe leaves.
     pub(super) fn outage_probed(&mut self, now: Instant) {
         let extra = self.extra.get_or_insert_default();
         extra.outage.probes = extra.outage.probes.saturating_add(1);
         self.deadline = now + self.probe_interval();
     }
 
-    /// The link is there again.
+    /// The link is available again.
     #[cold]
     pub(crate) fn end_outage(&mut self, now: Instant, config: &Config) {
         if !self.in_outage() {
@@ -155,7 +156,7 @@ impl Sender {
         }
     }
 
-    /// Whether a segment that left then may have waited for an outage to end.
+    /// Whether a segment that left at this time may have waited for the end of an outage.
     pub(super) fn waited_for_link(&self, sent: Instant) -> bool {
         self.extra.as_ref().is_some_and(|extra| sent < extra.outage.ended)
     }

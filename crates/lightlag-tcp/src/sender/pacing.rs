@@ -1,11 +1,11 @@
-//! When the next segment may leave, where something other than the window says so.
+//! The departure time of the next segment, if it does not follow from the window alone.
 //!
-//! An algorithm that paces gives its own rate. With `pacing` any other one gets twice cwnd/SRTT in slow start, so
-//! that the window can double, and 1.2 times that afterwards, so that it can be used (the factors of Linux).
+//! An algorithm that paces has its own rate. With `pacing` any other one gets twice cwnd/SRTT in slow start, so that
+//! the window can double, and 1.2 times that afterwards, so that it can be used (the factors of Linux).
 //!
-//! A sender that makes bursts as Linux does (`tso`) paces them as Linux does (`net/ipv4/tcp_output.c`:
-//! `tcp_update_skb_after_send`, described in own words): not before the tenth segment, and a burst that leaves later
-//! than it might have is followed the sooner by the next, by at most half the time that it takes.
+//! A sender that makes bursts like Linux (`tso`) also paces them like Linux (`net/ipv4/tcp_output.c`:
+//! `tcp_update_skb_after_send`, described in our own words): not before the tenth segment, and a burst that leaves late
+//! brings the next one forward, by at most half of its duration.
 
 use super::Sender;
 use crate::config::Config;
@@ -15,11 +15,11 @@ use lightlag_core::{Duration, Instant};
 const SLOW_START: f64 = 2.0;
 const AVOIDANCE: f64 = 1.2;
 
-/// Segments that leave before pacing starts, where the sender makes bursts; the burst of the last is paced (Linux).
+/// Segments that leave before pacing starts, if the sender makes bursts; the burst of the last one is paced (Linux).
 const UNPACED: u64 = 10;
 
 impl Sender {
-    /// A segment left: when may the next one, by the pacing rate?
+    /// Schedules the next segment after this one, by the pacing rate.
     #[inline(never)]
     pub(super) fn pace(&mut self, now: Instant, chunk: Chunk, again: bool, config: &Config) {
         if self.needs.bursts {
@@ -53,7 +53,7 @@ impl Sender {
         }
     }
 
-    /// Bytes of the burst that begins with this new data; none if it has begun before.
+    /// Bytes of the burst that starts with this new data; none if it started before.
     fn begun_burst(&self, chunk: Chunk) -> u64 {
         if chunk.start == self.burst_start {
             (self.burst_end - self.burst_start).max(chunk.len.into())

@@ -1,12 +1,12 @@
-//! A path that takes less than it did (RFC 1191, RFC 8201).
+//! The adaptation to a path with a smaller limit than before (RFC 1191, RFC 8201).
 
 use super::{Sender, Tail, Timer};
 use crate::config::Config;
 use lightlag_core::Instant;
 
 impl Sender {
-    /// Full segments carry only `size` bytes from now on, which is less than before. What is outstanding leaves again;
-    /// the congestion window stays, for no queue was full (RFC 1191 §6.5).
+    /// Limits full segments to `size` bytes, fewer than before. Outstanding data leaves again; the congestion window
+    /// stays, because no queue was full (RFC 1191 §6.5).
     #[cold]
     pub(crate) fn shrink_segments(&mut self, now: Instant, size: u32, config: &Config) {
         self.segment_size = size;
@@ -16,7 +16,7 @@ impl Sender {
             return;
         }
         let pieces = self.board.recut(size);
-        // Before the numbers of what was cut change their meaning.
+        // This must precede the cutting, which changes the meaning of numbers.
         self.note_lost(now);
         if let Some(rates) = &mut self.rates {
             rates.recut(&pieces);

@@ -1,4 +1,4 @@
-//! Probes of a closed window (RFC 9293 §3.8.6.1): when they leave, and when nobody answers them any more.
+//! Probes of a closed window (RFC 9293 §3.8.6.1): their times, and giving up when they are not answered.
 
 use super::{Sender, Timer};
 use crate::config::{Config, Probe};
@@ -12,19 +12,19 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// The probes of one closed window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Persisting {
-    /// How many left.
+    /// Number sent.
     pub(super) sent: u8,
-    /// How many of the last were not answered.
+    /// Number of the last ones that were not answered.
     unanswered: u8,
-    /// The next byte left as a probe.
+    /// The next byte was sent as a probe.
     byte: bool,
 }
 
 impl Sender {
-    /// The window is closed and nothing is in flight: waits for the time of the next probe.
+    /// Starts the timer of the next probe: the window is closed and nothing is in flight.
     #[cold]
     pub(super) fn arm_persist(&mut self, now: Instant, config: &Config) {
-        // One that was to tell of the end of the data is void.
+        // A pending probe for the end of the data is dropped.
         self.probe &= self.timer == Timer::Persist;
         self.timer = Timer::Persist;
         let wait = self.persist_interval(config);
@@ -35,14 +35,15 @@ impl Sender {
         match config.probe {
             Probe::Empty => self.rtt.rto(&config.rto),
             Probe::Byte => {
-                // On a long route the next probe waits for the answer to this one, which else could not come in time.
+                // On a long route the next probe waits for the answer to this one, which otherwise could not come in
+                // time.
                 let answer = config.route.and_then(|route| route.rto).unwrap_or_default();
                 (FIRST * (1 << self.persisting.sent.min(10))).max(SHORTEST).min(LONGEST).max(answer)
             }
         }
     }
 
-    /// The probe that is due leaves.
+    /// The due probe leaves.
     #[cold]
     pub(crate) fn probe_leaves(&mut self, now: Instant, config: &Config) {
         self.probe = false;
@@ -58,12 +59,12 @@ impl Sender {
         }
     }
 
-    /// Bytes of data in the probe that left last: it counts as sent, but only for the peer.
+    /// Bytes of data in the last probe, which count as sent only for the peer.
     pub(crate) fn probed(&self) -> u64 {
         u64::from(self.persisting.byte)
     }
 
-    /// The peer answered: it is alive (RFC 9293 §3.8.6.1: the connection stays open).
+    /// The peer answered and is alive (RFC 9293 §3.8.6.1: the connection stays open).
     pub(crate) fn probe_answered(&mut self) {
         self.persisting.unanswered = 0;
     }

@@ -1,4 +1,4 @@
-//! Feeds the delivery-rate sampler, where there is one.
+//! Feeds the delivery-rate sampler, if there is one.
 
 use super::Sender;
 use crate::scoreboard::Chunk;
@@ -25,7 +25,7 @@ impl Sender {
         }
     }
 
-    /// The record with this number left, with `in_flight` bytes outstanding before it.
+    /// Notes that the record with this number left, with `in_flight` bytes outstanding before it.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Instant, number: u64, chunk: Chunk, in_flight: u64) {
         if self.rates.is_some() {
@@ -43,7 +43,7 @@ impl Sender {
         }
     }
 
-    /// Tells the algorithm what was marked lost.
+    /// Tells the algorithm of the data marked as lost.
     pub(super) fn note_lost(&mut self, now: Instant) {
         let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return };
         for (number, bytes) in log.lost.drain(..) {

@@ -1,5 +1,5 @@
-//! Records of the application (SCPS-TP): the last segment of each is marked, and what was cut there once stays cut when
-//! it leaves again. Other senders end a segment where the application says so (MSG_EOR of Linux).
+//! Records of the application (SCPS-TP): the last segment of each is marked, and a cut at its end remains when the data
+//! is sent again. Other senders end a segment on request of the application (MSG_EOR of Linux).
 
 use super::Sender;
 
@@ -7,7 +7,7 @@ use super::Sender;
 const BOUNDARY: u64 = 4;
 
 impl Sender {
-    /// The application writes records of so many bytes. In a `compressed` header the mark is a bit.
+    /// Sets the size of the application's records. In a `compressed` header the mark is a bit.
     pub(crate) fn set_record_size(&mut self, bytes: u64, compressed: bool) {
         let extra = self.extra.get_or_insert_default();
         (extra.record_size, extra.mark_len) = (bytes, if compressed { 0 } else { BOUNDARY });
@@ -18,17 +18,17 @@ impl Sender {
         self.extra.as_ref().is_some_and(|extra| extra.record_size > 0)
     }
 
-    /// Bytes of a record; without records, more than there ever are.
+    /// Bytes of a record; without records, an unreachable size.
     fn record_size(&self) -> u64 {
         self.extra.as_ref().map(|extra| extra.record_size).filter(|size| *size > 0).unwrap_or(u64::MAX)
     }
 
-    /// Whether a record ends at `end`: one of the size that was said, or the last.
+    /// Whether a record ends at `end`: one of the configured size, or the last.
     pub(crate) fn ends_record(&self, end: u64) -> bool {
         self.marks_records() && (end.is_multiple_of(self.record_size()) || self.closing && end == self.written)
     }
 
-    /// The segment with the last byte written so far ends with it.
+    /// Ends the segment with the last byte written so far at this byte.
     pub(crate) fn cut_here(&mut self) {
         let (nxt, end) = (self.board.nxt(), self.written);
         let cuts = &mut self.extra.get_or_insert_default().cuts;
@@ -40,13 +40,13 @@ impl Sender {
         }
     }
 
-    /// Whether something besides its size may end a segment.
+    /// Whether segments may end before their full size.
     #[inline]
     pub(super) fn cuts_segments(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| extra.record_size > 0 || !extra.cuts.is_empty())
     }
 
-    /// Of `len` bytes from `start` on, those that leave in one segment. The mark takes room.
+    /// The part of `len` bytes from `start` on that leaves in one segment. The mark needs room.
     pub(super) fn within_record(&self, start: u64, len: u64) -> u64 {
         let cuts = self.extra.as_ref().map(|extra| &extra.cuts);
         let cut = cuts.and_then(|cuts| cuts.get(cuts.partition_point(|cut| *cut <= start)));

@@ -1,4 +1,4 @@
-//! What leaves next, and why nothing more does.
+//! The choice of the next segment, and the reason why no more leave.
 
 use super::{Sender, Timer};
 use crate::account::{Account, Limit};
@@ -7,24 +7,25 @@ use crate::scoreboard::Chunk;
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 
-/// How long data waits at most for a window that is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
+/// The longest wait of data for a window that is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
 const OVERRIDE: Duration = Duration::from_secs(1);
 
-/// Repairs of a head that have a timeout of their own (how often the SCPS-TP reference implementation reports a hole).
+/// Repairs of a head that have a timeout of their own (the number of reports of a hole in the SCPS-TP reference
+/// implementation).
 const RESNACK: u8 = 3;
 
-/// A kernel takes about so long over an ACK before it looks for new data. Of 18600 repairs of a 6.18 kernel's BBR after
-/// timeouts 50 were overtaken, with an ACK every 1.2 ms.
+/// The approximate time in which a kernel processes an ACK before it looks for new data. Of 18600 repairs of a 6.18
+/// kernel's BBR after timeouts 50 were overtaken, with an ACK every 1.2 ms.
 const ACK_TAKES: Duration = Duration::from_micros(4);
 
-/// What leaves next.
+/// The next segment.
 pub(super) enum Choice {
     New(Chunk),
     /// The record with this number.
     Again(u64),
-    /// The same, for the rescue of an episode.
+    /// The same, as the rescue of an episode.
     Rescue(u64),
-    /// Nothing yet: the next ACK makes the burst larger.
+    /// None yet: the next ACK makes the burst larger.
     Wait,
 }
 
@@ -67,7 +68,7 @@ impl Sender {
         }
         match choice {
             Ok(Choice::Wait) => {
-                // As if the window were full that leaves less room.
+                // As if the smaller of the two windows were full.
                 let of_peer = self.peer_edge.saturating_sub(self.board.nxt());
                 let (limit, room) = if of_peer < room { (Limit::Rwnd, room) } else { (Limit::Cwnd, 0) };
                 self.rest(now, limit, room, config, account);
@@ -109,9 +110,9 @@ impl Sender {
         matches!(choice, Choice::Again(number) if joined == Some(*number)) && self.last_sent == now
     }
 
-    /// What left in one burst is repaired in one after a timeout, as far as the window has room, and pacing counts both
-    /// segments at once; but what the timeout itself sends leaves alone (`tcp_retransmit_skb`; fast retransmit repairs one
-    /// segment, `tcp_newreno_mark_lost`).
+    /// Joins repairs after a timeout into the burst in which the data first left, as far as the window has room, and
+    /// pacing counts both segments at once. The retransmission by the timeout itself leaves alone
+    /// (`tcp_retransmit_skb`; fast retransmit repairs one segment, `tcp_newreno_mark_lost`).
     #[cold]
     fn join_repairs(&mut self, now: Instant, number: u64, first: bool) {
         let size = u64::from(self.segment_size);
@@ -128,16 +129,16 @@ impl Sender {
         }
     }
 
-    /// Whether new data leaves before a repair that pacing holds. Linux compares a repair with the clock as the ACK came, and
-    /// new data with the clock after it has taken the ACK in (`tcp_pacing_check`; `tcp_write_xmit` calls
-    /// `tcp_mstamp_refresh`): what pacing frees between the two is new data.
+    /// Whether new data leaves before a repair that pacing holds. Linux compares a repair with the clock at the arrival
+    /// of the ACK, and new data with the clock after processing it (`tcp_pacing_check`; `tcp_write_xmit` calls
+    /// `tcp_mstamp_refresh`). If pacing ends between the two, new data leaves.
     fn is_overtaken(&self, now: Instant, config: &Config) -> bool {
         let begun = self.in_burst() && self.last_sent == now;
         let freed = self.pacer.holds(now) && self.pacer.next_departure() <= now + ACK_TAKES;
         config.tso && !self.resend_head && (begun || freed)
     }
 
-    /// Bytes that may leave now; `None` if something waits for the next burst.
+    /// Bytes that may leave now; `None` if data waits for the next burst.
     #[inline(always)]
     pub(super) fn room(&mut self, now: Instant) -> Option<u64> {
         if self.needs.bursts {
@@ -146,8 +147,8 @@ impl Sender {
         Some(self.window().saturating_sub(self.recovery.outstanding(&self.board)))
     }
 
-    /// What leaves next into a window with so much room, or why nothing does.
-    // Always: it has a second, rare caller, and a call costs each segment 20 instructions.
+    /// The next segment for a window with this much room, or the reason why there is none.
+    // Always inlined: it has a second, rare caller, and a call costs each segment 20 instructions.
     #[inline(always)]
     pub(super) fn choose(&mut self, now: Instant, mut room: u64, config: &Config) -> Result<Choice, Limit> {
         if self.resend_head {
@@ -155,7 +156,7 @@ impl Sender {
                 if !self.gives_up(now, head, config) {
                     return Ok(Choice::Again(head));
                 }
-                // A copy of it may have counted as under way.
+                // A copy of it may have counted as in flight.
                 room = self.room(now).unwrap_or(room);
             }
             self.resend_head = false;
@@ -185,7 +186,7 @@ impl Sender {
         Err(blocked)
     }
 
-    /// New data that may leave, or what forbids it (RFC 9293 §3.8.6.2.1).
+    /// New data that may leave, or the limit that forbids it (RFC 9293 §3.8.6.2.1).
     #[inline(always)]
     pub(super) fn next_new(&self, room: u64) -> Result<Chunk, Limit> {
         let nxt = self.board.nxt();
@@ -224,8 +225,8 @@ impl Sender {
         Ok(Chunk { start: nxt, len: len as u32, fin })
     }
 
-    /// Whether a small segment waits (RFC 9293 §3.7.4): while anything is in flight, or by Minshall's variant while another
-    /// small one is (`tcp_minshall_check` of Linux).
+    /// Whether a small segment waits (RFC 9293 §3.7.4): while data is in flight, or by Minshall's variant while another
+    /// small segment is (`tcp_minshall_check` of Linux).
     fn holds_small(&self) -> bool {
         let small_end = || self.extra.as_ref().map_or(0, |extra| extra.small_end);
         !self.board.is_empty() && (!self.minshall || small_end() > self.board.una())
@@ -276,7 +277,8 @@ impl Sender {
         if self.validation.is_some() {
             self.note_resent(number);
         }
-        // What the peer goes on to miss after so many repairs is a matter for the timeout, which makes room for the next.
+        // Data that the peer still lacks after this many repairs is left to the timeout, which makes room for the next
+        // one.
         let in_vain = self.recovery.uses_snack() && self.board.was_repaired(number, RESNACK);
         let chunk = self.board.retransmit(number, now);
         self.note_sent(now, number, chunk, in_flight);
@@ -285,7 +287,7 @@ impl Sender {
         let knows = self.recovery.is_selective() || self.recovery.guesses();
         let head_again = knows && chunk.start == self.board.una() && !in_vain;
         if self.deadline == Instant::MAX || head_again {
-            // The head's repair needs a whole RTO of its own (as Linux).
+            // The head's repair needs a complete RTO of its own (as in Linux).
             self.timer = Timer::Retransmission;
             let wait = self.rtt.rto(&config.rto);
             self.deadline = now + if self.retries > 0 { self.within_user_timeout(now, wait) } else { wait };
@@ -300,12 +302,13 @@ impl Sender {
         }
     }
 
-    /// Nothing more leaves now: notes why, and arms the persist timer if only the peer's window is in the way.
+    /// No more segments leave now: notes the reason, and starts the persist timer if only the peer's window prevents
+    /// them.
     fn rest(&mut self, now: Instant, blocked: Limit, room: u64, config: &Config, account: &mut Account) {
         if blocked == Limit::Rwnd && self.board.is_empty() && self.deadline == Instant::MAX {
             self.arm_persist(now, config);
             if self.peer_edge > self.board.nxt() {
-                // A small window is used in the end (RFC 9293 §3.8.6.2.1 rule 4).
+                // A small window is eventually used (RFC 9293 §3.8.6.2.1 rule 4).
                 self.deadline = self.deadline.min(now + OVERRIDE);
             }
         }

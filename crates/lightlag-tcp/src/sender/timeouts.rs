@@ -1,4 +1,4 @@
-//! What happens when a timer of the sender fires (RFC 6298 §5, RFC 9293 §3.8.6.1).
+//! The actions of the sender's timers (RFC 6298 §5, RFC 9293 §3.8.6.1).
 
 use super::{Sender, Tail, Timer};
 use crate::account::{Account, Limit};
@@ -7,24 +7,24 @@ use crate::timer;
 use lightlag_control::congestion::{Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 
-/// What the retransmission timer's expiry led to.
+/// The consequence of the retransmission timer's expiry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expiry {
-    /// The sender goes on.
+    /// The sender continues.
     Continue,
-    /// Too many timeouts in a row.
+    /// Too many timeouts in a row: the sender gives up.
     GiveUp,
 }
 
 impl Sender {
-    /// A timer fired.
+    /// Handles a timer.
     pub(crate) fn handle_timeout(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
         self.pacer.wake(now);
         if config.timer_granularity == TimerGranularity::Linux {
             self.put_off_timers(now, config);
         }
         if self.tail.timer <= now {
-            // It takes the place of a timeout that is due at the same time (RFC 8985 §7.2).
+            // It replaces a timeout that is due at the same time (RFC 8985 §7.2).
             self.tail.timer = Instant::MAX;
             self.tail.due = true;
             self.deadline = now + self.rtt.rto(&config.rto);
@@ -38,10 +38,10 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Timers whose time has come fire with the ticks of the clock.
+    /// Moves timers whose time has come to the ticks of the clock.
     fn put_off_timers(&mut self, now: Instant, config: &Config) {
         if self.tail.timer <= now {
-            // Where the timeout comes first, the probe waits as long as that, by the same ticks.
+            // If the timeout comes first, the probe waits as long as that, by the same ticks.
             let wait = self.tail_wait(config).min(self.rtt.rto(&config.rto));
             timer::put_off(&mut self.tail.timer, &mut self.tail.coarse, now, wait);
         }
@@ -75,7 +75,7 @@ impl Sender {
             return Expiry::Continue;
         }
         let waited = self.rtt.rto(&config.rto);
-        // What RFC 6298 adds to SRTT; nothing where SRTT is above the longest timeout.
+        // The part that RFC 6298 adds to SRTT; zero if SRTT exceeds the longest timeout.
         let margin = self.rtt.plain_rto(&config.rto).saturating_sub(self.rtt.srtt());
         if self.needs.patience && !margin.is_zero() && self.is_patient() {
             self.deadline = now + margin;
@@ -139,7 +139,7 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Whether the algorithm waits once more: nothing but silence says that something is lost.
+    /// Whether the algorithm waits once more, because silence is the only sign of a loss.
     fn is_patient(&mut self) -> bool {
         self.timer == Timer::Retransmission
             && self.recovery.phase() == Phase::Open
@@ -149,7 +149,7 @@ impl Sender {
                 .is_some_and(|diagnosis| diagnosis.bears_silence())
     }
 
-    /// The connection is no more: nothing leaves, no timer runs.
+    /// The connection is over: nothing leaves, and no timer runs.
     pub(crate) fn stop(&mut self) {
         self.deadline = Instant::MAX;
         self.tail.stop();

@@ -1,11 +1,11 @@
-//! The user timeout (RFC 9293 §3.9.1.2, RFC 5482): how long data may wait for its acknowledgement, and a closed window for
-//! its opening. As in Linux (`retransmits_timed_out`, `tcp_clamp_rto_to_user_timeout`) the time runs from the first
-//! repetition, or the first probe, and cuts the last timer short.
+//! The user timeout (RFC 9293 §3.9.1.2, RFC 5482): the longest wait of data for its acknowledgement, and of a closed
+//! window for its opening. As in Linux (`retransmits_timed_out`, `tcp_clamp_rto_to_user_timeout`) the time runs from
+//! the first retransmission, or the first probe, and shortens the last timer.
 
 use super::Sender;
 use lightlag_core::{Duration, Instant};
 
-/// A timer that is cut short runs for one tick of the kernel's clock at least.
+/// The shortest duration of a shortened timer: one tick of the kernel's clock.
 const TICK: Duration = Duration::from_millis(1);
 
 impl Sender {
@@ -16,12 +16,12 @@ impl Sender {
         }
     }
 
-    /// After how long the sender gives up; zero where the number of retries decides.
+    /// Time after which the sender gives up; zero if the number of retries decides.
     pub(crate) fn user_timeout(&self) -> Duration {
         self.extra.as_ref().map_or(Duration::ZERO, |extra| extra.user_timeout)
     }
 
-    /// A repetition or a probe is due, the `first` of them or a later one: whether the user timeout has passed.
+    /// Whether the user timeout has passed when a retransmission or a probe is due, the `first` of them or a later one.
     pub(super) fn user_timed_out(&mut self, now: Instant, first: bool) -> bool {
         let Some(extra) = self.extra.as_mut().filter(|extra| !extra.user_timeout.is_zero()) else { return false };
         if first {
@@ -30,7 +30,7 @@ impl Sender {
         now.since(extra.unanswered_since) >= extra.user_timeout
     }
 
-    /// How long a timer runs that is to wait for the answer to a repetition or a probe.
+    /// Duration of a timer that waits for the answer to a retransmission or a probe.
     pub(super) fn within_user_timeout(&self, now: Instant, wait: Duration) -> Duration {
         let Some(extra) = self.extra.as_ref().filter(|extra| !extra.user_timeout.is_zero()) else { return wait };
         wait.min(extra.user_timeout.saturating_sub(now.since(extra.unanswered_since)).max(TICK))

@@ -1,16 +1,17 @@
-//! Congestion window validation (RFC 7661): a window that was not used says little about the path.
+//! Congestion window validation (RFC 7661): an unused window says little about the path.
 //!
-//! - pipeACK (§4.2) is the most that was acknowledged in a round trip of the last max(3 SRTT, 1 s): what was
-//!   outstanding when the round trip began. Nothing is measured while losses are repaired, and afterwards there is no
-//!   value until a round trip without loss is over.
+//! - pipeACK (§4.2) is the most data acknowledged in a round trip of the last max(3 SRTT, 1 s), counting data
+//!   outstanding at the start of the round trip. Nothing is measured while losses are repaired, and afterwards there is
+//!   no value until a round trip without loss has ended.
 //! - A window of more than 2 pipeACK is not validated (§4.3). It is kept, and grows only while it is full. Any other
 //!   window, and one without pipeACK, grows by the standard rules.
 //! - A loss in that phase (§4.4.1) makes it U/2 with U = max(pipeACK, LossFlightSize), and (U - R)/2 when it is
-//!   repaired, R being what was sent again. Algorithms with another factor of decrease take theirs, of U and of U - R.
+//!   repaired, R being the retransmitted data. Algorithms with another factor of decrease apply theirs to U and to U -
+//!   R.
 //! - After five minutes in that phase (§4.4.3) ssthresh is at least 3/4 of the window, and the window is halved, down
 //!   to the initial one; after as long again, once more.
 //!
-//! The rules are from memory of the RFC, whose text was not at hand.
+//! The rules are from memory of the RFC, whose text was not available.
 
 use super::Sender;
 use crate::account::Account;
@@ -18,29 +19,29 @@ use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The non-validated period (§4.4.3): how long an unused window is kept.
+/// The non-validated period (§4.4.3): the time for which an unused window is kept.
 const KEPT: Duration = Duration::from_secs(300);
 
 /// The least time over which pipeACK is the largest sample (§4.2), and the round trips that it covers.
 const LEAST_PERIOD: Duration = Duration::from_secs(1);
 const ROUNDS: u64 = 3;
 
-/// Samples are told apart by this part of that time (§4.5.1 has an example with four buckets).
+/// Samples are grouped by this part of that time (§4.5.1 has an example with four buckets).
 const PARTS: u64 = 8;
 
-/// What is known about the use of the window.
+/// The facts about the use of the window.
 #[derive(Clone, Debug)]
 pub(super) struct Validation {
-    /// Samples of pipeACK and when they were taken; later ones are smaller.
+    /// Samples of pipeACK with their times; later ones are smaller.
     samples: VecDeque<(Instant, u64)>,
-    /// Whether there is a pipeACK: since the last loss a sample was taken.
+    /// Whether pipeACK is defined: a sample was taken since the last loss.
     defined: bool,
-    /// The first and the last offset outstanding when the round trip under way began.
+    /// The first and the last offset outstanding at the start of the current round trip.
     round: Option<(u64, u64)>,
     /// Whether the window is validated, and when it last was.
     validated: bool,
     validated_at: Instant,
-    /// The loss that is being repaired, if it came in the non-validated phase.
+    /// The loss being repaired, if it came in the non-validated phase.
     loss: Option<Loss>,
 }
 
@@ -49,7 +50,7 @@ pub(super) struct Validation {
 struct Loss {
     /// max(pipeACK, LossFlightSize).
     used: u64,
-    /// What was sent again, counted once.
+    /// Retransmitted data, counted once.
     resent: u64,
 }
 
@@ -69,9 +70,10 @@ impl Validation {
         self.validated
     }
 
-    /// An ACK moved the first unacknowledged offset from `before` to `una`, with data up to `nxt` outstanding.
+    /// Handles an ACK that moved the first unacknowledged offset from `before` to `una`, with data up to `nxt`
+    /// outstanding.
     fn measure(&mut self, now: Instant, before: u64, una: u64, nxt: u64, period: Duration) {
-        // It began with the ACK before, after which more may have left.
+        // It started with the ACK before, after which more may have left.
         let (start, end) = *self.round.get_or_insert((before, nxt));
         if una < end {
             return;
@@ -95,7 +97,7 @@ impl Validation {
         self.defined.then(|| self.samples.front().map_or(0, |(_, sample)| *sample))
     }
 
-    /// Whether so large a window is validated; returns pipeACK if it is not.
+    /// Checks whether a window of this size is validated; returns pipeACK if it is not.
     fn assess(&mut self, now: Instant, cwnd: u64, period: Duration) -> Option<u64> {
         let unused = self.pipe_ack(now, period).filter(|used| 2 * used < cwnd);
         self.validated = unused.is_none();
@@ -105,7 +107,7 @@ impl Validation {
         unused
     }
 
-    /// There is no pipeACK any more (§4.4.1).
+    /// Makes pipeACK undefined (§4.4.1).
     fn forget(&mut self) {
         *self = Self { validated_at: self.validated_at, ..Self::new() };
     }
@@ -116,7 +118,7 @@ impl Sender {
         (self.rtt.srtt() * ROUNDS).max(LEAST_PERIOD)
     }
 
-    /// An ACK arrived, with the repair in `phase` before and the first unacknowledged offset at `before`.
+    /// Handles an ACK, with the repair in `phase` before and the first unacknowledged offset at `before`.
     #[inline(never)]
     pub(super) fn validate(&mut self, now: Instant, before: u64, phase: Phase, account: &mut Account) {
         let (period, una, nxt) = (self.sampling_period(), self.board.una(), self.board.nxt());
@@ -137,7 +139,7 @@ impl Sender {
         self.give_up_unused(now, account);
     }
 
-    /// The window that was not used for too long (§4.4.3).
+    /// Reduces a window that was unused for too long (§4.4.3).
     #[cold]
     pub(super) fn give_up_unused(&mut self, now: Instant, account: &mut Account) {
         let initial = self.initial_cwnd();
@@ -156,14 +158,14 @@ impl Sender {
             }
             self.copy_window(now, account);
             if self.cwnd == before {
-                // An algorithm with a model of its own.
+                // An algorithm with its own model.
                 return;
             }
         }
     }
 
-    /// Congestion with so much in flight: what counts for the reaction, which in the non-validated phase is what was
-    /// used, and no more than that is left of the window before it.
+    /// The value to reduce at congestion with this flight. In the non-validated phase it is the used window, and no
+    /// more than that remains of the window before it.
     #[cold]
     pub(super) fn retreat(&mut self, now: Instant, flight: u64) -> u64 {
         let period = self.sampling_period();
@@ -172,13 +174,13 @@ impl Sender {
         validation.loss = None;
         let Some(pipe_ack) = validation.assess(now, self.cwnd, period) else { return base };
         let used = pipe_ack.max(flight);
-        // Tahoe is at one segment then, as after a timeout.
+        // Tahoe is then at one segment, as after a timeout.
         validation.loss = (!self.needs.restart_on_loss).then_some(Loss { used, resent: 0 });
         congestion.on_idle(now, used, 0);
         used
     }
 
-    /// The record with this number is about to leave again.
+    /// Notes that the record with this number is about to leave again.
     #[cold]
     pub(super) fn note_resent(&mut self, number: u64) {
         let (again, bytes) = self.board.copies(number);
@@ -187,7 +189,7 @@ impl Sender {
         }
     }
 
-    /// A mark was answered: nothing is repaired, and the phase is over if it was that of no validation.
+    /// A mark was answered: nothing is repaired, and a non-validated phase ends.
     #[cold]
     pub(super) fn settle_mark(&mut self) {
         if let Some(validation) = &mut self.validation
@@ -197,7 +199,7 @@ impl Sender {
         }
     }
 
-    /// A tail loss probe repaired a loss, and there is nothing to wait for.
+    /// A tail loss probe repaired a loss, and nothing remains to wait for.
     #[cold]
     pub(super) fn settle_tail(&mut self, now: Instant) {
         if let Some(loss) = self.validation.as_mut().and_then(|validation| validation.loss.as_mut()) {
@@ -206,8 +208,8 @@ impl Sender {
         self.settle_loss(now, false);
     }
 
-    /// The repair is over, or was none: the reaction once more, with what is known now to have been too much, and from
-    /// here on the standard rules until there is a pipeACK.
+    /// The repair ended, or was spurious: repeats the reaction with the excess known now, and continues by the standard
+    /// rules until there is a pipeACK.
     #[cold]
     pub(super) fn settle_loss(&mut self, now: Instant, undone: bool) {
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
@@ -237,7 +239,7 @@ mod tests {
     fn a_sample_is_what_was_outstanding_when_its_round_trip_began() {
         let mut validation = Validation::new();
         assert_eq!(validation.pipe_ack(at(0), SECOND), None);
-        // Ten segments, two an ACK; what leaves meanwhile belongs to the next round trip.
+        // Ten segments, two per ACK; data that leaves meanwhile belongs to the next round trip.
         for (before, una, nxt) in [(0, 2, 10), (2, 4, 14), (4, 6, 18), (6, 8, 22)] {
             validation.measure(at(100), before, una, nxt, SECOND);
             assert_eq!(validation.pipe_ack(at(100), SECOND), None);
@@ -257,7 +259,7 @@ mod tests {
         assert_eq!(validation.pipe_ack(at(1_000), SECOND), Some(20));
         assert_eq!(validation.pipe_ack(at(1_001), SECOND), Some(8));
         assert_eq!(validation.pipe_ack(at(1_401), SECOND), Some(3));
-        // Idle for longer: nothing was used.
+        // Idle for longer: the window was unused.
         assert_eq!(validation.pipe_ack(at(2_000), SECOND), Some(0));
     }
 

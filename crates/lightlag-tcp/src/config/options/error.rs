@@ -1,9 +1,9 @@
-//! Values that do not fit: the key, the value and the remedy.
+//! Invalid values: the key, the value and the remedy.
 
 use lightlag_core::Duration;
 use std::fmt;
 
-/// A key of the `tcp` table whose value does not fit, and why.
+/// A key of the `tcp` table with an invalid value, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionError {
     /// The key, with a dot before a part of it.

@@ -35,7 +35,7 @@ impl DelayedAckSwitch {
 }
 
 impl Options {
-    /// These options where `over` says nothing.
+    /// These options, overridden by those set in `over`.
     #[must_use]
     pub fn merge(&self, over: &Self) -> Self {
         Self {

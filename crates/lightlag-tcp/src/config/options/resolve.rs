@@ -1,4 +1,4 @@
-//! Options over a profile: the configuration that they make, if they fit together.
+//! Options over a profile: the resulting configuration, if they are consistent.
 
 use super::super::{
     ChallengeAcks, Config, DelayedAck, FastOpen, Growth, RttSamples, Scheme, ScpsSwitch, Variance, route, scps,
@@ -8,11 +8,11 @@ use super::{DelayedAckSwitch, OptionError, Options, RtoOptions};
 use crate::ecn::Mode;
 use lightlag_core::{Bytes, Duration};
 
-/// Hours that a timeout lasts at most: six of a round trip of a day.
+/// The longest timeout in hours: that of six round trips of a day.
 const LONGEST_TIMER: u64 = 144;
 
 impl Options {
-    /// The profile's table with these options over it.
+    /// The profile's table, overridden by these options.
     pub fn resolve(&self) -> Result<Config, OptionError> {
         let mut config = self.profile.unwrap_or_default().config();
         if let Some(mss) = self.mss {
@@ -52,7 +52,7 @@ impl Options {
         set(&mut config.partial_acks, &self.partial_acks);
         set(&mut config.prr, &self.prr);
         set(&mut config.rate_halving, &self.rate_halving);
-        // Each takes the place of the profile's other one.
+        // Each replaces the other one of the profile.
         config.prr &= self.rate_halving != Some(true) || self.prr == Some(true);
         config.rate_halving &= self.prr != Some(true) || self.rate_halving == Some(true);
         set(&mut config.prr_marks, &self.prr_marks);
@@ -105,7 +105,7 @@ impl Options {
         Ok(config)
     }
 
-    /// The route, what it sets, and what is named beside it.
+    /// Resolves the route, the values that it sets, and values named beside it.
     fn resolve_route(&self, config: &mut Config) -> Result<(), OptionError> {
         let named = route::Named {
             rto: self.rto.unwrap_or_default(),
@@ -120,7 +120,7 @@ impl Options {
         apply_rto(named.rto, config)
     }
 
-    /// Switches that were set and cannot act together.
+    /// Refuses switches that were set and cannot act together.
     fn check_switches(&self, config: &Config) -> Result<(), OptionError> {
         let wants_sack = matches!(config.recovery, Scheme::Sack | Scheme::Rack | Scheme::Fack);
         if self.recovery.is_some() && wants_sack && !config.sack {
@@ -173,7 +173,7 @@ fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<
     }
 }
 
-/// Neither a gate nor options of SCPS-TP leave room for data and a cookie on a SYN.
+/// Refuses fast open where a gate or options of SCPS-TP leave no room for data and a cookie in a SYN.
 fn check_fast_open(config: &Config) -> Result<(), OptionError> {
     let beside = if config.scps.is_some() { "scps" } else { "rate_control" };
     if config.fast_open != FastOpen::Off && (config.scps.is_some() || config.rate_control.is_some()) {
@@ -182,7 +182,7 @@ fn check_fast_open(config: &Config) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// An algorithm that lives on marks asks for them by itself, as Linux does.
+/// The mode of ECN. An algorithm that depends on marks requests them by itself, as in Linux.
 fn ecn(mode: Option<Mode>, config: &Config) -> Result<Mode, OptionError> {
     let exact = config.congestion.fixed_needs().exact_marks;
     match mode {
@@ -194,7 +194,7 @@ fn ecn(mode: Option<Mode>, config: &Config) -> Result<Mode, OptionError> {
     }
 }
 
-/// Whether what was saved can be, and whether there is a window that can jump.
+/// Checks the saved state, and that the algorithm has a window that can jump.
 fn check_careful_resume(config: &Config) -> Result<(), OptionError> {
     let Some(saved) = config.careful_resume else { return Ok(()) };
     let most = 1 << 40;
@@ -211,7 +211,7 @@ fn check_careful_resume(config: &Config) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// Waiting times and limits of challenges and keep-alive.
+/// Checks waiting times and limits of challenges and keep-alive.
 fn check_closing(config: &Config) -> Result<(), OptionError> {
     let most = Duration::from_secs(7 * 86_400);
     let keep = config.keep_alive.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Partial reliability of SCPS-TP (best-effort transport service, BETS): what a connection may do without.
+//! Partial reliability of SCPS-TP (best-effort transport service, BETS).
 
 use super::{MOST, OptionError, error, in_range};
 use lightlag_core::{Bytes, Duration};
@@ -8,21 +8,21 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a connection may do without where both ends agree on it.
+/// The losses that a connection tolerates if both ends agree on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bets {
-    /// How often a segment leaves at most; 1 repairs nothing.
+    /// The most transmissions of a segment; with 1 nothing is repaired.
     pub transmissions: u8,
-    /// How long the receiver waits for a hole to be filled before it goes on behind it.
+    /// Time for which the receiver waits for a hole to be filled before it skips it.
     pub patience: Duration,
-    /// What the receiver holds above a hole at most before it goes on; half the receive buffer where nothing is said.
+    /// The most data that the receiver holds above a hole before it skips it; by default half the receive buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hold: Option<Bytes>,
 }
 
 impl Default for Bets {
     /// Transmissions and patience of the reference implementation (`BETS_MAXIMUM_TRANSMISSIONS`, and
-    /// `BETS_RECEIVE_TIMEOUT` of 0x100001 µs), which has no use for its threshold.
+    /// `BETS_RECEIVE_TIMEOUT` of 0x100001 µs), which does not use its threshold.
     fn default() -> Self {
         Self { transmissions: 20, patience: Duration::from_micros(0x10_0001), hold: None }
     }
@@ -55,7 +55,7 @@ pub struct BetsOptions {
 }
 
 impl BetsSwitch {
-    /// `over` on top of this.
+    /// `over` on top of these.
     pub(super) fn merge(self, over: Self) -> Self {
         match (self, over) {
             (Self::On(base), Self::On(over)) => Self::On(BetsOptions {
