@@ -1,7 +1,7 @@
-//! The receiving half: reassembly, when to acknowledge, what to report, which window to advertise.
+//! The receiving half: reassembly, acknowledgements, reports, and the advertised window.
 //!
-//! Where the application reads at once, only data above a hole occupies the buffer. Offsets are of payload; a FIN
-//! takes the offset after the last byte.
+//! If the application reads at once, only data above a hole occupies the buffer. Offsets are of payload; a FIN takes
+//! the offset after the last byte.
 
 use crate::config::{DelayedAck, WindowRule};
 use crate::scoreboard::Range;
@@ -25,8 +25,8 @@ pub const MAX_BLOCKS: usize = 4;
 
 const NO_FIN: u64 = u64::MAX;
 
-/// How long TS.Recent counts in an idle connection: a clock of 1 ms a tick changes its sign after 24.8 days
-/// (RFC 7323 §5.5; TCP_PAWS_24DAYS of Linux).
+/// The life of TS.Recent in an idle connection: a clock with ticks of 1 ms changes its sign after 24.8 days (RFC 7323
+/// §5.5; TCP_PAWS_24DAYS of Linux).
 const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3_600);
 
 /// In units of 2³² ns.
@@ -34,7 +34,7 @@ fn coarse(now: Instant) -> u32 {
     (now.as_nanos() >> 32) as u32
 }
 
-/// Which ACK is due, while none may leave.
+/// The pending ACK while none may leave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     ack_now: bool,
@@ -48,61 +48,61 @@ pub(crate) struct Held {
 pub struct Receiver {
     /// Next offset expected; past the FIN once that is consumed.
     nxt: u64,
-    /// The right edge that was advertised.
+    /// The advertised right edge.
     edge: u64,
     /// The last offset acknowledged (Last.ACK.sent).
     last_ack: u64,
     deadline: Instant,
     buffer: u64,
-    /// Payload that the application has read; all that arrives in order where this is the largest number.
+    /// Payload that the application has read; the largest number if it reads everything at once.
     consumed: u64,
     fin_at: u64,
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
-    /// When it was noted, in units of 2³² ns (4.3 s).
+    /// Time at which it was noted, in units of 2³² ns (4.3 s).
     ts_noted: u32,
     /// Segments not acknowledged yet.
     pending: u16,
     /// Segments to be acknowledged together.
     every: u16,
     holes: Option<Box<Reassembly>>,
-    /// When the size of the buffer is looked at; never where it is fixed.
+    /// Time of the next check of the buffer's size; never for a fixed one.
     tune_at: Instant,
     timeout: Duration,
-    /// When [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
+    /// Time at which [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
     coarse: Instant,
     tuning: Option<Box<Tuning>>,
     /// Segments still acknowledged at once.
     quick: u16,
-    /// The next data is worth quick ACKs.
+    /// The next data causes quick ACKs.
     quick_due: bool,
-    /// Linux's rules; `None` where ACKs are counted.
+    /// Linux's rules; `None` if ACKs are counted.
     adaptive: Option<Adaptive>,
-    /// The longest delay of a duplicate ACK; zero where none is delayed.
+    /// The longest delay of a duplicate ACK; zero if none is delayed.
     compression: Duration,
-    /// The window that is offered at most, and grows with what arrives, as Linux's `rcv_ssthresh`; without bound where
-    /// the buffer alone counts.
+    /// The largest offered window, which grows with arrivals, as Linux's `rcv_ssthresh`; unbounded if only the buffer
+    /// counts.
     limit: u64,
     rule: WindowRule,
-    /// A full segment.
+    /// Bytes of a full segment.
     mss: u16,
-    /// Shift of the windows advertised; `None` where window scaling was not agreed on.
+    /// Shift of advertised windows; `None` without window scaling.
     scale: Option<u8>,
     ack_now: bool,
-    /// The window field that left last, as long as nothing but an arrival can change it.
+    /// The window field sent last, while only an arrival can change it.
     window: Option<u16>,
     /// Whether duplicates are reported (RFC 2883).
     dsack: bool,
-    /// Data out of order is reported to the peer: it opens the window, too.
+    /// Reordered data is reported to the peer: it opens the window, too.
     reports: bool,
-    /// Segments of low priority that are not acknowledged yet.
+    /// Segments of low priority that have not been acknowledged.
     copies: u8,
     /// An ACK leaves once in [`Self::timeout`], whatever arrives.
     fixed: bool,
 }
 
 impl Receiver {
-    /// With this buffer and a full segment of so many bytes, and this policy.
+    /// A receiver with this buffer, full segments of this many bytes, and this policy.
     pub fn new(buffer: u64, mss: u16, delayed: Option<DelayedAck>) -> Self {
         let delayed = delayed.unwrap_or(DelayedAck { segments: 1, timeout: Duration::MAX, quick: 0, adaptive: false });
         Self {
@@ -139,8 +139,8 @@ impl Receiver {
         }
     }
 
-    /// The shift that a buffer of this size needs: the smallest that brings it into 16 bits (RFC 7323 §2.3). Linux takes
-    /// that of the buffer's memory, twice the largest window (`tcp_select_initial_window`).
+    /// The shift for a buffer of this size: the smallest that fits it into 16 bits (RFC 7323 §2.3). Linux uses the
+    /// buffer's memory, twice the largest window (`tcp_select_initial_window`).
     pub fn scale_for(buffer: u64, rule: WindowRule) -> u8 {
         match rule {
             WindowRule::Stevens => (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14),
@@ -148,8 +148,8 @@ impl Receiver {
         }
     }
 
-    /// One ACK in this time, begun by what arrives first; at once only for a FIN, for a window that opens again and for a
-    /// probe of a closed one (SCPS-TP).
+    /// Sends one ACK in this interval, started by the first arrival. ACKs leave at once only for a FIN, for a window
+    /// that opens again and for a probe of a closed one (SCPS-TP).
     pub fn set_interval(&mut self, interval: Duration) {
         self.fixed = true;
         self.timeout = interval;
@@ -158,7 +158,7 @@ impl Receiver {
         self.adaptive = None;
     }
 
-    /// Window scaling was agreed on.
+    /// Starts window scaling, as agreed.
     pub fn set_scale(&mut self, scale: u8) {
         self.scale = Some(scale);
     }
@@ -168,30 +168,30 @@ impl Receiver {
         self.dsack = true;
     }
 
-    /// Data out of order is not reported. In Linux it does not open the window then, so that its ACKs are duplicates
+    /// Stops reports of reordered data. In Linux such data does not open the window then, so its ACKs are duplicates
     /// (`tcp_data_queue_ofo`).
     pub fn hide_disorder(&mut self) {
         self.reports = false;
     }
 
-    /// Data up to `end` is taken, although it was not offered.
+    /// Accepts data up to `end`, although it was not offered.
     #[cold]
     pub fn stretch(&mut self, end: u64) {
         self.edge = self.edge.max(end);
     }
 
-    /// Shift of the windows advertised, if window scaling was agreed on.
+    /// Shift of advertised windows, with window scaling.
     pub fn scale(&self) -> Option<u8> {
         self.scale
     }
 
-    /// Acknowledges the next `segments` at once, and now what waits for the timer.
+    /// Acknowledges the next `segments` at once, and now all data that waits for the timer.
     pub fn set_quick(&mut self, segments: u16) {
         self.quick = segments;
         self.ack_now |= segments > 0 && self.deadline != Instant::MAX;
     }
 
-    /// The connection is no more.
+    /// The connection is over.
     pub fn stop(&mut self) {
         self.deadline = Instant::MAX;
         self.ack_now = false;
@@ -233,7 +233,7 @@ impl Receiver {
         self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty())
     }
 
-    /// What is missing below the highest data, in ascending order.
+    /// The missing ranges below the highest data, in ascending order.
     pub(crate) fn holes(&self) -> impl Iterator<Item = Range> + '_ {
         let ranges = || self.holes.iter().flat_map(|holes| &holes.ranges);
         let starts = std::iter::once(self.nxt).chain(ranges().map(|range| range.end));
@@ -245,7 +245,7 @@ impl Receiver {
         self.holes.as_ref().and_then(|holes| holes.ranges.back()).map_or(self.nxt, |range| range.end)
     }
 
-    /// Whether the next ACK has something for a SACK option.
+    /// Whether the next ACK has a report for a SACK option.
     pub fn has_report(&self) -> bool {
         self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty() || holes.duplicate.is_some())
     }
@@ -255,7 +255,7 @@ impl Receiver {
         self.edge
     }
 
-    /// TS.Recent: what the next segment echoes.
+    /// TS.Recent: the timestamp that the next segment echoes.
     pub fn ts_recent(&self) -> u32 {
         self.ts_recent
     }
@@ -271,8 +271,8 @@ impl Receiver {
         (value.wrapping_sub(self.ts_recent) as i32) < 0 && !self.is_outdated(now)
     }
 
-    /// Whether TS.Recent is too old to say what is old: the peer's clock may have turned by half meanwhile
-    /// (RFC 7323 §5.5).
+    /// Whether TS.Recent is too old for the comparison: the peer's clock may have turned by half meanwhile (RFC 7323
+    /// §5.5).
     #[cold]
     fn is_outdated(&self, now: Instant) -> bool {
         coarse(now).saturating_sub(self.ts_noted) >= coarse(Instant::ZERO + TIMESTAMP_LIFE)
@@ -283,23 +283,23 @@ impl Receiver {
         value.wrapping_sub(self.ts_recent) as i32 > 0
     }
 
-    /// Takes TSval of an acceptable segment that begins at `start`, if it is the one to echo: the earliest that
-    /// is not acknowledged yet (RFC 7323 §4.3).
+    /// Notes TSval of an acceptable segment that starts at `start`, if it is the one to echo: the earliest
+    /// unacknowledged one (RFC 7323 §4.3).
     pub fn note_timestamp(&mut self, now: Instant, start: u64, value: u32) {
         if start <= self.last_ack && !self.is_old(now, value) {
             self.set_ts_recent(now, value);
         }
     }
 
-    /// Data from `start` on, `len` bytes, and perhaps the FIN. What lies outside the window is cut off. Returns
-    /// how many bytes were there before.
+    /// Takes in `len` bytes of data from `start` on, and perhaps the FIN. Data outside the window is cut off. Returns
+    /// the number of bytes that were present before.
     pub fn receive(&mut self, now: Instant, start: u64, len: u64, flags: Flags) -> u64 {
         let end = start + len;
         let fin = flags.has(Flags::FIN);
         if fin && self.fin_at == NO_FIN && end < self.edge.max(self.nxt + 1) {
             self.fin_at = end;
             if let Some(holes) = &mut self.holes {
-                // A peer that sent more after its FIN contradicts itself: the FIN counts (as Linux).
+                // A peer that sent data beyond its FIN contradicts itself: the FIN counts (as in Linux).
                 holes.forget_above(end);
             }
         }
@@ -327,7 +327,7 @@ impl Receiver {
         if self.reports || range.start == self.nxt {
             self.grow_limit(len);
         }
-        // RFC 5681 §4.2: at once for what is out of order, fills a hole or is a duplicate.
+        // RFC 5681 §4.2: at once for data that is out of order, fills a hole or is a duplicate.
         if range.start == self.nxt {
             self.advance();
             self.acknowledge_soon(now);
@@ -337,8 +337,8 @@ impl Receiver {
         old + known
     }
 
-    /// Whether data of this length with this timestamp, at the next offset, comes as predicted: in order and in time, into
-    /// a window that has room for it.
+    /// Whether data of this length with this timestamp, at the next offset, is predicted: in order and in time, into a
+    /// window with room for it.
     #[inline(always)]
     pub(crate) fn predicts(&self, now: Instant, len: u64, timestamp: u32) -> bool {
         let fits = len > 0 && self.nxt + len <= self.edge && self.fin_at == NO_FIN && !self.has_holes();
@@ -346,7 +346,7 @@ impl Receiver {
         fits && recent && now < self.tune_at
     }
 
-    /// As [`Self::receive`], of data that came as predicted.
+    /// As [`Self::receive`], for predicted data.
     #[inline(always)]
     pub(crate) fn receive_predicted(&mut self, now: Instant, len: u64, flags: Flags) {
         self.nxt += len;
@@ -376,12 +376,12 @@ impl Receiver {
         self.copies > 0
     }
 
-    /// One leaves now.
+    /// Notes that such an ACK leaves.
     pub fn take_copy(&mut self) {
         self.copies -= 1;
     }
 
-    /// Data that left once more to probe the path: what was there before is no news to report.
+    /// Takes in data sent again to probe the path. Data that was present before is not reported.
     #[cold]
     pub fn receive_copy(&mut self, now: Instant, start: u64, len: u64) {
         let end = start + len;
@@ -396,15 +396,15 @@ impl Receiver {
         }
     }
 
-    /// What arrived again, if anything, is the first block of the next SACK option. RFC 2883 §4: of several parts of
-    /// one segment the first counts, and each is reported once.
+    /// Makes repeated data the first block of the next SACK option. RFC 2883 §4: of several parts of one segment the
+    /// first counts, and each is reported once.
     pub fn note_duplicate(&mut self, range: Range) {
         if self.dsack && range.start < range.end {
             self.holes.get_or_insert_default().duplicate = Some(range);
         }
     }
 
-    /// The number of the SYN, before that of the first byte, arrived again.
+    /// Notes that the number of the SYN, before that of the first byte, arrived again.
     #[cold]
     pub fn note_duplicate_syn(&mut self) {
         if self.dsack {
@@ -412,7 +412,7 @@ impl Receiver {
         }
     }
 
-    /// Everything up to the first hole is in order now.
+    /// Advances to the first hole.
     fn advance(&mut self) {
         if let Some(holes) = &mut self.holes
             && let Some(range) = holes.ranges.front()
@@ -433,7 +433,7 @@ impl Receiver {
         fin
     }
 
-    /// RFC 9293 §3.8.6.3: at least every second segment, at the latest after the timeout.
+    /// RFC 9293 §3.8.6.3: an ACK for at least every second segment, and at the latest after the timeout.
     fn count(&mut self, now: Instant, at_once: bool) {
         self.pending = self.pending.saturating_add(1);
         if at_once || self.quick > 0 || self.pending >= self.every {
@@ -444,7 +444,7 @@ impl Receiver {
         }
     }
 
-    /// An ACK must leave: now, or with the next one where ACKs have a fixed frequency and the window is open.
+    /// An ACK must leave: now, or with the next one if ACKs have a fixed frequency and the window is open.
     #[inline]
     pub fn acknowledge_soon(&mut self, now: Instant) {
         if !self.fixed || self.edge <= self.nxt {
@@ -464,7 +464,7 @@ impl Receiver {
         self.ack_now
     }
 
-    /// When the delayed ACK must leave at the latest; [`Instant::MAX`] if none waits.
+    /// Time at which the delayed ACK must leave; [`Instant::MAX`] if none waits.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
@@ -476,12 +476,12 @@ impl Receiver {
         self.deadline = Instant::MAX;
     }
 
-    /// A segment with an ACK leaves: gives its window field, and nothing waits any more. The window of a SYN is
-    /// never scaled (RFC 7323 §2.2).
+    /// A segment with an ACK leaves: returns its window field, and clears pending ACKs. The window of a SYN is never
+    /// scaled (RFC 7323 §2.2).
     #[inline(always)]
     pub fn acknowledged(&mut self, syn: bool) -> u16 {
         match self.window {
-            // Nothing arrived since the last one: the usual case of an end that only sends.
+            // Nothing arrived since the last one, as is usual for an end that only sends.
             Some(window) if !self.waits() => window,
             _ => self.offer(syn),
         }
@@ -492,7 +492,7 @@ impl Receiver {
         self.ack_now || self.deadline != Instant::MAX
     }
 
-    /// The window as it is now, with the ACK of all that arrived.
+    /// The current window, with an ACK of everything received.
     fn offer(&mut self, syn: bool) -> u16 {
         if self.adaptive.is_some() && self.waits() {
             self.waits_no_more();
@@ -506,32 +506,32 @@ impl Receiver {
         window
     }
 
-    /// The window field of an ACK that acknowledges less than what was received, up to the right edge.
+    /// The window field of an ACK below the received data, up to the right edge.
     pub fn window_from(&self, nxt: u64) -> u16 {
         ((self.edge - nxt) >> self.scale.unwrap_or(0)).min(65_535) as u16
     }
 
-    /// What leaves from now on acknowledges nothing, and the window that it says is none. Only while no ACK is due, or for
-    /// a segment that is not to be the last.
+    /// Holds back acknowledgements: segments from now on carry none, and no valid window. Only while no ACK is due, or
+    /// for a segment that will not be the last.
     pub(crate) fn hold(&mut self) -> Held {
         let held = Held { ack_now: self.ack_now, deadline: self.deadline, window: self.window };
         (self.ack_now, self.deadline, self.window) = (false, Instant::MAX, Some(0));
         held
     }
 
-    /// ACKs are due again as they were.
+    /// Restores the pending ACKs.
     pub(crate) fn release(&mut self, held: Held) {
         (self.ack_now, self.deadline, self.window) = (held.ack_now, held.deadline, held.window);
     }
 
-    /// What a SACK option reports: what arrived twice (RFC 2883 §4), then the blocks above the holes, the newest
-    /// first (RFC 2018 §4). The duplicate is reported once only, with this call. Returns how many ranges there are.
+    /// The ranges of a SACK option: the duplicate (RFC 2883 §4), then the blocks above the holes, the newest first (RFC
+    /// 2018 §4). The duplicate is reported only once, by this call. Returns the number of ranges.
     pub fn report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let Some(holes) = &mut self.holes else { return 0 };
         let duplicates = usize::from(holes.duplicate.is_some());
         let len = holes.take_report(ranges);
         for range in &mut ranges[duplicates..len] {
-            // The FIN that came behind it has a number, too.
+            // The FIN after it has a number, too.
             range.end += u64::from(range.end == self.fin_at);
         }
         len

@@ -1,14 +1,14 @@
-//! What is known about every segment in flight: sent, SACKed, lost, retransmitted (RFC 6675).
+//! The state of every segment in flight: sent, SACKed, lost, retransmitted (RFC 6675).
 //!
-//! One record a segment in a ring, contiguous in offsets, and the SACKed data as disjoint sorted ranges. Nothing
-//! scans from the head: a record is found from an offset by dividing by the segment size, SACKed runs are stepped
-//! over by their range, and each record is marked lost, SACKed, retransmitted and removed at most once, so that
-//! an ACK costs a constant number of steps on average whatever is in flight.
+//! There is one record per segment in a ring, contiguous in offsets, and the SACKed data as disjoint sorted ranges.
+//! Nothing scans from the head. A record is found from an offset by dividing by the segment size, SACKed runs are
+//! stepped over by their range, and each record is marked lost, SACKed, retransmitted and removed at most once. An ACK
+//! therefore costs a constant number of steps on average, whatever the flight.
 //!
-//! Invariants: `pipe` is the sum of what records contribute (RFC 6675 §4 SetPipe: one for a segment neither
-//! SACKed nor lost, one more if it was retransmitted); ranges are disjoint, sorted and inside `una..nxt`; a
-//! SACKed record is never lost, nor is one that was given up; every record below the lost edge is SACKed, lost, given up
-//! or was sent again.
+//! Invariants: `pipe` is the sum of the records' contributions (RFC 6675 §4 SetPipe: one for a segment neither SACKed
+//! nor lost, one more if it was retransmitted). Ranges are disjoint, sorted and inside `una..nxt`. A SACKed record is
+//! never lost, nor is one that was given up. Every record below the lost edge is SACKed, lost, given up or was sent
+//! again.
 
 use lightlag_core::{Instant, Ring};
 use std::collections::VecDeque;
@@ -47,11 +47,11 @@ const RETRANSMITTED: u8 = 4;
 const FIN: u8 = 8;
 /// Sent more than once, even if a timeout took the last copy out of the pipe (Karn).
 const AMBIGUOUS: u8 = 16;
-/// The peer may do without it (BETS): it never leaves again.
+/// The peer tolerates its loss (BETS): it never leaves again.
 const GIVEN_UP: u8 = 32;
-/// It left in the burst of the one before, as long as nothing has cut that.
+/// It left in the burst of the one before, unless that was cut.
 const JOINED: u8 = 64;
-/// Nothing is to be done about it.
+/// It needs no further action.
 const SETTLED: u8 = SACKED | GIVEN_UP;
 
 /// One segment in flight.
@@ -62,7 +62,7 @@ struct Record {
     /// Sequence numbers: the payload, and one for a FIN.
     len: u32,
     flags: u8,
-    /// How often it left again.
+    /// Number of retransmissions.
     again: u8,
 }
 
@@ -75,17 +75,17 @@ impl Record {
         self.flags & flag != 0
     }
 
-    /// Whether it left once, and nothing is known of it.
+    /// Whether it was sent once, and there is no news of it.
     fn is_fresh(&self) -> bool {
         self.flags & !(FIN | JOINED) == 0
     }
 
-    /// Bytes that count as lost for the first time once the record is marked.
+    /// Bytes that newly count as lost once the record is marked.
     fn newly_lost(&self) -> u64 {
         if self.has(LOST) && !self.has(RETRANSMITTED) { 0 } else { u64::from(self.len) }
     }
 
-    /// What the record adds to the pipe.
+    /// The record's contribution to the pipe.
     fn in_pipe(&self) -> u64 {
         if self.has(SETTLED) {
             return 0;
@@ -115,12 +115,12 @@ pub struct Chunk {
     pub fin: bool,
 }
 
-/// Records that were sent again, in the order of time (RFC 8985), and those of them that were lost again.
+/// Retransmitted records in the order of time (RFC 8985), and those of them that were lost again.
 #[derive(Debug, Default)]
 struct Again {
     resent: VecDeque<(u64, Instant)>,
     lost: VecDeque<u64>,
-    /// Repairs in their order, where losses are found by forward acknowledgement.
+    /// Repairs in their order, if losses are found by forward acknowledgement.
     forward: Option<forward::Forward>,
 }
 
@@ -141,11 +141,11 @@ pub struct Scoreboard {
     cursor: u64,
     /// Bytes marked as lost so far.
     lost_bytes: u64,
-    /// What happened to which record, for those who ask.
+    /// The events of records, if a log is kept.
     log: Option<Box<Log>>,
-    /// What was sent again; kept apart, because most of the time there is nothing.
+    /// The retransmissions, kept apart because there are usually none.
     again: Option<Box<Again>>,
-    /// SACKed records, and their bytes; without SACK, segments that count as such.
+    /// SACKed records, and their bytes; without SACK, segments that count as SACKed.
     sacked: u32,
     segment_size: u32,
     ranges: VecDeque<Range>,
@@ -160,7 +160,7 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Nothing in flight; full segments carry `segment_size` bytes.
+    /// An empty scoreboard; full segments carry `segment_size` bytes.
     pub fn new(segment_size: u32) -> Self {
         Self {
             records: Ring::new(),
@@ -184,7 +184,7 @@ impl Scoreboard {
         }
     }
 
-    /// Full segments carry so many bytes. Known after the handshake, before anything is sent.
+    /// Sets the payload of full segments, known after the handshake, before anything is sent.
     pub fn set_segment_size(&mut self, bytes: u32) {
         self.segment_size = bytes;
     }
@@ -224,7 +224,7 @@ impl Scoreboard {
         self.records.front().is_some_and(|head| head.has(LOST))
     }
 
-    /// New data left.
+    /// Adds new data that left.
     #[inline]
     pub fn sent(&mut self, now: Instant, len: u32, fin: bool) {
         let len = len + u32::from(fin);
@@ -234,11 +234,11 @@ impl Scoreboard {
         self.pipe += u64::from(len);
     }
 
-    /// The cumulative acknowledgement advanced to `ack`, inside `una..=nxt`.
+    /// Handles the advance of the cumulative acknowledgement to `ack`, inside `una..=nxt`.
     #[inline(always)]
     pub fn acknowledge(&mut self, ack: u64, delivery: &mut Delivery) {
         debug_assert!(self.una <= ack && ack <= self.nxt);
-        // First copies left in order: the first and the last of them say when all of them left.
+        // First copies left in order: the first and the last of them give the times of all.
         let mut first = None;
         let mut last = (Instant::ZERO, 0);
         let mut bytes = 0;
@@ -305,7 +305,7 @@ impl Scoreboard {
         }
     }
 
-    /// The peer reported `block` as received. Whole records only; parts of one wait until it is complete.
+    /// Handles a report of `block` as received. Only whole records count; parts of one wait until it is complete.
     pub fn sack(&mut self, block: Range, delivery: &mut Delivery) {
         if block.start >= block.end || block.end <= self.una || block.end > self.nxt {
             return;
@@ -333,7 +333,7 @@ impl Scoreboard {
             if let Some(known) = self.ranges.get(next)
                 && known.start <= record.start
             {
-                // Step over what is known. A range that only touches from below joins, too.
+                // Steps over known ranges. A range that only touches from below joins, too.
                 range = Range { start: range.start.min(known.start), end: range.end.max(known.end) };
                 next += 1;
                 if known.end > record.start {
@@ -356,7 +356,7 @@ impl Scoreboard {
             range.end = record.end();
             at += 1;
         }
-        // A range that begins where the new one ends joins it.
+        // A range that starts where the new one ends joins it.
         if let Some(known) = self.ranges.get(next)
             && known.start == range.end
         {
@@ -369,7 +369,7 @@ impl Scoreboard {
         self.replace_ranges(touching, next, range);
     }
 
-    /// The usual news: the highest range grew up to `end`.
+    /// Handles the usual news: the highest range grew up to `end`.
     fn extend_top(&mut self, end: u64, delivery: &mut Delivery) {
         let mut at = (self.above_top - self.first) as usize;
         while let Some(record) = self.records.get_mut(at) {
@@ -408,8 +408,8 @@ impl Scoreboard {
         }
     }
 
-    /// Index of the first range that ends at or after `offset`. News concerns mostly the newest data, so the
-    /// last few ranges come first.
+    /// Index of the first range that ends at or after `offset`. News mostly concerns the newest data, so the last few
+    /// ranges are searched first.
     fn first_range_ending_at_or_after(&self, offset: u64) -> usize {
         let mut at = self.ranges.len();
         let near = at.saturating_sub(4);
@@ -444,12 +444,12 @@ impl Scoreboard {
         self.log = Some(Box::default());
     }
 
-    /// The log, emptied by whoever reads it.
+    /// The log, which its reader empties.
     pub fn log(&mut self) -> Option<&mut Log> {
         self.log.as_deref_mut()
     }
 
-    /// Whether a segment that was sent again may still be outstanding; known where times are kept.
+    /// Whether a retransmitted segment may still be outstanding; known if times are kept.
     pub fn any_resent(&self) -> bool {
         self.again.as_ref().is_some_and(|again| !again.resent.is_empty())
     }
@@ -474,8 +474,8 @@ impl Scoreboard {
         self.lost_bytes
     }
 
-    /// Marks as lost what RFC 6675 §4 IsLost says: three discontiguous ranges, or more than two segments'
-    /// bytes, are SACKed above it.
+    /// Marks segments as lost by RFC 6675 §4 IsLost: three discontiguous ranges, or more than two segments' bytes, are
+    /// SACKed above them.
     pub fn mark_lost(&mut self) {
         let (mut above, mut edge) = (0, None);
         for (count, range) in self.ranges.iter().rev().enumerate() {
@@ -517,9 +517,9 @@ impl Scoreboard {
         }
     }
 
-    /// A timeout: everything neither SACKed nor given up is lost, retransmissions included, and leaves again from the head on, but
-    /// for segments other than the head that left after `recent` (RFC 8985 §6.3). A head that is SACKed means that
-    /// the peer dropped data it had reported (RFC 2018 §8): forget all reports.
+    /// Handles a timeout: everything neither SACKed nor given up is lost, retransmissions included, and leaves again
+    /// from the head on, except for segments other than the head that left after `recent` (RFC 8985 §6.3). A SACKed
+    /// head means that the peer dropped reported data (RFC 2018 §8): all reports are forgotten.
     pub fn mark_all_lost(&mut self, recent: Instant) {
         let reneged = self.records.front().is_some_and(|head| head.has(SACKED));
         if reneged {

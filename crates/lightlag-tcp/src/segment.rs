@@ -1,7 +1,7 @@
 //! A TCP segment in the form of the wire (RFC 9293 §3.1), without its payload: bytes are counted, not carried.
 //!
-//! Sequence numbers are the 32 bits of the header; a connection turns them into 64-bit offsets at its edge, so
-//! that nothing inside it wraps. A segment is 52 bytes, so that a packet with its envelope is 64: one cache line.
+//! Sequence numbers are the 32 bits of the header; a connection turns them into 64-bit offsets at its edge, so nothing
+//! inside it wraps. A segment is 52 bytes, so a packet with its envelope is 64: one cache line.
 
 use std::fmt;
 use std::num::NonZeroU8;
@@ -21,7 +21,7 @@ pub use space::{Capabilities, MAX_SNACKS, MAX_VECTOR, Snack};
 pub struct SeqNumber(pub u32);
 
 impl SeqNumber {
-    /// The number `bytes` further on.
+    /// The number that lies `bytes` after this one.
     pub const fn plus(self, bytes: u32) -> Self {
         Self(self.0.wrapping_add(bytes))
     }
@@ -51,7 +51,7 @@ impl Flags {
     pub const SYN: Self = Self(0x02);
     /// Refuses or aborts a connection.
     pub const RST: Self = Self(0x04);
-    /// Hand the data to the application now.
+    /// The data is to be handed to the application now.
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
@@ -61,17 +61,18 @@ impl Flags {
     pub const CWR: Self = Self(0x80);
     /// The highest bit of the ACE counter (RFC 9768 §3.1).
     pub const AE: Self = Self(0x100);
-    /// With data: a segment of low priority, which copies data that left before (TCP Peach and Peach+). Without: the ACK of
-    /// one. It takes a reserved bit, as the paper of TCP Peach does; no RFC assigns it, and no other TCP echoes it.
+    /// With data: a segment of low priority, which copies data sent before (TCP Peach and Peach+). Without: the ACK of
+    /// one. It uses a reserved bit, as the paper of TCP Peach does; no RFC assigns it, and no other TCP echoes it.
     pub const LOW: Self = Self(0x200);
-    /// The header is compressed (SCPS-TP). No bit of any header: the protocol number of IP says so.
+    /// The header is compressed (SCPS-TP). This is not a bit of any header: the protocol number of IP shows it.
     pub const COMPRESSED: Self = Self(0x400);
-    /// The compressed header has no sequence number. No bit of any header, either.
+    /// The compressed header has no sequence number. This is not a bit of any header, either.
     pub const UNNUMBERED: Self = Self(0x800);
 
-    /// The SYN has the fast open option (RFC 7413). No bit of any header, either.
+    /// The SYN has the fast open option (RFC 7413). This is not a bit of any header, either.
     pub const FAST_OPEN: Self = Self(0x1000);
-    /// It has the fast open option in the form of the experiments before the RFC. No bit of any header, either.
+    /// It has the fast open option in the form of the experiments before the RFC. This is not a bit of any header,
+    /// either.
     pub const EXPERIMENTAL: Self = Self(0x2000);
 
     /// Whether all bits of `other` are set.
@@ -94,7 +95,7 @@ impl Flags {
         Self((count as u16 & 0b111) << 6)
     }
 
-    /// Both.
+    /// The union of both.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -133,7 +134,7 @@ const HAS_TIMESTAMPS: u8 = 0x01;
 const HAS_MSS: u8 = 0x02;
 const HAS_WINDOW_SCALE: u8 = 0x04;
 const HAS_SACK_PERMITTED: u8 = 0x08;
-/// Something stands in [`Segment::space`].
+/// [`Segment::space`] is in use.
 const HAS_SPACE: u8 = 0x80;
 const BLOCKS_SHIFT: u8 = 4;
 const BLOCKS_MASK: u8 = 0x07;
@@ -142,7 +143,7 @@ const BLOCKS_MASK: u8 = 0x07;
 const TIMESTAMPS_LEN: u32 = 12;
 
 /// A shift count plus 1: 0 is left for what may stand in the place of a segment, which then is not larger. Counts above
-/// 14 mean 14 (RFC 7323 §2.3), so 255 may become 254.
+/// 14 means 14 (RFC 7323 §2.3), so 255 may become 254.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shift(NonZeroU8);
 
@@ -169,13 +170,14 @@ pub struct Segment {
     pub seq: SeqNumber,
     /// The next number that the sender of this segment expects; valid with [`Flags::ACK`].
     pub ack: SeqNumber,
-    /// Four SACK blocks, or three and the timestamps in the last place: 40 bytes of options cannot hold
-    /// timestamps and four blocks (10 + 2 + 4·8 + 2 > 40), so they never need the place together. SNACK options stand
-    /// in the place of the first three, byte counters of ECN in the last place that timestamps leave.
+    /// Four SACK blocks, or three and the timestamps in the last place: 40 bytes of options cannot hold timestamps and
+    /// four blocks (10 + 2 + 4·8 + 2 > 40), so they never need the place together. SNACK options use the place of the
+    /// first three, and ECN byte counters the last place if there are no timestamps.
     blocks: [SackBlock; 4],
-    /// The window field as it stands in the header, unscaled.
+    /// The window field of the header, unscaled.
     pub window: u16,
-    // After the window: at a multiple of four it would be read together with it, and wait for both to be written.
+    // After the window: at a multiple of four it would be read together with the window, and wait for both to be
+    // written.
     /// Bytes of data.
     pub len: u16,
     /// MSS of a SYN; connection id of a compressed header.
@@ -184,8 +186,8 @@ pub struct Segment {
     options: u8,
     /// Control bits.
     pub flags: Flags,
-    /// Options of SCPS-TP, see [`space`]; or what the byte counters of ECN need beside their place, see [`accurate`], and the length of
-    /// a cookie, see [`cookie`].
+    /// Options of SCPS-TP, see [`space`]; or the ECN byte counters' data beyond their place, see [`accurate`], and the
+    /// length of a cookie, see [`cookie`].
     space: u16,
 }
 
@@ -222,7 +224,7 @@ impl Segment {
         self.options & (HAS_SPACE | BLOCKS_MASK << BLOCKS_SHIFT) == 0 || self.counts_only()
     }
 
-    /// Whether byte counters of ECN are all that it reports.
+    /// Whether ECN byte counters are its only report.
     #[cold]
     fn counts_only(&self) -> bool {
         self.has_ecn_bytes() && self.sack().is_empty()
@@ -243,7 +245,7 @@ impl Segment {
         self.flags.has(Flags::LOW)
     }
 
-    /// Adds timestamps. They come before SACK blocks, of which three then fit.
+    /// Adds timestamps. They precede SACK blocks, of which three then fit.
     #[must_use]
     pub fn with_timestamps(mut self, timestamps: Timestamps) -> Self {
         assert!(self.sack().len() < 4, "timestamps leave room for three SACK blocks");
@@ -280,11 +282,11 @@ impl Segment {
         self
     }
 
-    /// Bytes of options in a plain header with their padding, a multiple of 4, as Linux lays them out: SACK-permitted shares the
-    /// words of the timestamps where both are present.
+    /// Bytes of options in a plain header with their padding, a multiple of 4, in Linux's layout: SACK-permitted shares
+    /// the words of the timestamps if both are present.
     #[inline]
     pub fn options_len(&self) -> u32 {
-        // Nearly all segments.
+        // Nearly all segments have only timestamps.
         if self.options == HAS_TIMESTAMPS { TIMESTAMPS_LEN } else { self.uncommon_options_len() }
     }
 
@@ -303,7 +305,7 @@ impl Segment {
         mss + scale + permitted + stamps + blocks + space
     }
 
-    /// Bytes of the header with its options, compressed where it is: as many as leave on the wire.
+    /// Bytes of the header with its options as on the wire, where it may be compressed.
     #[inline]
     pub fn header_len(&self) -> u32 {
         // Nearly all segments. A compressed header never has timestamps alone.
@@ -318,7 +320,7 @@ impl Segment {
         }
     }
 
-    /// Sequence numbers that the segment takes up: its data, and one each for SYN and FIN.
+    /// Sequence numbers that the segment occupies: its data, and one each for SYN and FIN.
     pub fn sequence_len(&self) -> u32 {
         u32::from(self.len) + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
     }

@@ -1,4 +1,4 @@
-//! What an application changes while a connection lives: the socket options.
+//! Changes that an application makes during a connection: the socket options.
 
 use super::{Connection, State};
 use crate::config::{Config, KeepAlive};
@@ -12,19 +12,19 @@ impl Connection {
         Arc::make_mut(&mut self.config)
     }
 
-    /// Holds back small segments while data is in flight (RFC 9293 §3.7.4), or not (TCP_NODELAY).
+    /// Sets whether small segments are held back while data is in flight (RFC 9293 §3.7.4; TCP_NODELAY).
     pub fn set_nagle(&mut self, on: bool) {
         self.sender.begin_event(&self.config);
         self.change().nagle = on;
         self.sender.set_nagle(on);
     }
 
-    /// Acknowledges the next `segments` at once, and what waits for a delayed ACK too (TCP_QUICKACK).
+    /// Acknowledges the next `segments` at once, and so ACKs that are delayed now (TCP_QUICKACK).
     pub fn acknowledge_at_once(&mut self, segments: u16) {
         self.receiver.set_quick(segments);
     }
 
-    /// Changes the receive buffer, which does not tune itself any more. The window never shrinks for it.
+    /// Changes the receive buffer, and ends its autotuning. The window never shrinks.
     pub fn set_receive_buffer(&mut self, bytes: Bytes) {
         let config = self.change();
         config.receive_buffer = bytes;
@@ -32,7 +32,7 @@ impl Connection {
         self.receiver.set_buffer(bytes.0);
     }
 
-    /// Watches an idle connection from now on with these times, or no longer.
+    /// Starts or ends the probing of an idle connection.
     pub fn set_keep_alive(&mut self, now: Instant, timing: Option<KeepAlive>) {
         self.change().keep_alive = timing;
         let watched = !matches!(
@@ -44,20 +44,20 @@ impl Connection {
         }
     }
 
-    /// Gives up once data or the handshake was not answered, or a window stayed closed, for so long (TCP_USER_TIMEOUT); zero
-    /// leaves that to the number of retries.
+    /// Gives up once data or the handshake was unanswered, or a window stayed closed, for this long (TCP_USER_TIMEOUT).
+    /// Zero leaves that to the number of retries.
     pub fn set_user_timeout(&mut self, timeout: Duration) {
         self.sender.set_user_timeout(timeout);
     }
 
-    /// Gives up after so many repeated SYNs or SYN-ACKs without an answer (TCP_SYNCNT).
+    /// Gives up after this number of repeated SYNs or SYN-ACKs without an answer (TCP_SYNCNT).
     pub fn set_syn_retries(&mut self, retries: u8) {
         self.change().syn_retries = retries;
     }
 
-    /// The path takes segments of at most `mss` bytes, options included: a router said so (RFC 1191 §6, RFC 8201
-    /// §5.4). What is outstanding leaves again, cut up. Returns whether that is less than before; a path that takes
-    /// more changes nothing.
+    /// Limits segments to `mss` bytes, options included, after a router reported it (RFC 1191 §6, RFC 8201 §5.4).
+    /// Outstanding data is cut up and leaves again. Returns whether the limit is smaller than before; a larger one
+    /// changes nothing.
     pub fn limit_segments(&mut self, now: Instant, mss: u16) -> bool {
         if self.state == State::SynSent {
             return self.shrink_syn(mss);
@@ -72,7 +72,7 @@ impl Connection {
         true
     }
 
-    /// The data of a SYN was too much for the path: the SYN leaves again at once, without it (`tcp_simple_retransmit`).
+    /// Sends the SYN again at once without its data, which was too much for the path (`tcp_simple_retransmit`).
     fn shrink_syn(&mut self, mss: u16) -> bool {
         let smaller = self.fast_open_outcome().sent > 0 && mss < self.config.mss;
         if smaller {
@@ -82,7 +82,8 @@ impl Connection {
         smaller
     }
 
-    /// Another congestion control. Returns whether it takes effect: only before the first data leaves.
+    /// Replaces the congestion control. Returns whether that takes effect, which it does only before the first data
+    /// leaves.
     pub fn choose_congestion(&mut self, choice: Choice) -> bool {
         let possible = self.sender.congestion().is_none();
         if possible {

@@ -8,9 +8,9 @@ use lightlag_core::Instant;
 /// Watches over an idle connection (RFC 9293 §3.8.4).
 #[derive(Debug, Default)]
 pub(super) struct KeepAlive {
-    /// When the peer was heard last.
+    /// Time at which the peer was last heard.
     heard: Instant,
-    /// When it looks at the connection next.
+    /// Time of the next check of the connection.
     at: Instant,
     /// Probes without an answer.
     unanswered: u16,
@@ -18,8 +18,8 @@ pub(super) struct KeepAlive {
 }
 
 impl Connection {
-    /// The application writes nothing more and is gone: nobody reads. FIN-WAIT-2 ends after a time, and data that
-    /// still arrives is answered by a reset (RFC 9293 §3.6.1; Linux calls such a connection an orphan).
+    /// The application is gone: it writes and reads no more. FIN-WAIT-2 ends after a time, and data that still arrives
+    /// is answered by a reset (RFC 9293 §3.6.1; Linux calls such a connection an orphan).
     pub fn release(&mut self, now: Instant) {
         self.close();
         self.predicts = false;
@@ -32,7 +32,7 @@ impl Connection {
         }
     }
 
-    /// Our FIN is acknowledged.
+    /// The local FIN is acknowledged.
     #[cold]
     pub(super) fn fin_acknowledged(&mut self, now: Instant) {
         self.state = match self.state {
@@ -46,11 +46,11 @@ impl Connection {
         }
     }
 
-    /// The peer's FIN and all before it arrived.
+    /// The peer's FIN and all data before it arrived.
     #[cold]
     pub(super) fn peer_fin(&mut self, now: Instant) {
         if matches!(self.state, State::FinWait1 | State::FinWait2) {
-            // No FIN of ours could carry it.
+            // No local FIN follows that could carry it.
             self.receiver.acknowledge_now();
         }
         self.state = match self.state {
@@ -72,7 +72,7 @@ impl Connection {
         State::TimeWait
     }
 
-    /// The connection is no more.
+    /// Ends the connection.
     #[cold]
     pub(super) fn finish(&mut self, failure: Option<Failure>) {
         self.state = State::Closed;
@@ -85,7 +85,7 @@ impl Connection {
         self.keep_alive = None;
     }
 
-    /// The retransmission or the persist timer fired too often (RFC 9293 §3.8.3, R2).
+    /// Gives up: the retransmission or the persist timer fired too often (RFC 9293 §3.8.3, R2).
     #[cold]
     pub(super) fn give_up(&mut self) {
         let board = self.sender.board();
@@ -93,8 +93,8 @@ impl Connection {
         self.finish(Some(if probing { Failure::ProbeTimeout } else { Failure::Timeout }));
     }
 
-    /// The probe of a closed window: an old number, which the peer must answer, or the next byte; that of an end of the
-    /// data which was given up.
+    /// The probe of a closed window: an old number, which the peer must answer, or the next byte; or the probe of
+    /// given-up data at the end.
     #[cold]
     pub(super) fn probe(&mut self, now: Instant) -> Segment {
         if self.sender.in_outage() {
@@ -127,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// The connection is established: from now on it is watched, if the configuration says so.
+    /// Starts keep-alive of an established connection, if it is configured.
     pub(super) fn start_keep_alive(&mut self, now: Instant) {
         if let Some(timing) = self.config.keep_alive {
             let at = now + timing.idle;
@@ -136,14 +136,14 @@ impl Connection {
         }
     }
 
-    /// The times of keep-alive changed.
+    /// Applies new times of keep-alive.
     pub(super) fn restart_keep_alive(&mut self, now: Instant) {
         self.keep_alive = None;
         self.watch_holes();
         self.start_keep_alive(now);
     }
 
-    /// Something acceptable arrived.
+    /// Notes the arrival of an acceptable segment.
     pub(super) fn heard(&mut self, now: Instant) {
         if let Some(keep) = &mut self.keep_alive {
             keep.heard = now;
@@ -152,18 +152,18 @@ impl Connection {
     }
 
     fn keep_alive_fired(&mut self, now: Instant) {
-        // As Linux: it takes the place of the number of probes.
+        // As in Linux, it replaces the number of probes.
         let user_timeout = self.sender.user_timeout();
         let (Some(keep), Some(timing)) = (&mut self.keep_alive, self.config.keep_alive) else { return };
         if now < keep.at {
-            // Patience with a hole has ended before.
+            // Patience with a hole ended earlier.
             return self.watch_holes();
         }
         let idle_until = keep.heard + timing.idle;
         if keep.unanswered == 0 && now < idle_until {
             keep.at = idle_until;
         } else if self.sender.deadline() != Instant::MAX {
-            // What is in flight or waits for a window watches the peer better.
+            // Data in flight, or data that waits for a window, watches the peer better.
             keep.at = now + timing.idle;
         } else if keep.unanswered > 0 && !user_timeout.is_zero() && now.since(keep.heard) >= user_timeout
             || user_timeout.is_zero() && keep.unanswered >= timing.probes
@@ -178,10 +178,10 @@ impl Connection {
         self.watch_holes();
     }
 
-    /// Something is to be done when patience with a hole ends, or when an idle connection is looked after.
+    /// Sets the timer for the end of patience with a hole, or for the check of an idle connection.
     pub(super) fn watch_holes(&mut self) {
         let looked_after = self.keep_alive.as_ref().map_or(Instant::MAX, |keep| keep.at);
-        // Nobody reads what an orphan receives.
+        // An orphan's data is never read.
         let patience = if self.orphan { Instant::MAX } else { self.receiver.patience_ends() };
         self.linger = looked_after.min(patience);
     }

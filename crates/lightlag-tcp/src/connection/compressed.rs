@@ -1,10 +1,12 @@
-//! Compressed headers (SCPS-TP): which connections have them, what leaves with one, what one brings.
+//! Compressed headers (SCPS-TP): the agreement on them, and segments with them in both directions.
 //!
-//! Each end says in its SYN which id stands for its ports. Both bits and both ids make the agreement. An end compresses
-//! once its SYN is acknowledged, for then the peer has its id: never a SYN, never a reset that belongs to no connection.
+//! Each end names in its SYN the id that replaces its ports. Both bits and both ids make the agreement. An end
+//! compresses once its SYN is acknowledged, because the peer then has its id. A SYN is never compressed, nor a reset
+//! without a connection.
 //!
-//! Data carries no ACK, so an ACK that is due leaves by itself, before the data; what carries data leaves the receiving
-//! half as it was. An id that is not known is dropped without an answer: there is no port to which one could go.
+//! Data carries no ACK, so a due ACK leaves by itself, before the data; segments with data leave the state of the
+//! receiving half unchanged. A segment with an unknown id is dropped without an answer, because there is no port for
+//! one.
 
 use super::{Connection, State};
 use crate::ecn::Mode;
@@ -14,18 +16,18 @@ use lightlag_core::Instant;
 #[cfg(test)]
 mod tests;
 
-/// What an end needs to compress.
+/// The state that an end needs to compress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compression {
-    /// The id that it chose.
+    /// The id that it offered.
     id: u8,
     /// Whether the peer knows it, and agreed.
     is_on: bool,
 }
 
 impl Connection {
-    /// What stands for its ports in compressed headers, where its configuration wants them: no other connection between
-    /// the same two nodes may have the same. 0 is none: headers stay plain then, as with ECN. To be called before the
+    /// Sets the id that replaces its ports in compressed headers, if they are configured. No other connection between
+    /// the same two nodes may have the same. 0 means none: headers then stay plain, as with ECN. Call it before the
     /// connection opens.
     pub fn set_connection_id(&mut self, id: u8) {
         self.predicts = false;
@@ -54,7 +56,7 @@ impl Connection {
         own.bitmap & peer.bitmap & Capabilities::COMPRESSION != 0 && own.connection_id != 0 && peer.connection_id != 0
     }
 
-    /// The SYN is acknowledged: the peer has our id.
+    /// Starts compression: the SYN is acknowledged, so the peer has the id.
     pub(super) fn start_compression(&mut self, agreed: bool) {
         let Some(gate) = &mut self.gate else { return };
         gate.compression =
@@ -64,7 +66,7 @@ impl Connection {
         }
     }
 
-    /// Bytes that the header of a full data segment is shorter.
+    /// Bytes by which the header of a full data segment is shorter.
     pub(super) fn saved_by_compression(timestamps: bool) -> u32 {
         let data = Segment::usual(1, Flags::default(), timestamps);
         data.header_len() - data.compressed(1, true).header_len()
@@ -81,7 +83,7 @@ impl Connection {
         Segment::usual(0, Flags::FIN.with(Flags::ACK), self.timestamps).compressed(1, true).header_len()
     }
 
-    /// The next segment of a connection that compresses; the gate is open.
+    /// The next segment of a connection that compresses, with an open gate.
     pub(super) fn poll_compressed(&mut self, now: Instant, id: u8) -> Option<Segment> {
         let segment = if self.receiver.ack_due() && !self.handshake_due {
             self.pure_ack(now, 0)
@@ -95,12 +97,12 @@ impl Connection {
             }
             segment
         };
-        // A router that thins out ACKs of TCP does not know these.
+        // A router that filters TCP's ACKs does not know these.
         self.supersedes = false;
         Some(self.compress(segment, id))
     }
 
-    /// The segment as it leaves: with a plain header if it says what a compressed one has no place for.
+    /// The segment in its final form: with a plain header if it has contents without a place in a compressed one.
     pub(super) fn compress(&self, segment: Segment, id: u8) -> Segment {
         if !segment.fits_compressed_header() {
             return segment;
@@ -109,7 +111,7 @@ impl Connection {
         segment.compressed(id, segment.seq != next)
     }
 
-    /// A segment with a compressed header arrived.
+    /// Takes in a segment with a compressed header.
     #[cold]
     pub(super) fn take_compressed(&mut self, now: Instant, segment: &Segment) {
         let agreed = self
@@ -131,8 +133,9 @@ impl Connection {
         }
     }
 
-    /// An ACK that does not say its number: its sender's next one, which is what we expect, or a later one. So it neither
-    /// is too old for its timestamp nor shows the earliest time that is to be echoed, unless the peer sends no data.
+    /// Takes in an ACK without a sequence number. It is the sender's next number, which is the expected one, or a later
+    /// one. The segment is therefore neither too old for its timestamp nor the one with the earliest time to echo,
+    /// unless the peer sends no data.
     fn take_ack_alone(&mut self, now: Instant, mut segment: Segment) {
         let start = self.receiver.nxt().max(self.window_from.0);
         segment.seq = self.remote.plus(start as u32);
@@ -148,7 +151,7 @@ impl Connection {
         }
     }
 
-    /// Data that says nothing of ours.
+    /// Takes in data without an acknowledgement.
     fn take_data_alone(&mut self, now: Instant, segment: &Segment) {
         let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else { return };
         let stamps = segment.timestamps().filter(|_| self.timestamps);
@@ -156,7 +159,7 @@ impl Connection {
             return;
         }
         if self.state == State::SynReceived {
-            // Who compresses has our SYN: its ACK was lost. The window is still that of the peer's SYN.
+            // A peer that compresses has our SYN: its ACK was lost. The window is still that of the peer's SYN.
             let window = self.scps.as_ref().map_or(0, |agreement| agreement.first_window);
             self.establish(now, segment, window.into());
         }

@@ -1,7 +1,7 @@
-//! What stands between a segment that wants to leave and the network: tokens, and the compression of its header.
+//! The gate between a segment that wants to leave and the network: tokens, and the compression of its header.
 //!
-//! Whatever leaves takes tokens, ACKs too, and waits where there are none. Only then is it put together, so that an ACK
-//! that had to wait tells the newest state.
+//! Every segment that leaves takes tokens, including ACKs, and waits if there are none. Only then is it assembled, so
+//! an ACK that had to wait reports the newest state.
 
 use super::compressed::Compression;
 use super::marks::ECN_BYTES_LEN;
@@ -17,21 +17,21 @@ const IPV4: u32 = 20;
 /// Bytes of the timestamps option with its padding.
 const STAMPS: u32 = 12;
 
-/// Bytes of options at most.
+/// The most bytes of options.
 const OPTIONS: u32 = 40;
 
-/// Bytes of the option that tells of corruption with what comes before it, and its padding.
+/// Bytes of the corruption option with the preceding bytes and its padding.
 const CORRUPTION: u32 = 4;
 
 /// Bytes of the record boundary option with its padding.
 const BOUNDARY: u32 = 4;
 
-/// What stands there. Where nothing does, there is none, and segments leave without a look at it.
+/// The gate. Most connections have none, and their segments leave without a check.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    /// `None` where no tokens are needed.
+    /// `None` if no tokens are needed.
     pub(super) limiter: Option<Limiter>,
-    /// `None` where headers stay plain.
+    /// `None` if headers stay plain.
     pub(super) compression: Option<Compression>,
 }
 
@@ -39,14 +39,14 @@ pub(super) struct Gate {
 #[derive(Debug)]
 pub(super) struct Limiter {
     member: Member,
-    /// The bucket, if it shares it with nobody. A shared one is lent for each segment.
+    /// The bucket, if it is not shared. A shared one is lent for each segment.
     own: Option<Box<Bucket>>,
-    /// It gives up its place where it waits.
+    /// It gives up its place at the next poll.
     leaves: bool,
 }
 
 impl Limiter {
-    /// Gives up its place in the queue, if the connection is no more.
+    /// Gives up its place in the queue, if the connection is over.
     fn vacate(&mut self, bucket: &mut Bucket) -> Member {
         if std::mem::take(&mut self.leaves) {
             bucket.leave(self.member);
@@ -56,7 +56,7 @@ impl Limiter {
 }
 
 impl Connection {
-    /// The bucket of an end with this configuration, which it shares with nobody.
+    /// The unshared bucket of an end with this configuration.
     pub(super) fn gate_of(config: &Config, passive: bool) -> Option<Box<Gate>> {
         let (rate, size) = Self::bucket_of(config, passive)?;
         let mut bucket = Box::new(Bucket::new(rate, size));
@@ -70,13 +70,13 @@ impl Connection {
         Some((rate, Bytes(control.size(config))))
     }
 
-    /// What flows into the bucket of this end, and what it holds; `None` where nothing limits it.
+    /// Rate and size of this end's bucket; `None` without one.
     pub fn bucket(&self) -> Option<(Rate, Bytes)> {
         Self::bucket_of(&self.config, self.passive)
     }
 
-    /// Takes its tokens from this bucket, together with others: from now on it sends by [`Self::poll_limited`]. An IP header
-    /// has so many bytes.
+    /// Takes its tokens from this bucket, which it shares with others: from now on it sends by [`Self::poll_limited`].
+    /// An IP header has this many bytes.
     pub fn share(&mut self, bucket: &mut Bucket, network_header: u32) {
         self.predicts = false;
         let limiter = Limiter { member: bucket.join(network_header), own: None, leaves: false };
@@ -88,21 +88,21 @@ impl Connection {
         self.poll_gate(now, Some(bucket))
     }
 
-    /// If it is no more, others need not wait for it: for an owner that does not poll it again.
+    /// Gives up its place if it is over, so that others need not wait: for an owner that does not poll it again.
     pub fn vacate(&mut self, bucket: &mut Bucket) {
         if let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) {
             limiter.vacate(bucket);
         }
     }
 
-    /// The connection is no more: the next poll gives up its place.
+    /// The connection is over: the next poll gives up its place.
     pub(super) fn leave_bucket(&mut self) {
         if let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) {
             limiter.leaves = true;
         }
     }
 
-    /// The next segment, if there are tokens for it, with a compressed header where both ends agreed on that.
+    /// The next segment, if there are tokens for it, with a compressed header if both ends agreed on that.
     #[cold]
     #[inline(never)]
     pub(super) fn poll_gate(&mut self, now: Instant, shared: Option<&mut Bucket>) -> Option<Segment> {
@@ -143,17 +143,17 @@ impl Connection {
         }
     }
 
-    /// Whether nothing can want to leave: the usual case of an end that only receives, between two ACKs.
+    /// Whether nothing can want to leave, as is usual for an end that only receives, between two ACKs.
     fn has_nothing(&self) -> bool {
         let due = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
         let watched = self.ecn.is_some() || self.keep_alive.is_some() || self.answer.is_some();
         !due && !watched && self.sender.has_nothing() && !self.sender.wants_probe()
     }
 
-    /// What leaves once there are tokens.
+    /// The segment that leaves once there are tokens.
     fn poll_open_gate(&mut self, now: Instant) -> Option<Segment> {
         let id = self.compresses_with();
-        // As without a gate: what sends is built once, and stays fast where there is none.
+        // As without a gate: the sending code is compiled once, and stays fast if there is none.
         let gate = self.gate.take();
         let segment = match id {
             Some(id) => self.poll_compressed(now, id),
@@ -163,13 +163,14 @@ impl Connection {
         segment
     }
 
-    /// Bytes of the segment that wants to leave next, or a few more; `None` if none does. In the order in which they leave.
+    /// Bytes of the segment that wants to leave next, or slightly more; `None` if none does. They are checked in the
+    /// order in which they leave.
     fn next_len(&mut self, now: Instant) -> Option<u32> {
         let compressed = self.compresses();
         let usual = if self.timestamps { STAMPS } else { 0 } + if self.ecn.is_some() { ECN_BYTES_LEN } else { 0 };
         let reports = self.receiver.has_report();
         let bare = match compressed {
-            // A FIN is the longest that reports nothing but corruption.
+            // A FIN is the longest segment that reports only corruption.
             true if !reports => self.largest_empty_header() + CORRUPTION,
             _ => HEADER + if reports || self.handshake_due { OPTIONS } else { usual + BOUNDARY },
         };
@@ -189,11 +190,11 @@ impl Connection {
         let boundary = if self.sender.marks_records() { BOUNDARY } else { 0 };
         let header = if compressed { self.largest_data_header() } else { HEADER + usual + boundary };
         if let Some(len) = self.sender.next_len(now, &self.config) {
-            // Where an idle time has just closed the window, an ACK may leave instead.
+            // If an idle time has just closed the window, an ACK may leave instead.
             return Some((header + len).max(bare));
         }
         if self.sender.wants_probe() && self.sender.tells_of_tail() {
-            // The last byte of what left.
+            // The last byte sent.
             return Some((header + 1).max(bare));
         }
         if ack || self.sender.wants_probe() {

@@ -1,16 +1,16 @@
 //! Header prediction: an end that only receives knows the next segment before it comes (V. Jacobson, "4BSD TCP header
 //! prediction", ACM CCR 20(2), 1990).
 //!
-//! Most segments that such an end takes bring the next data, acknowledge nothing and say nothing else. Everything that would
-//! be asked of them, but concerns the connection and not the segment, is asked beforehand: after each segment that was not
-//! predicted. What happens to a predicted segment is what [`arrivals`](super::arrivals) does with it.
+//! Most segments to such an end bring the next data, acknowledge nothing and carry nothing else. All checks that
+//! concern the connection rather than the segment are made beforehand, after each segment that was not predicted. A
+//! predicted segment has the same effects as in [`arrivals`](super::arrivals).
 
 use super::{Connection, State};
 use crate::segment::{Flags, Segment};
 use lightlag_core::Instant;
 
 impl Connection {
-    /// Whether segments can be predicted: nothing but the data of the peer moves the connection.
+    /// Whether segments can be predicted: only the peer's data changes the connection.
     pub(super) fn can_predict(&self) -> bool {
         self.state == State::Established
             && self.timestamps
@@ -51,7 +51,7 @@ impl Connection {
         true
     }
 
-    /// Whether an end whose segments can be predicted has nothing to send. That another one has nothing, its poll finds out.
+    /// Whether an end with predictable segments has nothing to send. Another end finds that out in its poll.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         let owes = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();

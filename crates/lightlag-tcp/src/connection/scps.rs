@@ -1,13 +1,14 @@
-//! SCPS-TP at the connection's edge: what both ends can do, and what their options say (CCSDS 714.0-B).
+//! SCPS-TP at the connection's edge: the capabilities of both ends, and the contents of their options (CCSDS 714.0-B).
 //!
-//! A capability counts if both SYNs have its bit; with a peer that offers nothing all is as without SCPS-TP.
+//! A capability applies if both SYNs have its bit. With a peer that offers none, everything is as without SCPS-TP.
 //!
-//! SNACK options count in units of the reporting end's MSS without the usual options, as its SYN said it (with what
-//! compressed headers save), not in the segments that really come: both ends know that number. A hole begins at offset ⌊(begin - ACK) / unit⌋ and has
-//! ⌈length / unit⌉ of them, so that none vanishes. Without bit vector our receiver reports its holes in ascending order
-//! from RCV.NXT on, as many as fit, and our sender takes what lies between two of them for received. In a bit vector, 1
-//! is a unit that arrived whole, the highest bit of the first byte is the unit behind the hole, and what lies behind the
-//! last 1 is left open. These two readings are ours: the text of the standard was not available.
+//! SNACK options count in units of the reporting end's MSS without the usual options, as given in its SYN (with the
+//! savings of compressed headers), not in actual segments: both ends know that number. A hole starts at offset ⌊(start
+//! - ACK) / unit⌋ and has ⌈length / unit⌉ of them, so that none vanishes. Without bit vector our receiver reports its
+//! holes in ascending order from RCV.NXT on, as many as fit, and our sender takes the data between two of them as
+//! received. In a bit vector, 1 is a unit that arrived whole, the highest bit of the first byte is the unit after the
+//! hole, and everything after the last 1 is left open. These two readings are ours: the text of the standard was not
+//! available.
 
 use super::{Connection, State};
 use crate::config::SnackForm;
@@ -23,26 +24,26 @@ mod tests;
 /// Bytes of options that a header can hold.
 const MOST_OPTIONS: u32 = 40;
 
-/// How long an end tells of a corrupted packet, at least.
+/// The shortest time for which an end reports a corrupted packet.
 const CORRUPTION_LIFE: Duration = Duration::from_secs(1);
 
-/// What both ends of a connection know of each other.
+/// The mutual knowledge of both ends.
 #[derive(Debug)]
 pub(super) struct Agreement {
     /// The bits that both offered.
     common: u8,
     form: SnackForm,
-    /// Bytes of a unit in our reports, and in the peer's.
+    /// Bytes of a unit in local reports, and in the peer's.
     own_unit: u64,
     peer_unit: u64,
-    /// Until when our ACKs tell of corruption.
+    /// Time until which local ACKs report corruption.
     corrupted_until: Instant,
     /// The end of the last hole that was reported.
     reported: u64,
-    /// What the last SNACK options said; kept for its memory.
+    /// The contents of the last SNACK options; kept to reuse its memory.
     report: Option<Box<Report>>,
     pub(super) records: Records,
-    /// What stands for the peer's ports in compressed headers; 0 where there are none.
+    /// The id that replaces the peer's ports in compressed headers; 0 without one.
     pub(super) peer_id: u8,
     /// The window of the peer's SYN.
     pub(super) first_window: u16,
@@ -51,11 +52,11 @@ pub(super) struct Agreement {
 /// Records of the peer's application.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    /// Where those end that our application has not read whole, in ascending order.
+    /// Ends of the records that the local application has not read completely, in ascending order.
     ends: VecDeque<u64>,
-    /// How many it has.
+    /// Number of records that it has read.
     read: u64,
-    /// Where a hole begins in each of them that has one, as far as that matters.
+    /// Start of a hole in each of them that has one, as far as that matters.
     broken: VecDeque<u64>,
 }
 
@@ -67,7 +68,7 @@ impl Records {
         }
     }
 
-    /// A hole begins at `start`; no earlier one comes after it.
+    /// Notes a hole that starts at `start`; no earlier one follows.
     pub(super) fn break_at(&mut self, start: u64) {
         let last = self.broken.back().copied();
         if last.is_none_or(|last| self.ends.iter().any(|end| (last + 1..=start).contains(end))) {
@@ -75,7 +76,7 @@ impl Records {
         }
     }
 
-    /// The application has read up to `offset`.
+    /// Notes that the application has read up to `offset`.
     fn settle(&mut self, offset: u64) {
         while let Some(end) = self.ends.front().copied().filter(|end| *end <= offset) {
             self.ends.pop_front();
@@ -90,13 +91,13 @@ impl Records {
 }
 
 impl Connection {
-    /// The bits of capabilities that both ends have; `None` with a peer that knows no SCPS-TP.
+    /// The capability bits that both ends have; `None` with a peer without SCPS-TP.
     pub fn common_capabilities(&self) -> Option<u8> {
         self.scps.as_ref().map(|agreement| agreement.common)
     }
 
-    /// A packet on its way to this end was corrupted: the interface saw it, or somebody on the way told. ACKs tell the
-    /// peer for two round trips, at least a second.
+    /// A packet to this end was corrupted, according to the interface or a station. ACKs report it to the peer for two
+    /// round trips, at least a second.
     #[cold]
     pub fn corruption_experienced(&mut self, now: Instant) {
         let life = (self.sender.rtt().srtt() * 2).max(CORRUPTION_LIFE);
@@ -105,19 +106,19 @@ impl Connection {
         }
     }
 
-    /// Somebody on the way tells that packets of this end are corrupted.
+    /// A station reports that packets of this end are corrupted.
     #[cold]
     pub fn corruption_told(&mut self, now: Instant) {
         self.sender.corruption_told(now, &self.config);
     }
 
-    /// Records of the peer that the application has read whole; it reads them at once unless it said otherwise. One with
-    /// a hole is none.
+    /// Number of the peer's records that the application has read completely; it reads them at once by default. A
+    /// record with a hole does not count.
     pub fn records(&self) -> u64 {
         self.scps.as_ref().map_or(0, |agreement| agreement.records.read)
     }
 
-    /// A segment that ends a record with the byte before `end` is about to be taken.
+    /// Notes that the next accepted segment ends a record with the byte before `end`.
     #[cold]
     pub(super) fn note_record(&mut self, end: u64) {
         let fits = self.receiver.read_so_far() < end && end <= self.receiver.edge();
@@ -126,14 +127,14 @@ impl Connection {
         }
     }
 
-    /// Data was taken.
+    /// Settles records and holes after data was accepted.
     #[cold]
     pub(super) fn settle_scps(&mut self, now: Instant) {
         self.settle_holes(now);
         self.settle_records();
     }
 
-    /// The application may have read more.
+    /// Settles records after the application may have read more.
     #[cold]
     pub(super) fn settle_records(&mut self) {
         let read = self.receiver.read_so_far();
@@ -150,8 +151,8 @@ impl Connection {
         self.read(bytes.min(left))
     }
 
-    /// Somebody on the way tells that a link is out: nothing leaves but probes until the peer is heard, a round trip later
-    /// or after that, or until [`Self::link_restored`].
+    /// A station reports that a link is out: only probes leave until the peer is heard a round trip later or after
+    /// that, or until [`Self::link_restored`].
     #[cold]
     pub fn link_lost(&mut self, now: Instant) {
         self.predicts = false;
@@ -160,7 +161,7 @@ impl Connection {
         }
     }
 
-    /// Somebody on the way tells that the link is there again.
+    /// A station reports that the link is available again.
     #[cold]
     pub fn link_restored(&mut self, now: Instant) {
         if !self.sender.in_outage() {
@@ -170,8 +171,8 @@ impl Connection {
         self.sender.end_outage(now, &self.config);
     }
 
-    /// A segment comes in an outage. It need not be acceptable: the probe of an outage is not, and two ends that both wait
-    /// for a link, each with a window full of data, send nothing else.
+    /// Takes in a segment during an outage. It need not be acceptable: the probe of an outage is not, and two ends that
+    /// both wait for a link, each with a window full of data, send nothing else.
     #[cold]
     #[inline(never)]
     pub(super) fn hear_in_outage(&mut self, now: Instant, segment: &Segment) {
@@ -189,7 +190,7 @@ impl Connection {
         )
     }
 
-    /// What the SYN offers.
+    /// Adds the offer to a SYN.
     pub(super) fn offer_scps(&self, segment: Segment) -> Segment {
         let Some(scps) = self.config.scps else { return segment };
         let bitmap = match scps.snack {
@@ -203,7 +204,7 @@ impl Connection {
         segment.with_capabilities(Capabilities { bitmap: bitmap | compression | bets, connection_id })
     }
 
-    /// The peer's SYN is here, and what else it offers is known.
+    /// Reads the offer in the peer's SYN; its other offers are known.
     pub(super) fn agree_on_scps(&mut self, syn: &Segment, peer_mss: u16) {
         let (Some(scps), Some(peer)) = (self.config.scps, syn.capabilities()) else { return };
         let both = |bit: u8| peer.bitmap & bit != 0;
@@ -219,7 +220,7 @@ impl Connection {
             common &= !Capabilities::COMPRESSION;
         }
         if form != SnackForm::Off {
-            // Their options stand in the same place.
+            // Their options share a place.
             self.sack = false;
         }
         if let Some(bets) = scps.bets.filter(|_| both(Capabilities::BETS)) {
@@ -237,7 +238,7 @@ impl Connection {
             peer_id: if compressed { peer.connection_id } else { 0 },
             first_window: syn.window,
         }));
-        // Known only now: the agreement counts.
+        // Computed only now, because the agreement matters.
         let [own_unit, peer_unit] = [self.config.mss, peer_mss].map(|mss| self.payload_of(mss).into());
         if let Some(agreement) = &mut self.scps {
             (agreement.own_unit, agreement.peer_unit) = (own_unit, peer_unit);
@@ -254,7 +255,7 @@ impl Connection {
         self.scps.as_ref().is_some_and(|agreement| agreement.form != SnackForm::Off)
     }
 
-    /// The ACK with what SCPS-TP has to tell.
+    /// The ACK with the reports of SCPS-TP.
     #[cold]
     pub(super) fn add_scps(&mut self, now: Instant, segment: Segment) -> Segment {
         let segment = if self.sack { self.add_sack(segment) } else { segment };
@@ -276,8 +277,8 @@ impl Connection {
         }
     }
 
-    /// The holes to report. Where they are skipped, one that no repair can fill in time is reported once: it tells the cause
-    /// of a reaction, and then gives way to those behind it.
+    /// The holes to report. If holes are skipped, one that no repair can fill in time is reported once: it tells the
+    /// cause of a reaction, and then gives way to later ones.
     fn reportable(&self, now: Instant) -> impl Iterator<Item = Range> + '_ {
         let worthwhile = self.receiver.repairable_from(now + self.sender.rtt().srtt());
         let told = self.scps.as_ref().map_or(0, |agreement| agreement.reported).min(worthwhile);
@@ -328,7 +329,7 @@ impl Connection {
         segment.with_snack_vector(first, &vector)
     }
 
-    /// What the options of an ACK up to `ack` say: what is missing, and what was received. `None` if they report nothing.
+    /// Reads the options of an ACK up to `ack`: missing and received data. `None` if they report nothing.
     #[cold]
     pub(super) fn take_scps(&mut self, now: Instant, segment: &Segment, ack: u64) -> Option<Box<Report>> {
         if segment.experienced_corruption() {
@@ -361,7 +362,7 @@ impl Connection {
                 received.push(Range { start: known, end: hole.start });
             }
             missing.push(Range { start: hole.start.max(una), end: hole.end.min(nxt) });
-            // A hole that is no whole number of segments may end up to a unit later.
+            // A hole that is not a whole number of segments may end up to a unit later.
             known = Some(if board.is_cut_at(hole, size.into()) { hole.end } else { hole.end + unit });
         }
         if let (Some(hole), true) = (segment.snack().filter(|_| segment.snacks().count() == 1), uses_snack) {
@@ -372,7 +373,7 @@ impl Connection {
         Some(report)
     }
 
-    /// The report is no longer needed.
+    /// Returns the report for reuse.
     #[cold]
     pub(super) fn keep_report(&mut self, report: Option<Box<Report>>) {
         if let Some(agreement) = &mut self.scps {
@@ -381,14 +382,14 @@ impl Connection {
     }
 }
 
-/// A hole as an option; `None` where its offset is too large for one.
+/// A hole as an option; `None` if its offset is too large for one.
 fn snack(nxt: u64, hole: Range, unit: u64) -> Option<Snack> {
     let offset = u16::try_from((hole.start - nxt) / unit).ok()?;
     let size = (hole.end - hole.start).div_ceil(unit).min(u16::MAX.into()) as u16;
     Some(Snack { offset, size })
 }
 
-/// Runs of ones were received, runs of zeros before the last one are missing, as far as `nxt`.
+/// Reads a vector: runs of ones were received, and runs of zeros before the last one are missing, as far as `nxt`.
 fn read_vector(vector: &[u8], base: u64, unit: u64, nxt: u64, missing: &mut Vec<Range>, received: &mut Vec<Range>) {
     let bits = || (0..8 * vector.len() as u64).map(|bit| vector[bit as usize / 8] & 0x80 >> (bit % 8) != 0);
     let Some(last) = bits().enumerate().filter(|(_, one)| *one).last().map(|(bit, _)| bit) else { return };

@@ -1,26 +1,26 @@
-//! What one ACK removed from the network.
+//! The data that one ACK removed from the network.
 
 use super::{AMBIGUOUS, Record};
 use lightlag_core::Instant;
 
-/// What one ACK removed from the network.
+/// The data that one ACK removed from the network.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
     /// Bytes acknowledged or SACKed for the first time.
     pub bytes: u64,
-    /// When the oldest and the newest of the segments delivered now, and never retransmitted, were sent.
+    /// Departure times of the oldest and the newest segment delivered now that were never retransmitted.
     pub sent: Option<(Instant, Instant)>,
     /// Whether a segment delivered now had been retransmitted.
     pub retransmitted: bool,
-    /// The segment delivered now that left last: when, and the offset after it (RFC 8985 §6.2 step 2).
+    /// The segment delivered now that left last: its time, and the offset after it (RFC 8985 §6.2 step 2).
     pub newest: (Instant, u64),
-    /// When the segment was sent that is last in the order of offsets among those acknowledged cumulatively now, or
-    /// among those SACKed now where there are none.
+    /// Departure time of the segment that is last in the order of offsets among those acknowledged cumulatively now, or
+    /// if there are none, among those SACKed now.
     pub last: Option<Instant>,
     /// The smallest and the largest offset after a segment delivered now, the smallest only of segments that were
     /// sent once (RFC 8985 §6.2 step 3).
     pub ends: (u64, u64),
-    /// Whether a segment that a timeout took for lost was delivered without being sent again (RFC 5682 §3.1).
+    /// Whether a segment that a timeout took as lost was delivered without being sent again (RFC 5682 §3.1).
     pub original: bool,
     /// Retransmissions that left from here on cannot have been acknowledged already: the first copy was.
     pub(super) fresh: Instant,
@@ -31,8 +31,8 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Nothing yet. A retransmission that left at or after `fresh` cannot be what is acknowledged now; `timed_out`
-    /// bounds what the last timeout took for lost.
+    /// An empty delivery. A retransmission that left at or after `fresh` cannot be the acknowledged copy; `timed_out`
+    /// bounds the segments that the last timeout took as lost.
     pub fn new(fresh: Instant, timed_out: (u64, Instant)) -> Self {
         Self {
             bytes: 0,
@@ -49,14 +49,14 @@ impl Delivery {
         }
     }
 
-    /// The segments to follow are SACKed: the echo of such an ACK follows the left edge (RFC 7323 §4.3), and tells nothing
-    /// of which copy arrived. Only one that left at or after `fresh` would have been too fast.
+    /// The following segments are SACKed. The echo of such an ACK follows the left edge (RFC 7323 §4.3), and does not
+    /// tell which copy arrived. Only one that left at or after `fresh` would have been too fast.
     #[inline]
     pub fn begin_reports(&mut self, fresh: Instant) {
         self.fresh = fresh;
     }
 
-    /// The segment was delivered.
+    /// Adds a delivered segment.
     #[inline]
     pub(super) fn add(&mut self, record: &Record) {
         self.bytes += u64::from(record.len);
@@ -74,15 +74,14 @@ impl Delivery {
         }
     }
 
-    /// What was delivered may have come with another copy than those of the scoreboard: it says nothing about the path's
-    /// time or order.
+    /// The delivered data may have come with a copy unknown to the scoreboard: it tells nothing about the path's time
+    /// or order.
     #[cold]
     pub fn forget_origin(&mut self) {
         *self = Self { bytes: self.bytes, fresh: self.fresh, timed_out: self.timed_out, ..Self::default() };
     }
 
-    /// Segments that were sent once each are delivered: when the first and the last of them left, and the offsets
-    /// after them.
+    /// Adds segments that were sent once each: departure times of the first and the last, and the offsets after them.
     #[inline]
     pub(super) fn note_run(&mut self, first: (Instant, u64), last: (Instant, u64)) {
         if self.sent.is_none() && !self.retransmitted && last.1 > 0 {
@@ -98,7 +97,7 @@ impl Delivery {
         self.note_last(last.0, last.1);
     }
 
-    /// The same where nothing was noted before: most ACKs deliver nothing else.
+    /// The same if nothing was noted before: most ACKs deliver nothing else.
     #[inline(always)]
     fn note_only_run(&mut self, first: (Instant, u64), last: (Instant, u64)) {
         self.sent = Some((first.0, last.0));
@@ -115,7 +114,7 @@ impl Delivery {
         }
     }
 
-    /// All that is acknowledged cumulatively was noted.
+    /// Ends the cumulatively acknowledged segments.
     #[inline]
     pub(super) fn end_cumulative(&mut self) {
         self.cumulative = self.last.is_some();

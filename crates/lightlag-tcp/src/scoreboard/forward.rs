@@ -1,11 +1,12 @@
 //! Loss by forward acknowledgement (Mathis, Mahdavi, "Forward acknowledgement: refining TCP congestion control", SIGCOMM
 //! 1996), with the thresholds of ns-2's `ScoreBoard1`.
 //!
-//! FACK is the highest segment that was reported. What was sent once is lost when it lies `DISTANCE` segments or more below
-//! it. What was sent again is lost again when data arrived that was new after it left (SND.NXT of that time ≤ FACK), or a
-//! repair that left more than `DISTANCE` repairs later.
+//! FACK is the highest reported segment. A segment sent once is lost when it lies `DISTANCE` segments or more below it.
+//! A repair is lost when data arrived that was new after it left (SND.NXT of that time ≤ FACK), or a repair that left
+//! more than `DISTANCE` repairs later.
 //!
-//! Repairs leave in order, and so do both of these marks: a queue holds those that are on the way, and its first one tells.
+//! Repairs leave in order, and so both marks ascend: a queue holds the repairs in flight, and only its first is
+//! checked.
 
 use super::{Again, LOST, RETRANSMITTED, Record, SACKED, SETTLED, Scoreboard, log};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -17,7 +18,7 @@ const DISTANCE: u64 = 4;
 #[derive(Debug, Default)]
 pub(super) struct Forward {
     on_the_way: VecDeque<Repair>,
-    /// Which repair the last one of a record was.
+    /// The last repair of each record, by order.
     orders: BTreeMap<u64, u64>,
     following: u64,
     /// The latest repair that arrived.
@@ -30,12 +31,12 @@ pub(super) struct Forward {
 struct Repair {
     number: u64,
     order: u64,
-    /// The number of the next new record when it left.
+    /// The number of the next new record at its departure.
     nxt: u64,
 }
 
 impl Forward {
-    /// The record with this number leaves again, while the next new one would have the number `nxt`.
+    /// Notes that the record with this number leaves again, while the next new one would have the number `nxt`.
     pub(super) fn left(&mut self, number: u64, nxt: u64) {
         let order = self.following;
         self.following += 1;
@@ -52,7 +53,7 @@ impl Forward {
         self.lost.remove(&number);
     }
 
-    /// Whether that is the last repair of its record, and has not arrived.
+    /// Whether it is the last repair of its record, and has not arrived.
     fn waits(&self, repair: &Repair) -> bool {
         self.orders.get(&repair.number) == Some(&repair.order)
     }
@@ -63,12 +64,12 @@ impl Forward {
 }
 
 impl Again {
-    /// No repair is on the way any more.
+    /// Forgets the order, as no repair is in flight.
     pub(super) fn forget_order(&mut self) {
         self.forward = self.forward.take().map(|_| Forward::default());
     }
 
-    /// The same with nothing sent again, if there is something to keep.
+    /// An empty state of the same kind, if there is one to keep.
     pub(super) fn emptied(&self) -> Option<Box<Self>> {
         self.forward.as_ref().map(|_| Box::new(Self { forward: Some(Forward::default()), ..Self::default() }))
     }
@@ -82,12 +83,12 @@ pub(super) fn delivered(again: &mut Option<Box<Again>>, number: u64) {
 }
 
 impl Scoreboard {
-    /// Keeps what [`Self::mark_behind`] needs: the repairs in their order.
+    /// Keeps the order of repairs, which [`Self::mark_behind`] needs.
     pub fn keep_order(&mut self) {
         self.again.get_or_insert_default().forward = Some(Forward::default());
     }
 
-    /// Marks what forward acknowledgement takes for lost. Returns whether that is anything new.
+    /// Marks segments lost by forward acknowledgement. Returns whether any is new.
     pub fn mark_behind(&mut self) -> bool {
         if self.ranges.is_empty() {
             return false;
@@ -146,7 +147,7 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets what was reported, lost and repaired: everything outstanding counts as on the way again
+    /// Forgets reports, losses and repairs: all outstanding data counts as in flight again
     /// (`ScoreBoard1::ClearScoreBoard`).
     pub fn forget_reports(&mut self) {
         self.ranges.clear();

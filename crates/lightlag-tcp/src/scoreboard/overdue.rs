@@ -1,24 +1,24 @@
 //! Loss by time (RFC 8985 §6.2 step 5): a segment is lost if one that left later was delivered and enough time has
 //! passed since.
 //!
-//! First copies leave in the order of their offsets, so the lost edge walks over them once. Retransmissions stand
-//! in a queue of their own, in the order of time. Each segment is therefore looked at a constant number of times.
+//! First copies leave in the order of their offsets, so the lost edge walks over them once. Retransmissions have a
+//! queue of their own, in the order of time. Each segment is therefore examined a constant number of times.
 
 use super::{LOST, RETRANSMITTED, Record, SETTLED, Scoreboard, log};
 use lightlag_core::{Duration, Instant};
 
 impl Scoreboard {
-    /// Keeps what [`Self::mark_overdue`] needs: the retransmissions in the order of time.
+    /// Keeps the times of retransmissions, which [`Self::mark_overdue`] needs.
     pub fn keep_times(&mut self) {
         self.timed = true;
     }
 
-    /// Whether a segment may be overdue: something was delivered or sent out of order.
+    /// Whether a segment may be overdue: one was delivered or sent out of order.
     pub fn may_be_overdue(&self) -> bool {
         self.sacked > 0 || self.any_resent()
     }
 
-    /// Segments that were sent again and may still arrive; known where times are kept.
+    /// Retransmitted segments that may still arrive; known if times are kept.
     pub fn repairs_on_the_way(&self) -> u32 {
         let Some(again) = &self.again else { return 0 };
         let waits = |(number, sent): &(u64, Instant)| {
@@ -28,8 +28,9 @@ impl Scoreboard {
         again.resent.iter().filter(|copy| waits(copy)).count() as u32
     }
 
-    /// Marks as lost every segment that left before `newest` (when, and the offset after it) and `allowance` ago
-    /// or earlier. Returns when the next one is due, [`Instant::MAX`] if none is, and whether one had been sent again.
+    /// Marks every segment as lost that left before `newest` (its time, and the offset after it) and at least
+    /// `allowance` ago. Returns the time at which the next one is due, [`Instant::MAX`] if none is, and whether one had
+    /// been sent again.
     pub fn mark_overdue(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> (Instant, bool) {
         let first_copies = self.mark_overdue_first_copies(now, newest, allowance);
         let (copies, any) = self.mark_overdue_again(now, newest, allowance);
@@ -81,7 +82,7 @@ impl Scoreboard {
         (Instant::MAX, any)
     }
 
-    /// Takes back that segments are lost which were not sent again: an episode was spurious.
+    /// Unmarks lost segments that were not sent again: the episode was spurious.
     pub fn unmark_lost(&mut self) {
         self.lost_edge = self.first;
         self.cursor = self.first;

@@ -1,10 +1,10 @@
-//! Segments that turned out to be too large for the path are cut up (RFC 1191 §6.5).
+//! Cutting of segments that proved too large for the path (RFC 1191 §6.5).
 
 use super::{AMBIGUOUS, FIN, LOST, Record, SETTLED, Scoreboard, log};
 
 impl Scoreboard {
-    /// Full segments carry only `size` bytes from now on. What is outstanding and not SACKed is lost, and cut into
-    /// segments of that size. Gives into how many segments each one was cut.
+    /// Limits full segments to `size` bytes from now on. Outstanding data that is not SACKed is lost, and cut into
+    /// segments of that size. Returns the number of pieces of each segment.
     #[cold]
     pub fn recut(&mut self, size: u32) -> Vec<usize> {
         self.segment_size = size;
@@ -43,7 +43,7 @@ fn cut(record: Record, size: u32) -> impl Iterator<Item = Record> {
             start: record.start + u64::from(from),
             len: if last { record.len - from } else { size },
             flags: record.flags & (AMBIGUOUS | if last { FIN } else { 0 }) | LOST,
-            // What was too large had no chance.
+            // The oversized segment had no chance.
             again: 0,
             ..record
         }

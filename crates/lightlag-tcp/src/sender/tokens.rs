@@ -8,19 +8,19 @@ use lightlag_control::congestion::Probes;
 use lightlag_core::Instant;
 
 impl Sender {
-    /// Whether there is no data, neither in flight nor to be sent: the usual case of an end that only receives.
+    /// Whether there is no data in flight or to be sent, as is usual for an end that only receives.
     pub(crate) fn has_nothing(&self) -> bool {
         let idle = self.limit == Limit::Application && self.board.is_empty();
         idle && self.written <= self.board.nxt() && !self.closing
     }
 
-    /// Whether neither data nor a probe of any kind can want to leave.
+    /// Whether neither data nor a probe can want to leave.
     #[inline(always)]
     pub(crate) fn is_quiet(&self) -> bool {
         self.has_nothing() && !self.probe && self.needs.probes == Probes::None
     }
 
-    /// Payload of the segment that leaves next if it may; `None` if none would.
+    /// Payload of the segment that leaves next if allowed; `None` if none would.
     pub(crate) fn next_len(&mut self, now: Instant, config: &Config) -> Option<u32> {
         if self.burst_left == 0 || self.in_outage() {
             return None;
@@ -44,11 +44,11 @@ impl Sender {
 
     /// Whether a probe must leave.
     pub(crate) fn wants_probe(&self) -> bool {
-        // What would tell of the end of the data is void once that is acknowledged.
+        // A probe for the end of the data is dropped once that is acknowledged.
         self.probe && (self.timer != Timer::Retransmission || self.tells_of_tail())
     }
 
-    /// There are no tokens before `ready`.
+    /// Waits for tokens, which come at `ready`.
     pub(crate) fn wait_for_tokens(&mut self, now: Instant, ready: Instant, config: &Config, account: &mut Account) {
         self.pacer.wait_until(ready);
         self.arm_tail_if_stale(now, config);
@@ -57,7 +57,7 @@ impl Sender {
         }
     }
 
-    /// Wakes what waits for tokens.
+    /// Wakes a sender that waits for tokens.
     pub(crate) fn wake(&mut self, now: Instant) {
         self.pacer.wake(now);
     }
