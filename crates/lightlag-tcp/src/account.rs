@@ -6,6 +6,10 @@ use crate::fast_open::Outcome;
 use lightlag_control::congestion::{Epoch, Phase};
 use lightlag_core::{Duration, Instant};
 
+mod standing;
+
+pub use standing::Standing;
+
 /// What holds a sender back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Limit {
@@ -237,14 +241,6 @@ impl Account {
         self.window_since = now;
     }
 
-    /// Mean window until `now`, with `bytes` since the last change.
-    pub(crate) fn mean_window(&self, bytes: u64, now: Instant) -> f64 {
-        let span = now.since(self.window_since);
-        let time = (self.window_time + span).as_nanos();
-        let integral = self.window_integral + u128::from(bytes) * u128::from(span.as_nanos());
-        if time > 0 { integral as f64 / time as f64 } else { bytes as f64 }
-    }
-
     /// `limit` held until now.
     pub(crate) fn was_limited(&mut self, limit: Limit, now: Instant) {
         *self.limited.part(limit) += now.since(self.limited_since);
@@ -258,14 +254,5 @@ impl Account {
         *self.limited.part(limit) += total - waited;
         self.limited.timeout += waited;
         self.limited_since = now;
-    }
-
-    /// Where the time went until now, with `limit` since the last change.
-    pub(crate) fn limited(&self, limit: Limit, now: Instant) -> Limited {
-        let mut limited = self.limited;
-        if self.opened {
-            *limited.part(limit) += now.since(self.limited_since);
-        }
-        limited
     }
 }

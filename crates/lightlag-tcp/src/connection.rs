@@ -365,7 +365,7 @@ impl Connection {
 
     /// What held the sender back until now, and for how long.
     pub fn limited(&self, now: Instant) -> Limited {
-        self.account.limited(self.sender.limit(), now)
+        self.standing().limited(now)
     }
 
     /// The smallest round-trip time seen.
@@ -375,7 +375,7 @@ impl Connection {
 
     /// Mean of the congestion window over the time since the connection was established, in segments.
     pub fn mean_cwnd_segments(&self, now: Instant) -> f64 {
-        self.account.mean_window(self.sender.cwnd(), now) / f64::from(self.sender.segment_size())
+        self.standing().mean_cwnd_segments(now)
     }
 
     /// What the receiving half may know of the path.

@@ -31,7 +31,7 @@ mod timestamps;
 /// MSS of a peer that names none (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
 
-pub use account::{Failure, Limited, Snapshot, Statistics};
+pub use account::{Failure, Limited, Snapshot, Standing, Statistics};
 pub use config::{Config, OptionError, Options, Profile, Scheme};
 pub use connection::{Connection, State};
 pub use holes::{Hole, HoleTotals};

@@ -368,6 +368,11 @@ impl Sender {
         self.written.saturating_sub(self.board.nxt())
     }
 
+    /// Whether the application writes nothing more.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing
+    }
+
     /// Timeouts in a row without progress.
     pub(crate) fn retries(&self) -> u8 {
         self.retries

@@ -44,9 +44,9 @@ struct Extras {
 }
 
 #[derive(Default)]
-struct InFlight<B> {
-    arrival: Instant,
-    packet: Packet<B>,
+pub(super) struct InFlight<B> {
+    pub(super) arrival: Instant,
+    pub(super) packet: Packet<B>,
 }
 
 /// One direction of a link with a drop-tail queue.
@@ -56,10 +56,10 @@ struct InFlight<B> {
 pub struct ComputedLink<B> {
     /// How many at the front of `ring` have certainly left the transmitter. Brought up to date only when a limit
     /// or a maximum is at stake, so that a packet in propagation is not touched between its two ends.
-    departed: u32,
+    pub(super) departed: u32,
     header: u32,
     /// Waiting, in transmission or in propagation, in order of arrival.
-    ring: Ring<InFlight<B>>,
+    pub(super) ring: Ring<InFlight<B>>,
     /// When the last accepted packet has left the transmitter.
     busy_until: Instant,
     /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so

@@ -43,6 +43,11 @@ impl Disturbance {
         self
     }
 
+    /// Whether some packets are held back.
+    pub(super) fn reorders(&self) -> bool {
+        self.reordering.is_some()
+    }
+
     /// By how much the next packet is held back, if it is.
     pub(super) fn held_back(&mut self) -> Option<Duration> {
         let (reordering, random) = self.reordering.as_mut()?;

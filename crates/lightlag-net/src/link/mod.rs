@@ -8,6 +8,7 @@
 //! itself, so that the kind is looked at once a packet.
 
 mod computed;
+mod cut;
 mod demand;
 mod disturbance;
 mod jitter;

@@ -17,9 +17,9 @@ use std::collections::VecDeque;
 
 mod granted;
 
-struct OnTheWay<B> {
-    arrival: Instant,
-    packet: Packet<B>,
+pub(super) struct OnTheWay<B> {
+    pub(super) arrival: Instant,
+    pub(super) packet: Packet<B>,
 }
 
 /// One direction of a link with a queue discipline.
@@ -35,10 +35,10 @@ pub struct QueuedLink<B> {
     /// The fraction of a nanosecond by which `busy_until` was rounded down, in units of 1/rate.
     remainder: u64,
     /// In transmission or in propagation, in order of arrival.
-    on_the_way: VecDeque<OnTheWay<B>>,
+    pub(super) on_the_way: VecDeque<OnTheWay<B>>,
     loss: LossProcess,
-    disturbance: Disturbance,
-    changes: Option<Box<Changes>>,
+    pub(super) disturbance: Disturbance,
+    pub(super) changes: Option<Box<Changes>>,
     /// What the transmitter may send, if it must ask.
     assignment: Option<Box<Assignment<B>>>,
     /// All but what the verdicts count.

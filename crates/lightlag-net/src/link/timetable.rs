@@ -219,6 +219,17 @@ impl Changes {
         &self.timetable
     }
 
+    /// Whether packets arrive in the order in which they leave.
+    pub(super) fn keeps_order(&self) -> bool {
+        !self.timetable.overtaking
+    }
+
+    /// The least time that a packet travels.
+    pub(super) fn least_delay(&self) -> Duration {
+        let least = self.timetable.phases.iter().map(|phase| phase.delay).min().unwrap_or_default();
+        least.saturating_sub(self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most))
+    }
+
     pub(super) fn new(timetable: Timetable, jitter: Option<JitterProcess>) -> Self {
         let overtaking = timetable.overtaking;
         let changes = Self {

@@ -2,6 +2,7 @@
 //! taken, and what TCP_INFO shows. Nothing here is needed to run a connection.
 
 use super::{Connection, State};
+use crate::account::Standing;
 use crate::config::{Config, WindowEdge};
 use crate::ecn::Delivered;
 use crate::scoreboard::Counts;
@@ -143,6 +144,16 @@ impl Connection {
     /// Whether our FIN, if there is one, and all data are acknowledged.
     pub fn all_acknowledged(&self) -> bool {
         self.sender.board().is_empty() && self.sender.unsent() == 0
+    }
+
+    /// Whether the application has closed and all that it wrote has left once.
+    pub fn has_sent_everything(&self) -> bool {
+        self.sender.is_closing() && self.sender.unsent() == 0
+    }
+
+    /// Its account as it stands until the next thing that happens to it.
+    pub fn standing(&self) -> Standing {
+        self.account.standing(self.sender.limit(), self.sender.cwnd(), self.sender.segment_size())
     }
 
     /// Payload of a full segment.

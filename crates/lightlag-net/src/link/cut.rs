@@ -1,0 +1,159 @@
+//! A link direction that is cut: its queue and transmitter are in one place, its far end in another.
+//!
+//! The near half is a whole link, which nobody asks for arrivals: it tells what it puts on its way, as soon as that is
+//! decided, and forgets it when it has arrived. The far half has only arrivals, told by the near half.
+
+use super::Link;
+use super::computed::ComputedLink;
+use super::queued::QueuedLink;
+use crate::Packet;
+use lightlag_core::{Duration, Instant};
+
+impl<B: Clone + Default> Link<B> {
+    /// The least time that a packet spends between the two halves; `None` if the link cannot be cut, because packets may
+    /// overtake there.
+    pub fn least_crossing(&self) -> Option<Duration> {
+        match self {
+            Self::Computed(link) => Some(link.config().delay),
+            Self::Queued(link) if !link.keeps_order() => None,
+            Self::Queued(link) => {
+                Some(link.changes.as_ref().map_or(link.config().delay, |changes| changes.least_delay()))
+            }
+        }
+    }
+
+    /// Far half: a packet will arrive. Those of a link are told in the order of their arrival.
+    pub fn expect(&mut self, arrival: Instant, packet: Packet<B>) {
+        match self {
+            Self::Computed(link) => link.expect(arrival, packet),
+            Self::Queued(link) => link.expect(arrival, packet),
+        }
+    }
+}
+
+impl<B: Clone + Default> ComputedLink<B> {
+    /// The packet that was taken last, and when it arrives.
+    pub fn last_taken(&self) -> Option<(Instant, &Packet<B>)> {
+        let last = self.ring.get(self.ring.len().checked_sub(1)?)?;
+        Some((last.arrival, &last.packet))
+    }
+
+    /// Near half: forgets what has arrived before `time`.
+    pub fn forget_before(&mut self, time: Instant) {
+        while self.next_arrival().is_some_and(|arrival| arrival < time) {
+            self.receive();
+        }
+    }
+
+    fn expect(&mut self, arrival: Instant, packet: Packet<B>) {
+        *self.ring.push() = super::computed::InFlight { arrival, packet };
+        // It has left the transmitter, which is elsewhere.
+        self.departed += 1;
+    }
+}
+
+impl<B: Clone> QueuedLink<B> {
+    /// Near half: what is on its way behind the first `known`, in the order of arrival.
+    pub fn on_the_way_after(&self, known: usize) -> impl Iterator<Item = (Instant, &Packet<B>)> {
+        self.on_the_way.range(known..).map(|sent| (sent.arrival, &sent.packet))
+    }
+
+    fn keeps_order(&self) -> bool {
+        !self.disturbance.reorders() && self.changes.as_ref().is_none_or(|changes| changes.keeps_order())
+    }
+
+    fn expect(&mut self, arrival: Instant, packet: Packet<B>) {
+        self.on_the_way.push_back(super::queued::OnTheWay { arrival, packet });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::DisciplineConfig;
+    use crate::{Disturbance, LinkConfig, Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
+    use lightlag_core::{Codepoint, RandomStream, Rate};
+
+    fn config() -> LinkConfig {
+        let (rate, delay) = (Rate::from_mbps(12), Duration::from_millis(50));
+        LinkConfig { rate, delay, queue: QueueLimit::Packets(5), header: 0 }
+    }
+
+    fn packet(flow: u32) -> Packet<()> {
+        let (flags, ecn) = (PacketFlags::new(true), Codepoint::NotEct);
+        Packet { destination: NodeId(1), flow, size: 1500, flags, ecn, body: () }
+    }
+
+    fn computed() -> ComputedLink<()> {
+        ComputedLink::new(config(), LossProcess::new(&Loss::None, RandomStream::new(1, "loss")))
+    }
+
+    fn queued() -> QueuedLink<()> {
+        let discipline = DisciplineConfig::DropTail.build(&config(), RandomStream::new(1, "queue"));
+        let loss = LossProcess::new(&Loss::None, RandomStream::new(1, "loss"));
+        QueuedLink::new(config(), discipline, loss, Disturbance::none())
+    }
+
+    /// Arrivals of packets that come in threes, each three once in 2 ms: the queue grows, and overflows.
+    fn offer(mut send: impl FnMut(Instant, Packet<()>)) {
+        for flow in 0..60 {
+            send(Instant::from_nanos(u64::from(flow / 3) * 2_000_000), packet(flow));
+        }
+    }
+
+    #[test]
+    fn the_far_half_of_a_computed_link_has_its_arrivals() {
+        let (mut whole, mut near, mut far) = (computed(), computed(), computed());
+        offer(|now, packet| _ = whole.send(now, &packet));
+        offer(|now, packet| {
+            near.forget_before(now);
+            if near.send(now, &packet).is_ok() {
+                let (arrival, packet) = near.last_taken().expect("it was taken");
+                far.expect(arrival, *packet);
+            }
+        });
+        let mut arrivals = 0;
+        while let Some(arrival) = whole.next_arrival() {
+            assert_eq!(far.next_arrival(), Some(arrival));
+            assert_eq!(far.receive().flow, whole.receive().flow);
+            arrivals += 1;
+        }
+        assert_eq!(far.next_arrival(), None);
+        near.forget_before(Instant::MAX);
+        assert_eq!((near.counters(), near.in_flight()), (whole.counters(), 0));
+        assert!(arrivals > 20 && near.counters().dropped_queue > 10, "{arrivals} of 60 found room");
+    }
+
+    #[test]
+    fn the_far_half_of_a_queued_link_has_its_arrivals() {
+        let (mut whole, mut near, mut far) = (queued(), queued(), queued());
+        offer(|now, packet| whole.send(now, packet));
+        let (mut known, end) = (0, Instant::from_nanos(1_000_000_000));
+        let mut decide = |near: &mut QueuedLink<()>, until| {
+            near.catch_up(until);
+            near.on_the_way_after(known).for_each(|(arrival, packet)| far.expect(arrival, *packet));
+            known = near.on_the_way_after(0).count();
+        };
+        offer(|now, packet| {
+            if packet.flow % 3 == 0 && now > Instant::ZERO {
+                // Decided before the next packets come.
+                decide(&mut near, Instant::from_nanos(now.as_nanos() - 1));
+            }
+            near.send(now, packet);
+        });
+        decide(&mut near, end);
+        let mut arrivals = 0;
+        whole.catch_up(end);
+        while let Some(arrival) = whole.next_wake() {
+            assert_eq!(far.next_wake(), Some(arrival));
+            assert_eq!(
+                far.receive(arrival).map(|packet| packet.flow),
+                whole.receive(arrival).map(|packet| packet.flow)
+            );
+            arrivals += 1;
+        }
+        assert_eq!(far.next_wake(), None);
+        assert_eq!(near.counters().dropped_queue, whole.counters().dropped_queue);
+        assert!(arrivals > 20, "{arrivals} of 60 found room");
+    }
+}
