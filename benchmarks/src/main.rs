@@ -7,6 +7,8 @@
 //! lightlag-bench engine SIDE                the engine alone: SIDE links with SIDE packets each, as JSON
 //! lightlag-bench floor ENTITIES             the event queue alone, as JSON
 //! lightlag-bench setup FLOWS                flows written one by one, up to the first event, as JSON
+//! lightlag-bench parallel NAME PARTITIONS THREADS [KEY=VALUE ...]
+//!                                           one scenario in so many partitions on so many threads, as JSON
 //! lightlag-bench comparison                 a comparison beside one run of ns-3, alone
 //! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
 //! ```
@@ -17,6 +19,7 @@
 mod engine;
 mod instructions;
 mod measure;
+mod parallel;
 mod report;
 mod scenarios;
 mod set_up;
@@ -45,6 +48,14 @@ fn main() -> ExitCode {
             Ok(flows) => return print(set_up::measure(flows)),
             Err(_) => return usage(),
         },
+        ["parallel", name, partitions, threads, changes @ ..] => {
+            let sets: Option<Vec<_>> = changes.iter().map(|change| change.split_once('=')).collect();
+            let (Some(sets), Ok(partitions), Ok(threads)) = (sets, partitions.parse(), threads.parse()) else {
+                return usage();
+            };
+            let sample = parallel::measure(name, partitions, threads, &owned(sets));
+            println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
+        }
         ["comparison"] => report::print_comparison(),
         ["instructions"] => return instructions::check(false),
         ["instructions", "--keep"] => return instructions::check(true),
@@ -54,8 +65,11 @@ fn main() -> ExitCode {
 }
 
 fn once(name: &str, sets: Vec<(&str, &str)>) -> Sample {
-    let sets: Vec<_> = sets.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-    scenarios::measure(name, &sets)
+    scenarios::measure(name, &owned(sets))
+}
+
+fn owned(sets: Vec<(&str, &str)>) -> Vec<(String, String)> {
+    sets.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
 }
 
 fn print(sample: Sample) -> ExitCode {
@@ -65,7 +79,7 @@ fn print(sample: Sample) -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | comparison | instructions [--keep]]"
+        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | parallel NAME PARTITIONS THREADS [KEY=VALUE ...] | comparison | instructions [--keep]]"
     );
     ExitCode::from(2)
 }

@@ -161,8 +161,14 @@ def run(
     out: Out = None,
     force: Force = False,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Threads. A run uses one; more help to write its tables.")
+        int, typer.Option("--jobs", "-j", min=1, help="Threads that write its tables.")
     ] = 1,
+    threads: Annotated[
+        str,
+        typer.Option(
+            metavar="N|auto", help="Threads of the run itself, along the long links of the network: the same result."
+        ),
+    ] = "1",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object; write a folder only if --out names it.")
     ] = False,
@@ -179,9 +185,10 @@ def run(
     the records up to then.
     """
     from lightlag import _progress
-    from lightlag.run import run_read
+    from lightlag.run import run_read, threads_of
     from lightlag.scenario import read_scenario
 
+    count = threads_of(threads)
     changes = _changes(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
     changes += [] if acks is None else [("record.acks", "true")]
     scenario = read_scenario(file, changes)
@@ -204,7 +211,7 @@ def run(
         try:
             with _progress.of_run(scenario.name, shown=not quiet) as progress:
                 spool = captures.spool(scenario, work)
-                result = run_read(scenario, _watched(progress), spool=spool)
+                result = run_read(scenario, _watched(progress), spool=spool, threads=count)
         except Interrupted as error:
             result = error.result  # type: ignore[assignment]
         stopped = result.interrupted
@@ -474,11 +481,25 @@ def list_(
 @_guarded
 def explain(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile or a preset.")],
+    partitions: Annotated[
+        bool, typer.Option("--partitions", help="Of a preset or a scenario file: where --threads cuts its network.")
+    ] = False,
+    threads: Annotated[str, typer.Option(metavar="N|auto", help="With --partitions: for so many threads.")] = "auto",
 ) -> None:
-    """Explain an algorithm, a queue, a profile or a preset: equations, parameters, source."""
+    """Explain an algorithm, a queue, a profile or a preset: equations, parameters, source.
+
+    With --partitions: where a run on several threads cuts the network, and how much faster a trial says it could be.
+    """
     from lightlag import _explain
 
-    print(_explain.explain(name))
+    if not partitions:
+        print(_explain.explain(name))
+        return
+    from lightlag._partitions import describe
+    from lightlag.run import threads_of
+    from lightlag.scenario import read_scenario
+
+    print(describe(read_scenario(name, []), threads_of(threads)))
 
 
 SHOWN_WAYS = 20

@@ -26,7 +26,10 @@ from lightlag.results import Result
 from lightlag.scenario import ScenarioLike, Sets, read_scenario
 from lightlag.variables import Competitors, Vary, text_of
 
-__all__ = ["Progress", "carry_out", "changes_of", "compare", "processors", "run", "run_read"]
+__all__ = ["Progress", "carry_out", "changes_of", "compare", "processors", "run", "run_read", "threads_of"]
+
+MOST_THREADS = 1024
+"""Threads of a run at most."""
 
 Progress = Callable[[float, float, int], object]
 """Called with simulated seconds, the scenario's duration in seconds and events so far; False ends the run."""
@@ -41,6 +44,7 @@ def run(
     progress: Progress | None = None,
     interval_s: float = 0.1,
     spool: str | os.PathLike[str] | None = None,
+    threads: int | str = 1,
 ) -> Result:
     """Runs a scenario.
 
@@ -57,6 +61,9 @@ def run(
     spool
         Where captures (``record.pcap``) stand until the result is saved; by default among temporary files. A folder
         on the disk of the results saves copying them.
+    threads
+        Threads of the run, or ``"auto"``: one for each processor. The network is cut along its long links, if that
+        promises a shorter run; the result is the same for any number. Each thread holds the whole network in memory.
 
     Raises
     ------
@@ -75,9 +82,10 @@ def run(
     >>> first.result_hash == second.result_hash
     True
     """
+    count = threads_of(threads)
     read = read_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
     _memory.check_network(read)
-    return run_read(read, progress, interval_s, spool)
+    return run_read(read, progress, interval_s, spool, count)
 
 
 def run_read(
@@ -85,6 +93,7 @@ def run_read(
     progress: Progress | None = None,
     interval_s: float = 0.1,
     spool: str | os.PathLike[str] | None = None,
+    threads: int = 1,
 ) -> Result:
     """As :func:`run`, of a scenario that was read and fits into the memory."""
     look, stopped = _memory.watch(), False
@@ -99,7 +108,7 @@ def run_read(
         check_room(spool or tempfile.gettempdir(), scenario.results_size())
     captures = Path(tempfile.mkdtemp(prefix=".lightlag-captures-", dir=spool)) if scenario.is_captured else None
     try:
-        outcome = _engine.run(scenario, watched, interval_s, captures)
+        outcome = _engine.run(scenario, watched, interval_s, captures, threads)
     except BaseException:
         if captures is not None:
             shutil.rmtree(captures, ignore_errors=True)
@@ -212,6 +221,26 @@ def carry_out(
 def processors() -> int:
     """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_of(threads: int | str) -> int:
+    """Threads of a run.
+
+    Raises
+    ------
+    InputError
+        If it is neither a number from 1 on nor "auto".
+    """
+    if threads == "auto":
+        return processors()
+    try:
+        count = operator.index(threads) if not isinstance(threads, str) else int(threads)
+    except (TypeError, ValueError):
+        count = 0
+    if not 1 <= count <= MOST_THREADS:
+        shown = printable(repr(threads))
+        raise InputError(f'threads: {shown:.60} is no number from 1 to {MOST_THREADS}; write 4 or "auto"')
+    return count
 
 
 def changes_of(sets: Sets, **values: object) -> list[tuple[str, str]]:

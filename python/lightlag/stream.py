@@ -12,7 +12,7 @@ from lightlag._source import Live
 from lightlag._text import printable
 from lightlag.errors import InputError, Interrupted
 from lightlag.results import Result
-from lightlag.run import changes_of
+from lightlag.run import changes_of, threads_of
 from lightlag.scenario import ScenarioLike, Sets, read_scenario
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Stream:
     Made by :func:`stream`. The run waits while nobody asks for the next batch.
     """
 
-    def __init__(self, scenario: _engine.Scenario, every_s: float) -> None:
-        self._steps = _engine.Steps(scenario)
+    def __init__(self, scenario: _engine.Scenario, every_s: float, threads: int) -> None:
+        self._steps = _engine.Steps(scenario, threads)
         self._every_s = every_s
         self._result: Result | None = None
 
@@ -110,6 +110,7 @@ def stream(
     duration: str | None = None,
     seed: int | None = None,
     sets: Sets = (),
+    threads: int | str = 1,
 ) -> Stream:
     """Runs a scenario in steps, for live figures and progress with values.
 
@@ -117,7 +118,7 @@ def stream(
 
     Parameters
     ----------
-    scenario, duration, seed, sets
+    scenario, duration, seed, sets, threads
         As for :func:`run`.
     every
         The simulated time of a batch, in seconds or as text such as "100 ms".
@@ -141,12 +142,12 @@ def stream(
     >>> live.result.result_hash == ll.run(net, duration="60 s").result_hash
     True
     """
-    every_s = _seconds(every)
+    every_s, count = _seconds(every), threads_of(threads)
     read = read_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
     if read.is_captured:
         raise InputError("record.pcap: a stream writes no captures; leave it out, or use run")
     _memory.check_network(read)
-    return Stream(read, every_s)
+    return Stream(read, every_s, count)
 
 
 def _seconds(every: Any) -> float:

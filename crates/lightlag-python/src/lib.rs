@@ -10,6 +10,7 @@
 //! - `folder`: a results folder on disk.
 //! - `replay`: the behaviour of a sender, from a capture.
 //! - `inspect`: captures.
+//! - `partitions`: where a run on several threads cuts its network.
 //! - `memory`: a message when memory runs out.
 
 mod answers;
@@ -18,6 +19,7 @@ mod emulate;
 mod folder;
 mod inspect;
 mod memory;
+mod partitions;
 mod replay;
 mod run;
 mod scenario;
@@ -112,6 +114,8 @@ mod _engine {
     use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
     use crate::inspect::{Capture, inspect};
+    #[pymodule_export]
+    use crate::partitions::partitions;
     #[pymodule_export]
     use crate::replay::sending;
     #[pymodule_export]

@@ -8,7 +8,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use lightlag_core::Instant;
 use lightlag_sim::results::Summary;
-use lightlag_sim::{Control, Progress, RunResult};
+use lightlag_sim::{Control, Parallel, Progress, RunResult};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -20,20 +20,22 @@ use std::path::{Path, PathBuf};
 /// Runs a scenario without the GIL. About every `interval_s` wall-clock seconds it looks for
 /// Ctrl-C and calls `progress(simulated_s, duration_s, events)`. Ctrl-C and a progress that returns False end the
 /// run early; the run then says `interrupted`. Any other exception of `progress` is passed on. Captures that the
-/// scenario asks for are written to the folder `captures`, which must exist; without it there are none.
+/// scenario asks for are written to the folder `captures`, which must exist; without it there are none. The run has up to
+/// `threads` threads, if its network can be cut well.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None, interval_s=0.1, captures=None))]
+#[pyo3(signature = (scenario, progress=None, interval_s=0.1, captures=None, threads=1))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Read,
     progress: Option<Py<PyAny>>,
     interval_s: f64,
     captures: Option<PathBuf>,
+    threads: usize,
 ) -> PyResult<Run> {
     let mut watch = Watch::new(progress, interval_s);
     let (result, wall_s) = py
         .detach(|| {
-            let mut simulation = scenario.simulation().map_err(NoRun::Refused)?;
+            let mut simulation = scenario.simulation(Parallel::on(threads)).map_err(NoRun::Refused)?;
             if let Some(folder) = captures {
                 simulation = simulation.capture_to(&mut |name| open(&folder.join(name))).map_err(NoRun::Unwritable)?;
             }

@@ -3,7 +3,7 @@
 use crate::scenario_error;
 use lightlag_net::NodeId;
 use lightlag_scenario::{Network, Rerouted, Scenario, ScenarioError};
-use lightlag_sim::{Simulation, estimate};
+use lightlag_sim::{Parallel, Simulation, estimate};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,12 +25,12 @@ impl Read {
     }
 
     /// A run that has not started.
-    pub(crate) fn simulation(&self) -> Result<Simulation, Vec<ScenarioError>> {
+    pub(crate) fn simulation(&self, how: Parallel) -> Result<Simulation, Vec<ScenarioError>> {
         let network = match self.kept().take() {
             Some(network) => network,
             None => self.scenario.expand()?,
         };
-        Ok(Simulation::of(&self.scenario, network))
+        Ok(Simulation::of(&self.scenario, network, how))
     }
 
     /// Answers a question about the network.

@@ -6,7 +6,7 @@ use crate::scenario::Read;
 use crate::scenario_error;
 use arrow_array::StringArray;
 use lightlag_core::{Duration, Instant};
-use lightlag_sim::Simulation;
+use lightlag_sim::{Parallel, Simulation};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -31,11 +31,13 @@ struct Course {
 
 #[pymethods]
 impl Steps {
-    /// Builds the world of a scenario. Captures that it asks for are not written.
+    /// Builds the world of a scenario, for up to so many threads. Captures that it asks for are not written.
     #[new]
-    fn new(py: Python<'_>, scenario: &Read) -> PyResult<Self> {
+    #[pyo3(signature = (scenario, threads=1))]
+    fn new(py: Python<'_>, scenario: &Read, threads: usize) -> PyResult<Self> {
         let start = wall_clock();
-        let simulation = py.detach(|| scenario.simulation()).map_err(|errors| scenario_error(py, &errors))?;
+        let simulation =
+            py.detach(|| scenario.simulation(Parallel::on(threads))).map_err(|errors| scenario_error(py, &errors))?;
         let names = |names: Vec<&str>| Arc::new(StringArray::from(names));
         let (flows, links) = (names(simulation.flow_names()), names(simulation.link_names()));
         let records_acks = scenario.scenario.record.acks;

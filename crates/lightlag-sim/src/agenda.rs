@@ -87,6 +87,17 @@ impl Agenda {
         self.queue.prefetch(self.entity(part));
     }
 
+    /// When a part is due, if it is.
+    pub(crate) fn armed(&self, part: Due) -> Option<Instant> {
+        self.queue.armed(self.entity(part))
+    }
+
+    /// The place of a part in the order of those that are due at the same time.
+    #[inline(always)]
+    pub(crate) fn number(&self, part: Due) -> u32 {
+        self.entity(part).0
+    }
+
     #[inline(always)]
     fn entity(&self, part: Due) -> Entity {
         Entity(match part {

@@ -14,6 +14,7 @@ use crate::hosts::ends::{self, End, Numbers, Role};
 use crate::hosts::relay::Relay;
 use crate::hosts::source::Source;
 use crate::hosts::{Endpoint, Hosts, Outcome, Shared, Task};
+use crate::partition::border::Whole;
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
@@ -81,6 +82,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
         clerks: Clerks { crashes, stations, departures },
         recorder,
         tap: Silent,
+        border: Whole,
         ip_header: ip.header(),
         ttl,
         sent: 0,

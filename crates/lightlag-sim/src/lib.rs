@@ -13,6 +13,7 @@
 //!   - `hosts`: the ends of flows and their applications.
 //!   - `clerks`: crashes of proxies, and stations that tell of outages.
 //!   - `tap`: what is written down of a run, and who watches its packets.
+//! - [`partition`]: one run on several cores.
 //! - [`path`]: the fabric for packets from outside.
 //! - `body`: what packets carry.
 //! - [`results`]: what a run leaves: summary, columns, hash.
@@ -24,12 +25,14 @@ mod clerks;
 pub mod estimate;
 mod fabric;
 mod hosts;
+pub mod partition;
 pub mod path;
 pub mod results;
 pub mod run;
 mod tap;
 mod world;
 
+pub use partition::Parallel;
 pub use path::Path;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};

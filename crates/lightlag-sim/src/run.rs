@@ -2,6 +2,9 @@
 
 use crate::builder::build;
 use crate::hosts::Outcome;
+use crate::partition::merge::Tables;
+use crate::partition::plan::{self, Cut, Parallel, Whole};
+use crate::partition::windows::{Counts, Origin, Step, Windows};
 use crate::results::{Provenance, RunResult};
 use crate::tap::capture::{Captures, Output, Setup};
 use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
@@ -38,12 +41,17 @@ pub struct Simulation {
     /// The captures that the scenario asks for, until somebody says where to write them.
     setup: Option<Setup>,
     course: Course,
+    /// Why the network was not cut, if it was not.
+    whole: Option<Whole>,
+    /// What partitions did that have been joined since.
+    joined: Option<(Box<Cut>, Counts)>,
 }
 
 /// The world with its tap.
 enum Watched {
     By(Box<World<Silent>>),
     ByCaptures(Box<World<Captures>>),
+    InParts(Box<Windows>),
 }
 
 /// How far a run is, and where it ends.
@@ -77,18 +85,24 @@ const EVENTS_PER_REPORT: u64 = 1 << 16;
 impl Simulation {
     /// Builds the world of a scenario; `seed` replaces the scenario's own.
     pub fn new(scenario: &Scenario, seed: Option<u64>) -> Result<Self, Vec<ScenarioError>> {
+        Self::parallel(scenario, seed, Parallel::ALONE)
+    }
+
+    /// The same for several threads. If the network cannot be cut well, the run has one ([`Self::cut`]).
+    pub fn parallel(scenario: &Scenario, seed: Option<u64>, how: Parallel) -> Result<Self, Vec<ScenarioError>> {
         let seed = seed.unwrap_or(scenario.seed);
-        Ok(Self::seeded(scenario, scenario.expand_with(seed)?, seed))
+        Ok(Self::seeded(scenario, scenario.expand_with(seed)?, seed, how))
     }
 
     /// Builds the world of the network to which a scenario was [expanded](Scenario::expand).
-    pub fn of(scenario: &Scenario, network: Network) -> Self {
-        Self::seeded(scenario, network, scenario.seed)
+    pub fn of(scenario: &Scenario, network: Network, how: Parallel) -> Self {
+        Self::seeded(scenario, network, scenario.seed, how)
     }
 
-    fn seeded(scenario: &Scenario, network: Network, seed: u64) -> Self {
+    fn seeded(scenario: &Scenario, network: Network, seed: u64, how: Parallel) -> Self {
         let provenance = Provenance::new(scenario, &network, seed);
         let setup = Setup::new(&network);
+        let copy = (how.partitions > 1).then(|| network.clone());
         let world = build(network, &scenario.record, seed);
         let course = Course {
             now: Instant::ZERO,
@@ -97,7 +111,36 @@ impl Simulation {
             ends_early: world.hosts.open_transfers > 0,
             is_over: false,
         };
-        Self { world: Watched::By(Box::new(world)), provenance, setup, course }
+        let mut whole = Some(Whole::Asked);
+        let mut world = Watched::By(Box::new(world));
+        if let (Some(network), Watched::By(built)) = (copy, &world) {
+            match plan::cut(&network, &built.fabric, &built.hosts, how) {
+                Err(reason) => whole = Some(reason),
+                Ok(cut) => {
+                    whole = None;
+                    world = in_parts(world, &network, cut, how.threads, Origin { scenario: scenario.clone(), seed });
+                }
+            }
+        }
+        Self { world, provenance, setup, course, whole, joined: None }
+    }
+
+    /// Where the network is cut, or why it is not.
+    pub fn cut(&self) -> Result<&Cut, Whole> {
+        match (&self.world, &self.joined) {
+            (Watched::InParts(windows), _) => Ok(windows.cut()),
+            (_, Some((cut, _))) => Ok(cut),
+            _ => Err(self.whole.unwrap_or(Whole::Asked)),
+        }
+    }
+
+    /// What the partitions have done so far.
+    pub fn counts(&self) -> Counts {
+        match (&self.world, self.joined.as_ref()) {
+            (Watched::InParts(windows), _) => windows.counts,
+            (_, Some((_, counts))) => Counts { alone: self.course.events - counts.events, ..*counts },
+            _ => Counts { alone: self.course.events, ..Counts::default() },
+        }
     }
 
     /// Whether the scenario asks for captures.
@@ -115,7 +158,8 @@ impl Simulation {
         let captures = setup.open(open)?;
         self.world = match self.world {
             Watched::By(world) => Watched::ByCaptures(Box::new(world.watched_by(captures))),
-            watched @ Watched::ByCaptures(_) => watched,
+            // A network whose packets are captured is not cut.
+            watched @ (Watched::ByCaptures(_) | Watched::InParts(_)) => watched,
         };
         Ok(self)
     }
@@ -129,9 +173,19 @@ impl Simulation {
 
     /// The same with at most so many events: [`Self::progress`] says how far it came.
     pub fn step(&mut self, until: Instant, most: u64) -> bool {
+        let last = self.course.events.saturating_add(most);
+        if let Watched::InParts(windows) = &mut self.world
+            && let Some((world, events)) = advance_in_parts(windows, &mut self.course, until, most)
+        {
+            self.joined = Some((Box::new(windows.cut().clone()), windows.counts));
+            self.course.events = events;
+            self.world = Watched::By(world);
+        }
+        let most = last.saturating_sub(self.course.events);
         match &mut self.world {
             Watched::By(world) => advance(world, &mut self.course, until, most),
             Watched::ByCaptures(world) => advance(world, &mut self.course, until, most),
+            Watched::InParts(_) => {}
         }
         !self.course.is_over
     }
@@ -157,6 +211,10 @@ impl Simulation {
         let recorder = match &self.world {
             Watched::By(world) => &world.recorder,
             Watched::ByCaptures(world) => &world.recorder,
+            Watched::InParts(windows) => {
+                let Tables { trace, queue, drops, acks, .. } = &windows.tables;
+                return Recorded { trace, queue, drops, acks };
+            }
         };
         Recorded { trace: &recorder.trace, queue: &recorder.queue, drops: &recorder.drops, acks: &recorder.acks }
     }
@@ -180,8 +238,13 @@ impl Simulation {
     /// # Panics
     /// As [`Self::run`].
     pub fn finish(self) -> RunResult {
-        let Self { world, provenance, course, .. } = self;
+        let Self { world, provenance, mut course, .. } = self;
         match world {
+            Watched::InParts(windows) => {
+                let (mut world, events) = windows.finish();
+                course.events = events;
+                results(&mut world, provenance, course)
+            }
             Watched::By(mut world) => results(&mut world, provenance, course),
             Watched::ByCaptures(mut world) => {
                 let mut result = results(&mut world, provenance, course);
@@ -195,6 +258,34 @@ impl Simulation {
             }
         }
     }
+}
+
+/// The same world in partitions.
+fn in_parts(world: Watched, network: &Network, cut: Cut, threads: usize, origin: Origin) -> Watched {
+    let Watched::By(world) = world else { return world };
+    let guards = plan::guards(network, &world.fabric);
+    Watched::InParts(Box::new(Windows::new(*world, network, cut, guards, threads, origin)))
+}
+
+/// Lets partitions handle events up to a time, about so many. Returns the world that goes on alone, and the events so far, if
+/// they were joined.
+fn advance_in_parts(
+    windows: &mut Windows,
+    course: &mut Course,
+    until: Instant,
+    most: u64,
+) -> Option<(Box<World<Silent>>, u64)> {
+    if course.is_over {
+        return None;
+    }
+    let until = until.min(course.end);
+    match windows.step(until, most) {
+        Step::Joined(world, events) => return Some((world, events)),
+        Step::Done => (course.now, course.is_over) = (until, until == course.end),
+        Step::Paused(now) => course.now = now,
+    }
+    course.events = windows.events();
+    None
 }
 
 /// Handles events up to a time, at most so many.

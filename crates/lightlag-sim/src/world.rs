@@ -5,7 +5,9 @@ use crate::body::{Body, Other, Packet};
 use crate::clerks::Clerks;
 use crate::fabric::{Fabric, Hop};
 use crate::hosts::ends;
+use crate::hosts::relay::Relay;
 use crate::hosts::{Endpoint, Hosts, Task};
+use crate::partition::border::{Border, Whole};
 use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
 use lightlag_core::Instant;
@@ -14,16 +16,19 @@ use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
 use lightlag_tcp::{Failure, State};
 
 mod applications;
+mod border;
+mod endings;
 mod signals;
 
-/// The world.
-pub(crate) struct World<T> {
+/// The world of a network, or of a partition of it.
+pub(crate) struct World<T, B = Whole> {
     pub(crate) agenda: Agenda,
     pub(crate) fabric: Fabric<Body>,
     pub(crate) hosts: Hosts,
     pub(crate) clerks: Clerks,
     pub(crate) recorder: Recorder,
     pub(crate) tap: T,
+    pub(crate) border: B,
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
     /// The time to live of packets that leave.
@@ -37,12 +42,13 @@ pub(crate) struct World<T> {
 impl World<Silent> {
     /// The same world with a tap.
     pub(crate) fn watched_by<T: Tap>(self, tap: T) -> World<T> {
-        let Self { agenda, fabric, hosts, clerks, recorder, ip_header, ttl, sent, received, expired, .. } = self;
-        World { agenda, fabric, hosts, clerks, recorder, tap, ip_header, ttl, sent, received, expired }
+        let Self { agenda, fabric, hosts, clerks, recorder, border, ip_header, ttl, sent, received, expired, .. } =
+            self;
+        World { agenda, fabric, hosts, clerks, recorder, tap, border, ip_header, ttl, sent, received, expired }
     }
 }
 
-impl<T: Tap> World<T> {
+impl<T: Tap, B: Border> World<T, B> {
     /// Does what a part has to do now.
     #[inline]
     pub(crate) fn handle(&mut self, now: Instant, part: Due) {
@@ -73,6 +79,9 @@ impl<T: Tap> World<T> {
             recorder.dropped(on, &dropped, hosts.addressees());
         });
         self.agenda.settle(Due::Link(on), wake);
+        if self.border.of().is_some() && !self.arrives_here(on, packet.is_some()) {
+            return;
+        }
         if let Some(mut packet) = packet {
             self.arrive(now, on, node, &mut packet);
         }
@@ -124,6 +133,9 @@ impl<T: Tap> World<T> {
     #[inline(always)]
     fn transmit(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         self.tap.offered(now, on, packet);
+        if self.border.of().is_some_and(|part| part.leaves(on)) {
+            return self.transmit_over_border(now, on, packet);
+        }
         match self.fabric.offer_computed(now, on, packet, |packet| *packet) {
             Some(Ok(None)) => {}
             Some(Ok(Some(wake))) => self.agenda.arm(Due::Link(on), wake),
@@ -166,6 +178,7 @@ impl<T: Tap> World<T> {
             Body::Other(Other::Signal(signal)) => return self.signal_arrives(now, packet, *signal),
         };
         let at = packet.flow as usize;
+        self.before(at);
         let endpoint = &mut self.hosts.endpoints[at];
         endpoint.read(now);
         endpoint.connection.handle_packet(now, segment, packet.ecn());
@@ -179,7 +192,7 @@ impl<T: Tap> World<T> {
             Task::Receive { transfer } if endpoint.connection.received() >= transfer => {
                 endpoint.task = Task::Idle;
                 let flow = endpoint.flow as usize;
-                self.hosts.transfer_arrives(now, flow);
+                self.transfer_arrives(now, flow);
             }
             Task::Relay(relay) => return self.relay(now, relay),
             Task::Collected(at) => self.hosts.collectors[at as usize].arrived(now, endpoint.connection.received()),
@@ -194,9 +207,11 @@ impl<T: Tap> World<T> {
         if let Some(deadline) = self.hosts.endpoints[at].deadline() {
             self.agenda.arm(Due::Connection(at), deadline);
         }
+        self.after(at);
     }
 
     fn endpoint_wakes(&mut self, now: Instant, at: usize) {
+        self.before(at);
         let endpoint = &mut self.hosts.endpoints[at];
         endpoint.read(now);
         if let Task::Open { start, transfer } = endpoint.task {
@@ -231,14 +246,15 @@ impl<T: Tap> World<T> {
             self.connection_ended(now, at);
         }
         self.agenda.settle(Due::Connection(at), deadline);
+        self.after(at);
     }
 
     /// A connection that was given up before its transfer had arrived has failed.
     fn connection_ended(&mut self, now: Instant, at: usize) {
         if let Some(failure) = self.hosts.endpoints[at].connection.statistics().failure {
-            self.hosts.flow_fails(now, self.hosts.endpoints[at].flow as usize, failure);
+            self.flow_fails(now, self.hosts.endpoints[at].flow as usize, failure);
             if let Some(leader) = self.give_up_dialogue(at) {
-                self.hosts.flow_fails(now, leader, failure);
+                self.flow_fails(now, leader, failure);
             }
         }
     }
@@ -246,17 +262,21 @@ impl<T: Tap> World<T> {
     /// Something happened to one of the connections of a relay.
     #[inline(never)]
     fn relay(&mut self, now: Instant, relay: u32) {
+        let Relay { entry, exit, .. } = self.hosts.relays[relay as usize];
+        let ends = [entry as usize, exit as usize];
+        if let Some(part) = self.border.part() {
+            ends.into_iter().for_each(|end| part.before(&self.hosts, end));
+        }
         let relay = &mut self.hosts.relays[relay as usize];
-        let ends = [relay.entry as usize, relay.exit as usize];
         let [entry, exit] = self.hosts.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
         let flow = entry.flow as usize;
         let failure = relay.advance(now, &mut entry.connection, &mut exit.connection);
         let arrived = entry.connection.peer_closed().then_some(entry.peer as usize);
         if let Some(failure) = failure {
-            self.hosts.flow_fails(now, flow, failure);
+            self.flow_fails(now, flow, failure);
         }
         if let Some(sender) = arrived {
-            self.hosts.sender_ends(now, sender);
+            self.sender_ends(now, sender);
         }
         for at in ends {
             self.flush(now, at, false);
@@ -276,7 +296,7 @@ impl<T: Tap> World<T> {
             let [entry, exit] = self.hosts.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
             let flow = entry.flow as usize;
             if relay.proxy == proxy && relay.crash(now, &mut entry.connection, &mut exit.connection) {
-                self.hosts.flow_fails(now, flow, Failure::Crashed);
+                self.flow_fails(now, flow, Failure::Crashed);
                 ends.into_iter().for_each(|end| self.hosts.vacate(end));
             }
         }
@@ -321,6 +341,9 @@ impl<T: Tap> World<T> {
     fn sample(&mut self, now: Instant) {
         let exits = (0..self.hosts.relays.len()).map(|relay| self.hosts.relays[relay].exit as usize);
         for at in self.hosts.numbers.senders().chain(exits) {
+            if self.border.of().is_some_and(|part| !part.has_endpoint(at)) {
+                continue;
+            }
             let Endpoint { connection: sender, flow, .. } = &self.hosts.endpoints[at];
             // A server that nobody has called has nothing to tell.
             if !matches!(sender.state(), State::Closed | State::Listen) {
@@ -331,6 +354,9 @@ impl<T: Tap> World<T> {
             }
         }
         for (at, hop) in self.fabric.hops.iter_mut().enumerate() {
+            if self.border.of().is_some_and(|part| !part.has_link(LinkId(at as u32))) {
+                continue;
+            }
             self.recorder.queue_sample(now, at, || hop.link.backlog(now));
         }
         self.agenda.settle(Due::Sampler, Some(now + self.recorder.interval()));

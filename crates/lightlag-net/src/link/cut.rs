@@ -34,8 +34,7 @@ impl<B: Clone + Default> Link<B> {
 impl<B: Clone + Default> ComputedLink<B> {
     /// The packet that was taken last, and when it arrives.
     pub fn last_taken(&self) -> Option<(Instant, &Packet<B>)> {
-        let last = self.ring.get(self.ring.len().checked_sub(1)?)?;
-        Some((last.arrival, &last.packet))
+        self.ring.back().map(|last| (last.arrival, &last.packet))
     }
 
     /// Near half: forgets what has arrived before `time`.
@@ -58,6 +57,12 @@ impl<B: Clone> QueuedLink<B> {
         self.on_the_way.range(known..).map(|sent| (sent.arrival, &sent.packet))
     }
 
+    /// When it is decided next what leaves; [`Instant::MAX`] if nothing waits.
+    pub fn next_decision(&self) -> Instant {
+        let waits = self.in_flight() > self.on_the_way.len();
+        if waits { self.busy_until } else { Instant::MAX }
+    }
+
     fn keeps_order(&self) -> bool {
         !self.disturbance.reorders() && self.changes.as_ref().is_none_or(|changes| changes.keeps_order())
     }
@@ -72,7 +77,7 @@ mod tests {
     use super::*;
     use crate::queue::DisciplineConfig;
     use crate::{Disturbance, LinkConfig, Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
-    use lightlag_core::{Codepoint, RandomStream, Rate};
+    use lightlag_core::{RandomStream, Rate};
 
     fn config() -> LinkConfig {
         let (rate, delay) = (Rate::from_mbps(12), Duration::from_millis(50));
@@ -80,8 +85,14 @@ mod tests {
     }
 
     fn packet(flow: u32) -> Packet<()> {
-        let (flags, ecn) = (PacketFlags::new(true), Codepoint::NotEct);
-        Packet { destination: NodeId(1), flow, size: 1500, flags, ecn, body: () }
+        Packet {
+            destination: NodeId(1),
+            flow,
+            size: 1500,
+            flags: PacketFlags::new(true),
+            ttl: crate::packet::TTL,
+            body: (),
+        }
     }
 
     fn computed() -> ComputedLink<()> {

@@ -29,7 +29,7 @@ pub struct QueuedLink<B> {
     verdicts: Verdicts<B>,
     /// Whether the transmitter is taken until `busy_until`: by a packet, or by an outage.
     transmitting: bool,
-    busy_until: Instant,
+    pub(super) busy_until: Instant,
     /// When the last transmission ends.
     last_end: Instant,
     /// The fraction of a nanosecond by which `busy_until` was rounded down, in units of 1/rate.

@@ -160,6 +160,11 @@ impl Dialogue {
         self.lines.iter().map(|line| line.asked).sum()
     }
 
+    /// Whether there are pages to come after the present one, and after this time.
+    pub(crate) fn goes_on_at(&self, time: Instant) -> bool {
+        !self.over && self.left > 0 && time < self.stop
+    }
+
     /// A connection failed: nothing more is asked for.
     pub(crate) fn fail(&mut self) {
         self.over = true;

@@ -19,7 +19,7 @@ impl Hosts {
         self.endings.get(&sender).copied().unwrap_or_else(|| self.account_now(sender, end))
     }
 
-    fn account_now(&self, sender: usize, at: Instant) -> Ending {
+    pub(crate) fn account_now(&self, sender: usize, at: Instant) -> Ending {
         let connection = &self.endpoints[sender].connection;
         Ending { at, limited: connection.limited(at), mean_cwnd_segments: connection.mean_cwnd_segments(at) }
     }
@@ -28,6 +28,24 @@ impl Hosts {
     pub(crate) fn arrived_at(&self, sender: usize) -> Option<Instant> {
         let failed = matches!(self.outcomes[self.endpoints[sender].flow as usize], Outcome::Failed(_));
         self.endings.get(&sender).filter(|_| !failed).map(|ending| ending.at)
+    }
+
+    /// The endpoint from which the data of a flow comes to its receiver.
+    pub(crate) fn last_sender(&self, flow: usize) -> usize {
+        self.endpoints[self.numbers.receiver(flow)].peer as usize
+    }
+
+    /// The endpoints from which the data of a flow leaves: at its sender and at proxies.
+    pub(crate) fn senders_of(&self, flow: usize) -> Vec<usize> {
+        let exits = self.relays.iter().map(|relay| relay.exit as usize);
+        let of_flow = exits.filter(|exit| self.endpoints[*exit].flow as usize == flow);
+        std::iter::once(self.numbers.sender(flow)).chain(of_flow).collect()
+    }
+
+    /// Whether the run waits for a flow.
+    pub(crate) fn awaits(&self, flow: usize) -> bool {
+        self.numbers.datagrams(flow).is_none()
+            && matches!(self.endpoints[self.numbers.receiver(flow)].task, Task::Receive { .. })
     }
 
     /// The data of a sender has arrived at the other end of its connection.
@@ -43,8 +61,7 @@ impl Hosts {
     #[cold]
     pub(crate) fn flow_arrives(&mut self, now: Instant, flow: usize) {
         self.outcomes[flow] = Outcome::Finished(now);
-        let last = self.endpoints[self.numbers.receiver(flow)].peer as usize;
-        self.sender_ends(now, last);
+        self.sender_ends(now, self.last_sender(flow));
     }
 
     /// The last byte of a flow for which the run waits has arrived.
@@ -80,12 +97,8 @@ impl Hosts {
             return;
         }
         self.outcomes[flow] = Outcome::Failed(failure);
-        self.sender_ends(now, self.numbers.sender(flow));
-        for relay in 0..self.relays.len() {
-            let exit = self.relays[relay].exit as usize;
-            if self.endpoints[exit].flow as usize == flow {
-                self.sender_ends(now, exit);
-            }
+        for sender in self.senders_of(flow) {
+            self.sender_ends(now, sender);
         }
         let receiver = &mut self.endpoints[self.numbers.receiver(flow)];
         if matches!(receiver.task, Task::Receive { .. }) {

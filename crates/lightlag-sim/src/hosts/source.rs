@@ -92,6 +92,17 @@ impl Source {
         Some(source)
     }
 
+    /// Bytes of all messages, if the last of them is offered by `end`.
+    pub(crate) fn total(mut self, end: Instant) -> Option<u64> {
+        while let Some(next) = self.next() {
+            if next > end {
+                return None;
+            }
+            self.take();
+        }
+        Some(self.taken())
+    }
+
     /// When the next message is offered; `None` if there is none any more.
     pub(crate) fn next(&self) -> Option<Instant> {
         (self.next != Instant::MAX).then_some(self.next)

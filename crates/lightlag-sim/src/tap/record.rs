@@ -54,10 +54,10 @@ pub(crate) struct Place {
 }
 
 /// How far the data of a flow has come at its end, in bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
-    delivered: u64,
-    arrived: u64,
+    pub(crate) delivered: u64,
+    pub(crate) arrived: u64,
 }
 
 impl Progress {
@@ -135,6 +135,16 @@ macro_rules! tails {
             pub fn tail(&self, first: usize) -> Self {
                 Self { $($column: self.$column.get(first..).unwrap_or_default().to_vec()),+ }
             }
+
+            /// Appends some rows of another table.
+            pub(crate) fn append(&mut self, from: &Self, rows: std::ops::Range<usize>) {
+                $(self.$column.extend_from_slice(from.$column.get(rows.clone()).unwrap_or_default());)+
+            }
+
+            /// Forgets all rows.
+            pub(crate) fn clear(&mut self) {
+                $(self.$column.clear();)+
+            }
         }
     )+};
 }
@@ -207,6 +217,30 @@ impl Recorder {
     /// Whether anything is sampled at intervals.
     pub(crate) fn samples(&self) -> bool {
         self.mode != TraceMode::Off || self.queues
+    }
+
+    /// Whether there is a trace.
+    #[inline]
+    pub(crate) fn traces(&self) -> bool {
+        self.mode != TraceMode::Off
+    }
+
+    /// Rows of the trace, the queues, the drops and the ACKs.
+    #[inline]
+    pub(crate) fn rows(&self) -> [usize; 4] {
+        [self.trace.rows(), self.queue.rows(), self.drops.rows(), self.acks.rows()]
+    }
+
+    /// Takes over what another recorder kept of these senders, and all that it counted.
+    pub(crate) fn join(&mut self, other: &Self, senders: impl Iterator<Item = usize>) {
+        if !self.last.is_empty() {
+            senders.for_each(|sender| self.last[sender] = other.last[sender]);
+        }
+        for (ours, theirs) in
+            [(&mut self.lost_datagrams, &other.lost_datagrams), (&mut self.lost_signals, &other.lost_signals)]
+        {
+            ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours += theirs);
+        }
     }
 
     /// Whether senders are looked at whenever something happened to them.

@@ -6,12 +6,13 @@ use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
 use crate::hosts::application::Application;
 use crate::hosts::datagrams::Heading;
 use crate::hosts::dialogue::Action;
+use crate::partition::border::Border;
 use crate::tap::Tap;
 use lightlag_core::{Instant, prefetch};
 use lightlag_net::{Link, PacketFlags};
 use lightlag_tcp::State;
 
-impl<T: Tap> World<T> {
+impl<T: Tap, B: Border> World<T, B> {
     /// The application at an endpoint writes what is due, and closes behind the last of it; or a receiver was woken.
     #[cold]
     pub(super) fn write(&mut self, now: Instant, at: usize) {
@@ -41,7 +42,7 @@ impl<T: Tap> World<T> {
                     // The connection closes before it is open.
                     *receiver = Task::Idle;
                     let flow = self.hosts.endpoints[at].flow as usize;
-                    self.hosts.transfer_arrives(now, flow);
+                    self.transfer_arrives(now, flow);
                 }
             }
         }
@@ -53,7 +54,7 @@ impl<T: Tap> World<T> {
         if endpoint.connection.received() >= transfer {
             endpoint.task = Task::Idle;
             let flow = endpoint.flow as usize;
-            self.hosts.transfer_arrives(now, flow);
+            self.transfer_arrives(now, flow);
         }
         let endpoint = &mut self.hosts.endpoints[at];
         if endpoint.connection.state() == State::CloseWait {
@@ -194,12 +195,12 @@ impl<T: Tap> World<T> {
         let flows = (leader..).zip(dialogue.opened()).filter(|(flow, opened)| *opened || *flow == leader);
         let flows: Vec<usize> = flows.map(|(flow, _)| flow).collect();
         for flow in flows {
-            self.hosts.flow_arrives(now, flow);
+            self.flow_arrives(now, flow);
         }
         let client = &mut self.hosts.endpoints[self.hosts.numbers.receiver(leader)].task;
         if let Task::Receive { .. } = client {
             *client = Task::Idle;
-            self.hosts.open_transfers -= 1;
+            self.closes(leader);
         }
     }
 

@@ -4,13 +4,14 @@ use super::World;
 use crate::agenda::Due;
 use crate::body::{Body, Other, Packet, Signal};
 use crate::clerks::stations::Tell;
+use crate::partition::border::Border;
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;
 use lightlag_net::{LinkId, NodeId, PacketFlags};
 use lightlag_wire::signal::{self, News};
 
-impl<T: Tap> World<T> {
+impl<T: Tap, B: Border> World<T, B> {
     /// A packet came out of a link, which leads to `node`, damaged.
     #[cold]
     pub(super) fn arrives_damaged(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {

@@ -7,7 +7,7 @@ mod checks;
 mod generator;
 mod tcp;
 
-use lightlag_sim::{Control, RunResult, Simulation};
+use lightlag_sim::{Control, Parallel, RunResult, Simulation};
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const COUNT: u64 = 500;
 /// Each of so many runs twice.
 const REPEATED: u64 = 10;
+/// Each is run once more in one of these numbers of partitions.
+const PARTITIONS: [usize; 3] = [2, 3, 8];
 /// Scenarios between two lines of progress.
 const REPORTED: u64 = 1_000;
 
@@ -29,6 +31,8 @@ struct Total {
     events: u64,
     /// The most events of a scenario for each that [`checks::expected_events`] explains.
     busiest: (f64, u64),
+    /// Scenarios whose network was cut.
+    cut: u64,
     broken: Vec<u64>,
 }
 
@@ -39,16 +43,34 @@ fn run(text: &str) -> RunResult {
     simulation.run(&mut |progress| if progress.events > checks::MOST { Control::Stop } else { Control::Continue })
 }
 
+/// The same in partitions, by two threads.
+fn run_in_parts(text: &str, partitions: usize) -> (RunResult, bool) {
+    let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
+    let how = Parallel { partitions, threads: 2, always: true };
+    let simulation = Simulation::parallel(&scenario, None, how).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let is_cut = simulation.cut().is_ok();
+    (simulation.run(&mut |_| Control::Continue), is_cut)
+}
+
 /// Runs the scenario of this number.
-fn one(number: u64) -> RunResult {
+fn one(number: u64) -> (RunResult, bool) {
     let drawn = generator::scenario(number);
     let result = run(&drawn.text);
     checks::all(&result, drawn.finite);
+    let partitions = PARTITIONS[number as usize % PARTITIONS.len()];
+    let (in_parts, is_cut) = run_in_parts(&drawn.text, partitions);
+    let hashes = [&result, &in_parts].map(|result| &result.summary.result_hash);
+    assert_eq!(
+        hashes[0],
+        hashes[1],
+        "{partitions} partitions give the same result: {:#?}",
+        [&result.summary, &in_parts.summary]
+    );
     if number.is_multiple_of(REPEATED) {
         let again = run(&drawn.text);
         assert_eq!(result.summary.result_hash, again.summary.result_hash, "the same seed gives the same result");
     }
-    result
+    (result, is_cut)
 }
 
 /// Runs numbers until none is left.
@@ -61,8 +83,9 @@ fn work(next: &AtomicU64, end: u64, total: &Mutex<Total>) {
         let result = catch_unwind(AssertUnwindSafe(|| one(number)));
         let mut total = total.lock().unwrap();
         match result {
-            Ok(result) => {
+            Ok((result, is_cut)) => {
                 let s = &result.summary;
+                total.cut += u64::from(is_cut);
                 total.flows += s.flows.len() as u64;
                 total.failed += s.flows.iter().filter(|flow| flow.finish_s.is_none()).count() as u64;
                 total.packet_hops += s.packet_hops;
@@ -92,7 +115,7 @@ fn asked(name: &str) -> Option<u64> {
 fn random_scenarios_hold_their_promises() {
     if let Some(number) = asked("SOAK_SEED") {
         println!("{}", generator::scenario(number).text);
-        println!("{:#?}", one(number).summary.flows);
+        println!("{:#?}", one(number).0.summary.flows);
         return;
     }
     let first = asked("SOAK_FIRST").unwrap_or(0);
@@ -106,13 +129,14 @@ fn random_scenarios_hold_their_promises() {
     });
     let total = total.into_inner().unwrap();
     println!(
-        "{} scenarios: {} flows, {} of them given up or endless, {} packet-hops, {} events; at most {:.2} of the \
+        "{} scenarios: {} flows, {} of them given up or endless, {} packet-hops, {} events, {} cut; at most {:.2} of the \
          events expected (scenario {})",
         end - first,
         total.flows,
         total.failed,
         total.packet_hops,
         total.events,
+        total.cut,
         total.busiest.0,
         total.busiest.1
     );

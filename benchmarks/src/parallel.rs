@@ -1,0 +1,42 @@
+//! One run on several threads: its time on the wall beside that of one thread.
+
+use crate::measure::cpu_seconds;
+use lightlag_sim::partition::Counts;
+use lightlag_sim::{Control, Parallel, Simulation};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What a run took, and what its partitions had to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sample {
+    /// Seconds on the wall, without building the world.
+    pub wall_s: f64,
+    /// Seconds of CPU time of all threads.
+    pub cpu_s: f64,
+    pub partitions: usize,
+    /// Events of all partitions over those of the busiest one in each window.
+    pub by_events: f64,
+    pub windows: u64,
+    pub crossings: u64,
+    pub packet_hops: u64,
+    pub hash: String,
+}
+
+/// Runs the scenario file `name` with some changes in so many partitions on so many threads.
+#[allow(clippy::disallowed_methods, reason = "how long something takes is measured here")]
+pub fn measure(name: &str, partitions: usize, threads: usize, sets: &[(String, String)]) -> Sample {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(name).with_extension("toml");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let scenario = lightlag_scenario::parse_toml(&text, sets).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
+    let how = Parallel { partitions, threads, always: false };
+    let mut simulation =
+        Simulation::parallel(&scenario, None, how).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
+    let (begin, start) = (cpu_seconds(), std::time::Instant::now());
+    while simulation.step(lightlag_core::Instant::MAX, 1 << 20) {}
+    let (wall_s, cpu_s) = (start.elapsed().as_secs_f64(), cpu_seconds() - begin);
+    let partitions = simulation.cut().map_or(1, |cut| cut.partitions());
+    let counts @ Counts { windows, crossings, .. } = simulation.counts();
+    let summary = simulation.run(&mut |_| Control::Continue).summary;
+    let (packet_hops, hash) = (summary.packet_hops, summary.result_hash);
+    Sample { wall_s, cpu_s, partitions, by_events: counts.speed_up(), windows, crossings, packet_hops, hash }
+}

@@ -1,0 +1,44 @@
+//! Where a run on several threads cuts its network, and what that promises, by a trial on one.
+
+use crate::scenario::Read;
+use crate::scenario_error;
+use lightlag_core::Instant;
+use lightlag_sim::Parallel;
+use lightlag_sim::partition::Counts;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// Events of a trial between two looks for Ctrl-C.
+const SLICE: u64 = 1 << 20;
+
+/// The cut of a scenario for so many threads, and what its partitions had to do in a trial of about `events`
+/// events: as JSON {"whole": reason} or {"partitions": [{"nodes", "share"}, ...], "window_s", "cut": [link, ...],
+/// "simulated_s", "windows", "crossings", "events", "speed_up"}.
+#[pyfunction]
+#[pyo3(signature = (scenario, threads, events=3_000_000))]
+pub(crate) fn partitions(py: Python<'_>, scenario: &Read, threads: usize, events: u64) -> PyResult<String> {
+    let how = Parallel { partitions: threads, threads: 1, always: false };
+    let mut simulation = py.detach(|| scenario.simulation(how)).map_err(|errors| scenario_error(py, &errors))?;
+    let mut answer = match simulation.cut() {
+        Err(whole) => return Ok(json!({ "whole": whole.reason() }).to_string()),
+        Ok(cut) => {
+            let names = simulation.link_names();
+            let size = |partition| cut.nodes().iter().filter(|of| usize::from(**of) == partition).count();
+            let shares = cut.shares().into_iter().enumerate();
+            let partitions: Vec<Value> =
+                shares.map(|(partition, share)| json!({ "nodes": size(partition), "share": share })).collect();
+            let links: Vec<&str> = cut.links().map(|link| names[link.0 as usize]).collect();
+            json!({ "partitions": partitions, "window_s": cut.window().as_secs_f64(), "cut": links })
+        }
+    };
+    while simulation.progress().events < events && py.detach(|| simulation.step(Instant::MAX, SLICE.min(events))) {
+        py.check_signals()?;
+    }
+    let counts @ Counts { windows, crossings, events, alone, .. } = simulation.counts();
+    answer["simulated_s"] = simulation.progress().now.as_secs_f64().into();
+    answer["windows"] = windows.into();
+    answer["crossings"] = crossings.into();
+    answer["events"] = (events + alone).into();
+    answer["speed_up"] = counts.speed_up().into();
+    Ok(answer.to_string())
+}

@@ -1,0 +1,141 @@
+//! From a world to its partitions, and back.
+
+use crate::agenda::{Agenda, Due};
+use crate::hosts::ends::number_of_sender;
+use crate::hosts::{Share, Task};
+use crate::partition::border::{Outlet, Part, Whole};
+use crate::partition::ledger::Ledger;
+use crate::partition::merge::Tables;
+use crate::partition::plan::Cut;
+use crate::tap::Silent;
+use crate::world::World;
+use lightlag_net::{Link, LinkId};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// All parts of the world that may be due.
+fn parts<B>(world: &World<Silent, B>) -> impl Iterator<Item = Due> + use<B> {
+    let [links, connections, datagrams] =
+        [world.fabric.hops.len(), world.hosts.endpoints.len(), world.hosts.datagrams.len()];
+    let links = (0..links).map(|link| Due::Link(LinkId(link as u32)));
+    let hosts = (0..connections).map(Due::Connection).chain((0..datagrams).map(Due::Datagrams));
+    links.chain(hosts).chain([Due::Sampler, Due::Epoch])
+}
+
+fn empty_agenda<B>(world: &World<Silent, B>) -> Agenda {
+    Agenda::new(world.fabric.hops.len(), world.hosts.endpoints.len(), world.hosts.datagrams.len())
+}
+
+/// The partition of this number, from the whole world before anything happens in it.
+pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>) -> World<Silent, Part> {
+    let mut part = Part::new(number, cut.clone());
+    let mut agenda = empty_agenda(&world);
+    for due in parts(&world) {
+        let is_here = match due {
+            Due::Connection(at) => cut.endpoint(at) == number,
+            Due::Datagrams(place) => cut.datagrams(place)[0] == number,
+            _ => true,
+        };
+        if let Some(time) = world.agenda.armed(due).filter(|_| is_here) {
+            agenda.arm(due, time);
+        }
+    }
+    for on in cut.links().filter(|on| cut.link(*on)[0] == number) {
+        match world.fabric.hops[on.0 as usize].link {
+            Link::Computed(_) => part.computed.push(on),
+            Link::Queued(_) => part.outlets.push(Outlet { on, handed: 0 }),
+        }
+    }
+    let World { fabric, hosts, clerks, recorder, tap, ip_header, ttl, sent, received, expired, .. } = world;
+    World { agenda, fabric, hosts, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
+}
+
+/// The whole world of all partitions, between two windows.
+pub(crate) fn whole(mut worlds: Vec<Box<World<Silent, Part>>>, ledger: Ledger, tables: Tables) -> World<Silent> {
+    let cut = worlds[0].border.cut.clone();
+    let mut agenda = empty_agenda(&worlds[0]);
+    for due in parts(&worlds[0]) {
+        let owner = match due {
+            Due::Link(on) => cut.link(on)[0],
+            Due::Connection(at) => cut.endpoint(at),
+            Due::Datagrams(place) => cut.datagrams(place)[0],
+            _ => 0,
+        };
+        let owner = &worlds[usize::from(owner)];
+        let time = match due {
+            // The near half of a cut link that computes its departures has no entry.
+            Due::Link(on) => match &owner.fabric.hops[on.0 as usize].link {
+                Link::Computed(link) => link.next_arrival(),
+                Link::Queued(_) => owner.agenda.armed(due),
+            },
+            _ => owner.agenda.armed(due),
+        };
+        if let Some(time) = time {
+            agenda.arm(due, time);
+        }
+    }
+    let mut worlds = worlds.drain(..).map(|world| *world);
+    let first = worlds.next().expect("there are partitions");
+    let World { mut fabric, mut hosts, clerks, mut recorder, tap, ip_header, ttl, .. } = first;
+    let World { mut sent, mut received, mut expired, .. } = first;
+    for (number, mut other) in (1..).zip(worlds) {
+        let is_its = |owner: u16| owner == number;
+        for link in (0..fabric.hops.len()).filter(|link| is_its(cut.link(LinkId(*link as u32))[0])) {
+            std::mem::swap(&mut fabric.hops[link], &mut other.fabric.hops[link]);
+        }
+        let theirs = &mut other.hosts;
+        for place in 0..hosts.datagrams.len() {
+            let [sender, receiver] = cut.datagrams(place);
+            if is_its(sender) {
+                std::mem::swap(&mut hosts.datagrams.senders[place], &mut theirs.datagrams.senders[place]);
+            }
+            if is_its(receiver) {
+                std::mem::swap(&mut hosts.datagrams.receivers[place], &mut theirs.datagrams.receivers[place]);
+            }
+        }
+        for relay in 0..hosts.relays.len() {
+            if is_its(cut.endpoint(hosts.relays[relay].entry as usize)) {
+                std::mem::swap(&mut hosts.relays[relay], &mut theirs.relays[relay]);
+            }
+        }
+        for at in 0..hosts.collectors.len() {
+            if is_its(cut.endpoint(hosts.numbers.sender(hosts.collectors[at].flow()))) {
+                std::mem::swap(&mut hosts.collectors[at], &mut theirs.collectors[at]);
+            }
+        }
+        for at in 0..hosts.dialogues.len() {
+            if is_its(cut.endpoint(hosts.numbers.sender(hosts.dialogues[at].flow()))) {
+                std::mem::swap(&mut hosts.dialogues[at], &mut theirs.dialogues[at]);
+            }
+        }
+        let shares = hosts.shared.of.iter().filter(|(at, _)| is_its(cut.endpoint(**at))).map(|(_, share)| *share);
+        let shares: Vec<Share> = shares.collect();
+        // Several endpoints may share one.
+        for bucket in shares.iter().filter_map(|share| share.bucket).collect::<BTreeSet<usize>>() {
+            std::mem::swap(&mut hosts.shared.buckets[bucket], &mut theirs.shared.buckets[bucket]);
+        }
+        for jar in shares.iter().filter_map(|share| share.jar) {
+            hosts.shared.jars[jar] = theirs.shared.jars[jar];
+        }
+        for at in (0..hosts.endpoints.len()).filter(|at| is_its(cut.endpoint(*at))) {
+            std::mem::swap(&mut hosts.endpoints[at], &mut theirs.endpoints[at]);
+        }
+        let its_senders = (0..hosts.endpoints.len()).filter(|at| is_its(cut.endpoint(*at)));
+        let its_senders = its_senders.filter(|at| hosts.endpoints[*at].role.sends()).map(number_of_sender);
+        recorder.join(&other.recorder, its_senders);
+        sent += other.sent;
+        received += other.received;
+        expired += other.expired;
+    }
+    let Ledger { outcomes, endings, open_transfers, awaited } = ledger;
+    for (flow, is_awaited) in awaited.into_iter().enumerate() {
+        if !is_awaited && hosts.awaits(flow) {
+            let receiver = hosts.numbers.receiver(flow);
+            hosts.endpoints[receiver].task = Task::Idle;
+        }
+    }
+    (hosts.outcomes, hosts.endings, hosts.open_transfers) = (outcomes, endings, open_transfers);
+    (recorder.trace, recorder.queue, recorder.drops, recorder.acks) =
+        (tables.trace, tables.queue, tables.drops, tables.acks);
+    World { agenda, fabric, hosts, clerks, recorder, tap, border: Whole, ip_header, ttl, sent, received, expired }
+}

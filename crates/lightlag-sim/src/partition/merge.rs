@@ -1,0 +1,131 @@
+//! The tables of all partitions as one, in the order of the events.
+
+use crate::partition::border::{Mark, Moment, Part};
+use crate::tap::Silent;
+use crate::tap::record::{Acks, Drops, Progress, QueueSamples, Trace};
+use crate::world::World;
+use std::ops::Range;
+
+/// The tables of a run.
+#[derive(Default)]
+pub(crate) struct Tables {
+    pub(crate) trace: Trace,
+    pub(crate) queue: QueueSamples,
+    pub(crate) drops: Drops,
+    pub(crate) acks: Acks,
+    /// How far the data of each flow has come whose receiver is not where all its senders are.
+    progress: Vec<Option<Progress>>,
+}
+
+/// What the tables need to know of a window.
+enum Entry {
+    /// How far the data of a flow has come.
+    Progress(u32, Progress),
+    /// Rows of each table of a partition.
+    Rows(usize, [Range<usize>; 4]),
+}
+
+type Worlds = [Box<World<Silent, Part>>];
+
+impl Tables {
+    /// Empty tables.
+    pub(crate) fn new(worlds: &Worlds) -> Self {
+        let world = &worlds[0];
+        let followed = |flow: usize| {
+            let is_tcp = world.hosts.numbers.datagrams(flow).is_none();
+            (is_tcp && world.border.cut.is_followed(world.hosts.numbers.receiver(flow))).then(Progress::default)
+        };
+        Self { progress: (0..world.hosts.outcomes.len()).map(followed).collect(), ..Self::default() }
+    }
+
+    /// Moves into them what was recorded in a window.
+    pub(crate) fn take(&mut self, worlds: &mut Worlds) {
+        if worlds.iter().all(|world| world.border.marks.is_empty() && world.border.progress.is_empty()) {
+            return;
+        }
+        let mut entries: Vec<(Moment, Entry)> = Vec::new();
+        for (number, world) in worlds.iter_mut().enumerate() {
+            let part = &mut world.border;
+            let progress = part.progress.drain(..).map(|(at, flow, progress)| (at, Entry::Progress(flow, progress)));
+            entries.extend(progress);
+            let mut before = [0; 4];
+            for Mark { at, rows } in part.marks.drain(..) {
+                let ranges = std::array::from_fn(|table| before[table]..rows[table]);
+                entries.push((at, Entry::Rows(number, ranges)));
+                before = rows;
+            }
+        }
+        entries.sort_by_key(|(at, _)| *at);
+        let mut entries = entries.into_iter().peekable();
+        let mut together = Vec::new();
+        while let Some((at, entry)) = entries.next() {
+            match entry {
+                Entry::Progress(flow, progress) => self.progress[flow as usize] = Some(progress),
+                Entry::Rows(number, rows) => together.push((number, rows)),
+            }
+            if entries.peek().is_none_or(|(next, _)| *next != at) {
+                match worlds[0].border.cut.near(at.entity) {
+                    // Of a cut link both halves may have had a turn. The near one drops before the far one delivers.
+                    Some(near) => {
+                        together.sort_by_key(|(number, _)| *number != usize::from(near));
+                        together.iter().for_each(|rows| self.append(worlds, rows));
+                    }
+                    None if together.len() == 1 => self.append(worlds, &together[0]),
+                    None => self.append_sample(worlds, &together),
+                }
+                together.clear();
+            }
+        }
+        for world in worlds {
+            let recorder = &mut world.recorder;
+            recorder.trace.clear();
+            recorder.queue.clear();
+            recorder.drops.clear();
+            recorder.acks.clear();
+        }
+    }
+
+    /// Appends the rows of an event in one partition.
+    fn append(&mut self, worlds: &Worlds, (number, [trace, queue, drops, acks]): &(usize, [Range<usize>; 4])) {
+        let recorder = &worlds[*number].recorder;
+        self.append_trace(&recorder.trace, trace.clone());
+        self.queue.append(&recorder.queue, queue.clone());
+        self.drops.append(&recorder.drops, drops.clone());
+        self.acks.append(&recorder.acks, acks.clone());
+    }
+
+    /// Appends the rows of a sample, which all partitions take at the same time: in the order of the senders and of the links.
+    fn append_sample(&mut self, worlds: &Worlds, together: &[(usize, [Range<usize>; 4])]) {
+        let mut senders = Vec::new();
+        let mut links = Vec::new();
+        for (number, [trace, queue, ..]) in together {
+            let recorder = &worlds[*number].recorder;
+            // Senders of flows come before those of proxies.
+            let sender = |row: usize| {
+                let leg = recorder.trace.leg.get(row).copied().unwrap_or(1);
+                (leg > 1, recorder.trace.flow[row], leg)
+            };
+            senders.extend(trace.clone().map(|row| (sender(row), *number, row)));
+            links.extend(queue.clone().map(|row| (recorder.queue.link[row], *number, row)));
+        }
+        senders.sort_unstable();
+        links.sort_unstable();
+        for (_, number, row) in senders {
+            self.append_trace(&worlds[number].recorder.trace, row..row + 1);
+        }
+        for (_, number, row) in links {
+            self.queue.append(&worlds[number].recorder.queue, row..row + 1);
+        }
+    }
+
+    fn append_trace(&mut self, from: &Trace, rows: Range<usize>) {
+        let first = self.trace.rows();
+        self.trace.append(from, rows);
+        for row in first..self.trace.rows() {
+            if let Some(progress) = self.progress[self.trace.flow[row] as usize] {
+                self.trace.delivered_bytes[row] = progress.delivered;
+                self.trace.arrived_bytes[row] = progress.arrived;
+            }
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! Where a network is cut.
+//!
+//! Nodes whose parts of the world share a state stay together, and so do those at the two ends of a link on which packets may
+//! overtake or that is short. Each delay that a link has is tried as the shortest one to be cut: what is then still in one
+//! piece goes to the partition with the least work so far, the largest pieces first. Of all these the cut is taken that
+//! promises the shortest run: the work of the busiest partition, and the waiting for each other after each window.
+
+use crate::fabric::Fabric;
+use crate::hosts::Hosts;
+use lightlag_core::{Duration, Instant};
+use lightlag_net::{LinkId, NodeId};
+use lightlag_scenario::{Network, Traffic, Transport};
+use lightlag_tcp::config::FastOpen;
+use std::collections::BTreeMap;
+
+/// How a run uses the cores of a machine. Its results do not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parallel {
+    /// Partitions at most.
+    pub partitions: usize,
+    /// Threads that run them.
+    pub threads: usize,
+    /// Whether to cut even where that promises nothing.
+    pub always: bool,
+}
+
+impl Parallel {
+    /// The network whole, on one thread.
+    pub const ALONE: Self = Self { partitions: 1, threads: 1, always: false };
+
+    /// A partition for each of so many threads, if the network can be cut well.
+    pub fn on(threads: usize) -> Self {
+        Self { partitions: threads, threads, always: false }
+    }
+}
+
+/// What handling an event takes, and what waiting for other threads after a window takes, in seconds: about what
+/// `make bench` finds.
+const EVENT: f64 = 60e-9;
+const WINDOW: f64 = 20e-6;
+
+/// A cut promises less than this times the speed of one thread: then it is not worth it.
+const WORTH: f64 = 1.1;
+
+/// Work at the two ends of a flow for each packet with data and its ACK, in packet-hops.
+const SENDING: f64 = 3.0;
+const RECEIVING: f64 = 2.0;
+
+/// A network in partitions.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// The partition of each node.
+    nodes: Vec<u16>,
+    /// Where each link direction begins and ends.
+    links: Vec<[u16; 2]>,
+    /// The partition of each end of a connection, and of the two ends of each flow of UDP.
+    endpoints: Vec<u16>,
+    datagrams: Vec<[u16; 2]>,
+    /// Senders whose data may end in another partition.
+    ends_elsewhere: Vec<bool>,
+    /// Receivers of flows with a sender in another partition.
+    is_followed: Vec<bool>,
+    partitions: usize,
+    /// The least time that a packet spends on a cut link.
+    window: Duration,
+    /// Work of each partition, in packet-hops a second.
+    work: Vec<f64>,
+}
+
+impl Cut {
+    /// How many partitions there are.
+    pub fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    /// For how long partitions run without hearing of each other.
+    pub fn window(&self) -> Duration {
+        self.window
+    }
+
+    /// The partition of each node.
+    pub fn nodes(&self) -> &[u16] {
+        &self.nodes
+    }
+
+    /// The expected work of each partition, as a share of all.
+    pub fn shares(&self) -> Vec<f64> {
+        let all: f64 = self.work.iter().sum();
+        self.work.iter().map(|work| work / all.max(f64::MIN_POSITIVE)).collect()
+    }
+
+    /// The link directions that are cut.
+    pub fn links(&self) -> impl Iterator<Item = LinkId> + '_ {
+        (0..).zip(&self.links).filter(|(_, [from, to])| from != to).map(|(link, _)| LinkId(link))
+    }
+
+    #[inline]
+    pub(crate) fn link(&self, on: LinkId) -> [u16; 2] {
+        self.links[on.0 as usize]
+    }
+
+    /// Where the part of the world with this number begins, if it is a link.
+    pub(crate) fn near(&self, entity: u32) -> Option<u16> {
+        self.links.get(entity as usize).map(|[from, _]| *from)
+    }
+
+    #[inline]
+    pub(crate) fn endpoint(&self, at: usize) -> u16 {
+        self.endpoints[at]
+    }
+
+    pub(crate) fn datagrams(&self, place: usize) -> [u16; 2] {
+        self.datagrams[place]
+    }
+
+    #[inline]
+    pub(crate) fn ends_elsewhere(&self, at: usize) -> bool {
+        self.ends_elsewhere[at]
+    }
+
+    #[inline]
+    pub(crate) fn is_followed(&self, at: usize) -> bool {
+        self.is_followed[at]
+    }
+}
+
+/// Why a network stays whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Whole {
+    /// One partition was asked for.
+    Asked,
+    /// Packets are captured.
+    Captured,
+    /// Stations tell the ends of flows about links.
+    Stations,
+    /// A proxy crashes.
+    Crashes,
+    /// No link can be cut.
+    Connected,
+    /// No cut promises a shorter run.
+    NotWorth,
+}
+
+impl Whole {
+    /// The reason, in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Asked => "one partition was asked for",
+            Self::Captured => "its packets are captured, in the order of the whole network",
+            Self::Stations => "stations tell the ends of its flows about links",
+            Self::Crashes => "a proxy of it crashes",
+            Self::Connected => {
+                "no link with a delay, on which packets keep their order, divides it between flows that share nothing else"
+            }
+            Self::NotWorth => "no cut promises a shorter run: the delays are too short for the work between them",
+        }
+    }
+}
+
+/// Cuts a network into at most so many partitions.
+pub(crate) fn cut<B: Clone + Default + Send + 'static>(
+    network: &Network,
+    fabric: &Fabric<B>,
+    hosts: &Hosts,
+    asked: Parallel,
+) -> Result<Cut, Whole> {
+    if asked.partitions < 2 {
+        return Err(Whole::Asked);
+    }
+    if network.captures.is_some() {
+        return Err(Whole::Captured);
+    }
+    if network.links.iter().any(|link| link.signals.is_some()) {
+        return Err(Whole::Stations);
+    }
+    if network.proxies.iter().any(|proxy| proxy.crash.is_some()) {
+        return Err(Whole::Crashes);
+    }
+    let together = together(network);
+    let crossings = crossings(network, fabric);
+    let mut thresholds: Vec<Duration> = crossings.iter().flatten().copied().filter(|delay| !delay.is_zero()).collect();
+    thresholds.sort_unstable();
+    thresholds.dedup();
+    let work = work(network);
+    let all: f64 = work.iter().sum();
+    let mut best: Option<(f64, Cut)> = None;
+    for threshold in thresholds.into_iter().rev() {
+        let pieces = pieces(network, together.clone(), &crossings, threshold);
+        for partitions in 2..=asked.partitions {
+            let nodes = pack(&pieces, &work, partitions);
+            let Some(cut) = Cut::new(network, hosts, nodes, partitions, &crossings, &work) else { break };
+            let busiest = cut.work.iter().copied().fold(0.0, f64::max);
+            let promise = all * EVENT / (busiest * EVENT + WINDOW / cut.window.as_secs_f64());
+            // Forced: as many partitions as there can be, over the longest links.
+            let rank = if asked.always { partitions as f64 } else { promise };
+            if best.as_ref().is_none_or(|(before, _)| rank > *before) {
+                best = Some((rank, cut));
+            }
+        }
+    }
+    match best {
+        None => Err(Whole::Connected),
+        Some((promise, _)) if promise < WORTH => Err(Whole::NotWorth),
+        Some((_, cut)) => Ok(cut),
+    }
+}
+
+impl Cut {
+    /// The cut that puts each node into this partition, unless one of so many stays empty.
+    fn new(
+        network: &Network,
+        hosts: &Hosts,
+        nodes: Vec<u16>,
+        partitions: usize,
+        crossings: &[Option<Duration>],
+        work: &[f64],
+    ) -> Option<Self> {
+        if (0..partitions).any(|partition| !nodes.contains(&(partition as u16))) {
+            return None;
+        }
+        let of = |node: NodeId| nodes[node.0 as usize];
+        let links: Vec<[u16; 2]> = network.links.iter().map(|link| [of(link.from), of(link.to)]).collect();
+        let is_cut = |link: &usize| links[*link][0] != links[*link][1];
+        // Partitions that no link joins never hear of each other.
+        let forever = Duration::from_secs(3_600);
+        let least = (0..links.len()).filter(is_cut).map(|link| crossings[link].unwrap_or_default()).min();
+        let endpoints: Vec<u16> = hosts.endpoints.iter().map(|endpoint| of(endpoint.node)).collect();
+        let ends_elsewhere = hosts.endpoints.iter().zip(&endpoints);
+        let ends_elsewhere =
+            ends_elsewhere.map(|(end, here)| end.role.sends() && endpoints[end.peer as usize] != *here).collect();
+        let mut is_followed = vec![false; endpoints.len()];
+        for (at, end) in hosts.endpoints.iter().enumerate().filter(|(_, end)| end.role.sends()) {
+            let receiver = hosts.numbers.receiver(end.flow as usize);
+            is_followed[receiver] |= endpoints[receiver] != endpoints[at];
+        }
+        let of_udp = network.flows.iter().filter(|flow| flow.transport == Transport::Udp);
+        let datagrams = of_udp.map(|flow| [of(flow.from), of(flow.to)]).collect();
+        let mut sums = vec![0.0; partitions];
+        nodes.iter().zip(work).for_each(|(partition, work)| sums[usize::from(*partition)] += work);
+        let window = least.unwrap_or(forever).min(forever);
+        Some(Self { links, endpoints, datagrams, ends_elsewhere, is_followed, partitions, window, work: sums, nodes })
+    }
+}
+
+/// Sets of nodes, each known by one of its members.
+#[derive(Clone)]
+struct Sets(Vec<u32>);
+
+impl Sets {
+    fn find(&mut self, node: u32) -> u32 {
+        let mut root = node;
+        while self.0[root as usize] != root {
+            root = self.0[root as usize];
+        }
+        let mut at = node;
+        while self.0[at as usize] != root {
+            at = std::mem::replace(&mut self.0[at as usize], root);
+        }
+        root
+    }
+
+    /// The least member stands for the set.
+    fn unite(&mut self, one: NodeId, other: NodeId) {
+        let (one, other) = (self.find(one.0), self.find(other.0));
+        self.0[one.max(other) as usize] = one.min(other);
+    }
+}
+
+/// Nodes that share a state, because something at one of them looks at the other.
+fn together(network: &Network) -> Sets {
+    let mut sets = Sets((0..network.nodes.len() as u32).collect());
+    for flow in &network.flows {
+        let is_tcp = flow.transport == Transport::Tcp;
+        // Both ends of a dialogue know what was asked for; a sink reads what arrived at the other end; who does without what
+        // is missing waits for the end of the flow; a cookie is known to both hosts.
+        let collects = matches!(*flow.traffic, Traffic::Collect(_));
+        let skips = flow.tcp.scps.is_some_and(|scps| scps.bets.is_some());
+        let has_cookie = is_tcp && flow.tcp.fast_open != FastOpen::Off;
+        if collects || skips || has_cookie || flow.traffic.is_dialogue() {
+            sets.unite(flow.from, flow.to);
+        }
+    }
+    for split in &network.splits {
+        let (flow, proxy) = (&network.flows[split.flow as usize], &network.proxies[split.proxy as usize]);
+        if [&proxy.client, &proxy.server].iter().any(|tcp| tcp.fast_open != FastOpen::Off) {
+            sets.unite(flow.from, proxy.node);
+            sets.unite(flow.to, proxy.node);
+        }
+    }
+    sets
+}
+
+/// The least time that packets spend on each link, over both of its directions; `None` where it cannot be cut.
+fn crossings<B: Clone + Default + Send + 'static>(network: &Network, fabric: &Fabric<B>) -> Vec<Option<Duration>> {
+    let least = |at: usize| fabric.hops[at].link.least_crossing().filter(|delay| !delay.is_zero());
+    let pair = |at: usize| Some(least(at & !1)?.min(least(at | 1)?));
+    (0..network.links.len()).map(pair).collect()
+}
+
+/// The pieces that are left when all links of at least this delay are cut: of each node, the one that stands for its piece.
+fn pieces(network: &Network, mut sets: Sets, crossings: &[Option<Duration>], threshold: Duration) -> Vec<u32> {
+    for (link, crossing) in network.links.iter().zip(crossings) {
+        if crossing.is_none_or(|delay| delay < threshold) {
+            sets.unite(link.from, link.to);
+        }
+    }
+    (0..network.nodes.len() as u32).map(|node| sets.find(node)).collect()
+}
+
+/// The partition of each node: pieces go to the partition with the least work, the largest first.
+fn pack(pieces: &[u32], work: &[f64], partitions: usize) -> Vec<u16> {
+    let mut of_piece: BTreeMap<u32, f64> = BTreeMap::new();
+    pieces.iter().zip(work).for_each(|(piece, work)| *of_piece.entry(*piece).or_default() += work);
+    let mut order: Vec<(u32, f64)> = of_piece.into_iter().collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let mut sums = vec![(0.0_f64, 0_u32); partitions];
+    let mut partition_of = BTreeMap::new();
+    for (piece, work) in order {
+        let least = (0..partitions).min_by(|a, b| sums[*a].0.total_cmp(&sums[*b].0).then(sums[*a].1.cmp(&sums[*b].1)));
+        let at = least.expect("there are partitions");
+        sums[at] = (sums[at].0 + work, sums[at].1 + 1);
+        partition_of.insert(piece, at as u16);
+    }
+    pieces.iter().map(|piece| partition_of[piece]).collect()
+}
+
+/// Expected work at each node, in packet-hops a second: each flow gets an equal share of the slowest link on its way.
+fn work(network: &Network) -> Vec<f64> {
+    let mut ways = Ways::new(network);
+    let mut crowd = vec![0.0_f64; network.links.len()];
+    for flow in &network.flows {
+        ways.of(flow.from, flow.to).iter().for_each(|link| crowd[link.0 as usize] += 1.0);
+    }
+    let mut work = vec![1e-3; network.nodes.len()];
+    for flow in &network.flows {
+        let there = ways.of(flow.from, flow.to);
+        let share = |link: &LinkId| network.links[link.0 as usize].rate.as_bps() as f64 / crowd[link.0 as usize];
+        let rate = there.iter().map(share).fold(f64::INFINITY, f64::min);
+        let offered = match &*flow.traffic {
+            Traffic::Constant(constant) => constant.rate.as_bps() as f64,
+            Traffic::OnOff(traffic) => traffic.rate.as_bps() as f64,
+            Traffic::Periodic(_) | Traffic::Poisson(_) | Traffic::Burst(_) => 1e4,
+            _ => f64::INFINITY,
+        };
+        let packets = rate.min(offered) / 8.0 / f64::from(flow.tcp.mss.max(1));
+        work[flow.from.0 as usize] += SENDING * packets;
+        work[flow.to.0 as usize] += RECEIVING * packets;
+        let back = if flow.transport == Transport::Tcp { ways.of(flow.to, flow.from) } else { Vec::new() };
+        for link in there.iter().chain(&back) {
+            work[network.links[link.0 as usize].to.0 as usize] += packets;
+        }
+    }
+    work
+}
+
+/// Ways through a network, each found once.
+pub(crate) struct Ways<'a> {
+    network: &'a Network,
+    known: BTreeMap<(u32, u32), Vec<LinkId>>,
+}
+
+impl<'a> Ways<'a> {
+    pub(crate) fn new(network: &'a Network) -> Self {
+        Self { network, known: BTreeMap::new() }
+    }
+
+    pub(crate) fn of(&mut self, from: NodeId, to: NodeId) -> Vec<LinkId> {
+        let find = || self.network.routes.at_start().path(from, to).unwrap_or_default();
+        self.known.entry((from.0, to.0)).or_insert_with(find).clone()
+    }
+}
+
+/// A flow that shows that a run goes on: it cannot end before so much has happened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guard {
+    pub(crate) flow: usize,
+    pub(crate) start: Instant,
+    /// Bytes of payload; `None`: not known before the run.
+    pub(crate) transfer: Option<u64>,
+    /// From its sender to its receiver.
+    pub(crate) delay: Duration,
+    /// The slowest link on its way, in bits a second, if none changes its rate.
+    pub(crate) rate: Option<u64>,
+}
+
+/// The flows for which a run waits.
+pub(crate) fn guards<B: Clone + Default>(network: &Network, fabric: &Fabric<B>) -> Vec<Guard> {
+    let mut ways = Ways::new(network);
+    let finite = network.flows.iter().enumerate().filter(|(_, flow)| flow.is_finite());
+    let guard = |(flow, of): (usize, &lightlag_scenario::Flow)| {
+        let way = ways.of(of.from, of.to);
+        let crossing = |link: &LinkId| fabric.hops[link.0 as usize].link.least_crossing().unwrap_or_default();
+        let steady = |link: &LinkId| {
+            let link = &network.links[link.0 as usize];
+            link.is_steady(Instant::MAX).then_some(link.rate.as_bps())
+        };
+        let rates: Option<Vec<u64>> = way.iter().map(steady).collect();
+        Guard {
+            flow,
+            start: of.start,
+            transfer: of.transfer.map(|bytes| bytes.0),
+            delay: way.iter().map(crossing).fold(Duration::ZERO, |sum, delay| sum + delay),
+            rate: rates.and_then(|rates| rates.into_iter().min()),
+        }
+    };
+    finite.map(guard).collect()
+}

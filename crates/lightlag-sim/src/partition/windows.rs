@@ -1,0 +1,291 @@
+//! A run in partitions, window after window.
+//!
+//! What leaves a partition in a window arrives after it, so nobody misses anything. A run that ends with its last transfer
+//! must not go beyond that: before each window some flow must be found that surely goes on for longer (a *guard*). If none is,
+//! the partitions are joined, and the rest of the run has one thread. A guard that fails in its window (its connection may be
+//! given up) is no guard: should all flows have ended in such a window, everything up to it is run again, and joined there.
+
+use crate::builder::build;
+use crate::hosts::Task;
+use crate::hosts::source::Source;
+use crate::partition::border::Part;
+use crate::partition::join;
+use crate::partition::ledger::Ledger;
+use crate::partition::merge::Tables;
+use crate::partition::plan::{Cut, Guard};
+use crate::partition::pool::Pool;
+use crate::tap::Silent;
+use crate::world::World;
+use lightlag_core::{Duration, Instant};
+use lightlag_net::Link;
+use lightlag_scenario::{Network, Scenario};
+use std::sync::Arc;
+
+type Worlds = Vec<Box<World<Silent, Part>>>;
+
+/// What is needed to begin a run anew.
+pub(crate) struct Origin {
+    pub(crate) scenario: Scenario,
+    pub(crate) seed: u64,
+}
+
+/// What partitions had to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Windows.
+    pub windows: u64,
+    /// Packets that crossed a border.
+    pub crossings: u64,
+    /// Events of all partitions.
+    pub events: u64,
+    /// Of each window the events of the busiest partition, all together: a run cannot be shorter on any number of threads.
+    pub critical_events: u64,
+    /// Events of the rest, which has one thread.
+    pub alone: u64,
+}
+
+impl Counts {
+    /// How much faster than one thread a thread for each partition could be, by events alone.
+    pub fn speed_up(&self) -> f64 {
+        (self.events + self.alone) as f64 / (self.critical_events + self.alone).max(1) as f64
+    }
+}
+
+/// A run in partitions.
+pub(crate) struct Windows {
+    worlds: Worlds,
+    cut: Arc<Cut>,
+    /// Flows that may show that the run goes on, the present one last; none if it lasts its whole duration.
+    guards: Option<Vec<Guard>>,
+    pub(crate) ledger: Ledger,
+    pub(crate) tables: Tables,
+    pool: Pool,
+    /// Everything before has happened.
+    reached: Instant,
+    pub(crate) counts: Counts,
+    origin: Origin,
+}
+
+/// What a step has led to.
+pub(crate) enum Step {
+    /// Everything up to the end of the step has happened.
+    Done,
+    /// So many events have, up to this time.
+    Paused(Instant),
+    /// The rest has one thread.
+    Joined(Box<World<Silent>>, u64),
+}
+
+impl World<Silent, Part> {
+    /// Lets everything happen before `end`, and hands over what leaves.
+    pub(crate) fn pass(&mut self, end: Instant) {
+        self.take_in();
+        let last = Instant::from_nanos(end.as_nanos() - 1);
+        while let Some((now, due)) = self.agenda.next_until(last) {
+            self.border.begin(now, &self.agenda, due);
+            self.handle(now, due);
+            self.border.end(&self.recorder);
+        }
+        self.hand_over(end);
+    }
+
+    /// When something next happens here, or may be decided that others hear of.
+    fn next(&self) -> Instant {
+        let due = self.agenda.next_until(Instant::MAX).map_or(Instant::MAX, |(time, _)| time);
+        let arrives = self.border.inboxes.iter().map(|inbox| inbox.earliest);
+        let leaves = self.border.outlets.iter().map(|outlet| match &self.fabric.hops[outlet.on.0 as usize].link {
+            Link::Queued(link) => link.next_decision(),
+            Link::Computed(_) => Instant::MAX,
+        });
+        arrives.chain(leaves).fold(due, Instant::min)
+    }
+}
+
+/// The partitions of a network.
+fn split(first: World<Silent>, network: &Network, origin: &Origin, cut: &Arc<Cut>) -> Worlds {
+    let Origin { scenario, seed } = origin;
+    let (record, seed) = (&scenario.record, *seed);
+    let sizes = planned_sizes(network, &first, seed, Instant::ZERO + scenario.duration, cut);
+    let others = (1..cut.partitions() as u16).map(|number| (number, build(network.clone(), record, seed)));
+    let all = std::iter::once((0, first)).chain(others);
+    let part = |(number, mut world): (u16, World<Silent>)| {
+        for (receiver, transfer) in &sizes {
+            world.hosts.endpoints[*receiver].task = Task::Receive { transfer: *transfer };
+        }
+        Box::new(join::part(world, number, cut))
+    };
+    all.map(part).collect()
+}
+
+/// What applications that write by themselves will have written, by the receivers that are in another partition and cannot be
+/// told at the end.
+fn planned_sizes(
+    network: &Network,
+    world: &World<Silent>,
+    seed: u64,
+    end: Instant,
+    cut: &Arc<Cut>,
+) -> Vec<(usize, u64)> {
+    let flows = network.flows.iter().enumerate();
+    let told = flows.filter(|(_, flow)| flow.is_finite() && !flow.traffic.is_bulk() && !flow.traffic.is_dialogue());
+    let apart = told.filter_map(|(index, flow)| {
+        let [sender, receiver] = [world.hosts.numbers.sender(index), world.hosts.numbers.receiver(index)];
+        (cut.endpoint(sender) != cut.endpoint(receiver)).then_some((receiver, flow))
+    });
+    apart.filter_map(|(receiver, flow)| Some((receiver, Source::new(flow, seed)?.total(end)?))).collect()
+}
+
+impl Windows {
+    /// A run that has not begun.
+    pub(crate) fn new(
+        world: World<Silent>,
+        network: &Network,
+        cut: Cut,
+        guards: Vec<Guard>,
+        threads: usize,
+        origin: Origin,
+    ) -> Self {
+        let cut = Arc::new(cut);
+        let ends_early = world.hosts.open_transfers > 0;
+        let ledger = Ledger::new(&world.hosts);
+        let worlds = split(world, network, &origin, &cut);
+        Self {
+            guards: ends_early.then(|| guards.into_iter().rev().collect()),
+            ledger,
+            tables: Tables::new(&worlds),
+            pool: Pool::new(threads.min(worlds.len())),
+            reached: Instant::ZERO,
+            counts: Counts::default(),
+            worlds,
+            cut,
+            origin,
+        }
+    }
+
+    /// Where the network is cut.
+    pub(crate) fn cut(&self) -> &Cut {
+        &self.cut
+    }
+
+    /// Events so far.
+    pub(crate) fn events(&self) -> u64 {
+        self.worlds.iter().map(|world| world.border.events).sum()
+    }
+
+    /// Lets everything happen up to `until`, or about `most` events.
+    pub(crate) fn step(&mut self, until: Instant, most: u64) -> Step {
+        let last = self.events().saturating_add(most);
+        loop {
+            let next = self.worlds.iter().map(|world| world.next()).min().unwrap_or(Instant::MAX);
+            if next > until {
+                self.reached = self.reached.max(until + Duration::from_nanos(1));
+                return Step::Done;
+            }
+            let start = self.reached.max(next);
+            let end = (start + self.cut.window()).min(until + Duration::from_nanos(1));
+            if !self.goes_on_until(start, end) {
+                return self.leave();
+            }
+            self.pass(end);
+            let is_certain = self.ledger.enter(&mut self.worlds).is_ok();
+            if !is_certain || self.guards.is_some() && self.ledger.open_transfers == 0 {
+                self.return_to(start);
+                return self.leave();
+            }
+            self.tables.take(&mut self.worlds);
+            self.reached = end;
+            if self.events() >= last {
+                return Step::Paused(Instant::from_nanos(end.as_nanos() - 1));
+            }
+        }
+    }
+
+    /// One window: each partition by itself, and then packets go where they arrive.
+    fn pass(&mut self, end: Instant) {
+        let before: Vec<u64> = self.worlds.iter().map(|world| world.border.events).collect();
+        self.pool.pass(&mut self.worlds, end);
+        let events = self.worlds.iter().zip(&before).map(|(world, before)| world.border.events - before);
+        let (sum, most) = events.fold((0, 0), |(sum, most), events| (sum + events, most.max(events)));
+        self.counts.windows += 1;
+        self.counts.events += sum;
+        self.counts.critical_events += most;
+        for from in 0..self.worlds.len() {
+            for to in (0..self.worlds.len()).filter(|to| *to != from) {
+                let [one, other] = self.worlds.get_disjoint_mut([from, to]).expect("two partitions");
+                let (outbox, inbox) = (&mut one.border.outboxes[to], &mut other.border.inboxes[from]);
+                self.counts.crossings += outbox.packets.len() as u64;
+                std::mem::swap(outbox, inbox);
+            }
+        }
+    }
+
+    /// Whether the run surely goes on until `end`.
+    fn goes_on_until(&mut self, start: Instant, end: Instant) -> bool {
+        let Some(guards) = &mut self.guards else { return true };
+        while let Some(guard) = guards.last() {
+            if guard.holds(&self.worlds, &self.ledger, start, end) {
+                return true;
+            }
+            guards.pop();
+        }
+        false
+    }
+
+    /// Joins the partitions.
+    fn leave(&mut self) -> Step {
+        let events = self.events();
+        let worlds = std::mem::take(&mut self.worlds);
+        let tables = std::mem::take(&mut self.tables);
+        Step::Joined(Box::new(join::whole(worlds, self.ledger.clone(), tables)), events)
+    }
+
+    /// Runs everything again up to an earlier time.
+    #[cold]
+    fn return_to(&mut self, time: Instant) {
+        let Origin { scenario, seed } = &self.origin;
+        let network = scenario.expand_with(*seed).expect("it was expanded before");
+        let first = build(network.clone(), &scenario.record, *seed);
+        self.ledger = Ledger::new(&first.hosts);
+        self.worlds = split(first, &network, &self.origin, &self.cut);
+        self.tables = Tables::new(&self.worlds);
+        (self.reached, self.guards) = (Instant::ZERO, None);
+        if time > Instant::ZERO {
+            let again = self.step(Instant::from_nanos(time.as_nanos() - 1), u64::MAX);
+            debug_assert!(matches!(again, Step::Done), "what has happened once happens again");
+        }
+    }
+
+    /// The whole world as it is now.
+    pub(crate) fn finish(mut self) -> (Box<World<Silent>>, u64) {
+        match self.leave() {
+            Step::Joined(world, events) => (world, events),
+            Step::Done | Step::Paused(_) => unreachable!("leaving joins"),
+        }
+    }
+}
+
+impl Guard {
+    /// Whether the flow surely goes on from `start` to `end`, unless its connection is given up.
+    fn holds(&self, worlds: &Worlds, ledger: &Ledger, start: Instant, end: Instant) -> bool {
+        if !ledger.awaited[self.flow] {
+            return false;
+        }
+        if self.start >= end {
+            return true;
+        }
+        let (cut, hosts) = (&worlds[0].border.cut, &worlds[0].hosts);
+        let sender = hosts.numbers.sender(self.flow);
+        let hosts = &worlds[usize::from(cut.endpoint(sender))].hosts;
+        if let Ok(at) = hosts.dialogues.binary_search_by_key(&self.flow, |dialogue| dialogue.flow()) {
+            return self.delay >= end.since(start) && hosts.dialogues[at].goes_on_at(end);
+        }
+        let connection = &hosts.endpoints[sender].connection;
+        let unsent = self.transfer.map_or(0, |transfer| transfer.saturating_sub(connection.snapshot().snd_nxt));
+        let sending = match self.rate {
+            Some(rate) => u128::from(unsent) * 8_000_000_000 / u128::from(rate.max(1)),
+            None => 0,
+        };
+        let least = u128::from(self.delay.as_nanos()) + sending;
+        !connection.has_sent_everything() && least >= u128::from(end.since(start).as_nanos())
+    }
+}

@@ -1,0 +1,55 @@
+//! The ends of flows. In a partition they are told to all others after the window, because they may concern both ends.
+
+use super::World;
+use crate::hosts::Task;
+use crate::partition::border::{Border, What};
+use crate::tap::Tap;
+use lightlag_core::Instant;
+use lightlag_tcp::Failure;
+
+impl<T: Tap, B: Border> World<T, B> {
+    /// The last byte of a flow for which the run waits has arrived.
+    #[cold]
+    pub(super) fn transfer_arrives(&mut self, now: Instant, flow: usize) {
+        match self.border.part() {
+            None => self.hosts.transfer_arrives(now, flow),
+            Some(part) => part.tell(&self.hosts, What::TransferArrives { flow }),
+        }
+    }
+
+    /// The last byte of a flow has arrived.
+    pub(super) fn flow_arrives(&mut self, now: Instant, flow: usize) {
+        match self.border.part() {
+            None => self.hosts.flow_arrives(now, flow),
+            Some(part) => part.tell(&self.hosts, What::FlowArrives { flow }),
+        }
+    }
+
+    /// The run waits for this flow no more.
+    pub(super) fn closes(&mut self, flow: usize) {
+        match self.border.part() {
+            None => self.hosts.open_transfers -= 1,
+            Some(part) => part.tell(&self.hosts, What::Closes { flow }),
+        }
+    }
+
+    /// The data of a sender has arrived at the other end of its connection.
+    pub(super) fn sender_ends(&mut self, now: Instant, sender: usize) {
+        match self.border.part() {
+            None => self.hosts.sender_ends(now, sender),
+            Some(part) => part.tell(&self.hosts, What::SenderEnds { sender }),
+        }
+    }
+
+    /// A flow fails, unless its transfer had arrived or it failed before.
+    pub(super) fn flow_fails(&mut self, now: Instant, flow: usize, failure: Failure) {
+        let Some(part) = self.border.part() else { return self.hosts.flow_fails(now, flow, failure) };
+        part.tell(&self.hosts, What::Fails { flow, failure });
+        let receiver = self.hosts.numbers.receiver(flow);
+        if part.has_endpoint(receiver)
+            && let task @ Task::Receive { .. } = &mut self.hosts.endpoints[receiver].task
+        {
+            *task = Task::Idle;
+        }
+    }
+}

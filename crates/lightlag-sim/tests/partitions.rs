@@ -1,0 +1,203 @@
+//! A run gives the same bytes in any number of partitions, on any number of threads.
+
+use lightlag_core::{Duration, Instant};
+use lightlag_scenario::{Scenario, parse_toml};
+use lightlag_sim::partition::Whole;
+use lightlag_sim::results::Summary;
+use lightlag_sim::{Control, Parallel, RunResult, Simulation};
+use std::path::Path;
+
+fn scenario(text: &str, sets: &[(&str, &str)]) -> Scenario {
+    let sets: Vec<(String, String)> = sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    parse_toml(text, &sets).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
+}
+
+fn simulation(scenario: &Scenario, partitions: usize, threads: usize) -> Simulation {
+    Simulation::parallel(scenario, None, Parallel { partitions, threads, always: true }).unwrap()
+}
+
+/// Everything that a result holds, its hash first.
+fn everything(result: &RunResult) -> (String, String) {
+    let RunResult { summary, trace, queue, drops, acks, responses, interrupted, .. } = result;
+    let numbers = Summary { result_hash: String::new(), ..summary.clone() };
+    (
+        summary.result_hash.clone(),
+        format!("{numbers:?} {trace:?} {queue:?} {drops:?} {acks:?} {responses:?} {interrupted}"),
+    )
+}
+
+fn assert_same(one: &RunResult, other: &RunResult, what: &str) {
+    let (one, other) = (everything(one), everything(other));
+    let differs = one.1.bytes().zip(other.1.bytes()).position(|(one, other)| one != other);
+    if let Some(at) = differs {
+        let [one, other] = [&one, &other].map(|text| &text.1[at.saturating_sub(400)..text.1.len().min(at + 100)]);
+        panic!("{what}:\n{one}\nand\n{other}");
+    }
+    assert_eq!(one.0, other.0, "{what}");
+}
+
+/// Runs in 1, 2, 3 and 8 partitions. Returns how many partitions there were at most.
+fn in_all(scenario: &Scenario, name: &str) -> usize {
+    let whole = Simulation::new(scenario, None).unwrap().run(&mut |_| Control::Continue);
+    let mut most = 1;
+    for (partitions, threads) in [(2, 1), (2, 2), (3, 2), (8, 3)] {
+        let simulation = simulation(scenario, partitions, threads);
+        most = most.max(simulation.cut().map_or(1, |cut| cut.partitions()));
+        let result = simulation.run(&mut |_| Control::Continue);
+        assert_same(&whole, &result, &format!("{name} in {partitions} partitions"));
+    }
+    most
+}
+
+/// Two pairs at the ends of a long link, with all that a result can hold.
+const PAIRS: &str = r#"
+duration = "30 s"
+record = { trace = "change", queue = "sampled", drops = true, acks = true, interval = "50 ms" }
+[[links]]
+between = ["a", "left"]
+rate = "20 Mbit/s"
+delay = "2 ms"
+[[links]]
+between = ["b", "left"]
+rate = "20 Mbit/s"
+delay = "2 ms"
+[[links]]
+between = ["left", "right"]
+rate = "4 Mbit/s"
+delay = "120 ms"
+queue = "30 packets"
+loss = 1e-3
+[[links]]
+between = ["right", "c"]
+rate = "20 Mbit/s"
+delay = "2 ms"
+[[links]]
+between = ["right", "d"]
+rate = "20 Mbit/s"
+delay = "3 ms"
+[[flows]]
+from = "a"
+to = "c"
+transfer = "3 MB"
+[[flows]]
+from = "d"
+to = "b"
+transfer = "1500 kB"
+start = "2 s"
+[[flows]]
+from = "b"
+to = "c"
+traffic = { kind = "poisson", every = "20 ms", size = "300 B" }
+transport = "udp"
+"#;
+
+#[test]
+fn a_result_is_the_same_in_any_number_of_partitions() {
+    assert!(in_all(&scenario(PAIRS, &[]), "pairs") >= 5);
+}
+
+#[test]
+fn queues_that_decide_late_are_cut() {
+    for queue in [
+        "{ limit = \"40 packets\", discipline = \"codel\" }",
+        "{ limit = \"40 packets\", discipline = \"red\", min_threshold = \"5 packets\", max_threshold = \"15 packets\" }",
+        "{ limit = \"40 packets\", discipline = \"pie\" }",
+    ] {
+        let text = PAIRS.replace("queue = \"30 packets\"", &format!("queue = {queue}"));
+        assert!(in_all(&scenario(&text, &[]), queue) >= 5);
+    }
+}
+
+#[test]
+fn links_that_change_are_cut() {
+    let more = r#"jitter = { distribution = "uniform", most = "5 ms" }
+        changes = [{ at = "3 s", delay = "80 ms" }, { at = "6 s", rate = "1 Mbit/s" }, { at = "9 s", down = true },
+            { at = "11 s", down = false, rate = "8 Mbit/s" }]"#;
+    let text = PAIRS.replace("loss = 1e-3", more);
+    assert!(in_all(&scenario(&text, &[]), "changes") >= 5);
+}
+
+#[test]
+fn connections_that_are_given_up_end_at_both_ends() {
+    // Nothing passes any more after 4 s; every connection gives up before the end.
+    let text = PAIRS.replace("loss = 1e-3", "changes = [{ at = \"4 s\", down = true }]");
+    let text = text
+        .replace("duration = \"30 s\"", "duration = \"2 h\"\n[defaults.tcp]\nretries = 4")
+        .replace("record =", "[record]\n#");
+    let result = Simulation::new(&scenario(&text, &[]), None).unwrap().run(&mut |_| Control::Continue);
+    assert!(result.summary.flows[..2].iter().all(|flow| flow.failure.is_some()), "{:#?}", result.summary.flows);
+    in_all(&scenario(&text, &[]), "failures");
+}
+
+#[test]
+fn flows_through_proxies_are_cut_at_them() {
+    let text = format!(
+        "{PAIRS}\n[[proxies]]\nnode = \"left\"\nbuffer = \"200 kB\"\n[[proxies]]\nnode = \"right\"\nbuffer = \"200 kB\"\n"
+    );
+    assert!(in_all(&scenario(&text, &[]), "proxies") >= 5);
+}
+
+#[test]
+fn shipped_scenarios_give_the_same_in_partitions() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    names.sort();
+    assert!(names.len() > 10);
+    let mut cut = 0;
+    for path in names {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let partitions = in_all(&scenario(&text, &[]), &path.display().to_string());
+        eprintln!("{}: {partitions}", path.display());
+        cut += usize::from(partitions > 1);
+    }
+    assert!(cut >= 8, "{cut} were cut");
+}
+
+#[test]
+fn steps_in_partitions_record_the_same() {
+    let scenario = scenario(PAIRS, &[]);
+    let mut whole = Simulation::new(&scenario, None).unwrap();
+    let mut parts = simulation(&scenario, 3, 2);
+    for step in 1.. {
+        let time = Instant::ZERO + Duration::from_millis(170) * step;
+        let goes_on = whole.step_until(time);
+        assert_eq!(parts.step_until(time), goes_on);
+        assert_eq!(parts.progress().now, whole.progress().now);
+        assert_eq!(parts.progress().events, whole.progress().events);
+        let tables = |simulation: &Simulation| {
+            let recorded = simulation.recorded();
+            format!("{:?} {:?} {:?} {:?}", recorded.trace, recorded.queue, recorded.drops, recorded.acks)
+        };
+        if step % 20 == 0 {
+            assert!(tables(&parts) == tables(&whole), "at {time:?}");
+        }
+        if !goes_on {
+            break;
+        }
+    }
+    assert_same(&whole.finish(), &parts.finish(), "stepped");
+}
+
+#[test]
+fn a_run_that_is_stopped_is_the_same() {
+    let scenario = scenario(PAIRS, &[]);
+    let time = Instant::ZERO + Duration::from_millis(3_210);
+    let [mut whole, mut parts] = [1, 3].map(|partitions| simulation(&scenario, partitions, 2));
+    whole.step_until(time);
+    parts.step_until(time);
+    assert_same(&whole.finish(), &parts.finish(), "stopped");
+}
+
+#[test]
+fn what_cannot_be_cut_says_why() {
+    let reason = |text: &str, partitions| {
+        let how = Parallel { partitions, threads: 1, always: false };
+        Simulation::parallel(&scenario(text, &[]), None, how).unwrap().cut().map(|cut| cut.partitions()).unwrap_err()
+    };
+    assert_eq!(reason(PAIRS, 1), Whole::Asked);
+    let near = PAIRS.replace("120 ms", "0 ms").replace("2 ms", "0 ms").replace("3 ms", "0 ms");
+    assert_eq!(reason(&near, 4), Whole::Connected);
+    let short = PAIRS.replace("120 ms", "10 us").replace("2 ms", "10 us").replace("3 ms", "10 us");
+    assert_eq!(reason(&short, 4), Whole::NotWorth);
+}
