@@ -113,7 +113,8 @@ pub struct Packet<B> {
     pub size: u16,
     /// Whether it carries payload, its priority, its ECN field, and whether it was damaged on the way.
     pub flags: PacketFlags,
-    /// How many nodes may still pass it on, and one more: the time to live of its IP header.
+    /// How many links it may still cross. A link takes one of them with the packet, so the IP header of a packet that comes
+    /// out of a link says one more than this: its node takes it off as it passes the packet on (RFC 1812 §5.3.1).
     pub ttl: u8,
     /// What it carries.
     pub body: B,
@@ -126,6 +127,12 @@ impl<B> Packet<B> {
     /// A packet that leaves its host now, with a time to live of [`TTL`].
     pub fn new(destination: NodeId, flow: u32, size: u16, flags: PacketFlags, body: B) -> Self {
         Self { destination, flow, size, flags, ttl: TTL, body }
+    }
+
+    /// It crosses a link.
+    #[inline(always)]
+    pub(crate) fn cross(&mut self) {
+        self.ttl = self.ttl.wrapping_sub(1);
     }
 
     /// Its ECN field.

@@ -53,8 +53,8 @@ impl<B> Fabric<B> {
         epoch
     }
 
-    /// Whether a node drops a packet that came to it with a TTL of 1 or less (RFC 1812 §5.3.1). Routes that never change
-    /// have no loops, and no way is too long for them: what they carry keeps a TTL of 1.
+    /// Whether a node drops a packet that may cross no more links. Routes that never change have no loops, and no way is too
+    /// long for them: what they carry may always cross one more.
     #[cold]
     pub(crate) fn expires(&self, packet: &mut Packet<B>) -> bool {
         packet.ttl = 1;

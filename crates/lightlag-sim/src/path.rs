@@ -87,11 +87,10 @@ impl<B: Clone + Default + Send + 'static> Path<B> {
                 Some(packet) if packet.flags.is_corrupted() => {}
                 Some(packet) if packet.destination == node => return Some((now, packet)),
                 Some(mut packet) => {
-                    if packet.ttl <= 1 && self.fabric.expires(&mut packet) {
+                    if packet.ttl == 0 && self.fabric.expires(&mut packet) {
                         self.expired += 1;
                         continue;
                     }
-                    packet.ttl -= 1;
                     self.forward(now, node, packet);
                 }
                 None => {}

@@ -98,13 +98,12 @@ impl<T: Tap, B: Border> World<T, B> {
         if packet.destination == node {
             self.deliver(now, packet);
         } else {
-            if packet.ttl <= 1 && self.fabric.expires(packet) {
+            if packet.ttl == 0 && self.fabric.expires(packet) {
                 return self.drop_expired(now, on, node, packet);
             }
             let next = self.fabric.routes.next(node, packet.destination);
             let next = next.expect("every destination was checked to be reachable");
             self.tap.forwarded(now, node, next, packet);
-            packet.ttl -= 1;
             self.transmit(now, next, packet);
         }
     }

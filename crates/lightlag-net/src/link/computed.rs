@@ -209,6 +209,7 @@ impl<B: Clone + Default> ComputedLink<B> {
         let arrival = self.busy_until + self.delay;
         let place = self.ring.push();
         place.packet = copy(packet);
+        place.packet.cross();
         place.arrival = arrival;
         if lost {
             place.packet.flags.corrupt();

@@ -140,7 +140,8 @@ impl<B: Clone> QueuedLink<B> {
     }
 
     /// Offers a packet to the queue. What is dropped, this packet or another, is in [`dropped`](Self::dropped).
-    pub fn send(&mut self, now: Instant, packet: Packet<B>) {
+    pub fn send(&mut self, now: Instant, mut packet: Packet<B>) {
+        packet.cross();
         self.catch_up(now);
         self.count_waiting(now);
         self.counters.offered += 1;

@@ -290,7 +290,11 @@ impl Captures {
         let Packet { flow, body, .. } = &seen.packet;
         let End { flow, role, .. } = self.endpoints[*flow as usize];
         let File { writer, interface, .. } = &mut self.files[file];
-        let fields = IpFields { ecn: seen.packet.ecn(), ttl: seen.packet.ttl.max(1), ..IpFields::default() };
+        let ttl = match seen.direction {
+            Direction::Inbound => seen.packet.ttl.saturating_add(1),
+            _ => seen.packet.ttl,
+        };
+        let fields = IpFields { ecn: seen.packet.ecn(), ttl, ..IpFields::default() };
         let forward = addresses(self.ip, self.hosts[flow as usize], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };
         match body {
