@@ -4,6 +4,7 @@ use super::super::{
     ChallengeAcks, Config, DelayedAck, FastOpen, Growth, RttSamples, Scheme, ScpsSwitch, Variance, route, scps,
 };
 use super::error::{between, error, in_range};
+use super::table::set;
 use super::{DelayedAckSwitch, OptionError, Options, RtoOptions};
 use crate::ecn::Mode;
 use lightlag_core::{Bytes, Duration};
@@ -15,6 +16,7 @@ impl Options {
     /// The profile's table, overridden by these options.
     pub fn resolve(&self) -> Result<Config, OptionError> {
         let mut config = self.profile.unwrap_or_default().config();
+        self.set(&mut config);
         if let Some(mss) = self.mss {
             config.mss = in_range("mss", mss.0, 36, 65_000, " B")? as u16;
         }
@@ -28,41 +30,9 @@ impl Options {
         if let Some(buffer) = self.receive_buffer {
             (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
         }
-        set(&mut config.receive_window, &self.receive_window);
-        set(&mut config.push, &self.push);
-        set(&mut config.tso, &self.tso);
-        set(&mut config.sack_compression, &self.sack_compression);
-        set(&mut config.probe, &self.probe);
-        set(&mut config.syn_data, &self.syn_data);
-        set(&mut config.fast_open, &self.fast_open);
-        set(&mut config.partial_segments, &self.partial_segments);
-        set(&mut config.window_edge, &self.window_edge);
-        set(&mut config.congestion, &self.congestion);
-        set(&mut config.sack, &self.sack);
-        set(&mut config.dsack, &self.dsack);
-        set(&mut config.timestamps, &self.timestamps);
-        set(&mut config.ect, &self.ect);
-        set(&mut config.ect_control, &self.ect_control);
-        set(&mut config.accecn_option, &self.accecn_option);
-        set(&mut config.abe, &self.abe);
-        set(&mut config.window_scaling, &self.window_scaling);
-        set(&mut config.timer_granularity, &self.timer_granularity);
-        set(&mut config.rtt_samples, &self.rtt_samples);
-        set(&mut config.recovery, &self.recovery);
-        set(&mut config.partial_acks, &self.partial_acks);
-        set(&mut config.prr, &self.prr);
-        set(&mut config.rate_halving, &self.rate_halving);
         // Each replaces the other one of the profile.
         config.prr &= self.rate_halving != Some(true) || self.prr == Some(true);
         config.rate_halving &= self.prr != Some(true) || self.rate_halving == Some(true);
-        set(&mut config.prr_marks, &self.prr_marks);
-        set(&mut config.reductions, &self.reductions);
-        set(&mut config.tlp, &self.tlp);
-        set(&mut config.frto, &self.frto);
-        set(&mut config.eifel, &self.eifel);
-        set(&mut config.dsack_undo, &self.dsack_undo);
-        set(&mut config.pacing, &self.pacing);
-        set(&mut config.idle_restart, &self.idle_restart);
         if let Some(limit) = self.burst_limit {
             config.burst_limit = match in_range("burst_limit", limit.into(), 0, 1_000_000, " segments")? {
                 0 => None,
@@ -70,19 +40,6 @@ impl Options {
             };
         }
         self.check_switches(&config)?;
-        set(&mut config.growth, &self.growth);
-        set(&mut config.limited_transmit, &self.limited_transmit);
-        set(&mut config.nagle, &self.nagle);
-        set(&mut config.minshall, &self.minshall);
-        set(&mut config.syn_retries, &self.syn_retries);
-        set(&mut config.syn_linear_timeouts, &self.syn_linear_timeouts);
-        set(&mut config.retries, &self.retries);
-        set(&mut config.time_wait, &self.time_wait);
-        config.fin_wait = self.fin_wait.or(config.fin_wait);
-        set(&mut config.answer_unsent, &self.answer_unsent);
-        config.challenge_acks = self.challenge_acks.or(config.challenge_acks);
-        config.keep_alive = self.keep_alive.or(config.keep_alive);
-        config.careful_resume = self.careful_resume.or(config.careful_resume);
         check_careful_resume(&config)?;
         if let Some(switch) = self.delayed_ack {
             config.delayed_ack = delayed_ack(switch, config.delayed_ack)?;
@@ -92,7 +49,6 @@ impl Options {
             config.scps = switch.resolve(config.scps)?;
         }
         self.resolve_route(&mut config)?;
-        set(&mut config.loss_assumption, &self.loss_assumption);
         config.outage_after = self.outage_after.or(config.outage_after).filter(|timeouts| *timeouts > 0);
         scps::check(&mut config, self.recovery.is_some(), self.scps.is_some_and(ScpsSwitch::names_snack))?;
         config.ecn = ecn(self.ecn, &config)?;
@@ -148,12 +104,6 @@ impl Options {
     }
 }
 
-fn set<T: Clone>(place: &mut T, value: &Option<T>) {
-    if let Some(value) = value {
-        *place = value.clone();
-    }
-}
-
 fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<Option<DelayedAck>, OptionError> {
     let base =
         profile.unwrap_or(DelayedAck { segments: 2, timeout: Duration::from_millis(200), quick: 0, adaptive: false });
@@ -161,14 +111,14 @@ fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<
         DelayedAckSwitch::Switch(false) => Ok(None),
         DelayedAckSwitch::Switch(true) => Ok(Some(base)),
         DelayedAckSwitch::On(options) => {
-            let segments = options.segments.unwrap_or(base.segments);
+            let mut delayed = base;
+            options.set(&mut delayed);
+            let DelayedAck { segments, timeout, .. } = delayed;
             in_range("delayed_ack.segments", segments.into(), 1, 1_000, " segments")?;
-            let timeout = options.timeout.unwrap_or(base.timeout);
             if timeout.is_zero() || timeout > Duration::from_secs(10) {
                 return error("delayed_ack.timeout", format!("{timeout} is not above 0 s and at most 10 s"));
             }
-            let (quick, adaptive) = (options.quick.unwrap_or(base.quick), options.adaptive.unwrap_or(base.adaptive));
-            Ok(Some(DelayedAck { segments, timeout, quick, adaptive }))
+            Ok(Some(delayed))
         }
     }
 }
@@ -234,15 +184,8 @@ fn check_closing(config: &Config) -> Result<(), OptionError> {
 
 pub(in crate::config) fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError> {
     let rto = &mut config.rto;
-    set(&mut rto.initial, &options.initial);
+    options.set(rto);
     set(&mut rto.syn, &options.syn.or(options.initial));
-    set(&mut rto.min, &options.min);
-    set(&mut rto.max, &options.max);
-    set(&mut rto.variance_floor, &options.variance_floor);
-    set(&mut rto.variance_gain, &options.variance_gain);
-    set(&mut rto.variance, &options.variance);
-    set(&mut rto.scaled_gains, &options.scaled_gains);
-    set(&mut rto.every_ack, &options.every_ack);
     if options.scaled_gains == Some(true) && rto.variance == Variance::Peak {
         return error("rto.scaled_gains", "true needs variance = \"mean\": the gains of \"peak\" are fixed".into());
     }

@@ -8,6 +8,16 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use std::fmt;
 
+impl DelayedAckSwitch {
+    pub(super) fn merge(self, over: Self) -> Self {
+        match (self, over) {
+            (Self::On(base), Self::On(over)) => Self::On(base.merge(&over)),
+            (Self::On(base), Self::Switch(true)) => Self::On(base),
+            _ => over,
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for DelayedAckSwitch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Switch;
