@@ -15,6 +15,7 @@ use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
 use lightlag_tcp::{Failure, State};
 
+mod ahead;
 mod applications;
 mod border;
 mod endings;
@@ -68,6 +69,9 @@ impl<T: Tap, B: Border> World<T, B> {
         let Some((link, node)) = self.fabric.computed(on) else { return self.queued_link_wakes(now, on) };
         let mut packet = *link.receive_in_place();
         self.agenda.settle(Due::Link(on), link.next_arrival());
+        if self.is_large() {
+            self.fetch_behind(on);
+        }
         self.arrive(now, on, node, &mut packet);
     }
 
@@ -105,6 +109,9 @@ impl<T: Tap, B: Border> World<T, B> {
             let next = next.expect("every destination was checked to be reachable");
             self.tap.forwarded(now, node, next, packet);
             self.transmit(now, next, packet);
+            if self.is_large() {
+                self.fetch_end(next, packet);
+            }
         }
     }
 

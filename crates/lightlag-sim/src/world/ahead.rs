@@ -1,0 +1,62 @@
+//! Fetching ahead. In a network of many ends each event needs memory that nothing else has touched for a long time; while
+//! the processor waits for it, it could handle several other events.
+//!
+//! The packets on a link say what will be needed: the one that arrives some places later, the link on which it goes on; one
+//! that goes on to its destination, the end of the connection there.
+
+use super::World;
+use crate::agenda::Due;
+use crate::body::Packet;
+use crate::fabric::Hop;
+use crate::tap::Tap;
+use lightlag_core::prefetch;
+use lightlag_net::{Link, LinkId};
+
+/// From so many ends on it pays: the connections of fewer stay in the outer caches.
+const MANY: usize = 1024;
+
+/// Packets between the one for which a link is fetched, or its place on that link, and the one that arrives.
+const LINK: usize = 8;
+const PLACE: usize = 4;
+
+impl<T: Tap> World<T> {
+    /// Whether there are so many ends that their memory is fetched ahead.
+    #[inline(always)]
+    pub(super) fn is_large(&self) -> bool {
+        self.hosts.endpoints.len() >= MANY
+    }
+
+    /// A packet came out of this link: fetches what packets behind it need.
+    #[inline(never)]
+    pub(super) fn fetch_behind(&self, on: LinkId) {
+        let Hop { link: Link::Computed(link), .. } = &self.fabric.hops[on.0 as usize] else { return };
+        if let Some(next) = link.waiting(LINK).and_then(|packet| self.next_link(on, packet)) {
+            prefetch(&self.fabric.hops[next.0 as usize]);
+            self.agenda.prefetch(Due::Link(next));
+        }
+        if let Some(next) = link.waiting(PLACE).and_then(|packet| self.next_link(on, packet))
+            && let Link::Computed(link) = &self.fabric.hops[next.0 as usize].link
+        {
+            link.prefetch_place();
+        }
+    }
+
+    /// The link that a packet takes after this one, if it is not at its destination then.
+    #[inline(always)]
+    fn next_link(&self, on: LinkId, packet: &Packet) -> Option<LinkId> {
+        let node = self.fabric.hops[on.0 as usize].to;
+        if packet.destination == node { None } else { self.fabric.routes.next(node, packet.destination) }
+    }
+
+    /// A packet takes this link: fetches the end of its connection, if that is where the link leads.
+    #[inline(never)]
+    pub(super) fn fetch_end(&self, on: LinkId, packet: &Packet) {
+        let at = packet.flow as usize;
+        if self.fabric.hops[on.0 as usize].to == packet.destination
+            && let Some(endpoint) = self.hosts.endpoints.get(at)
+        {
+            prefetch(endpoint);
+            self.agenda.prefetch(Due::Connection(at));
+        }
+    }
+}
