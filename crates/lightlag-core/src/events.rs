@@ -7,10 +7,9 @@
 //! The order is total and local, (time, entity). It depends on neither the history of insertions nor threads.
 //!
 //! The structure is a tournament: each entity has a place, and the earliest of eight places goes on to a place of the
-//! round above. Entity and time form one number of 64 bits, and a match of two cache lines keeps the winners of its
-//! pairs and halves, so a change costs three comparisons without a branch. It is played again along one path, whose
-//! places are known in advance. `docs/performance.md` compares
-//! the tournament with other structures.
+//! next round, up to a last match of 64 places. Entity and time form one number of 64 bits, and a match keeps the winners
+//! of its pairs, fours and so on, so a change costs one comparison for each doubling of the entities. It is played again
+//! along one path, whose places are known in advance. `docs/performance.md` compares the tournament with other structures.
 
 use crate::prefetch;
 use crate::time::Instant;
@@ -38,20 +37,27 @@ const FREE: u64 = u64::MAX;
 /// Places in a match.
 const WIDTH: usize = 8;
 
-/// Eight keys, and below them the winners of pairs and of halves: three comparisons find the winner of a match anew. The
-/// places of a match are numbered 8 to 15, and the winner of 2n and 2n + 1 has the number n.
+/// Places in the last match. Those of matches come behind them: eight of the first, eight of the second and so on. The
+/// winner of a match stands in the place of the same number.
+const LAST: usize = 64;
+
+/// Keys, and below them the winners of pairs, of fours and so on, so that some comparisons find the winner anew. The upper
+/// half of the numbers are places, and the winner of 2n and 2n + 1 has the number n.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Match([u64; 2 * WIDTH]);
+struct Match<const NUMBERS: usize>([u64; NUMBERS]);
 
-/// Comparisons from a place to the winner of its match.
-const DEPTH: u32 = WIDTH.ilog2();
+impl<const NUMBERS: usize> Match<NUMBERS> {
+    const EMPTY: Self = Self([FREE; NUMBERS]);
 
-impl Match {
-    /// The number in its match of a place that is counted through all.
+    /// The number here of a place that is counted through all.
     #[inline(always)]
     fn number(place: usize) -> usize {
-        WIDTH | place % WIDTH
+        NUMBERS / 2 + place % (NUMBERS / 2)
+    }
+
+    fn key(&self, place: usize) -> u64 {
+        self.0[Self::number(place)]
     }
 
     /// Puts a key in a place, and returns the winner. Nothing that is read here was written here, so that no comparison waits
@@ -59,7 +65,7 @@ impl Match {
     #[inline(always)]
     fn put(&mut self, place: usize, mut key: u64) -> u64 {
         let mut at = Self::number(place);
-        for _ in 0..DEPTH {
+        for _ in 0..(NUMBERS / 2).ilog2() {
             self.0[at] = key;
             at ^= 1;
             key = key.min(self.0[at]);
@@ -72,7 +78,7 @@ impl Match {
     #[inline(always)]
     fn advance(&mut self, place: usize, key: u64) -> bool {
         let mut at = Self::number(place);
-        for _ in 0..DEPTH {
+        for _ in 0..(NUMBERS / 2).ilog2() {
             if self.0[at] <= key {
                 return false;
             }
@@ -81,6 +87,12 @@ impl Match {
         }
         true
     }
+}
+
+/// The match to which a place belongs, unless it is the last.
+#[inline(always)]
+fn match_of(place: usize) -> Option<usize> {
+    place.checked_sub(LAST).map(|place| place / WIDTH)
 }
 
 /// The pending entries of all entities.
@@ -104,9 +116,9 @@ pub struct EventQueue {
     first: u64,
     /// The origin of the times in keys.
     base: Instant,
-    /// The last match first, then round by round. The winner of match `m` has the place `m - 1`, counted across all
-    /// rounds.
-    matches: Vec<Match>,
+    last: Match<{ 2 * LAST }>,
+    /// The matches before the last, the later rounds first.
+    matches: Vec<Match<{ 2 * WIDTH }>>,
     /// The place of entity 0.
     places: usize,
     /// Times of entities whose key is [`FAR`]; arbitrary for the others.
@@ -117,25 +129,25 @@ impl EventQueue {
     /// An empty queue for entities 0 to `entities - 1`.
     pub fn new(entities: usize) -> Self {
         assert!(entities < 1 << ENTITY_BITS, "fewer than 2^26 entities");
-        // All rounds above the entities' own are complete: 1, 8, 64 matches.
-        let (mut above, mut round) = (0, 1);
-        while round * WIDTH < entities {
-            above += round;
+        // All rounds after the entities' own are complete: 64, 512, 4096 places.
+        let (mut places, mut round) = (0, LAST);
+        while round < entities {
+            places += round;
             round *= WIDTH;
         }
         Self {
             first: FREE,
             base: Instant::ZERO,
-            matches: vec![Match([FREE; 2 * WIDTH]); above + entities.div_ceil(WIDTH).max(1)],
-            places: above * WIDTH,
+            last: Match::EMPTY,
+            matches: vec![Match::EMPTY; (places + entities).saturating_sub(LAST).div_ceil(WIDTH)],
+            places,
             far: vec![Instant::ZERO; entities],
         }
     }
 
     /// Time at which the entity next wakes, if at all.
     pub fn armed(&self, entity: Entity) -> Option<Instant> {
-        let place = self.places + entity.0 as usize;
-        let key = self.matches[place / WIDTH].0[Match::number(place)];
+        let key = self.key_at(self.places + entity.0 as usize);
         if key < FAR { Some(self.time(key)) } else { (key != FREE).then(|| self.far[entity.0 as usize]) }
     }
 
@@ -145,17 +157,15 @@ impl EventQueue {
     pub fn arm(&mut self, entity: Entity, time: Instant) {
         let Some(key) = self.key(entity, time) else { return self.arm_far(entity, time) };
         let mut place = self.places + entity.0 as usize;
-        loop {
-            let at = place / WIDTH;
-            if !self.matches[at].advance(place, key) {
+        while let Some(before) = match_of(place) {
+            if !self.matches[before].advance(place, key) {
                 return;
             }
-            if at == 0 {
-                break;
-            }
-            place = at - 1;
+            place = before;
         }
-        self.first = self.first.min(key);
+        if self.last.advance(place, key) {
+            self.first = self.first.min(key);
+        }
     }
 
     /// The neighbour of `entity`, by number, that wakes next, and the one among the nearest eighth of them, so that
@@ -163,24 +173,25 @@ impl EventQueue {
     /// `None`: there are few entities, which any cache holds.
     #[inline]
     pub fn soon_near(&self, entity: Entity) -> Option<(Entity, Entity)> {
-        // The places in the third round from the end, if there is a round before it.
-        const THIRD: Range<usize> = WIDTH + WIDTH * WIDTH..WIDTH + WIDTH * WIDTH + WIDTH * WIDTH * WIDTH;
-        if self.places < THIRD.end {
+        // The places in the round before the last match, if there is one before it.
+        const BEFORE_LAST: Range<usize> = LAST..LAST + LAST * WIDTH;
+        if self.places < BEFORE_LAST.end {
             return None;
         }
         let mut place = self.places + entity.0 as usize;
-        while place >= THIRD.end {
-            place = place / WIDTH - 1;
+        while place >= BEFORE_LAST.end {
+            place = (place - LAST) / WIDTH;
         }
-        let winner = |place: usize| Entity(self.matches[place / WIDTH].0[Match::number(place)] as u32 & ENTITY);
-        Some((winner(place / WIDTH - 1), winner(place)))
+        let winner = |place: usize| Entity(self.key_at(place) as u32 & ENTITY);
+        Some((winner((place - LAST) / WIDTH), winner(place)))
     }
 
     /// Fetches the entry of an entity from memory.
     #[inline]
     pub fn prefetch(&self, entity: Entity) {
-        let place = self.places + entity.0 as usize;
-        prefetch(&self.matches[place / WIDTH]);
+        if let Some(at) = match_of(self.places + entity.0 as usize) {
+            prefetch(&self.matches[at]);
+        }
     }
 
     /// The earliest entry, if it is not after `end`. It stays pending until [`settle`](Self::settle).
@@ -214,6 +225,12 @@ impl EventQueue {
         (ahead < REACH).then_some(ahead << ENTITY_BITS | u64::from(entity.0))
     }
 
+    /// The key in a place.
+    #[inline]
+    fn key_at(&self, place: usize) -> u64 {
+        match_of(place).map_or_else(|| self.last.key(place), |at| self.matches[at].key(place))
+    }
+
     /// The time of a key below [`FAR`].
     #[inline(always)]
     fn time(&self, key: u64) -> Instant {
@@ -224,15 +241,11 @@ impl EventQueue {
     #[inline(always)]
     fn put(&mut self, entity: Entity, key: u64) {
         let (mut place, mut key) = (self.places + entity.0 as usize, key);
-        loop {
-            let at = place / WIDTH;
-            key = self.matches[at].put(place, key);
-            if at == 0 {
-                break;
-            }
-            place = at - 1;
+        while let Some(before) = match_of(place) {
+            key = self.matches[before].put(place, key);
+            place = before;
         }
-        self.first = key;
+        self.first = self.last.put(place, key);
     }
 
     /// Entities with an entry, and their times.
@@ -333,14 +346,17 @@ mod tests {
         /// Compares the queue with a sorted map over random histories.
         #[test]
         fn agrees_with_a_sorted_map(
-            operations in prop::collection::vec((0u8..3, 0u32..80, 0u64..1000, any::<bool>()), 1..400),
+            operations in prop::collection::vec((0u8..3, 0u32..5000, 0u64..1000, any::<bool>()), 1..400),
             unit in 0u32..40,
+            // One round, two and three.
+            entities in prop::sample::select(vec![3u32, 60, 64, 65, 500, 5000]),
         ) {
-            let mut queue = EventQueue::new(80);
+            let mut queue = EventQueue::new(entities as usize);
             let mut oracle: BTreeMap<u32, u64> = BTreeMap::new();
             for (operation, entity, time, late) in operations {
                 // From nanoseconds to years: within the range of keys and far beyond it, in any order.
                 let time = if late { time << unit } else { time };
+                let entity = entity % entities;
                 match operation {
                     0 => {
                         queue.arm(Entity(entity), Instant::from_nanos(time));
