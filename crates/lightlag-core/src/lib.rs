@@ -21,7 +21,7 @@ pub mod units;
 pub use ecn::Codepoint;
 pub use events::{Entity, EventQueue};
 pub use law::Law;
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_value};
 pub use random::RandomStream;
 pub use ring::Ring;
 pub use time::{Duration, Instant};

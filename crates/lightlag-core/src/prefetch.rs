@@ -4,8 +4,9 @@
 //! unstable.
 
 /// Bytes of a cache line.
-#[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
+
+type Line = [u8; LINE];
 
 /// Requests the cache lines of the value at `place`, without waiting for them: a read would stall the processor. The
 /// pointer need not be valid; any address is harmless. On processors other than x86-64 nothing happens.
@@ -26,6 +27,15 @@ pub fn prefetch<T>(place: *const T) {
     let _ = place;
 }
 
+/// The same of a value whose size is known only as the program runs.
+#[inline]
+pub fn prefetch_value<T: ?Sized>(value: &T) {
+    let place = std::ptr::from_ref(value).cast::<Line>();
+    for line in 0..size_of_val(value).div_ceil(size_of::<Line>()) {
+        prefetch(place.wrapping_add(line));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +44,7 @@ mod tests {
     fn what_is_fetched_stays_as_it_is_and_may_be_nowhere() {
         let lines = [7_u64; 40];
         prefetch(&lines);
+        prefetch_value(&lines[..7]);
         assert_eq!(lines, [7; 40]);
         prefetch(std::ptr::null::<[u64; 40]>());
         prefetch(std::ptr::without_provenance::<[u64; 40]>(usize::MAX));

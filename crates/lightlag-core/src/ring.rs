@@ -24,8 +24,8 @@ pub struct Ring<T> {
     len: u32,
 }
 
-/// Places of a ring that has held something.
-const FEWEST: usize = 4;
+/// The places that a ring has at least once it has held something.
+const FEWEST: usize = 2;
 
 impl<T> Ring<T> {
     /// How many values there are.
@@ -80,6 +80,12 @@ impl<T> Ring<T> {
     #[inline]
     pub fn back_mut(&mut self) -> Option<&mut T> {
         self.get_mut(self.len().wrapping_sub(1))
+    }
+
+    /// Where the front stands.
+    #[inline]
+    pub fn front_place(&self) -> *const T {
+        self.places.as_ptr().wrapping_add(self.place(0))
     }
 
     /// All values, from the front.

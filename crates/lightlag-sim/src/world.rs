@@ -70,7 +70,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let mut packet = *link.receive_in_place();
         self.agenda.settle(Due::Link(on), link.next_arrival());
         if self.is_large() {
-            self.fetch_behind(on);
+            self.fetch_after(on, &packet);
         }
         self.arrive(now, on, node, &mut packet);
     }

@@ -10,7 +10,7 @@ use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
 use crate::sender::{Expiry, Sender};
 use lightlag_control::congestion::{CongestionControl, Needs, Phase};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Duration, Instant, prefetch_value};
 use std::sync::Arc;
 
 mod adjust;
@@ -254,6 +254,19 @@ impl Connection {
         }
         // What brings no data comes to an end that sends.
         self.predicts = segment.len > 0 && self.can_predict();
+    }
+
+    /// Fetches from memory what most segments need beside the connection itself, before one of them is handled.
+    #[inline]
+    pub fn prefetch(&self) {
+        if self.sender.board().is_empty() {
+            return;
+        }
+        self.sender.board().prefetch();
+        prefetch_value(&*self.account);
+        if let Some(congestion) = self.sender.congestion() {
+            prefetch_value(congestion);
+        }
     }
 
     /// The clock reached [`Self::poll_timeout`].

@@ -10,7 +10,7 @@
 //! never lost, nor is one that was given up. Every record below the lost edge is SACKed, lost, given up or was sent
 //! again.
 
-use lightlag_core::{Instant, Ring};
+use lightlag_core::{Instant, Ring, prefetch};
 use std::collections::VecDeque;
 
 /// Counts a loop step in tests; nothing otherwise.
@@ -212,6 +212,12 @@ impl Scoreboard {
     /// Whether anything is SACKed.
     pub fn any_sacked(&self) -> bool {
         !self.ranges.is_empty()
+    }
+
+    /// Fetches the first record from memory.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch(self.records.front_place());
     }
 
     /// Whether nothing is in flight.

@@ -26,9 +26,16 @@ impl<T: Tap> World<T> {
         self.hosts.endpoints.len() >= MANY
     }
 
-    /// A packet came out of this link: fetches what packets behind it need.
+    /// A packet came out of this link: fetches what packets behind it need, and the parts of the connection at which it ends.
     #[inline(never)]
-    pub(super) fn fetch_behind(&self, on: LinkId) {
+    pub(super) fn fetch_after(&self, on: LinkId, packet: &Packet) {
+        if self.fabric.hops[on.0 as usize].to == packet.destination
+            && let Some(endpoint) = self.hosts.endpoints.get(packet.flow as usize)
+        {
+            endpoint.connection.prefetch();
+            prefetch(&self.fabric.hops[endpoint.out.0 as usize]);
+            self.agenda.prefetch(Due::Link(endpoint.out));
+        }
         let Hop { link: Link::Computed(link), .. } = &self.fabric.hops[on.0 as usize] else { return };
         if let Some(next) = link.waiting(LINK).and_then(|packet| self.next_link(on, packet)) {
             prefetch(&self.fabric.hops[next.0 as usize]);
