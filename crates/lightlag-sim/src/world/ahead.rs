@@ -8,6 +8,7 @@ use super::World;
 use crate::agenda::Due;
 use crate::body::Packet;
 use crate::fabric::Hop;
+use crate::partition::border::Border;
 use crate::tap::Tap;
 use lightlag_core::prefetch;
 use lightlag_net::{Link, LinkId};
@@ -19,7 +20,7 @@ const MANY: usize = 1024;
 const LINK: usize = 8;
 const PLACE: usize = 4;
 
-impl<T: Tap> World<T> {
+impl<T: Tap, B: Border> World<T, B> {
     /// Whether there are so many ends that their memory is fetched ahead.
     #[inline(always)]
     pub(super) fn is_large(&self) -> bool {

@@ -36,9 +36,8 @@ impl Connection {
             && segment.seq == self.remote.plus(start as u32)
             && segment.ack == self.local.plus(una as u32)
             && una == nxt;
-        if !(self.predicts && self.state == State::Established && is_next)
-            || !self.receiver.predicts(now, len, stamps.value)
-        {
+        let is_plain = self.predicts && self.state == State::Established && is_next;
+        if !(is_plain && self.receiver.predicts(now, len, stamps.value)) {
             return false;
         }
         self.take_window(segment, start, una);

@@ -3,8 +3,8 @@
 //! A capability applies if both SYNs have its bit. With a peer that offers none, everything is as without SCPS-TP.
 //!
 //! SNACK options count in units of the reporting end's MSS without the usual options, as given in its SYN (with the
-//! savings of compressed headers), not in actual segments: both ends know that number. A hole starts at offset ⌊(start
-//! - ACK) / unit⌋ and has ⌈length / unit⌉ of them, so that none vanishes. Without bit vector our receiver reports its
+//! savings of compressed headers), not in actual segments: both ends know that number. A hole starts at offset
+//! ⌊(start - ACK) / unit⌋ and has ⌈length / unit⌉ of them, so that none vanishes. Without bit vector our receiver reports its
 //! holes in ascending order from RCV.NXT on, as many as fit, and our sender takes the data between two of them as
 //! received. In a bit vector, 1 is a unit that arrived whole, the highest bit of the first byte is the unit after the
 //! hole, and everything after the last 1 is left open. These two readings are ours: the text of the standard was not
