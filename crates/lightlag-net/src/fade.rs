@@ -1,15 +1,15 @@
-//! Rain fade and adaptive coding: how the rate of a satellite link follows the weather.
+//! Rain fade and adaptive coding: the rate of a satellite link that follows the weather.
 //!
 //! **Attenuation.** X = ln A, A in dB, is an Ornstein-Uhlenbeck process, dX = −β (X − m) dt + σ √(2β) dW (Maseng and
 //! Bakken 1981; ITU-R P.1853): normal with mean m and standard deviation σ, with an autocorrelation of e^(−βτ). Sampled
 //! exactly: X(t + Δ) = m + (X(t) − m) e^(−βΔ) + σ √(1 − e^(−2βΔ)) N(0, 1), from the stationary distribution on.
 //!
-//! **Adaptation.** C/N = C/N in clear sky − A. The receiver measures it at each step, and a loop delay later the transmitter
-//! uses the MODCOD that it allows: the highest whose threshold and margin are met; a higher one than the present only if
-//! the hysteresis is met, too. The lowest needs no margin. Below its threshold nothing is sent: an outage.
+//! **Adaptation.** C/N = C/N in clear sky − A. The receiver measures it at each step. A loop delay later the
+//! transmitter uses the MODCOD that it allows: the highest whose threshold and margin are met. A higher one than the
+//! current needs the hysteresis, too. The lowest needs no margin. Below its threshold nothing is sent: an outage.
 //!
-//! **Losses.** Where C/N is below the threshold of the MODCOD in use, because the fade was faster than loop and margin, every
-//! frame is lost; otherwise none: the waterfall of the code of DVB-S2 is some tenths of a decibel wide.
+//! **Losses.** If C/N is below the threshold of the MODCOD in use, because the fade was faster than loop and margin,
+//! every frame is lost; otherwise none is. The waterfall of the code of DVB-S2 is only some tenths of a decibel wide.
 
 use crate::link::Phase;
 use lightlag_core::{Decibels, Duration, Instant, RandomStream, Rate, SymbolRate};
@@ -30,7 +30,7 @@ const fn modcod(name: &'static str, bits_per_symbol: f64, threshold: f64) -> Mod
     Modcod { name, bits_per_symbol, threshold }
 }
 
-/// Some of DVB-S2 (ETSI EN 302 307 table 13, normal frames, quasi error-free), from the most robust one on.
+/// Some MODCODs of DVB-S2 (ETSI EN 302 307 table 13, normal frames, quasi error-free), the most robust first.
 pub const DVB_S2: [Modcod; 8] = [
     modcod("QPSK 1/4", 0.490, -2.35),
     modcod("QPSK 1/2", 0.989, 1.00),
@@ -49,7 +49,7 @@ pub struct RainFade {
     pub mean: f64,
     /// Standard deviation of ln A.
     pub deviation: f64,
-    /// 1/β: after this time the autocorrelation has fallen to 1/e.
+    /// 1/β: the time after which the autocorrelation has fallen to 1/e.
     pub correlation_time: Duration,
 }
 
@@ -58,17 +58,17 @@ pub struct RainFade {
 pub struct AdaptiveLink {
     /// The rain.
     pub fade: RainFade,
-    /// C/N (Es/N0) without it.
+    /// C/N (Es/N0) without rain.
     pub clear_sky: Decibels,
     /// Symbols per second.
     pub symbol_rate: SymbolRate,
-    /// What must be there beside the threshold of a MODCOD.
+    /// The required margin above the threshold of a MODCOD.
     pub margin: Decibels,
-    /// What must be there beside both for a higher MODCOD than the present one.
+    /// The additional margin required for a higher MODCOD than the current one.
     pub hysteresis: Decibels,
-    /// From a measurement to the transmission that follows it.
+    /// Time from a measurement to the transmission that uses it.
     pub loop_delay: Duration,
-    /// From one measurement to the next.
+    /// Time from one measurement to the next.
     pub step: Duration,
 }
 
@@ -104,7 +104,7 @@ impl Iterator for Attenuations {
     }
 }
 
-/// What the transmitter does for one step.
+/// The transmitter's choice for one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sending {
     /// Nothing.
@@ -114,11 +114,11 @@ enum Sending {
 }
 
 impl AdaptiveLink {
-    /// The MODCOD for a measured C/N, after `present`.
+    /// The MODCOD for a measured C/N, after the choice `present`.
     fn choose(&self, measured: f64, present: Sending) -> Sending {
         let Some(allowed) = Self::highest(measured, self.margin.value()) else { return Sending::Silent };
         match present {
-            // Never above what the hysteresis allows, unless it is in use already.
+            // Not above the one that the hysteresis allows, unless it is already in use.
             Sending::With(present) if allowed > present => {
                 let steady = Self::highest(measured, self.margin.value() + self.hysteresis.value());
                 Sending::With(steady.map_or(present, |steady| steady.max(present)))
@@ -139,12 +139,13 @@ impl AdaptiveLink {
         self.symbol_rate.carrying(DVB_S2[modcod].bits_per_symbol)
     }
 
-    /// How a link of this delay is up to `end`, with a weather drawn from `random`; after that it stays as it is then.
+    /// The phases of a link with this delay up to `end`, with a weather drawn from `random`. After `end` the last one
+    /// remains.
     pub fn phases(&self, delay: Duration, end: Duration, random: RandomStream) -> Vec<Phase> {
         let clear_sky = self.clear_sky.value();
         let measures = self.fade.attenuations(self.step, random).map(|attenuation| clear_sky - attenuation);
         let steps = end.as_nanos() / self.step.as_nanos() + 1;
-        // Before the begin the weather was as it is then.
+        // Before the start the weather was the same as at the start.
         let late = self.loop_delay.as_nanos().div_ceil(self.step.as_nanos()) as usize;
         let mut known = VecDeque::new();
         let mut present = Sending::Silent;

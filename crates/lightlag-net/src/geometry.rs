@@ -1,4 +1,4 @@
-//! Where a satellite is, seen from the ground: slant range, delay, period, passes.
+//! The position of a satellite seen from the ground: slant range, delay, period, passes.
 //!
 //! The Earth is a sphere of its equatorial radius and orbits are circles. With R that radius, h the height and ε the
 //! elevation, the slant range is d = √((R + h)² − (R cos ε)²) − R sin ε; light takes d/c (Maral and Bousquet,
@@ -15,12 +15,12 @@ const LIGHT: f64 = 299_792_458.0;
 /// Gravitational parameter of the Earth (EGM 96), m³/s².
 const EARTH_GRAVITY: f64 = 3.986_004_418e14;
 
-/// How long light takes in vacuum.
+/// The time of light over this distance in vacuum.
 pub fn light_time(distance: Distance) -> Duration {
     Duration::from_secs_f64(distance.as_metres() / LIGHT)
 }
 
-/// How high above the horizon a satellite stands, from the horizon to overhead.
+/// The height of a satellite above the horizon, from the horizon to overhead.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Elevation(Angle);
 
@@ -49,12 +49,12 @@ impl Orbit {
     pub const MEO: Self = Self { height: Distance::from_km(8_062) };
     /// A high low orbit.
     pub const LEO_1200: Self = Self { height: Distance::from_km(1_200) };
-    /// That of Iridium.
+    /// The orbit of Iridium.
     pub const LEO_780: Self = Self { height: Distance::from_km(780) };
-    /// That of the first shell of Starlink.
+    /// The orbit of Starlink's first shell.
     pub const LEO_550: Self = Self { height: Distance::from_km(550) };
 
-    /// An orbit; `None` below 100 km, where nothing stays up, and above a million kilometres, which is no longer the Earth's.
+    /// An orbit; `None` below 100 km, where nothing stays up, and above a million kilometres, beyond the Earth's reach.
     pub fn new(height: Distance) -> Option<Self> {
         (Distance::from_km(100)..=Distance::from_km(1_000_000)).contains(&height).then_some(Self { height })
     }
@@ -68,7 +68,7 @@ impl Orbit {
         EARTH_RADIUS + self.height.as_metres()
     }
 
-    /// From the ground to a satellite at this elevation, to the metre.
+    /// Distance from the ground to a satellite at this elevation, to the metre.
     pub fn slant_range(self, elevation: Elevation) -> Distance {
         Distance((self.slant_metres(elevation) + 0.5) as u64)
     }
@@ -79,7 +79,7 @@ impl Orbit {
         libm::sqrt(self.radius() * self.radius() - across * across) - EARTH_RADIUS * libm::sin(angle)
     }
 
-    /// How long light takes from the ground to a satellite at this elevation.
+    /// The time of light from the ground to a satellite at this elevation.
     pub fn delay(self, elevation: Elevation) -> Duration {
         Duration::from_secs_f64(self.slant_metres(elevation) / LIGHT)
     }
@@ -97,12 +97,13 @@ impl Orbit {
         libm::acos(EARTH_RADIUS * libm::cos(angle) / self.radius()) - angle
     }
 
-    /// How long a satellite that passes overhead stays at or above this elevation, over an Earth that does not turn: T λ/π.
+    /// The time for which a satellite that passes overhead stays at or above this elevation, over an Earth without
+    /// rotation: T λ/π.
     pub fn pass(self, least: Elevation) -> Duration {
         Duration::from_secs_f64(self.period().as_secs_f64() * self.central_angle(least) / PI)
     }
 
-    /// The distance of neighbours where `satellites` stand evenly in one plane: 2 (R + h) sin(π/n).
+    /// The distance of neighbours if `satellites` are spread evenly over one plane: 2 (R + h) sin(π/n).
     ///
     /// # Panics
     /// With fewer than two satellites.
@@ -162,7 +163,7 @@ mod tests {
         for (orbit, published) in [(Orbit::LEO_550, 95.65), (Orbit::LEO_780, 100.45), (Orbit::LEO_1200, 109.42)] {
             assert!((minutes(orbit) - published).abs() < 0.01, "{orbit:?}: {} min", minutes(orbit));
         }
-        // A geostationary satellite takes a sidereal day, 23 h 56 min 4 s.
+        // A geostationary revolution is a sidereal day, 23 h 56 min 4 s.
         assert!((Orbit::GEO.period().as_secs_f64() - 86_164.0).abs() < 10.0);
         let table = [(Orbit::LEO_550, [477.0, 269.0, 164.0]), (Orbit::LEO_780, [625.0, 373.0, 233.0])];
         for (orbit, row) in table {

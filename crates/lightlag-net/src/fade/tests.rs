@@ -108,7 +108,7 @@ fn a_modcod_needs_its_threshold_and_the_margin() {
 
 #[test]
 fn rates_follow_the_weather() {
-    // No rain to speak of: 20 MBd of 32APSK 3/4, for ever.
+    // Hardly any rain: 20 MBd of 32APSK 3/4 all the time.
     let clear = link(RainFade { mean: -20.0, ..FADE }, 15.0);
     let table = phases(&clear, 3_600);
     let [only] = table.as_slice() else { panic!("{:?}", table) };
@@ -117,7 +117,7 @@ fn rates_follow_the_weather() {
     let storm = link(RainFade { mean: libm::log(18.0), deviation: 1e-6, ..FADE }, 15.0);
     let table = phases(&storm, 3_600);
     assert!(table.iter().all(|phase| !phase.is_up), "{:?}", table);
-    // Something between: all rates are of the table, and each is used.
+    // In between all rates are from the table, and each is used.
     let table = phases(&link(RainFade { mean: 1.0, ..FADE }, 15.0), 2_000_000);
     let rates: std::collections::BTreeSet<u64> = table.iter().map(|phase| phase.rate.as_bps()).collect();
     let known: Vec<u64> = DVB_S2[..7].iter().map(|modcod| (modcod.bits_per_symbol * 2e7 + 0.5) as u64).collect();
@@ -146,7 +146,7 @@ fn a_fade_that_outruns_the_margin_loses_frames() {
     assert_eq!(lost_share(&at_once, 20_000), 0.0, "who knows the present loses nothing");
     let careful = AdaptiveLink { margin: Decibels::new(3.0).unwrap(), ..usual };
     assert!(lost_share(&careful, 20_000) < lost_share(&usual, 20_000) / 4.0);
-    // Rain is slow: with 1 dB nearly nothing is lost, most of it where the lowest MODCOD is used without a margin.
+    // Rain is slow: with 1 dB hardly anything is lost, most of it while the lowest MODCOD is used without a margin.
     let rain = lost_share(&link(RainFade { mean: 1.0, ..FADE }, 15.0), 2_000_000);
     assert!(rain < 1e-3, "{rain}");
 }

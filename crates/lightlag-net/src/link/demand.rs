@@ -1,14 +1,15 @@
-//! Bandwidth on demand: a terminal that sends only what it has been granted (request-assign access, DAMA).
+//! Bandwidth on demand: a terminal that sends only as much as it was granted (request-assign access, DAMA).
 //!
-//! The return channel of DVB-RCS (ETSI EN 301 790 §8.4, capacity request categories) without its bursts and its signalling:
+//! The model is the return channel of DVB-RCS (ETSI EN 301 790 §8.4, capacity request categories) without its bursts
+//! and its signalling:
 //!
-//! - Each frame the terminal asks for what waits and has not been asked for (volume-based, VBDC). What it asks for at
-//!   the begin of frame k is granted from that moment + `latency` on, as much as a frame has room for; the rest waits at
-//!   the network control centre for the next frames.
-//! - A constant assignment (CRA) is there in every frame, asked for or not; so is what is free (FCA), as far as the
-//!   frame has room beside the other two.
-//! - What is granted for a frame is sent at any time in it, at the rate of the link, and lost at its end. A packet that
-//!   has not been granted as a whole goes on in the next frame: the granted slots are filled with its parts.
+//! - In each frame the terminal requests capacity for waiting data that it has not yet requested (volume-based, VBDC).
+//!   A request at the start of frame k is granted from that moment + `latency` on, as far as a frame has room; the rest
+//!   waits at the network control centre for the next frames.
+//! - A constant assignment (CRA) is available in every frame without a request. So is free capacity (FCA), as far as
+//!   the frame has room beside the other two.
+//! - A grant for a frame is used at any time in it, at the rate of the link, and expires at its end. A packet that was
+//!   granted only in part continues in the next frame: the granted slots are filled with its parts.
 
 use super::timetable::Fate;
 use crate::Packet;
@@ -18,30 +19,30 @@ use std::collections::VecDeque;
 /// Bandwidth on demand of a link direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Demand {
-    /// From one request to the next, and so long do grants last.
+    /// Time from one request to the next, and the duration of grants.
     pub frame: Duration,
-    /// From a request to the begin of the frame that it is granted for.
+    /// Time from a request to the start of the frame that it is granted for.
     pub latency: Duration,
-    /// What is assigned without a request.
+    /// The rate assigned without a request.
     pub constant: Option<Rate>,
-    /// What is assigned without a request where there is room.
+    /// The rate assigned without a request if there is room.
     pub free: Option<Rate>,
-    /// The most that is assigned in all.
+    /// The largest total rate.
     pub most: Rate,
 }
 
-/// A packet of which parts may have been sent.
+/// A packet that may have been sent in part.
 #[derive(Clone, Debug)]
 pub(super) struct Serving<B> {
     pub(super) packet: Packet<B>,
-    /// Bytes of its frame that are still to be sent.
+    /// Bytes of its frame that remain to be sent.
     pub(super) left: u64,
-    /// What has happened to it so far.
+    /// Its fate so far.
     pub(super) fate: Fate,
 }
 
-/// Bandwidth on demand at work. Frames of requests begin at multiples of the frame, frames of grants later by the part of
-/// the latency that is no whole frame.
+/// The state of bandwidth on demand. Frames of requests start at multiples of the frame. Frames of grants start later
+/// by the fraction of a frame in the latency.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment<B> {
     demand: Demand,
@@ -49,19 +50,19 @@ pub(super) struct Assignment<B> {
     request: u64,
     /// The number of the next frame of grants.
     grant: u64,
-    /// What was asked for and is not granted yet: number of the frame of grants, and bytes.
+    /// Requests that are not granted yet: number of the frame of grants, and bytes.
     asked: VecDeque<(u64, u64)>,
-    /// Their bytes together.
+    /// Their total bytes.
     asked_bytes: u64,
-    /// Bytes that came to be granted, and for which no frame had room yet.
+    /// Bytes due for a grant for which no frame has had room yet.
     pending: u64,
-    /// What is left of the grants for the present frame, in bytes.
+    /// The rest of the grants for the current frame, in bytes.
     pub(super) allowance: u64,
     pub(super) serving: Option<Serving<B>>,
 }
 
 impl Demand {
-    /// How long a packet waits at least for its grant, where nothing is assigned without a request.
+    /// The shortest wait of a packet for its grant, if nothing is assigned without a request.
     pub fn least_wait(&self) -> Duration {
         if self.constant.is_none() && self.free.is_none() { self.latency } else { Duration::ZERO }
     }
@@ -71,12 +72,12 @@ impl Demand {
         self.latency.as_nanos() / self.frame.as_nanos()
     }
 
-    /// By how much frames of grants begin later than frames of requests.
+    /// The delay of frames of grants after frames of requests.
     fn shift(&self) -> Duration {
         Duration::from_nanos(self.latency.as_nanos() % self.frame.as_nanos())
     }
 
-    /// What a rate carries in the frame of this number, so that the bytes of all frames together are exact.
+    /// The bytes that a rate carries in the frame of this number, such that the bytes of all frames together are exact.
     fn share(&self, rate: Rate, number: u64) -> u64 {
         let until = |frames: u64| {
             let bits = u128::from(rate.as_bps()) * u128::from(self.frame.as_nanos()) * u128::from(frames);
@@ -85,7 +86,7 @@ impl Demand {
         u64::try_from(until(number + 1) - until(number)).unwrap_or(u64::MAX)
     }
 
-    /// What a frame has without a request: constant and free; and what it has room for.
+    /// The capacity of a frame without a request, constant and free, and its total.
     fn standing(&self, number: u64) -> (u64, u64, u64) {
         let most = self.share(self.most, number);
         let constant = self.constant.map_or(0, |rate| self.share(rate, number)).min(most);
@@ -108,7 +109,7 @@ impl<B> Assignment<B> {
         }
     }
 
-    /// When the next frame of grants begins.
+    /// Time at which the next frame of grants starts.
     pub(super) fn next_frame(&self) -> Instant {
         self.grant_time(self.grant)
     }
@@ -117,7 +118,7 @@ impl<B> Assignment<B> {
         Instant::ZERO + self.demand.shift() + self.demand.frame * number
     }
 
-    /// Goes on to `now`, not before the last call, while `waiting` bytes wait that are not in service.
+    /// Advances to `now`, not before the last call, with `waiting` bytes that wait and are not in service.
     pub(super) fn advance(&mut self, now: Instant, waiting: u64) {
         let backlog = waiting + self.serving.as_ref().map_or(0, |serving| serving.left);
         loop {
@@ -136,7 +137,7 @@ impl<B> Assignment<B> {
         }
     }
 
-    /// Passes over frames in which nothing is asked for or granted.
+    /// Skips frames without requests or grants.
     fn rest(&mut self, now: Instant) {
         let frame = self.demand.frame.as_nanos();
         self.request = self.request.max(now.as_nanos() / frame + 1);
@@ -148,7 +149,7 @@ impl<B> Assignment<B> {
         }
     }
 
-    /// Asks for what waits and has not been asked for.
+    /// Requests capacity for waiting data that has none requested.
     fn ask(&mut self, backlog: u64) {
         let wanted = backlog.saturating_sub(self.asked_bytes + self.pending + self.allowance);
         if wanted > 0 {
@@ -158,7 +159,7 @@ impl<B> Assignment<B> {
         self.request += 1;
     }
 
-    /// Begins the next frame of grants; what was left of the last one is lost.
+    /// Starts the next frame of grants; the rest of the last one expires.
     fn begin_frame(&mut self) {
         if self.asked.front().is_some_and(|(number, _)| *number <= self.grant)
             && let Some((_, bytes)) = self.asked.pop_front()

@@ -1,4 +1,4 @@
-//! How long data packets wait for their transmission to begin.
+//! Waiting times of data packets before their transmission.
 
 use crate::PacketFlags;
 use lightlag_core::Duration;
@@ -7,13 +7,13 @@ use lightlag_core::Duration;
 const PER_OCTAVE: u64 = 1 << BITS;
 const BITS: u32 = 5;
 
-/// The waits of the packets with payload that a link direction has transmitted: their mean exactly, their distribution
-/// as a histogram of at most 1,920 bins with 32 bins an octave. A quantile is the middle of its bin, so at most
-/// 1.6 % (1/64) off.
+/// The waits of the packets with payload that a link direction has transmitted: their exact mean, and their
+/// distribution as a histogram of at most 1,920 bins with 32 bins an octave. A quantile is the middle of its bin, so it
+/// is at most 1.6 % (1/64) off.
 ///
 /// A wait is the time from a packet's arrival at the queue to the first bit of its transmission. It counts once it is
-/// known: on a link that computes its departures when the packet comes, on one with a discipline when it leaves the
-/// queue. What the queue drops does not count; what is lost on the link does.
+/// known: when the packet comes, on a link that computes its departures, or when it leaves the queue, on one with a
+/// discipline. Packets dropped by the queue do not count; packets lost on the link do.
 ///
 /// ```
 /// use lightlag_core::Duration;
@@ -37,7 +37,7 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// A packet with these flags has waited so long.
+    /// Notes that a packet with these flags has waited this long.
     #[cold]
     #[inline(never)]
     pub fn note(&mut self, flags: PacketFlags, wait: Duration) {
@@ -54,18 +54,18 @@ impl Waits {
         self.bins[bin] = self.bins[bin].saturating_add(1);
     }
 
-    /// Packets that have counted.
+    /// Number of packets counted.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The mean, exactly; `None` without a packet.
+    /// The exact mean; `None` without a packet.
     pub fn mean(&self) -> Option<Duration> {
         let mean = self.total.checked_div(u128::from(self.count))?;
         Some(Duration::from_nanos(mean as u64))
     }
 
-    /// The longest, exactly; `None` without a packet.
+    /// The exact maximum; `None` without a packet.
     pub fn longest(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.longest)
     }
@@ -86,7 +86,7 @@ impl Waits {
     }
 }
 
-/// The bin of so many nanoseconds. Below 64 each number has its own.
+/// The bin of this many nanoseconds. Below 64 each number has its own.
 fn bin_of(nanos: u64) -> usize {
     let shift = (u64::BITS - BITS - 1).saturating_sub(nanos.leading_zeros());
     (u64::from(shift) * PER_OCTAVE + (nanos >> shift)) as usize

@@ -1,14 +1,14 @@
 //! First in, first out, with fewer ACKs: for the slow direction of an asymmetric path (RFC 3449 §5.2).
 //!
-//! The transport marks packets that only acknowledge, cumulatively and more than the packet before
-//! ([`PacketFlags::supersedes`](crate::PacketFlags::supersedes)); nothing else is ever touched. Two remedies, alone or
-//! together:
+//! The transport marks packets that carry only a cumulative acknowledgement, and more than the packet before
+//! ([`PacketFlags::supersedes`](crate::PacketFlags::supersedes)); no other packet is ever touched. Two remedies apply,
+//! alone or together:
 //!
-//! - Filtering (§5.2.1): such a packet takes the place of the one of its flow that waits, if that is such a packet, too, and
-//!   the last of its flow in the queue. It takes the place, not only the turn: an ACK that went to the tail each time could
-//!   be put off for ever. Behind a duplicate ACK, a selective one or data nothing is replaced, as in CAKE: their count
-//!   and their order mean something.
-//! - Decimation (§5.2.2): of each flow only every `every`-th such packet joins the queue.
+//! - Filtering (§5.2.1): such a packet replaces the waiting one of its flow, if that is such a packet, too, and the
+//!   last of its flow in the queue. It takes the place in the queue: an ACK that went to the tail each time could be
+//!   delayed for ever. After a duplicate ACK, a selective one or data nothing is replaced, as in CAKE, because their
+//!   number and order carry information.
+//! - Decimation (§5.2.2): only every `every`-th such packet of a flow joins the queue.
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
@@ -17,15 +17,15 @@ use crate::{LinkConfig, Packet};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The most ACKs of which one is kept.
+/// The largest decimation.
 const MOST_THINNED: u32 = 1_000;
 
-/// What becomes of ACKs that say nothing but how far.
+/// The treatment of ACKs that report only a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckFilterConfig {
-    /// Whether a later one takes the place of one that waits.
+    /// Whether a later one replaces one that waits.
     pub filter: bool,
-    /// Of so many, one joins the queue; 1 keeps all.
+    /// One in this many joins the queue; 1 keeps all.
     pub every: u32,
 }
 
@@ -70,18 +70,18 @@ impl Config for AckFilterConfig {
     }
 }
 
-/// A drop-tail queue that thins out ACKs.
+/// A drop-tail queue that filters ACKs.
 #[derive(Clone, Debug)]
 pub struct AckFilter<B> {
     config: AckFilterConfig,
     limit: QueueLimit,
     packets: VecDeque<Waiting<B>>,
     bytes: u64,
-    /// Packets that have left: the number of the first one that waits.
+    /// Number of packets that have left, which is the number of the first one that waits.
     left: u64,
-    /// The number of the last packet of each flow. It waits if it has not left.
+    /// The number of the last packet of each flow, which waits if it has not left.
     last: BTreeMap<u32, u64>,
-    /// How many of each flow were not kept since the last one that was.
+    /// Number of packets of each flow dropped since the last one kept.
     skipped: BTreeMap<u32, u32>,
 }
 
@@ -99,14 +99,14 @@ impl<B: Clone> AckFilter<B> {
         }
     }
 
-    /// Whether this one is not kept.
+    /// Whether this packet is dropped.
     fn skips(&mut self, flow: u32) -> bool {
         let skipped = self.skipped.entry(flow).or_default();
         *skipped = (*skipped + 1) % self.config.every;
         *skipped != 0
     }
 
-    /// The packet that waits and that this one may replace.
+    /// The waiting packet that this one may replace.
     fn superseded(&mut self, packet: &Packet<B>) -> Option<&mut Packet<B>> {
         let at = self.last.get(&packet.flow)?.checked_sub(self.left)?;
         let waiting = &mut self.packets.get_mut(at as usize)?.packet;

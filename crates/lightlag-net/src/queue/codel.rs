@@ -1,10 +1,10 @@
 //! CoDel: drops at the head of the queue once packets have waited longer than a target for an interval.
 //!
 //! RFC 8289 §5. A packet that has waited less than the target, or leaves no more than one packet of the largest size
-//! behind, shows that the queue is good. When the queue has not been good for an interval, a packet is dropped, and from
-//! then on one each `interval / sqrt(count)` until it is good again. A new dropping state that begins within 16 intervals
-//! after the last one goes on from the rate of that one: `count − lastcount` (RFC 8289 §5.6; older texts have
-//! `count − 2`).
+//! behind, shows that the queue is good. When the queue has not been good for an interval, a packet is dropped, and
+//! from then on one each `interval / sqrt(count)` until it is good again. A new dropping state that starts within 16
+//! intervals after the last one continues from the rate of that one: `count − lastcount` (RFC 8289 §5.6; older texts
+//! have `count − 2`).
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
@@ -15,11 +15,11 @@ use lightlag_core::{Duration, Instant, RandomStream, Rate};
 /// Parameters of CoDel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CoDelConfig {
-    /// How long packets may wait all the time.
+    /// The acceptable persistent wait of packets.
     pub target: Duration,
-    /// For how long they may wait longer: about the largest round trip of the flows.
+    /// Time for which they may wait longer: about the largest round trip of the flows.
     pub interval: Duration,
-    /// Whether packets are marked where that is possible.
+    /// Whether packets are marked if possible.
     pub ecn: bool,
 }
 
@@ -63,14 +63,14 @@ impl Config for CoDelConfig {
 #[derive(Clone, Debug)]
 pub struct Control {
     config: CoDelConfig,
-    /// When packets will have waited too long for an interval; `None` while the queue is good.
+    /// Time at which packets will have waited too long for an interval; `None` while the queue is good.
     first_above: Option<Instant>,
     dropping: bool,
-    /// When the next packet is dropped.
+    /// Time of the next drop.
     drop_next: Instant,
     /// Packets dropped in this dropping state.
     count: u64,
-    /// What `count` was when this dropping state began.
+    /// The value of `count` at the start of this dropping state.
     last_count: u64,
     /// The largest packet so far.
     largest: u16,
@@ -90,12 +90,12 @@ impl Control {
         }
     }
 
-    /// Takes note of a packet that comes.
+    /// Notes the size of a packet that comes.
     pub fn see(&mut self, size: u16) {
         self.largest = self.largest.max(size);
     }
 
-    /// When to drop after a drop at `from`.
+    /// Time of the drop after one at `from`.
     fn control_law(&self, from: Instant) -> Instant {
         let interval = self.config.interval.as_secs_f64();
         from + Duration::from_secs_f64(interval / (self.count as f64).sqrt())
@@ -118,7 +118,7 @@ impl Control {
         Some((first, may_drop))
     }
 
-    /// Marks a packet, if it can be marked, or else drops it; returns what is left of it.
+    /// Marks a packet if possible, otherwise drops it. Returns the packet if it was kept.
     fn hit<B: Clone>(&self, now: Instant, mut first: Waiting<B>, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
         if self.config.ecn && first.packet.ecn().is_capable() {
             verdicts.mark(&mut first.packet);
@@ -146,7 +146,7 @@ impl Control {
         }
     }
 
-    /// In the dropping state: drops what is due.
+    /// Drops the packets that are due in the dropping state.
     fn go_on<B: Clone>(
         &mut self,
         now: Instant,
@@ -242,7 +242,7 @@ mod tests {
         Instant::from_nanos(micros * 1_000)
     }
 
-    /// A queue that packets of 1000 B leave each millisecond, and in which those of `queued` never end.
+    /// A queue from which packets of 1000 B leave each millisecond, and in which those of `queued` never end.
     fn overload(config: CoDelConfig, ecn: Codepoint, millis: u64) -> Verdicts<u32> {
         let (mut codel, mut verdicts) = (CoDel::new(config, QueueLimit::Packets(100_000)), Verdicts::default());
         for _ in 0..50_000 {
@@ -282,7 +282,7 @@ mod tests {
     fn a_queue_below_the_target_or_of_one_packet_is_good() {
         let (mut codel, mut verdicts) =
             (CoDel::new(CoDelConfig::default(), QueueLimit::Packets(100)), Verdicts::default());
-        // One packet always waits, for a second each.
+        // One packet waits at all times, for a second each.
         for second in 0..100 {
             codel.enqueue(at(second * 1_000_000), packet(0, 1000, Codepoint::NotEct), &mut verdicts);
             if second > 0 {
@@ -328,7 +328,7 @@ mod tests {
         }
         // 30 − 1: not the older rule of 30 − 2, nor 1.
         assert_eq!(control.count, 29);
-        // Much later it begins anew.
+        // Much later it starts anew.
         while fifo.pop().is_some() {}
         control.dequeue(at(ms * 1_000), &mut fifo, &mut verdicts);
         ms += 5_000;

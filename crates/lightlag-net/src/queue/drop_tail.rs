@@ -1,4 +1,4 @@
-//! First in, first out, up to a limit; what comes to a full queue is dropped.
+//! First in, first out, up to a limit. A packet that finds the queue full is dropped.
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
@@ -6,7 +6,7 @@ use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 
-/// Drop-tail as asked for.
+/// The requested form of drop-tail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DropTailChoice {
     /// Whether the packet in transmission counts towards a limit in packets.
@@ -28,7 +28,7 @@ impl Kind for DropTailChoice {
 
     fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
         match asked {
-            // The packet in transmission takes one of the places.
+            // The packet in transmission occupies one of the places.
             Some(Limit::Packets(packets)) if self.count_in_service => QueueLimit::Packets(packets - 1),
             Some(limit) => limit.on_link(rate, round_trip),
             None => QueueLimit::Packets(1000),
@@ -48,7 +48,7 @@ impl Config for DropTailChoice {
     }
 }
 
-/// A drop-tail queue. Where nothing overtakes on the link, [`ComputedLink`](crate::link::ComputedLink) does the same
+/// A drop-tail queue. If packets stay in order on the link, [`ComputedLink`](crate::link::ComputedLink) does the same
 /// in less time.
 #[derive(Clone, Debug)]
 pub struct DropTail<B> {

@@ -1,19 +1,19 @@
 //! DualPI2: a short queue for scalable senders beside the classic one, with coupled probabilities.
 //!
-//! RFC 9332 and its appendix A. Packets marked ECT(1) or CE go to the low-latency queue, all others to the classic one. A
-//! PI controller moves a base probability by the time that the classic queue waits:
+//! RFC 9332 and its appendix A. Packets marked ECT(1) or CE go to the low-latency queue, all others to the classic one.
+//! A PI controller adjusts a base probability by the delay of the classic queue:
 //!
 //! `p' ← p' + α (d − target) + β (d − d_old)`, α = 0.1 T / RTT_max², β = 0.3 / RTT_max, T = min(target, RTT_max / 3)
 //!
-//! Classic packets are hit with `p_C = p'²`, low-latency ones marked with the larger of `p_CL = k p'` and a ramp of the
-//! time that they waited, so that `p_C = (p_CL / k)²` (RFC 9332 §2.1): a Reno window falls with 1/√p, a scalable one
-//! with 1/p, and flows in both queues get like shares. Hits are evenly spaced, not random (appendix A.1: recur).
+//! Classic packets are hit with `p_C = p'²`. Low-latency ones are marked with the larger of `p_CL = k p'` and a ramp of
+//! their waiting time, so that `p_C = (p_CL / k)²` (RFC 9332 §2.1). A Reno window falls with 1/√p, a scalable one with
+//! 1/p, and flows in both queues get similar shares. Hits are evenly spaced, not random (appendix A.1: recur).
 //!
-//! Overload (appendix A.2): when p_CL reaches 1, low-latency packets are dropped with p_C too, and from p_C = 1/k² on
-//! classic packets are dropped though they could be marked.
+//! Overload (appendix A.2): when p_CL reaches 1, low-latency packets are dropped with p_C too. From p_C = 1/k² on
+//! classic packets are dropped even if they could be marked.
 //!
-//! The RFC leaves the scheduler open: here the low-latency queue goes first, and the classic one gets at least its share
-//! of the bytes while both wait.
+//! The RFC leaves the scheduler open. Here the low-latency queue comes first, and the classic one gets at least its
+//! share of the bytes while both wait.
 
 use super::limit::{FULL_PACKET, LARGEST};
 use super::registry::{Config, Kind};
@@ -30,15 +30,15 @@ const BUFFER: Duration = Duration::from_millis(250);
 /// Parameters of DualPI2.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DualPi2Config {
-    /// How long classic packets should wait.
+    /// The target delay of classic packets.
     pub target: Duration,
     /// RTT_max, the largest round trip to expect; above zero.
     pub max_rtt: Duration,
     /// k, at least 1.
     pub coupling: f64,
-    /// Time from which on waiting low-latency packets are marked, with a probability that grows from 0.
+    /// Waiting time from which low-latency packets are marked, with a probability that grows from 0.
     pub min_threshold: Duration,
-    /// How much longer until all of them are marked.
+    /// Additional waiting time from which all of them are marked.
     pub range: Duration,
     /// The least share of the classic queue while both wait.
     pub classic_share: Probability,
@@ -96,7 +96,7 @@ impl Config for DualPi2Config {
     }
 }
 
-/// Hits evenly: one each time that the probabilities so far add up to 1 more.
+/// Spaces hits evenly: one each time that the sum of the probabilities grows by 1.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recurrence(f64);
 
@@ -115,7 +115,7 @@ impl Recurrence {
 #[derive(Clone, Debug)]
 struct Half<B> {
     fifo: Fifo<B>,
-    /// Marks, and classic drops.
+    /// The spacing of marks, and of classic drops.
     recurrence: Recurrence,
 }
 
@@ -124,7 +124,7 @@ impl<B: Clone> Half<B> {
         Self { fifo: Fifo::default(), recurrence: Recurrence::default() }
     }
 
-    /// How long its first packet has waited.
+    /// Waiting time of its first packet.
     fn time(&self, now: Instant) -> Duration {
         self.fifo.first().map_or(Duration::ZERO, |first| now.since(first.since))
     }
@@ -137,14 +137,14 @@ pub struct DualPi2<B> {
     limit: QueueLimit,
     low: Half<B>,
     classic: Half<B>,
-    /// Drops of low-latency packets in overload.
+    /// The spacing of low-latency drops in overload.
     overload: Recurrence,
     /// p'.
     base: f64,
     last_delay: Duration,
     period: Duration,
     next_update: Instant,
-    /// Bytes by which the classic queue is behind its share; it is served while this is above zero.
+    /// Bytes by which the classic queue is behind its share. It is served while this is positive.
     classic_credit: f64,
 }
 
@@ -166,11 +166,11 @@ impl<B: Clone> DualPi2<B> {
         }
     }
 
-    /// Makes the updates that are due by now. Nothing has come or gone since the last call.
+    /// Makes the updates that are due by now. The queue has not changed since the last call.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now {
             if self.base == 0.0 && self.last_delay.is_zero() && self.backlog().packets == 0 {
-                // All later updates change nothing either.
+                // All later updates have no effect either.
                 let periods = now.since(self.next_update).as_nanos() / self.period.as_nanos() + 1;
                 self.next_update += self.period * periods;
                 return;
@@ -198,7 +198,7 @@ impl<B: Clone> DualPi2<B> {
         Backlog { packets: low.packets + classic.packets, bytes: low.bytes + classic.bytes }
     }
 
-    /// The probability of the ramp for a low-latency packet that has waited so long.
+    /// The ramp's probability for a low-latency packet that has waited this long.
     fn ramp(&self, waited: Duration) -> f64 {
         let over = waited.saturating_sub(self.config.min_threshold);
         if over.is_zero() {
@@ -313,7 +313,7 @@ mod tests {
         Instant::from_nanos(micros * 1_000)
     }
 
-    /// The shares of packets that are marked and dropped at a base probability, with the delay at the target.
+    /// The shares of packets marked and dropped at a base probability, with the delay at the target.
     fn rates(base: f64, ecn: Codepoint) -> (f64, f64) {
         let (mut queue, mut verdicts) = (queue(), Verdicts::default());
         let n = 100_000;
@@ -374,7 +374,7 @@ mod tests {
         }
         let codepoints: Vec<Codepoint> =
             (0..3).map(|_| queue.dequeue(at(2_000), &mut verdicts).unwrap().packet.ecn()).collect();
-        // The first 1 adds up to 1, not to more than 1.
+        // The first sum of 1 reaches 1, but does not exceed it.
         assert_eq!(codepoints, [Codepoint::Ect1, Codepoint::Ce, Codepoint::Ect1]);
     }
 

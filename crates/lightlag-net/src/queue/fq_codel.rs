@@ -1,9 +1,9 @@
 //! FQ-CoDel: a queue for each flow, served in turn, with CoDel on each.
 //!
-//! RFC 8290 §4. A packet goes to the queue that its flow hashes to. Queues that were empty come first (new), the others
-//! in a round (old); a queue may send a quantum of bytes each time. A queue that falls empty while it is new goes to the
-//! end of the old ones, so that a flow cannot stay new by sending a little at a time. When there is no room at all, the
-//! queue with most bytes loses half its packets from its head, at most 64.
+//! RFC 8290 §4. A packet joins the queue given by the hash of its flow. Queues that were empty come first (new), the
+//! others in a round (old); a queue may send a quantum of bytes in each turn. A queue that empties while it is new goes
+//! to the end of the old ones, so a flow cannot stay new by sending a little at a time. When there is no room at all,
+//! the queue with the most bytes loses half its packets from its head, at most 64.
 
 use super::codel::{CoDelConfig, Control};
 use super::registry::{Config, Kind};
@@ -78,7 +78,7 @@ impl Config for FqCoDelConfig {
     }
 }
 
-/// Where a queue stands.
+/// The round of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Round {
     Out,
@@ -136,15 +136,15 @@ impl<B: Clone> FqCoDel<B> {
     fn has_room(&self) -> bool {
         match self.limit {
             QueueLimit::Packets(limit) => self.backlog.packets <= limit,
-            // A single packet may be of any size.
+            // A single packet may have any size.
             QueueLimit::Bytes(limit) => self.backlog.bytes <= limit || self.backlog.packets == 1,
         }
     }
 
-    /// Takes half the packets from the head of the queue with most bytes, at most [`DROP_BATCH`].
+    /// Drops half the packets from the head of the queue with the most bytes, at most [`DROP_BATCH`].
     fn make_room(&mut self, now: Instant, verdicts: &mut Verdicts<B>) {
         let bytes = |at: &u32| self.queues[*at as usize].fifo.backlog().bytes;
-        // Every queue with packets is in a round. Among equals, the lowest number.
+        // Every queue with packets is in a round. The lowest number wins among equals.
         let fattest = self.new.iter().chain(&self.old).copied().max_by_key(|at| (bytes(at), std::cmp::Reverse(*at)));
         let Some(fattest) = fattest else { return };
         let fifo = &mut self.queues[fattest as usize].fifo;
@@ -157,7 +157,7 @@ impl<B: Clone> FqCoDel<B> {
         }
     }
 
-    /// The queue whose turn it is, without credit left in front of it.
+    /// The queue whose turn it is, after skipping those without credit.
     fn turn(&mut self) -> Option<u32> {
         loop {
             let at = *self.new.front().or_else(|| self.old.front())?;
@@ -243,7 +243,7 @@ mod tests {
     }
 
     /// Offers `offered` packets a millisecond of each flow, sends 1000 B a millisecond, and counts the bytes that each
-    /// flow gets through.
+    /// flow sends.
     fn shares(flows: &[(u32, u16)], offered: usize, millis: u64) -> Vec<u64> {
         let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 10_240), Verdicts::default());
         let (mut sent, mut total) = (vec![0; flows.len()], 0);
@@ -267,7 +267,7 @@ mod tests {
     fn flows_that_always_have_packets_get_the_same_bytes_whatever_their_size() {
         let sent = shares(&[(1, 1500), (2, 300), (3, 900)], 5, 3_000);
         let mean = sent.iter().sum::<u64>() as f64 / 3.0;
-        // Deficit round robin (Shreedhar and Varghese 1996): never apart by more than a quantum and a packet each.
+        // Deficit round robin (Shreedhar and Varghese 1996): flows differ by at most a quantum and a packet each.
         for bytes in &sent {
             assert!((*bytes as f64 - mean).abs() <= 2.0 * (1514.0 + 1500.0), "{sent:?}");
         }

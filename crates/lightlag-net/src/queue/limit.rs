@@ -1,22 +1,22 @@
-//! How much may wait: as asked for, when a part of it may be left to the link, and as it is.
+//! The limit of a queue: as requested, when it may depend on the link, and as it is.
 
 use lightlag_core::{Bytes, Duration, Rate};
 
-/// A full packet, the least that a queue given in BDP holds.
+/// A full packet, the smallest limit given in BDP.
 pub(super) const FULL_PACKET: Bytes = Bytes(1500);
 /// The largest queue, 1000 TB: exact when printed and read again.
 pub(super) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
 
-/// How much may wait. The packet in transmission does not count, as in the device queues of ns-3 and INET.
+/// The limit of waiting data. The packet in transmission does not count, as in the device queues of ns-3 and INET.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// Packets; with 0, only an idle link takes one.
+    /// Packets. With 0, only an idle link accepts one.
     Packets(u64),
-    /// Bytes at the network layer. An idle link takes a packet of any size.
+    /// Bytes at the network layer. An idle link accepts a packet of any size.
     Bytes(u64),
 }
 
-/// What waits at one moment.
+/// The waiting data at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Packets, without the one in transmission.
@@ -26,7 +26,7 @@ pub struct Backlog {
 }
 
 impl QueueLimit {
-    /// Whether a packet of `size` bytes may join what waits. An empty queue takes a packet of any size.
+    /// Whether a packet of `size` bytes may join the waiting data. An empty queue accepts a packet of any size.
     pub fn admits(self, backlog: Backlog, size: u16) -> bool {
         match self {
             _ if backlog.packets == 0 => true,
@@ -36,7 +36,7 @@ impl QueueLimit {
     }
 }
 
-/// How much may wait, or waits, as asked for. The packet in transmission does not count.
+/// The requested limit of waiting data. The packet in transmission does not count.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Limit {
     /// Packets, at least 1.
@@ -48,7 +48,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// In packets or bytes, on a link of this rate, with the longest round trip of the flows that cross it.
+    /// The limit in packets or bytes, on a link of this rate, with the longest round trip of the flows that cross it.
     pub fn on_link(self, rate: Rate, round_trip: Duration) -> QueueLimit {
         match self {
             Self::Packets(packets) => QueueLimit::Packets(packets),

@@ -1,13 +1,13 @@
-//! PIE: drops at random, with a probability that a controller moves until packets wait for the target.
+//! PIE: drops at random, with a probability that a controller adjusts until packets wait for the target.
 //!
-//! RFC 8033 §4. Each update period, with d the time that a packet which comes now would wait:
+//! RFC 8033 §4. In each update period, with d the wait of a packet that comes now:
 //!
 //! `p ← p + α (d − target) + β (d − d_old)`, the change scaled down while p is small (§4.2), and p reduced
 //! by 2 % an update while nothing waits. No packet is dropped during the burst allowance (§4.4), while d_old is below half
 //! the target and p below 0.2, nor from a queue of two packets of usual size (§4.1).
 //!
-//! The rate of the link is known, so d is the backlog over the rate, by Little's law (§4.3 a). Of the enhancements in §5
-//! only ECN is here: marks replace drops while p is below 10 % (§5.1).
+//! The rate of the link is known, so d is the backlog over the rate, by Little's law (§4.3 a). The only enhancement of
+//! §5 is ECN: marks replace drops while p is below 10 % (§5.1).
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
@@ -15,26 +15,26 @@ use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 
-/// MEAN_PKTSIZE: twice this is never dropped from.
+/// MEAN_PKTSIZE: a queue of at most twice this drops nothing.
 const MEAN_PACKET: u64 = 1000;
 /// Below this probability marks replace drops (RFC 8033 §5.1: mark_ecnth).
 const MARK_BELOW: f64 = 0.1;
 /// α and β in 1/s (RFC 8033 §4.2).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// What is left of the probability after an update without a queue (RFC 8033 §4.2).
+/// The factor of the probability in an update without a queue (RFC 8033 §4.2).
 const DECAY: f64 = 0.98;
 
 /// Parameters of PIE.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PieConfig {
-    /// QDELAY_REF: how long packets should wait.
+    /// QDELAY_REF: the target delay of packets.
     pub target: Duration,
     /// T_UPDATE, above zero.
     pub update: Duration,
-    /// MAX_BURST: for how long a burst after quiet times is let through.
+    /// MAX_BURST: duration of a burst that is allowed after quiet times.
     pub burst: Duration,
-    /// Whether packets are marked where that is possible.
+    /// Whether packets are marked if possible.
     pub ecn: bool,
 }
 
@@ -99,7 +99,7 @@ pub struct Pie<B> {
     next_update: Instant,
 }
 
-/// By how much a change is scaled down while the probability is small (RFC 8033 §4.2).
+/// The factor by which a change is scaled down while the probability is small (RFC 8033 §4.2).
 fn scale(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] = [
         (0.000_001, 1.0 / 2048.0),
@@ -128,11 +128,11 @@ impl<B: Clone> Pie<B> {
         }
     }
 
-    /// Makes the updates that are due by now. Nothing has come or gone since the last call.
+    /// Makes the updates that are due by now. The queue has not changed since the last call.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now {
             if self.is_at_rest() {
-                // All later updates change nothing either.
+                // All later updates have no effect either.
                 let periods = now.since(self.next_update).as_nanos() / self.config.update.as_nanos() + 1;
                 self.next_update += self.config.update * periods;
                 return;
@@ -220,7 +220,7 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Makes `packets` of 1000 B wait.
+    /// Adds waiting `packets` of 1000 B.
     fn fill(pie: &mut Pie<u32>, packets: u64) {
         while pie.fifo.backlog().packets > packets {
             pie.fifo.pop();
@@ -243,7 +243,7 @@ mod tests {
                 assert!((pie.probability - before - change / divisor).abs() < 1e-12, "{before} {}", pie.probability);
             }
         }
-        // At the edges the larger scale holds: 0.1 is not below 0.1.
+        // At the edges the larger scale applies: 0.1 is not below 0.1.
         assert_eq!([scale(0.1), scale(0.099), scale(0.01), scale(1e-6)], [1.0, 0.5, 0.5, 1.0 / 512.0]);
     }
 

@@ -1,16 +1,17 @@
 //! Two priorities: packets of low priority make room for the others.
 //!
-//! What TCP Peach asks of a router (Akyildiz, Morabito, Palazzo, *TCP-Peach: a new congestion control scheme for
+//! TCP Peach requires this of a router (Akyildiz, Morabito, Palazzo, *TCP-Peach: a new congestion control scheme for
 //! satellite IP networks*, IEEE/ACM ToN 9(3), 2001): a segment that only probes the path is dropped before any that
-//! carries data. The paper leaves the mechanism to the router, so that there are two, both work-conserving and with one
+//! carries data. The paper leaves the mechanism to the router. Here there are two, both work-conserving and with one
 //! buffer for all:
 //!
-//! - [`PriorityMode::PushOut`]: first in, first out. A packet of high priority that finds the buffer full takes the
-//!   place of the youngest of low priority.
+//! - [`PriorityMode::PushOut`]: first in, first out. A packet of high priority that finds the buffer full replaces the
+//!   youngest of low priority.
 //! - [`PriorityMode::Strict`]: the same, and a packet of low priority leaves only when none of high priority waits.
 //!
-//! Low priority never costs high priority a place in the buffer. With push-out it costs time: a packet of high priority
-//! waits for those of low priority that came before it. With strict service it waits for the one in transmission at most.
+//! Low priority never takes a place in the buffer from high priority. With push-out it costs time: a packet of high
+//! priority waits for those of low priority before it. With strict service it waits at most for the one in
+//! transmission.
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
@@ -19,13 +20,13 @@ use crate::{LinkConfig, Packet};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
-/// Whether low priority costs only the place in the buffer, or the turn as well.
+/// Whether low priority gives way only in the buffer, or in the order of service as well.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PriorityMode {
-    /// Only the place.
+    /// Only in the buffer.
     #[default]
     PushOut,
-    /// Both.
+    /// In both.
     Strict,
 }
 
@@ -115,8 +116,8 @@ impl<B: Clone> Priority<B> {
         Backlog { packets: high.packets + low.packets, bytes: high.bytes + low.bytes }
     }
 
-    /// Drops packets of low priority, the youngest first, until one of `size` bytes fits. Whether it does in the end: where
-    /// high priority alone fills the buffer, nothing is dropped for it.
+    /// Drops packets of low priority, the youngest first, until one of `size` bytes fits. Returns whether it fits. If
+    /// high priority alone fills the buffer, nothing is dropped.
     fn make_room(&mut self, now: Instant, size: u16, verdicts: &mut Verdicts<B>) -> bool {
         if !self.limit.admits(self.high.backlog(), size) {
             return false;

@@ -1,7 +1,7 @@
-//! RED: drops at random, the more the longer the average queue.
+//! RED: drops at random, more often the longer the average queue.
 //!
 //! Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, IEEE/ACM ToN 1(4), 1993, figure 2.
-//! With q what waits when a packet comes, and s the time to transmit a packet of usual size:
+//! With q the waiting data when a packet comes, and s the time to transmit a packet of usual size:
 //!
 //! - `avg ← (1 − w) avg + w q`, and after idle time t `avg ← (1 − w)^(t/s) avg`;
 //! - between the thresholds `p_b = max_p (avg − min) / (max − min)`, in bytes `p_b · size / 1500 B`;
@@ -9,8 +9,8 @@
 //!   are uniform on 1 … 1/p_b, as the paper derives. (Its figure 2 counts a packet that was hit too, which makes gaps
 //!   one shorter.)
 //!
-//! Gentle (Floyd, *Recommendation on using the "gentle_" variant of RED*, 2000): from max to 2 max, p_b goes on from
-//! max_p to 1; without, every packet is hit from max on. Where every packet is hit it is dropped, although its transport
+//! Gentle (Floyd, *Recommendation on using the "gentle_" variant of RED*, 2000): from max to 2 max, p_b grows from
+//! max_p to 1; without it, every packet is hit from max on. If every packet is hit it is dropped, even if its transport
 //! understands marks: they have not helped.
 
 use super::registry::{Config, Kind};
@@ -22,10 +22,10 @@ use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 /// The MaximumPacketSize of the paper.
 const MAXIMUM_PACKET: f64 = 1500.0;
 
-/// Parameters of RED, with thresholds as asked for or on a link.
+/// Parameters of RED, with thresholds as requested or on a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RedConfig<L = QueueLimit> {
-    /// Average queue from which on packets are hit. In the unit of `max_threshold`.
+    /// Average queue from which packets are hit, in the unit of `max_threshold`.
     pub min_threshold: L,
     /// Average queue at which the probability reaches `max_probability`; above `min_threshold`.
     pub max_threshold: L,
@@ -35,7 +35,7 @@ pub struct RedConfig<L = QueueLimit> {
     pub weight: Probability,
     /// Whether the probability grows to 1 between max and 2 max.
     pub gentle: bool,
-    /// Whether packets are marked where that is possible.
+    /// Whether packets are marked if possible.
     pub ecn: bool,
     /// The usual size of a packet, for the average after idle times.
     pub mean_packet: Bytes,
@@ -119,18 +119,18 @@ pub struct Red<B> {
     average: f64,
     /// Packets kept since the last hit, or since the average reached the minimum threshold.
     count: u64,
-    /// Since when the link is idle.
+    /// Time since which the link is idle.
     idle_since: Option<Instant>,
     /// s.
     usual_time: Duration,
 }
 
-/// What happens to a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Fate {
     Kept,
     Hit,
-    /// Everything is hit: no mark in place of the drop.
+    /// Every packet is hit, so a mark does not replace the drop.
     Dropped,
 }
 
@@ -142,7 +142,7 @@ impl<B: Clone> Red<B> {
         Self { config, limit, fifo: Fifo::default(), random, average: 0.0, count: 0, idle_since, usual_time }
     }
 
-    /// Brings the average up to date with a packet that comes now.
+    /// Updates the average for a packet that comes now.
     fn average(&mut self, now: Instant) {
         let weight = self.config.weight.value();
         match self.idle_since.take() {
@@ -155,7 +155,7 @@ impl<B: Clone> Red<B> {
         }
     }
 
-    /// Lets the average fall as if small packets had met an empty queue for so long.
+    /// Lets the average fall as if small packets had met an empty queue for this long.
     fn decay(&mut self, idle: Duration) {
         let missed = idle / self.usual_time.max(Duration::from_nanos(1));
         self.average *= libm::pow(1.0 - self.config.weight.value(), missed);

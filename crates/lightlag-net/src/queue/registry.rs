@@ -1,4 +1,4 @@
-//! The disciplines by name: what a scenario may say of each, and what is built from it.
+//! The disciplines by name: their settings in a scenario, and their construction.
 
 use super::drop_tail::DropTailChoice;
 use super::{Discipline, Limit, QueueLimit};
@@ -6,12 +6,12 @@ use crate::LinkConfig;
 use crate::setting::Setting;
 use lightlag_core::{Duration, RandomStream, Rate};
 
-/// A queue discipline as asked for: its parameters by name, and what they are on a link.
+/// A queue discipline as requested: its parameters by name, and their values on a link.
 pub trait Kind: Copy + Default {
-    /// Its parameters where rate and round trip are known.
+    /// Its parameters once rate and round trip are known.
     type Config: Config;
 
-    /// What it does, in a paragraph whose first sentence stands alone, and where it was published.
+    /// A paragraph about its behaviour, whose first sentence stands alone, and its publication.
     const ABOUT: &'static str;
 
     /// Its parameters.
@@ -20,23 +20,23 @@ pub trait Kind: Copy + Default {
     /// Its parameters on a link of this rate, with the longest round trip of the flows that cross it.
     fn on_link(self, rate: Rate, round_trip: Duration) -> Self::Config;
 
-    /// How much may wait on such a link, where a limit is asked for or none.
+    /// The limit on such a link, with a requested limit or without.
     fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
         asked.map_or(QueueLimit::Packets(1000), |limit| limit.on_link(rate, round_trip))
     }
 
-    /// The key that does not go with a limit, and the reason, if there is one.
+    /// The key that cannot be combined with a limit, and the reason, if there is one.
     fn refuses(self, _limit: Option<Limit>) -> Option<(&'static str, &'static str)> {
         None
     }
 }
 
-/// The parameters of a discipline on a link: they build it.
+/// The parameters of a discipline on a link, from which it is built.
 pub trait Config: Copy {
     /// An empty queue on a link, drawing from `random`.
     fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>>;
 
-    /// Whether it draws at random what becomes of packets; `several` flows cross the link.
+    /// Whether it decides at random; `several` flows cross the link.
     fn draws(self, _several: bool) -> bool {
         false
     }
@@ -48,7 +48,7 @@ pub trait Config: Copy {
 }
 
 impl super::Choice {
-    /// Drop-tail, where only what waits counts.
+    /// Drop-tail, where only waiting packets count.
     pub const PLAIN: Self = Self::DropTail(DropTailChoice { count_in_service: false });
 
     /// Whether it is drop-tail.
@@ -57,10 +57,10 @@ impl super::Choice {
     }
 }
 
-/// Makes the two enums of disciplines, as asked for and on a link, from a line for each.
+/// Makes the two enums of disciplines, as requested and on a link, from a line for each.
 macro_rules! disciplines {
     ($($variant:ident, $name:literal, $asked:ty => $config:ty;)*) => {
-        /// A queue discipline and its parameters. How much may wait at most is the link's.
+        /// A queue discipline and its parameters. The link has the limit.
         #[derive(Clone, Copy, PartialEq, Debug, Default)]
         pub enum DisciplineConfig {
             /// `drop_tail`
@@ -78,7 +78,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Whether it draws at random what becomes of packets; `several` flows cross the link.
+            /// Whether it decides at random; `several` flows cross the link.
             pub fn draws(&self, several: bool) -> bool {
                 match *self {
                     Self::DropTail => false,
@@ -95,7 +95,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// A queue discipline as asked for.
+        /// A queue discipline as requested.
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub enum Choice {
             /// `drop_tail`
@@ -124,7 +124,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// What it does.
+            /// Its description.
             pub fn about(&self) -> &'static str {
                 match self {
                     Self::DropTail(_) => <drop_tail::DropTailChoice as Kind>::ABOUT,
@@ -156,7 +156,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The reason for which the parameter with this index does not go with those before it, if there is one.
+            /// The reason why the parameter with this index cannot be combined with those before it, if there is one.
             pub fn check(&self, index: usize) -> Option<&'static str> {
                 match self {
                     Self::DropTail(kind) => setting::check(&Kind::settings(), kind, index),
@@ -164,7 +164,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The key that does not go with a limit, and the reason, if there is one.
+            /// The key that cannot be combined with a limit, and the reason, if there is one.
             pub fn refuses(&self, limit: Option<Limit>) -> Option<(&'static str, &'static str)> {
                 match *self {
                     Self::DropTail(kind) => kind.refuses(limit),
@@ -172,8 +172,8 @@ macro_rules! disciplines {
                 }
             }
 
-            /// How much may wait on a link of this rate, with the longest round trip of the flows that cross it, where a limit
-            /// is asked for or none.
+            /// The limit on a link of this rate, with the longest round trip of the flows that cross it, with a
+            /// requested limit or without.
             pub fn limit(&self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
                 match *self {
                     Self::DropTail(kind) => kind.limit(asked, rate, round_trip),

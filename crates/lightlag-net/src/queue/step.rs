@@ -1,11 +1,12 @@
 //! Step marking: marks every packet that finds more than a threshold waiting.
 //!
-//! What a switch does for DCTCP (Alizadeh and others, *Data Center TCP (DCTCP)*, SIGCOMM 2010, §3.1; RFC 8257 §3.1). The
+//! Switches do this for DCTCP (Alizadeh and others, *Data Center TCP (DCTCP)*, SIGCOMM 2010, §3.1; RFC 8257 §3.1). The
 //! instantaneous queue decides, without an average.
 //!
-//! With a weight w below 1 it is the average `avg ← (1 − w) avg + w q`, q with the packet that comes, and after idle time t
-//! `avg ← (1 − w)^(t/s) avg`, s the time to transmit 500 B (as in [`red`](super::red)): all packets are marked while the
-//! average is long, none otherwise, as the routers of TCP-Jersey do (Xu, Tian, Ansari, IEEE JSAC 22(4), 2004).
+//! With a weight w below 1 the average `avg ← (1 − w) avg + w q` decides, where q includes the packet that comes. After
+//! idle time t it is `avg ← (1 − w)^(t/s) avg`, with s the time to transmit 500 B (as in [`red`](super::red)). All
+//! packets are marked while the average is long, and none otherwise, as in the routers of TCP-Jersey (Xu, Tian, Ansari,
+//! IEEE JSAC 22(4), 2004).
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
@@ -16,15 +17,15 @@ use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 /// A packet of usual size, for the average after idle times.
 const USUAL_PACKET: Bytes = Bytes(500);
 
-/// Parameters of step marking, with a threshold as asked for or on a link.
+/// Parameters of step marking, with a threshold as requested or on a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StepConfig<L = QueueLimit> {
-    /// K: a packet with which more than this waits is marked.
+    /// K: a packet is marked if more than this waits with it.
     pub threshold: L,
-    /// Whether packets that cannot be marked are dropped beyond the threshold. So do switches that make the step of a
+    /// Whether packets that cannot be marked are dropped beyond the threshold, as in switches that make the step of a
     /// RED with equal thresholds.
     pub drop_not_ect: bool,
-    /// w, the weight of a new sample in the average; with 1 the queue of the moment decides.
+    /// w, the weight of a new sample in the average. With 1 the current queue decides.
     pub weight: Probability,
 }
 
@@ -73,7 +74,7 @@ pub struct Step<B> {
     limit: QueueLimit,
     fifo: Fifo<B>,
     average: f64,
-    /// Since when the link is idle.
+    /// Time since which the link is idle.
     idle_since: Option<Instant>,
     usual_time: Duration,
 }
@@ -104,7 +105,7 @@ impl<B: Clone> Step<B> {
         self.average > threshold as f64
     }
 
-    /// Lets the average fall as if small packets had met an empty queue for so long.
+    /// Lets the average fall as if small packets had met an empty queue for this long.
     fn decay(&mut self, idle: Duration) {
         let missed = idle / self.usual_time.max(Duration::from_nanos(1));
         self.average *= libm::pow(1.0 - self.config.weight.value(), missed);

@@ -94,7 +94,7 @@ fn disciplines() -> [DisciplineConfig; 12] {
 
 const CODEPOINTS: [Codepoint; 4] = [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce];
 
-/// What came of every packet: arrivals and drops with their times, and the counters.
+/// The fate of every packet: arrivals and drops with their times, and the counters.
 type Story = (Vec<(u64, u32, Codepoint)>, Vec<(u64, u32)>, crate::link::LinkCounters);
 
 fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, disturbed: bool) -> Story {

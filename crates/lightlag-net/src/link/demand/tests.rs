@@ -5,7 +5,7 @@ use crate::{Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
 use lightlag_core::{Probability, RandomStream};
 use proptest::prelude::*;
 
-/// Of a geostationary terminal: frames of 26.5 ms and a round trip.
+/// The demand of a geostationary terminal: frames of 26.5 ms and a round trip.
 const DEMAND: Demand = Demand {
     frame: Duration::from_micros(26_500),
     latency: Duration::from_millis(560),
@@ -30,7 +30,7 @@ fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
 }
 
-/// When packets leave the transmitter: their arrival without the propagation.
+/// Times at which packets leave the transmitter: their arrival without the propagation.
 fn departures(link: &mut QueuedLink<u32>) -> Vec<Duration> {
     let mut departures = Vec::new();
     while let Some(now) = link.next_wake() {
@@ -56,8 +56,8 @@ fn the_first_packet_waits_for_the_latency_and_up_to_a_frame() {
 
 #[test]
 fn a_grant_after_the_delay_fell_is_not_missed() {
-    // Packets wait for grants in one phase, and leave in another, from where they are sooner there: who wakes when the link
-    // asks for it sees each when who looks all the time does.
+    // Packets wait for grants in one phase, and leave in another, in which they arrive sooner. A caller that wakes when
+    // the link requests it sees each packet at the same time as one that polls constantly.
     let waiting = Demand { latency: Duration::from_millis(78), frame: Duration::from_millis(17), ..DEMAND };
     for micros in (1_000..200_000).step_by(500) {
         let phase = |from, delay| Phase { from, rate: Rate::from_mbps(8), delay, is_up: true, loses: false };
@@ -110,7 +110,7 @@ fn each_byte_is_asked_for_once() {
         let frame = Duration::from_micros(26_500 * (number as u64 + 1) + 560_000);
         assert!((frame..frame + DEMAND.frame).contains(time), "packet {number} leaves in its frame: {time:?}");
     }
-    // Nothing was asked for twice: later, nothing is there without a request.
+    // Nothing was requested twice: later, no capacity is available without a request.
     let later = left[9] + Duration::from_micros(1);
     link.send(Instant::ZERO + later, packet(10, 1_000));
     let wait = departures(&mut link)[0].saturating_sub(later);
@@ -124,8 +124,8 @@ fn a_constant_assignment_needs_no_request() {
     let mut link = link(Demand { constant, ..DEMAND }, 100, 0.0);
     link.send(at(30_000), packet(0, 200));
     assert_eq!(departures(&mut link), [Duration::from_micros(30_200)], "at once");
-    // A packet of 1000 B goes in parts: 212 B at once, and 4 · 212 B from the next frame of grants on. Frames of grants
-    // begin 560 mod 26.5 = 3.5 ms after those of requests, so the fifth begins at 56.5 + 3 · 26.5 + 26.5 ms.
+    // A packet of 1000 B leaves in parts: 212 B at once, and 4 · 212 B from the next frame of grants on. Frames of
+    // grants start 560 mod 26.5 = 3.5 ms after those of requests, so the fifth starts at 56.5 + 3 · 26.5 + 26.5 ms.
     let mut link = self::link(Demand { constant, ..DEMAND }, 100, 0.0);
     link.send(at(31_000), packet(0, 1_000));
     assert_eq!(departures(&mut link), [Duration::from_micros(56_500 + 3 * 26_500 + 1_000 - 4 * 212)]);
@@ -137,7 +137,7 @@ fn free_capacity_is_there_as_far_as_there_is_room() {
     let mut alone = link(Demand { free, ..DEMAND }, 10_000, 0.0);
     alone.send(at(30_000), packet(0, 1_000));
     assert_eq!(departures(&mut alone), [Duration::from_micros(31_000)]);
-    // Beside requests it does not exceed the most that is assigned.
+    // Together with requests it does not exceed the most that is assigned.
     let mut busy = link(Demand { free, ..DEMAND }, 10_000, 0.0);
     (0..5_000).for_each(|body| busy.send(at(0), packet(body, 1_000)));
     let rate = 40e6 / departures(&mut busy)[4_999].as_secs_f64();
@@ -150,7 +150,7 @@ fn an_outage_holds_what_is_granted() {
     let phases = [phase(0, true), phase(100_000, false), phase(900_000, true)];
     let mut link = link(DEMAND, 100, 0.0).changing(Timetable::new(phases, Outage::Hold, false));
     link.send(at(1), packet(0, 1_000));
-    // Granted for the frame from 586.5 ms on, which passes unused; asked for again, and granted 560 ms after that.
+    // Granted for the frame from 586.5 ms on, which passes unused; requested again, and granted 560 ms later.
     let left = departures(&mut link)[0];
     assert!(left > Duration::from_millis(900) && left < Duration::from_millis(1_500), "{left:?}");
     assert_eq!(link.in_flight(), 0);

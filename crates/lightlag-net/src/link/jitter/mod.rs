@@ -1,11 +1,12 @@
 //! Delays that differ from packet to packet.
 //!
-//! A deviation is added to the delay of each packet: uniform, or normal and cut off. Neighbours can be alike: a Gaussian
-//! sequence x ← ρ·x + √(1 − ρ²)·N(0, 1) is correlated by ρ from packet to packet. A normal deviation is that sequence, where
-//! a draw beyond the largest deviation is repeated; a uniform one is its distribution function, so that ρ is the correlation
-//! of the sequence, and 6/π·asin(ρ/2) that of the deviations.
+//! A deviation is added to the delay of each packet: uniform, or normal and truncated. Neighbours can be correlated: a
+//! Gaussian sequence x ← ρ·x + √(1 − ρ²)·N(0, 1) has the correlation ρ from packet to packet. A normal deviation is
+//! that sequence, where a draw beyond the largest deviation is repeated. A uniform one is its distribution function, so
+//! ρ is the correlation of the sequence, and 6/π·asin(ρ/2) that of the deviations.
 //!
-//! A file each: `uniform`, `normal`. It declares what can be set, too ([`Shape`]); a line below makes it known by its name.
+//! There is one file for each: `uniform`, `normal`. It also declares the settings ([`Shape`]); a line below registers
+//! its name.
 
 mod normal;
 mod registry;
@@ -17,31 +18,31 @@ pub use uniform::Uniform;
 use crate::setting::{self, Parameter, Setting, Value};
 use lightlag_core::{Duration, Probability, RandomStream};
 
-/// How delays differ.
+/// The variation of delays.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Jitter {
-    /// How deviations are distributed.
+    /// The distribution of deviations.
     pub distribution: Distribution,
     /// The largest deviation, to either side.
     pub most: Duration,
-    /// How much a packet's deviation is like that of the one before; 0 is not at all.
+    /// Similarity of a packet's deviation to the one before; 0 means none.
     pub correlation: Probability,
 }
 
-/// A distribution of deviations: its parameters by name, and how it is drawn.
+/// A distribution of deviations: its parameters by name, and its draws.
 trait Shape: Copy + Default {
-    /// What it is.
+    /// Its description.
     const ABOUT: &'static str;
 
     /// Its parameters beside the largest deviation and the correlation.
     fn settings() -> Vec<Setting<Self>>;
 
-    /// The largest deviation where none is given; `None` if it must be given.
+    /// The default of the largest deviation; `None` if it must be given.
     fn usual_most(self) -> Option<Duration> {
         None
     }
 
-    /// Why it does not go with this largest deviation, if it does not.
+    /// The reason why it does not allow this largest deviation, if it does not.
     fn refuses(self, _most: Duration) -> Option<String> {
         None
     }
@@ -50,7 +51,7 @@ trait Shape: Copy + Default {
     fn deviation(self, jitter: &Jitter, sequence: &mut Sequence) -> f64;
 }
 
-// One line a distribution: its variant, its name in a scenario, its parameters.
+// One line per distribution: its variant, its name in a scenario, its parameters.
 registry::distributions! {
     Uniform, "uniform", Uniform;
     Normal, "normal", Normal;
@@ -60,7 +61,7 @@ registry::distributions! {
 #[derive(Clone, Debug)]
 struct Sequence {
     random: RandomStream,
-    /// x, once there is one.
+    /// x, once it is drawn.
     last: Option<f64>,
 }
 
@@ -81,7 +82,7 @@ impl Sequence {
     }
 }
 
-/// Jitter at work.
+/// The state of jitter.
 #[derive(Clone, Debug)]
 pub(super) struct JitterProcess {
     jitter: Jitter,

@@ -1,16 +1,16 @@
-//! Normal deviations, cut off.
+//! Normal deviations, truncated.
 
 use super::{Jitter, Sequence, Shape};
 use crate::setting::Setting;
 use lightlag_core::Duration;
 
-/// Where the distribution is cut off, in standard deviations, if nobody says.
+/// The default truncation, in standard deviations.
 const CUT_OFF: u64 = 3;
 
-/// Normal deviations, cut off at the largest.
+/// Normal deviations, truncated at the largest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Normal {
-    /// The standard deviation before the distribution is cut off, not above the largest deviation.
+    /// The standard deviation before truncation, not above the largest deviation.
     pub deviation: Duration,
 }
 

@@ -28,7 +28,7 @@ macro_rules! distributions {
                 }
             }
 
-            /// What it is.
+            /// Its description.
             pub fn about(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => <$shape as Shape>::ABOUT,)*
@@ -56,14 +56,14 @@ macro_rules! distributions {
                 }
             }
 
-            /// The largest deviation where none is given; `None` if it must be given.
+            /// The default of the largest deviation; `None` if it must be given.
             pub fn usual_most(&self) -> Option<Duration> {
                 match *self {
                     $(Self::$variant(shape) => shape.usual_most(),)*
                 }
             }
 
-            /// Why it does not go with this largest deviation, if it does not.
+            /// The reason why it does not allow this largest deviation, if it does not.
             pub fn refuses(&self, most: Duration) -> Option<String> {
                 match *self {
                     $(Self::$variant(shape) => shape.refuses(most),)*

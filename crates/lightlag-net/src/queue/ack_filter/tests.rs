@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 const NOW: Instant = Instant::ZERO;
 
-/// What leaves and what is thinned out, by number, when packets come at once: `a` and `b` are ACKs of two flows that
-/// supersede, `A` and `B` other packets of these flows.
+/// The packets that leave and those filtered out, by number, when packets come at once: `a` and `b` are ACKs of two
+/// flows that supersede, `A` and `B` other packets of these flows.
 fn play(config: AckFilterConfig, limit: u64, kinds: &str) -> (Vec<u32>, Vec<u32>) {
     let (mut queue, mut verdicts) = (AckFilter::new(config, QueueLimit::Packets(limit)), Verdicts::default());
     for (body, kind) in kinds.chars().enumerate() {
@@ -31,7 +31,7 @@ const FILTER: AckFilterConfig = AckFilterConfig { filter: true, every: 1 };
 fn a_later_ack_takes_the_place_of_an_earlier_one() {
     assert_eq!(play(FILTER, 9, "aaa"), (vec![2], vec![0, 1]));
     assert_eq!(play(FILTER, 9, "abab"), (vec![2, 3], vec![0, 1]));
-    // Its place, although others came between.
+    // It takes the place, although other packets came between.
     assert_eq!(play(FILTER, 9, "aBBa"), (vec![3, 1, 2], vec![0]));
 }
 
@@ -72,7 +72,7 @@ fn decimation_keeps_every_nth_of_each_flow_and_all_others() {
 }
 
 proptest! {
-    /// The packets of a flow that others must see one by one leave in their order, and the newest ACK that joined last.
+    /// The packets of a flow that must be seen one by one leave in their order, and so does the newest ACK that joined.
     #[test]
     fn order_and_count_of_what_matters_stay(kinds in "[abAB]{0,40}", limit in 1_u64..50) {
         let (left, dropped) = play(FILTER, limit, &kinds);
@@ -81,7 +81,7 @@ proptest! {
         for flow in [b'a', b'b'] {
             let of_flow: Vec<u32> = left.iter().copied().filter(|at| kind(at).to_ascii_lowercase() == flow).collect();
             prop_assert!(of_flow.is_sorted(), "a flow is never reordered");
-            // Two that supersede never follow each other.
+            // Two superseding ACKs never follow each other.
             prop_assert!(of_flow.windows(2).all(|pair| kind(&pair[0]) != flow || kind(&pair[1]) != flow));
         }
     }

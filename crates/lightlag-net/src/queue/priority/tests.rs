@@ -5,7 +5,7 @@ use lightlag_core::Codepoint;
 
 const NOW: Instant = Instant::ZERO;
 
-/// What leaves and what is dropped, by number, when packets come at once: letters `h` and `l` for their priority.
+/// The packets that leave and those dropped, by number, when packets come at once; `h` and `l` are their priorities.
 fn play(mode: PriorityMode, limit: QueueLimit, kinds: &str, size: impl Fn(usize) -> u16) -> (Vec<u32>, Vec<u32>) {
     let (mut queue, mut verdicts) = (Priority::new(mode, limit), Verdicts::default());
     for (body, kind) in kinds.chars().enumerate() {
@@ -60,7 +60,7 @@ fn a_limit_in_bytes_costs_as_many_probes_as_the_data_needs() {
     let size = |body| if body == 4 { 1500 } else { 1000 };
     let (left, dropped) = play(PriorityMode::PushOut, QueueLimit::Bytes(4_000), "lhllh", size);
     assert_eq!((left, dropped), (vec![0, 1, 4], vec![3, 2]));
-    // Where data alone fills the buffer, no probe dies in vain.
+    // If data alone fills the buffer, no probe is dropped in vain.
     let size = |body| if body == 0 { 3_000 } else { 1_000 };
     let (left, dropped) = play(PriorityMode::PushOut, QueueLimit::Bytes(3_500), "hlh", size);
     assert_eq!((left, dropped), (vec![0], vec![1, 2]));
