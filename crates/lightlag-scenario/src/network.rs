@@ -21,7 +21,7 @@ pub struct Network {
     pub flows: Vec<Flow>,
     /// Proxies, in the order of the scenario.
     pub proxies: Vec<Proxy>,
-    /// Which flows pass through them: in the order of the flows, and for each from its sender to its receiver.
+    /// Flows at proxies: in the order of the flows, and for each flow from its sender to its receiver.
     pub splits: Vec<Split>,
     /// The next link from every node to every other, and when it changes.
     pub routes: Routes,
@@ -29,7 +29,7 @@ pub struct Network {
     pub ttl: u8,
     /// The version of IP.
     pub ip: IpVersion,
-    /// Where packets are captured, if anywhere.
+    /// Places where packets are captured, if there are any.
     pub captures: Option<CapturePlan>,
 }
 
@@ -38,35 +38,35 @@ pub struct Network {
 pub struct LinkDirection {
     /// `from->to`, unique.
     pub name: String,
-    /// Where it begins.
+    /// Node at its start.
     pub from: NodeId,
-    /// Where it ends.
+    /// Node at its end.
     pub to: NodeId,
-    /// How fast bits leave.
+    /// Rate at which bits leave.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// How much may wait, in packets or bytes.
+    /// Upper limit of the packets or bytes that wait.
     pub queue: QueueLimit,
-    /// What is dropped or marked, and what leaves next.
+    /// Rules by which packets are dropped or marked, and by which the next one is chosen.
     pub discipline: DisciplineConfig,
-    /// Losses other than for want of room.
+    /// Losses other than those at a full queue.
     pub loss: Loss,
-    /// Where losses are drawn.
+    /// Place where losses are drawn.
     pub loss_place: LossPlace,
-    /// Which packets are held back, if any.
+    /// Rule by which packets are held back, if any are.
     pub reorder: Option<Reordering>,
-    /// How likely a packet arrives twice.
+    /// Probability that a packet arrives twice.
     pub duplicate: Probability,
-    /// How its rate and its delay change and when it is down, if they ever do.
+    /// Changes of its rate and its delay, and its outages, if there are any.
     pub timetable: Option<Timetable>,
-    /// How delays differ from packet to packet, if they do. Then there is a timetable, too.
+    /// Differences in delay from packet to packet, if there are any. Then there is a timetable, too.
     pub jitter: Option<Jitter>,
-    /// How rain drives its rate, and up to when, if it does. Then it has no timetable but for jitter.
+    /// Rain that drives its rate, if there is any. Then it has no timetable but for jitter.
     pub fade: Option<Weather>,
-    /// What its transmitter must ask for, if it must.
+    /// Capacity that its transmitter must request, if it must.
     pub on_demand: Option<Demand>,
-    /// What the stations at its ends tell, if anything: the same for both directions of a link.
+    /// Messages of the stations at its ends, if they send any: the same for both directions of a link.
     pub signals: Option<SignalPlan>,
     /// Link-layer header of every packet.
     pub header: Bytes,
@@ -86,25 +86,25 @@ pub struct Weather {
 }
 
 impl Weather {
-    /// How a link direction with this propagation delay is under it.
+    /// The timetable of a link direction with this propagation delay under the rain.
     fn timetable(&self, delay: Duration, random: RandomStream) -> Timetable {
         let phases = self.link.phases(delay, self.until, random);
         Timetable::new(phases, self.outage, self.overtaking).keeping_rates()
     }
 }
 
-/// What the stations at both ends of a link tell the ends of flows.
+/// Messages of the stations at both ends of a link to the ends of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignalPlan {
-    /// That the link is out, and that it is restored.
+    /// Whether they tell that the link is out, and that it is restored.
     pub outage: bool,
-    /// That a packet was corrupted, to who was to receive it.
+    /// Whether they tell the receiver of a packet that it was corrupted.
     pub to_receiver: bool,
-    /// The same, to who sent it.
+    /// Whether they tell its sender.
     pub to_sender: bool,
-    /// A sender of data so recent is told of an outage when it starts.
+    /// Senders of data are told of an outage when it starts if their last data is no older than this.
     pub recent: Duration,
-    /// The same is told again after this time at the earliest.
+    /// Least time before the same message is sent again.
     pub interval: Duration,
 }
 
@@ -115,21 +115,21 @@ pub struct Flow {
     pub name: String,
     /// Index in the list of the scenario, if it stands there.
     pub listed: Option<u32>,
-    /// What it is of the flow that the scenario asks for.
+    /// Its part in the flow that the scenario describes.
     pub part: Part,
     /// Node that sends.
     pub from: NodeId,
     /// Node that receives.
     pub to: NodeId,
-    /// How its bytes travel.
+    /// Transport protocol.
     pub transport: Transport,
-    /// What its application sends, and when.
+    /// Traffic of its application.
     pub traffic: Arc<Traffic>,
     /// Payload; `None` sends until the run ends.
     pub transfer: Option<Bytes>,
-    /// How the receiving application reads; `None` reads at once.
+    /// Pace at which the receiving application reads; `None` reads at once.
     pub reader: Option<Reader>,
-    /// When the connection is opened.
+    /// Instant at which the connection is opened.
     pub start: Instant,
     /// TCP at both ends.
     pub tcp: Arc<Config>,
@@ -138,15 +138,15 @@ pub struct Flow {
 /// A node that splits the connections which cross it.
 #[derive(Clone, Debug)]
 pub struct Proxy {
-    /// Where.
+    /// Node at which it stands.
     pub node: NodeId,
-    /// How much of each flow it keeps at most.
+    /// Upper limit of the bytes that it keeps of each flow.
     pub buffer: Bytes,
     /// TCP of its end toward the sender.
     pub client: Arc<Config>,
     /// TCP of its end toward the receiver.
     pub server: Arc<Config>,
-    /// When it crashes, if it does.
+    /// Instant at which it crashes, if it does.
     pub crash: Option<Instant>,
 }
 
@@ -165,7 +165,7 @@ impl LinkDirection {
         RandomStream::new(seed, &format!("link {} {purpose}", self.name))
     }
 
-    /// How its rate and its delay change and when it is down in a run with this seed, if they ever do.
+    /// Changes of its rate and its delay, and its outages, in a run with this seed, if there are any.
     pub fn timetable(&self, seed: u64) -> Option<Timetable> {
         match &self.fade {
             Some(weather) => Some(weather.timetable(self.delay, self.random(seed, "fade"))),
@@ -228,14 +228,14 @@ impl Network {
     }
 }
 
-/// What a flow is of the one that a scenario asks for.
+/// The part of a connection in the flow that a scenario describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// All of it.
+    /// The whole flow.
     Whole,
-    /// The transfer of this number, from 1 on.
+    /// The transfer with this number, counted from 1.
     Arrival(u64),
-    /// The connection of this number, from 0 on.
+    /// The connection with this number, counted from 0.
     Connection(u64),
 }
 
@@ -259,12 +259,12 @@ impl Flow {
     }
 }
 
-/// Where packets are captured.
+/// A place where packets are captured.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CapturePlace {
-    /// What a node sends, receives and forwards.
+    /// A node, with all that it sends, receives and forwards.
     Node(NodeId),
-    /// What is given to a link direction.
+    /// A link direction, with all that is given to it.
     Link(LinkId),
 }
 

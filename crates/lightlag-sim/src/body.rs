@@ -1,4 +1,4 @@
-//! What packets carry: a segment of TCP, or in its place a datagram of UDP or the message of a station.
+//! The bodies of packets: a segment of TCP, or in its place a datagram of UDP or the message of a station.
 
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
@@ -15,43 +15,43 @@ pub(crate) type Packet = lightlag_net::Packet<Body>;
 /// The body of a packet. It is as long as a segment, so that a packet is 64 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Body {
-    /// Of TCP.
+    /// A segment of TCP.
     Segment(Segment),
     /// Anything else: a segment leaves room for one alternative.
     Other(Other),
 }
 
 impl Default for Body {
-    /// A segment that says nothing, in places of a link that no packet has had yet.
+    /// A segment that says nothing, for the places of a link that no packet has had yet.
     fn default() -> Self {
         Self::Segment(Segment::default())
     }
 }
 
-/// What is no segment.
+/// A body that is no segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Other {
-    /// Of UDP.
+    /// A datagram of UDP.
     Datagram(Datagram),
-    /// Of a station on the way.
+    /// The message of a station on the way.
     Signal(Signal),
 }
 
-/// What a station on the way tells an end of a flow of a link that it uses.
+/// A message from a station on the way to an end of a flow, about a link that the flow uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Signal {
-    /// What.
+    /// Its content.
     pub(crate) news: News,
-    /// Whether who sent the packet that it is about is told, or who was to receive it.
+    /// Whether it goes to the sender of the packet that it is about, or to its receiver.
     pub(crate) to_sender: bool,
-    /// Where it comes from.
+    /// Node that it comes from.
     pub(crate) station: NodeId,
     /// The sequence number of the packet that it is about.
     pub(crate) seq: SeqNumber,
 }
 
 /// A datagram (RFC 768) without its payload: bytes are counted, not carried.
-// Halves, so that it is aligned as a segment is.
+// In halves, so that it is aligned as a segment is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Datagram {
     number: [u32; 2],
@@ -61,17 +61,17 @@ pub(crate) struct Datagram {
 }
 
 impl Datagram {
-    /// The datagram of this number of its sender, which counts from 0.
+    /// The datagram with this number of its sender, which counts from 0.
     pub(crate) fn new(number: u64, sent: Instant, len: u16) -> Self {
         Self { number: halves(number), sent: halves(sent.as_nanos()), len }
     }
 
-    /// Which one of its sender it is.
+    /// Its number among those of its sender.
     pub(crate) fn number(&self) -> u64 {
         whole(self.number)
     }
 
-    /// When it left its sender.
+    /// Instant at which it left its sender.
     pub(crate) fn sent(&self) -> Instant {
         Instant::from_nanos(whole(self.sent))
     }

@@ -1,4 +1,5 @@
-//! What a run takes, before it begins: of memory at least, and of the disk if its flows send what they can.
+//! Estimates before a run starts: of the memory that it takes at least, and of the disk space if its flows send all
+//! they can.
 
 use lightlag_core::Duration;
 use lightlag_net::{LinkId, NodeId};
@@ -18,12 +19,12 @@ const ACK_ROW: f64 = 26.0;
 const DROP_ROW: f64 = 22.0;
 /// The same of a flow and of a link direction in the summary.
 const SUMMARY_ROW: f64 = 300.0;
-/// Rows for each data packet, where a row is written at each change or drop: `geo` changes its window with every eighth, and
-/// nobody loses more for long.
+/// Rows for each data packet, where a row is written at each change or drop: `geo` changes its window with every eighth
+/// packet, and no flow loses more for long.
 const CHANGES: f64 = 0.25;
 const DROPS: f64 = 0.1;
 
-/// Bytes of a block of pcapng around a packet, with its padding, its flags and their end; and of a comment.
+/// Bytes of a block of pcapng around a packet, with its padding and its flags; and bytes of a comment.
 const BLOCK: f64 = 48.0;
 const COMMENT: f64 = 160.0;
 /// Bytes of the header of a segment with timestamps, and of an ACK with a SACK block.
@@ -37,8 +38,8 @@ pub fn least_memory(scenario: &Scenario) -> u64 {
     parts.into_iter().fold(0, |sum: u64, (bytes, count)| sum.saturating_add(bytes.saturating_mul(count)))
 }
 
-/// Bytes that the results of a run may take on the disk: what is recorded if every flow fills the slowest link on its
-/// way, its window, or what its application offers, and no link carries more than it can.
+/// Bytes that the results of a run may take on the disk. Every flow is taken to fill the slowest link on its way, its
+/// window, or the offer of its application, and no link to carry more than it can.
 pub fn results_size(scenario: &Scenario, network: &Network) -> f64 {
     let loads = loads(network, scenario.duration);
     let packets: f64 = loads.iter().map(|load| load.data.packets).sum();
@@ -64,13 +65,13 @@ struct Amount {
     bytes: f64,
 }
 
-/// What a flow may send, and what may come back.
+/// The packets that a flow may send, and those that may come back.
 struct Load {
     data: Amount,
     acks: Amount,
 }
 
-/// What each flow may send.
+/// The load of each flow.
 fn loads(network: &Network, duration: Duration) -> Vec<Load> {
     let mut slowest = network.slowest_links();
     let header = f64::from(network.ip.header());
@@ -98,7 +99,7 @@ fn segment(flow: &Flow) -> f64 {
     message.clamp(1, u64::from(flow.tcp.mss)) as f64
 }
 
-/// Bytes of payload that the application of a flow has, or that its window lets go in so many seconds.
+/// Bytes of payload that the application of a flow offers, or that its window lets out, in so many seconds.
 fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
     let rate = match &*flow.traffic {
         Traffic::Constant(constant) => constant.rate.as_bps() as f64 / 8.0,

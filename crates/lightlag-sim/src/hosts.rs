@@ -1,4 +1,4 @@
-//! Hosts: the ends of flows, and what their applications do.
+//! Hosts: the ends of flows, and their applications.
 
 use crate::body::Packet;
 use lightlag_control::bucket::Bucket;
@@ -46,7 +46,7 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// To whom packets go.
+    /// Finds the endpoints that packets are for.
     pub(crate) fn addressees(&self) -> Addressees<'_> {
         Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams }
     }
@@ -78,7 +78,7 @@ impl Hosts {
         }
     }
 
-    /// This endpoint's connection is no more, and sends nothing that would show it to those that wait with it.
+    /// Takes a connection that has ended from its bucket: it sends nothing any more that would let the others see that.
     pub(crate) fn vacate(&mut self, at: usize) {
         if let Some(number) = self.shared.of.get(&at).and_then(|share| share.bucket) {
             self.endpoints[at].connection.vacate(&mut self.shared.buckets[number]);
@@ -115,11 +115,11 @@ pub(crate) struct Endpoint {
     pub(crate) peer: u32,
     /// The link on which its packets leave in this epoch of the routes.
     pub(crate) out: LinkId,
-    /// The flow that it belongs to, and what it is of it.
+    /// Index of the flow that it belongs to, and its role in it.
     pub(crate) flow: u32,
     pub(crate) role: Role,
     pub(crate) task: Task,
-    /// An application that does more than to write everything and to read at once.
+    /// An application that does more than write everything and read at once.
     pub(crate) application: Option<Box<Application>>,
 }
 
@@ -130,7 +130,7 @@ impl Endpoint {
         Self { connection, node, peer_node, peer, out, flow, role, task, application: None }
     }
 
-    /// When it has something to do by itself.
+    /// Instant at which it next has something to do by itself.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let timeout = self.connection.poll_timeout();
@@ -149,7 +149,7 @@ impl Endpoint {
     }
 }
 
-/// To whom packets go.
+/// The endpoints that packets are for.
 #[derive(Clone, Copy)]
 pub(crate) struct Addressees<'a> {
     pub(crate) endpoints: &'a [Endpoint],
@@ -157,7 +157,7 @@ pub(crate) struct Addressees<'a> {
 }
 
 impl Addressees<'_> {
-    /// The flow of a packet, and whether it goes to where the data of its connection comes from.
+    /// The flow of a packet, and whether the packet goes to the end that sends the data of its connection.
     pub(crate) fn of(&self, packet: &Packet) -> (u32, bool) {
         let at = packet.flow as usize;
         match self.endpoints.get(at) {
@@ -170,21 +170,21 @@ impl Addressees<'_> {
 /// The task that the application at an endpoint still has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Task {
-    /// Open the connection at this time, write so many bytes (`None`: without end) and close.
+    /// Open the connection at this time, write this many bytes (`None`: without end) and close.
     Open { start: Instant, transfer: Option<u64> },
     /// Open the connection at this time; the application writes by itself.
     Begin { start: Instant },
-    /// Wait until so many bytes have arrived, holes counted.
+    /// Wait until this many bytes have arrived, holes counted.
     Receive { transfer: u64 },
     /// Pass on what arrives to the other end of this relay.
     Relay(u32),
-    /// Tell this collector what has arrived of its messages.
+    /// Report to this collector how much has arrived of its messages.
     Collected(u32),
     /// Nothing.
     Idle,
 }
 
-/// How a flow ended.
+/// The end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     /// Still open.

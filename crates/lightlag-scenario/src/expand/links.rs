@@ -10,10 +10,11 @@ use lightlag_core::Duration;
 use lightlag_net::{Edge, LinkId, NodeId, RouteTable};
 use std::collections::BTreeSet;
 
-/// The most links that the ways of all flows may have together: beyond, preparing takes longer than running.
+/// Upper limit of the links that the ways of all flows may have together: beyond it, preparing takes longer than
+/// running.
 const MOST_STEPS: usize = 200_000_000;
 
-/// How long after its last data a sender is told of an outage, at least, where a scenario does not say.
+/// Shortest time after its last data for which a sender is told of an outage, where a scenario does not say.
 const RECENT: Duration = Duration::from_secs(60);
 
 /// Both directions of every link, for routing.
@@ -26,7 +27,7 @@ pub(crate) fn edges(layout: &Layout) -> Vec<Edge> {
     layout.wires.iter().flat_map(both).collect()
 }
 
-/// For each link direction, how long a bit takes at least: propagation, and what a request takes to be granted.
+/// Least time that a bit takes over each link direction: its propagation, and the grant of a request.
 fn least_delays(layout: &Layout) -> Vec<Duration> {
     let wait = |side: &Side| side.on_demand.demand(side.rate).map_or(Duration::ZERO, |demand| demand.least_wait());
     let least = |side: Side<'_>| side.delay + wait(&side);

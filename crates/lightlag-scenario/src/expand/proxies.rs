@@ -11,7 +11,7 @@ use lightlag_tcp::Options;
 use lightlag_tcp::config::ReceiveBuffer;
 
 impl ProxySpec {
-    /// With its node found and its TCP complete.
+    /// The proxy with its node found and its TCP complete.
     pub(crate) fn resolve(
         &self,
         at: &str,
@@ -34,7 +34,7 @@ impl ProxySpec {
     }
 }
 
-/// Which flows pass through which proxies, in the order of the flows, and of the hops from sender to receiver.
+/// Every flow that passes through a proxy, in the order of the flows, and then of the hops from sender to receiver.
 pub(crate) fn splits(
     specs: &[ProxySpec],
     proxies: &[Proxy],
@@ -67,7 +67,7 @@ pub(crate) fn splits(
         }
         let are_named = |index: &usize| named[*index].is_some() && wanted(index);
         if let Some(reason) = unsplit(stream) {
-            // Datagrams pass by as at any router, unless a proxy was told to split them.
+            // Datagrams pass by as at any router, unless a proxy is told to split them.
             let refused = (0..specs.len()).find(are_named);
             let crossed = splits[before..].first().map(|split| split.proxy as usize);
             if let Some(index) = refused.or(crossed.filter(|_| stream.transport == Transport::Tcp)) {
@@ -103,7 +103,7 @@ pub(crate) fn splits(
     splits
 }
 
-/// Why a proxy does not split a flow, if it does not.
+/// The reason for which a proxy does not split a flow, if it does not.
 fn unsplit(stream: &Stream) -> Option<&'static str> {
     if stream.transport == Transport::Udp {
         return Some("is of datagrams, and a proxy splits connections; leave it out");
@@ -121,7 +121,7 @@ fn nodes_between(way: Option<Vec<LinkId>>, edges: &[Edge]) -> Vec<NodeId> {
 }
 
 impl ProxySpec {
-    /// The flows that it names, in their order; `None` if it takes all.
+    /// The flows that the proxy names, in their order; `None` if it takes all.
     fn named_flows(&self, index: usize, streams: &[Stream], errors: &mut Errors) -> Option<Vec<usize>> {
         let mut flows = Vec::new();
         for (place, name) in self.flows.as_ref()?.iter().enumerate() {

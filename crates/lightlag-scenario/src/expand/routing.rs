@@ -1,4 +1,4 @@
-//! How routes follow the links: the changes of every link direction, and the tables that come of them.
+//! Routes that follow the links: the changes of every link direction, and the tables that come of them.
 
 use crate::network::LinkDirection;
 use crate::read::Errors;
@@ -6,7 +6,7 @@ use crate::spec::{FollowLinks, Routing, Scenario};
 use lightlag_core::Instant;
 use lightlag_net::{Edge, LinkChange, LinkId, RouteTable, Routes};
 
-/// The most routes that are looked for in all, one for each change, node and destination: that takes seconds.
+/// Upper limit of the routes to find in all, one for each change, node and destination: that many take seconds.
 const MOST_ROUTES: u64 = 50_000_000;
 
 impl Scenario {
@@ -39,7 +39,7 @@ impl Scenario {
     }
 }
 
-/// When a link direction goes down, comes up or changes its delay before the end of a run.
+/// The instants before the end of a run at which a link direction goes down, comes up or changes its delay.
 fn changes_of(link: LinkId, direction: &LinkDirection, seed: u64, end: Instant, changes: &mut Vec<LinkChange>) {
     let Some(timetable) = direction.timetable(seed) else { return };
     let mut last = Some(direction.delay);

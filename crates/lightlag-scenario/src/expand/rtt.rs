@@ -1,4 +1,4 @@
-//! The round trip of a path as a quantity that can be set: which delays give it.
+//! The round trip of a path as a quantity that can be set, through the delays that make it.
 
 use crate::network::Network;
 use crate::read::{Errors, ScenarioError};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A table of the file with the delay of links on the way of flows.
 struct Table {
-    /// How often its delay counts on one way, there or back.
+    /// Number of times that its delay counts on one way, there or back.
     times: u64,
     /// Its share of the round trip.
     delay: Duration,

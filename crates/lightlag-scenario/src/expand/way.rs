@@ -1,4 +1,4 @@
-//! What a connection meets on its way without queues: how long a round trip takes, and what is slowest.
+//! The way of a connection without queues: the length of a round trip, and the slowest links.
 
 use crate::network::{LinkDirection, Network};
 use crate::spec::IpVersion;
@@ -6,7 +6,7 @@ use lightlag_core::{Bytes, Duration, Rate};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_tcp::Config;
 
-/// What a connection meets.
+/// The way of a connection.
 #[derive(Clone, Copy)]
 pub(crate) struct Way {
     /// Propagation both ways and the transmission of a segment and its ACK on every link.
@@ -36,7 +36,7 @@ impl Sizes {
 }
 
 impl Way {
-    /// Of a connection between two nodes with packets of these sizes; `None` where nothing leads there.
+    /// The way between two nodes with packets of these sizes; `None` where no route leads there.
     pub(crate) fn between(network: &Network, from: NodeId, to: NodeId, sizes: Sizes) -> Option<Self> {
         let data = network.routes.at_start().path(from, to)?;
         let acks = network.routes.at_start().path(to, from)?;

@@ -59,7 +59,7 @@ impl Scenario {
     }
 }
 
-/// When the outage begins that does not end, if there is one.
+/// The start of the outage that does not end, if there is one.
 fn last_outage(link: &LinkDirection) -> Option<Instant> {
     let phases = link.timetable.as_ref()?.phases();
     let up = phases.iter().rposition(|phase| phase.is_up);

@@ -7,10 +7,10 @@ use crate::spec::Transport;
 use lightlag_core::{Duration, Rate};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many round-trip times a timeout has after the first sample: R + 4 R/2 (RFC 6298 §2.2).
+/// Round-trip times in a timeout after the first sample: R + 4 R/2 (RFC 6298 §2.2).
 const FIRST_TIMEOUT: u64 = 3;
 
-/// ACKs that come too seldom for the timer, or too often for the return path; more tokens than the path carries.
+/// ACKs too seldom for the timer, or too often for the return path; more tokens than the path carries.
 pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
     if let Some(interval) = flow.tcp.ack_interval {
         acks_by_the_clock(network, flow, way, interval, path, found);
@@ -40,10 +40,10 @@ pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found:
     }
 }
 
-/// Buckets by the link behind them, their rate and their size: one of each is shared.
+/// Token buckets by the link behind them, their rate and their size: connections with the same three share one.
 type Buckets = BTreeSet<(u32, u64, u64)>;
 
-/// Token buckets of several nodes that together let more pass than the link carries to which they lead.
+/// Token buckets of several nodes that together let through more than the link behind them carries.
 pub(super) fn warn_together(network: &Network, ways: &[Option<Way>], found: &mut Found) {
     let mut leading: BTreeMap<u32, (Buckets, &Flow, Rate)> = BTreeMap::new();
     for (flow, way) in network.flows.iter().zip(ways) {

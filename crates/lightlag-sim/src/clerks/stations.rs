@@ -1,11 +1,11 @@
-//! Stations at the ends of links: they tell the ends of flows what happens there (SCPS-TP).
+//! Stations at the ends of links: they tell the ends of flows about outages and corruption (SCPS-TP).
+//! //!
+//! A link is out while one of its directions is. The station in front of each direction then tells every recent sender
+//! of data over it, and every sender of data into the outage, that the link is out; it tells all of these when the link
+//! is restored. The station behind a direction on which packets are corrupted tells their receivers, their senders or
+//! both. These are readings of ours: the sources say that such messages exist, not when they leave.
 //!
-//! A link is out while one of its directions is. The station in front of each direction then tells whoever has sent data
-//! over it of late, and whoever sends some into the outage, that the link is out; and all of these that it is restored. The
-//! station behind a direction on which packets are corrupted tells their receivers, their senders or both. These are
-//! readings of ours: the sources say that such messages exist, not when they leave.
-//!
-//! This module knows who is to be told; the world sends the messages.
+//! This module knows the addressees of each message; the world sends it.
 
 use crate::body::Signal;
 use crate::fabric::Hop;
@@ -19,24 +19,24 @@ use std::collections::{BTreeMap, VecDeque};
 /// The stations of a run.
 #[derive(Debug)]
 pub(crate) struct Stations {
-    /// Of each link, in the order of the network, if stations watch it.
+    /// The stations of each link, in the order of the network, if there are any.
     watches: Vec<Option<Box<Watch>>>,
-    /// Begins and ends of outages to come, the next one last.
+    /// Starts and ends of outages to come, the next one last.
     changes: Vec<Change>,
-    /// What is to be told now.
+    /// Messages that are due now.
     pending: VecDeque<Tell>,
-    /// What became of messages about each flow.
+    /// Fate of the messages about each flow.
     counts: Vec<Counts>,
 }
 
-/// What is to be told, and to which endpoint.
+/// A message, and the endpoint to which it goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tell {
     pub(crate) endpoint: u32,
     pub(crate) signal: Signal,
 }
 
-/// What became of the messages about a flow.
+/// The fate of the messages about a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Counts {
     /// Sent as packets.
@@ -57,27 +57,27 @@ struct Change {
     is_down: bool,
 }
 
-/// What the stations at both ends of a link know.
+/// The knowledge of the stations at both ends of a link.
 #[derive(Debug)]
 struct Watch {
     plan: SignalPlan,
     /// Whether each direction is down.
     is_down: [bool; 2],
-    /// Where each direction begins.
+    /// Node at which each direction starts.
     begins: [NodeId; 2],
-    /// Who has sent data over each direction, by endpoint.
+    /// Senders of data over each direction, by endpoint.
     users: [BTreeMap<u32, User>; 2],
-    /// When an end of a flow was last told of corruption, by the endpoint that was to receive the packet.
+    /// Instant at which an end of a flow was last told of corruption, by the endpoint that the packet was for.
     told_of_corruption: BTreeMap<u32, Instant>,
 }
 
-/// Who sends data over a link.
+/// A sender of data over a link.
 #[derive(Clone, Copy, Debug)]
 struct User {
     last: Instant,
     /// The sequence number of its last packet.
     seq: SeqNumber,
-    /// When it was last told that the link is out, while that lasts.
+    /// Instant at which it was last told that the link is out, while the outage lasts.
     told: Option<Instant>,
 }
 
@@ -103,7 +103,7 @@ impl Watch {
         }
     }
 
-    /// The link is there again: those that were told of the outage are told of its end.
+    /// The link is restored: the users that were told of the outage are told of its end.
     fn end_outage(&mut self, pending: &mut VecDeque<Tell>) {
         for (users, station) in self.users.iter_mut().zip(self.begins) {
             for (endpoint, user) in users {
@@ -145,12 +145,12 @@ impl Stations {
         }))
     }
 
-    /// When the next outage begins or ends.
+    /// Instant at which the next outage starts or ends.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.changes.last().map(|change| change.at)
     }
 
-    /// What is to be told now, until there is nothing.
+    /// The next message that is due now, until there is none.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Tell> {
         while let Some(Change { direction, is_down, .. }) = self.changes.pop_if(|change| change.at <= now) {
             let Some(watch) = &mut self.watches[direction as usize / 2] else { continue };
@@ -165,7 +165,7 @@ impl Stations {
         self.pending.pop_front()
     }
 
-    /// A segment with data comes to a link direction; whether there is somebody to tell.
+    /// A segment with data comes to a link direction. Returns whether there is a message to send.
     pub(crate) fn offered(&mut self, now: Instant, on: LinkId, sender: u32, seq: SeqNumber) -> bool {
         let Some(watch) = &mut self.watches[on.0 as usize / 2] else { return false };
         if !watch.plan.outage {
@@ -174,7 +174,7 @@ impl Stations {
         let (side, is_out) = (on.0 as usize % 2, watch.is_out());
         let user = watch.users[side].entry(sender).or_insert(User { last: now, seq, told: None });
         (user.last, user.seq) = (now, seq);
-        // Whoever goes on sending may not have been reached.
+        // A sender that goes on may have missed the message.
         let is_due = is_out && user.told.is_none_or(|told| now.since(told) >= watch.plan.interval);
         if is_due {
             user.told = Some(now);
@@ -183,7 +183,7 @@ impl Stations {
         is_due
     }
 
-    /// A segment with data arrives damaged at the end of a link direction; whether there is somebody to tell.
+    /// A segment with data arrives damaged at the end of a link direction. Returns whether there is a message to send.
     pub(crate) fn damaged(&mut self, now: Instant, on: LinkId, [sender, receiver]: [u32; 2], seq: SeqNumber) -> bool {
         let Some(watch) = &mut self.watches[on.0 as usize / 2] else { return false };
         let SignalPlan { to_sender, to_receiver, interval, .. } = watch.plan;
@@ -195,7 +195,7 @@ impl Stations {
             return false;
         }
         told.insert(receiver, now);
-        // It ends where the other direction begins.
+        // The direction ends where the other one starts.
         let station = watch.begins[1 - on.0 as usize % 2];
         let ends = [(receiver, false, to_receiver), (sender, true, to_sender)];
         for (endpoint, to_sender, _) in ends.into_iter().filter(|(_, _, is_told)| *is_told) {
@@ -205,7 +205,7 @@ impl Stations {
         true
     }
 
-    /// What became of messages about a flow.
+    /// The fate of the messages about a flow.
     pub(crate) fn counts(&mut self, flow: usize) -> &mut Counts {
         &mut self.counts[flow]
     }
@@ -216,7 +216,7 @@ impl Stations {
     }
 }
 
-/// Begins and ends of the outages of a link direction.
+/// Starts and ends of the outages of a link direction.
 fn outages<B: Clone>(direction: u32, link: &Link<B>) -> impl Iterator<Item = Change> + use<'_, B> {
     let timetable = match link {
         Link::Queued(link) => link.timetable(),

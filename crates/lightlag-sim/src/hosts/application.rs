@@ -1,4 +1,4 @@
-//! What applications do at the ends of flows, where that is more than to write everything and to read at once.
+//! Applications at the ends of flows that do more than write everything and read at once.
 
 use crate::hosts::source::Source;
 use lightlag_core::{Duration, Instant};
@@ -10,13 +10,13 @@ use lightlag_tcp::{Connection, State};
 pub(crate) enum Application {
     /// It does not read at once.
     Reads(Reading),
-    /// It reads at once, and does without what is skipped.
+    /// It reads at once, and does without the bytes that are skipped.
     Skips,
     /// It writes now and then.
     Writes(Source),
-    /// It asks.
+    /// It asks in a dialogue.
     Asks(Talk),
-    /// It answers.
+    /// It answers in a dialogue.
     Answers(Talk),
 }
 
@@ -26,18 +26,18 @@ pub(crate) struct Talk {
     /// Index of the dialogue, and of the connection in it.
     pub(crate) dialogue: u32,
     pub(crate) line: u32,
-    /// When it wants to be woken.
+    /// Instant at which it wants to be woken.
     pub(crate) due: Option<Instant>,
 }
 
 impl Application {
-    /// When it has something to do.
+    /// Instant at which it has something to do.
     #[cold]
     pub(crate) fn next(&self, connection: &Connection) -> Option<Instant> {
         match self {
             Self::Reads(reading) => reading.next(connection),
             Self::Skips => None,
-            // A connection that has ended takes nothing any more.
+            // A connection that has ended takes no more data.
             Self::Writes(source) => source.next().filter(|_| connection.state() != State::Closed),
             Self::Asks(talk) | Self::Answers(talk) => talk.due,
         }
@@ -52,10 +52,10 @@ impl Application {
     }
 }
 
-/// Bits, nanoseconds a second: what a byte costs at 1 bit/s.
+/// A byte in bits times nanoseconds a second: its price at 1 bit/s.
 const BYTE: u128 = 8_000_000_000;
 
-/// How far an application has read.
+/// The progress of an application that reads.
 #[derive(Debug)]
 pub(crate) enum Reading {
     /// It reads `bps` bits a second. Since `since` it has earned more, and `rest` of a byte before.
@@ -92,7 +92,7 @@ impl Reading {
         }
     }
 
-    /// When it must be woken, because the peer may then have to hear of a wider window.
+    /// Instant at which it must be woken, because the peer may then have to hear of a wider window.
     pub(crate) fn next(&self, connection: &Connection) -> Option<Instant> {
         match self {
             Self::Steady { bps, since, rest } => {

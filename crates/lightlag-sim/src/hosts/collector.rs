@@ -1,7 +1,7 @@
-//! A sink: an application that writes every message which reaches its node by UDP into its connection.
+//! A sink: an application that writes into its connection every message that reaches its node by UDP.
 //!
-//! What is written and not acknowledged by the far end occupies its buffer; a message that does not fit as a whole is
-//! dropped. A message has arrived when the far end has its last byte in order.
+//! Bytes that are written and not acknowledged by the far end occupy its buffer; a message that does not fit as a whole
+//! is dropped. A message has arrived when the far end has its last byte in order.
 
 use crate::body::Datagram;
 use crate::hosts::delays::Delays;
@@ -16,10 +16,10 @@ pub(crate) struct Collector {
     flow: u32,
     /// The flows of UDP that end at its node.
     sources: Vec<u32>,
-    /// How much it keeps at most, in bytes.
+    /// Size of its buffer in bytes.
     buffer: u64,
     written: u64,
-    /// Messages on their way: where each ends in the stream, and when it was made.
+    /// Messages on their way: the place in the stream at which each ends, and the instant at which it was made.
     pending: VecDeque<(u64, Instant)>,
     dropped: u64,
     delays: Delays,
@@ -40,7 +40,7 @@ impl Collector {
         &self.sources
     }
 
-    /// A message comes. Returns whether it was written.
+    /// A message arrives. Returns whether it was written.
     pub(crate) fn collect(&mut self, message: &Datagram, connection: &mut Connection) -> bool {
         let kept = self.written - connection.acknowledged();
         let end = self.written + u64::from(message.len);
@@ -54,7 +54,7 @@ impl Collector {
         true
     }
 
-    /// The far end has so many bytes in order.
+    /// The far end has this many bytes in order.
     pub(crate) fn arrived(&mut self, now: Instant, bytes: u64) {
         while let Some((end, made)) = self.pending.front()
             && *end <= bytes
@@ -69,7 +69,7 @@ impl Collector {
         self.dropped
     }
 
-    /// From the making of a message to its arrival at the far end.
+    /// Delays from the making of a message to its arrival at the far end.
     pub(crate) fn delays(&self) -> &Delays {
         &self.delays
     }

@@ -1,7 +1,7 @@
-//! The ends of flows of UDP: datagrams leave when the application has a message, and nobody answers.
+//! The ends of flows of UDP: datagrams leave when the application has a message, and nothing answers.
 //!
-//! There may be ten thousand that each send now and then, and then none of them is found in any cache: an end holds all
-//! that a datagram needs there, in few cache lines, and no connection is looked at.
+//! There may be ten thousand senders. When each of them sends rarely, nothing of them is left in any cache: an end
+//! holds all that a datagram needs there, in few cache lines, and no connection is looked at.
 
 use crate::body::Datagram;
 use crate::hosts::delays::Delays;
@@ -12,16 +12,16 @@ use lightlag_net::{LinkId, NodeId};
 /// Both ends of all flows of UDP, in the order of the flows.
 #[derive(Debug)]
 pub(crate) struct Datagrams {
-    /// The number of the first of them among endpoints.
+    /// The first of their numbers among endpoints.
     first: usize,
     pub(crate) senders: Vec<Sender>,
     pub(crate) receivers: Vec<Receiver>,
-    /// Where the datagrams of senders go. Close together, so that a link is known before its sender.
+    /// The headings of the senders' datagrams. They lie close together, so that a link is known before its sender.
     headings: Vec<Heading>,
 }
 
 impl Datagrams {
-    /// None yet; the first of so many that come has this number among endpoints.
+    /// No flows yet. There will be `count`, numbered among endpoints from `first`.
     pub(crate) fn new(first: usize, count: usize) -> Self {
         Self {
             first,
@@ -38,7 +38,7 @@ impl Datagrams {
         self.headings.push(heading);
     }
 
-    /// How many flows there are.
+    /// Number of flows.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.senders.len()
@@ -56,13 +56,13 @@ impl Datagrams {
         self.first + place
     }
 
-    /// The datagrams of the flow at this place leave on the link of the route that is found, if one is.
+    /// Sends the datagrams of the flow at this place over the link of the new route, if there is one.
     pub(crate) fn reroute(&mut self, place: usize, next: impl FnOnce(NodeId) -> Option<LinkId>) {
         let heading = &mut self.headings[place];
         heading.out = next(heading.peer_node).unwrap_or(heading.out);
     }
 
-    /// Where the datagrams of the flow at this place go.
+    /// The heading of the datagrams of the flow at this place.
     #[inline]
     pub(crate) fn heading(&self, place: usize) -> Heading {
         self.headings[place]
@@ -75,13 +75,13 @@ impl Datagrams {
 pub(crate) struct Sender {
     source: Source,
     sent: u64,
-    /// What is left of the message that is leaving.
+    /// Bytes left of the message that is leaving.
     left: u32,
-    /// Most payload of a datagram in bytes: longer messages become several.
+    /// Largest payload of a datagram in bytes: longer messages become several.
     most: u16,
 }
 
-/// Where a sender's datagrams go.
+/// The destination of a sender's datagrams, and the way there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heading {
     /// The link on which they leave.
@@ -97,7 +97,7 @@ impl Sender {
         Self { source, sent: 0, left: 0, most }
     }
 
-    /// When the next message is due.
+    /// Instant at which the next message is due.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.source.next()
     }
@@ -127,7 +127,7 @@ impl Sender {
 pub(crate) struct Receiver {
     delays: Delays,
     bytes: u64,
-    /// The collector to whom it hands what arrives, if there is one: its number and 1.
+    /// The number of the collector to which it hands the datagrams, plus 1; 0 if there is none.
     collector: u32,
 }
 
@@ -138,12 +138,12 @@ impl Receiver {
         self.delays.add(now.since(datagram.sent()));
     }
 
-    /// Hands what arrives to this collector.
+    /// Hands all datagrams that arrive to this collector from now on.
     pub(crate) fn hand_to(&mut self, collector: u32) {
         self.collector = collector + 1;
     }
 
-    /// The collector to whom it hands what arrives.
+    /// The collector to which it hands the datagrams that arrive.
     pub(crate) fn collector(&self) -> Option<u32> {
         self.collector.checked_sub(1)
     }
@@ -153,7 +153,7 @@ impl Receiver {
         self.bytes
     }
 
-    /// From leaving to arriving, of each datagram.
+    /// Delays from leaving to arriving, of all datagrams.
     pub(crate) fn delays(&self) -> &Delays {
         &self.delays
     }

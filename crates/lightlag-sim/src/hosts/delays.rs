@@ -1,19 +1,19 @@
-//! Many times, summed up: their mean exactly, their quantiles to 0.2 %.
+//! A summary of many delays: the mean exactly, quantiles to 0.2 %.
 
 use lightlag_core::Duration;
 
 /// Steps of one doubling: 2^8.
 const STEPS: u32 = 8;
 
-/// Counts of times in steps whose width grows with the time: 256 a doubling.
+/// Counts of delays in steps whose width grows with the delay: 256 a doubling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
     sum: u128,
     least: Duration,
     most: Duration,
-    /// The step of the last one, and how many have followed each other in it: none only before the first.
+    /// The step of the last delay, and how many delays have followed each other in it: none only before the first.
     last: (u32, u32),
-    /// Those before, if there are other steps. Elsewhere, so that what times of one step touch is short.
+    /// The delays before, if they have other steps. They lie elsewhere, so that delays of one step touch little memory.
     before: Option<Box<Steps>>,
 }
 
@@ -31,7 +31,7 @@ impl Steps {
 }
 
 impl Delays {
-    /// Adds one.
+    /// Adds a delay.
     pub(crate) fn add(&mut self, delay: Duration) {
         let step = step(delay.as_nanos());
         let is_first = self.last.1 == 0;
@@ -54,19 +54,19 @@ impl Delays {
         steps
     }
 
-    /// How many there are.
+    /// Number of delays.
     pub(crate) fn count(&self) -> u64 {
         let before = self.before.iter().flat_map(|steps| &steps.0);
         before.chain([&self.last]).map(|(_, count)| u64::from(*count)).sum()
     }
 
-    /// The mean in seconds, if there are any.
+    /// The mean in seconds, if there are delays.
     pub(crate) fn mean(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum as f64 / count as f64 / 1e9)
     }
 
-    /// The smallest in seconds that a share of `quantile` does not exceed (nearest rank), if there are any.
+    /// The smallest delay in seconds that a share of `quantile` does not exceed (nearest rank), if there are delays.
     pub(crate) fn quantile(&self, quantile: f64) -> Option<f64> {
         let rank = (libm::ceil(quantile * self.count() as f64) as u64).max(1);
         let mut below = 0;
@@ -79,7 +79,7 @@ impl Delays {
     }
 }
 
-/// The step of a time.
+/// The step of a delay.
 fn step(nanos: u64) -> u32 {
     let doublings = (u64::BITS - nanos.leading_zeros()).saturating_sub(STEPS + 1);
     (doublings << STEPS) + (nanos >> doublings) as u32

@@ -1,19 +1,19 @@
-//! Who the endpoints of a network are: their numbers, what of a flow each one is, and whom it talks to.
+//! The endpoints of a network: their numbers, their roles in flows, and their peers.
 //!
-//! Ends of connections come first: two for each flow of TCP, from which its data comes and where it ends, and then two for
-//! each flow at a proxy, where its data enters and where it leaves. Behind them each flow of UDP has one number: packets go
-//! to its receiver alone, and only its sender wakes. Nobody else computes with these numbers: an endpoint knows its flow
-//! and its peer.
+//! Ends of connections come first. Each flow of TCP has two, from which its data comes and where it ends; then each
+//! flow at a proxy has two, where its data enters and where it leaves. Behind them each flow of UDP has one number:
+//! packets go to its receiver alone, and only its sender wakes. No other module computes with these numbers: an
+//! endpoint knows its flow and its peer.
 
 use lightlag_net::NodeId;
 use lightlag_scenario::{Network, Split, Transport};
 
-/// What an endpoint is of its flow.
+/// The role of an endpoint in its flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// Where the data comes from.
+    /// The end that sends the data.
     Sender,
-    /// Where it ends.
+    /// The end at which the data arrives.
     Receiver,
     /// The end of a proxy toward the sender.
     Entry,
@@ -22,7 +22,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Whether its connection carries data away from it. What arrives there goes backward.
+    /// Whether its connection carries data away from it. Packets that arrive there go backward.
     #[inline]
     pub(crate) fn sends(self) -> bool {
         matches!(self, Self::Sender | Self::Exit)
@@ -37,9 +37,9 @@ pub(crate) struct End {
     pub(crate) role: Role,
     /// The endpoint at the other end of its connection.
     pub(crate) peer: u32,
-    /// Where it is.
+    /// Node at which it is.
     pub(crate) node: NodeId,
-    /// Where its peer is.
+    /// Node at which its peer is.
     pub(crate) peer_node: NodeId,
 }
 
@@ -49,10 +49,10 @@ pub(crate) fn number_of_sender(endpoint: usize) -> usize {
     endpoint / 2
 }
 
-/// Which numbers the endpoints of a network have.
+/// The numbers of the endpoints of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbers {
-    /// The first number of each flow; empty if all are of TCP, when it is twice the index of the flow.
+    /// The first number of each flow. Empty if all are of TCP: then it is twice the index of the flow.
     firsts: Vec<u32>,
     /// Flows of TCP.
     connections: usize,
@@ -78,12 +78,12 @@ impl Numbers {
         numbers
     }
 
-    /// How many endpoints are ends of connections. Behind them are those of UDP.
+    /// Number of endpoints that are ends of connections. Those of UDP come behind them.
     pub(crate) fn of_connections(&self) -> usize {
         2 * (self.connections + self.splits)
     }
 
-    /// How many flows of UDP there are.
+    /// Number of flows of UDP.
     pub(crate) fn of_datagrams(&self) -> usize {
         self.firsts.len().saturating_sub(self.connections)
     }
@@ -142,7 +142,7 @@ pub(crate) fn of_connections<'a>(network: &'a Network, numbers: &'a Numbers) -> 
     of_flows.chain(of_proxies)
 }
 
-/// Where the datagrams of flows of UDP end, in the order of their numbers.
+/// The receivers of flows of UDP, in the order of their numbers.
 pub(crate) fn of_datagrams<'a>(network: &'a Network, numbers: &'a Numbers) -> impl Iterator<Item = End> + 'a {
     (0..).zip(&network.flows).filter(|(_, flow)| flow.transport == Transport::Udp).map(|(index, flow)| {
         let number = numbers.firsts[index as usize];
@@ -150,8 +150,8 @@ pub(crate) fn of_datagrams<'a>(network: &'a Network, numbers: &'a Numbers) -> im
     })
 }
 
-/// An endpoint. Of the connection toward the receiver `split` is the place where it arrives, toward the sender the place
-/// before which it comes.
+/// An endpoint. For the connection toward the receiver, `split` is the place in the list at which the connection
+/// arrives; for that toward the sender, it is the place before which it comes.
 fn end(network: &Network, numbers: &Numbers, flow: usize, role: Role, split: usize) -> End {
     let to = if role.sends() { arrival } else { origin };
     let (peer, peer_node) = to(network, numbers, flow, split);
@@ -165,7 +165,7 @@ fn end(network: &Network, numbers: &Numbers, flow: usize, role: Role, split: usi
     End { flow: flow as u32, role, peer: peer as u32, node, peer_node }
 }
 
-/// Where the data of a flow arrives next if the next proxy of the list is `split`.
+/// The endpoint at which the data of a flow arrives next if the next proxy of the list is `split`.
 fn arrival(network: &Network, numbers: &Numbers, flow: usize, split: usize) -> (usize, NodeId) {
     match network.splits.get(split).filter(|split| split.flow as usize == flow) {
         Some(at) => (numbers.entry(split), place(network, *at)),
@@ -173,7 +173,7 @@ fn arrival(network: &Network, numbers: &Numbers, flow: usize, split: usize) -> (
     }
 }
 
-/// Where the data of a flow comes from that arrives at `split` of the list, or at its receiver after the one before.
+/// The endpoint that sends the data of a flow to `split` of the list, or to its receiver after the last one.
 fn origin(network: &Network, numbers: &Numbers, flow: usize, split: usize) -> (usize, NodeId) {
     let before = split.checked_sub(1).map(|before| (before, network.splits[before]));
     match before.filter(|(_, split)| split.flow as usize == flow) {

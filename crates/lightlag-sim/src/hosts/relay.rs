@@ -1,9 +1,9 @@
-//! A flow at a proxy that splits connections: what enters through one connection leaves through another.
+//! A flow at a proxy that splits connections: data enters through one connection and leaves through another.
 //!
 //! A proxy answers a SYN itself and opens the second connection at once (RFC 3135 §2.4, §4.1.1 "spoofing"). It reads
-//! what arrived in order while it has room, and keeps it until the next hop has acknowledged it. A full buffer is not
-//! read into: what arrives then occupies the receive buffer, and the window closes to the sender. Each end closes when
-//! the other end's peer has and nothing is left; the failure of one connection resets the other.
+//! data in order while it has room, and keeps it until the next hop has acknowledged it. When its buffer is full it
+//! does not read: data that arrives then occupies the receive buffer, and the window closes to the sender. Each end
+//! closes when the other end's peer has closed and nothing is left; the failure of one connection resets the other.
 
 use lightlag_core::Instant;
 use lightlag_tcp::{Connection, Failure, State};
@@ -16,27 +16,27 @@ pub(crate) struct Relay {
     pub(crate) exit: u32,
     /// Index of the proxy.
     pub(crate) proxy: u32,
-    /// How much it keeps at most, in bytes.
+    /// Size of its buffer in bytes.
     limit: u64,
     stage: Stage,
     /// Bytes read so far.
     read: u64,
-    /// Bytes kept, since `since`.
+    /// Bytes in the buffer, since `since`.
     kept: u64,
     since: Instant,
-    /// When it opened the second connection.
+    /// Instant at which it opened the second connection.
     opened: Instant,
     /// ∫ kept dt, in byte-nanoseconds.
     integral: u128,
     most: u64,
-    /// What it had acknowledged when it crashed.
+    /// Bytes that it had acknowledged when it crashed.
     confirmed: u64,
 }
 
-/// How far it is.
+/// The progress of a relay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Nobody came yet.
+    /// No connection came yet.
     Waiting,
     /// Data passes.
     Open,
@@ -80,7 +80,7 @@ impl Relay {
         }
         if let Some(failure) = entry.statistics().failure.or(exit.statistics().failure) {
             for other in [entry, exit].into_iter().filter(|end| end.state() != State::TimeWait) {
-                // The one that failed is gone already: nothing happens to it.
+                // The failed connection is gone already: nothing happens to it.
                 other.abort();
             }
             self.keep(now, 0);
@@ -108,7 +108,7 @@ impl Relay {
         }
     }
 
-    /// It keeps so many bytes from now on.
+    /// Keeps this many bytes from now on.
     fn keep(&mut self, now: Instant, bytes: u64) {
         debug_assert!(bytes <= self.limit, "a buffer has a bound");
         self.integral += u128::from(self.kept) * u128::from(now.since(self.since).as_nanos());
@@ -135,7 +135,7 @@ impl Relay {
         if self.stage == Stage::Crashed { self.confirmed.saturating_sub(arrived) } else { 0 }
     }
 
-    /// When it opened the second connection, if it did.
+    /// Instant at which it opened the second connection, if it did.
     pub(crate) fn opened(&self) -> Option<Instant> {
         (self.stage != Stage::Waiting).then_some(self.opened)
     }

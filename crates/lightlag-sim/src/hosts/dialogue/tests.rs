@@ -17,7 +17,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// What a step makes the world do.
+/// The actions that a step asks of the world.
 fn actions(step: impl FnOnce(&mut Vec<Action>)) -> Vec<Action> {
     let mut actions = Vec::new();
     step(&mut actions);
@@ -48,7 +48,7 @@ fn a_server_that_takes_its_time_answers_in_order() {
     actions(|out| d.begin_page(at(0), out));
     assert_eq!(actions(|out| d.server_hears(at(10), 0, 300, out)), [Action::Wake(1, at(60))]);
     assert_eq!(actions(|out| d.answer(at(60), 0, out)), [Action::Write(1, 10)]);
-    // Both others are asked for at once; the second request comes 20 ms later.
+    // Both other objects are asked for at once; the second request comes 20 ms later.
     assert_eq!(actions(|out| d.client_hears(at(70), 0, 10, out)), [Action::Write(0, 300), Action::Write(0, 300)]);
     assert_eq!(actions(|out| d.server_hears(at(80), 0, 600, out)), [Action::Wake(1, at(130))]);
     assert_eq!(actions(|out| d.server_hears(at(100), 0, 900, out)), [Action::Wake(1, at(130))]);

@@ -1,4 +1,4 @@
-//! Packets that were seen and whose fate is not known yet, in the order in which they were seen.
+//! Packets that were seen and whose fate is still unknown, in the order in which they were seen.
 //!
 //! The fate of a packet is found by its identity, not by a search: links hold tens of thousands of packets.
 
@@ -15,12 +15,12 @@ pub(super) struct Pending {
     first: u64,
     /// Numbers of the packets on each link that look alike. Nearly always there is one.
     alike: BTreeMap<(LinkId, Look), VecDeque<u64>>,
-    /// How many packets were compared.
+    /// Number of packets that were compared.
     #[cfg(test)]
     pub(super) compared: u64,
 }
 
-/// The identity of a packet, which tells nearly all packets of a link apart: the endpoint, and numbers of the packet.
+/// The identity of a packet: its endpoint, and numbers in it. It tells nearly all packets of a link apart.
 type Look = (u32, [u64; 3]);
 
 fn look(packet: &Packet) -> Look {
@@ -47,8 +47,8 @@ impl Pending {
         self.seen.push_back(seen);
     }
 
-    /// The packet whose fate on a link is known now. Of several that are equal it is the one that has waited longest, or,
-    /// if the link took `newest` in no more, the one that came last. `None` for a copy that the link made.
+    /// The packet whose fate on a link is known now. Of several equal ones it is the one that has waited longest, or
+    /// the one that came last if the link refused the `newest`. `None` for a copy that the link made.
     pub(super) fn settle(&mut self, link: LinkId, packet: &Packet, newest: bool) -> Option<&mut Seen> {
         let key = (link, look(packet));
         let alike = self.alike.get_mut(&key)?;
@@ -120,7 +120,7 @@ mod tests {
         Seen { at, direction: Direction::Outbound, packet, comment: String::new(), awaits: Some(LINK) }
     }
 
-    /// A full queue of 100,000 packets, each of which drops one behind it: a search from the front would compare 5·10⁹.
+    /// A full queue of 100,000 packets drops one behind each of them: a search from the front would compare 5·10⁹.
     #[test]
     fn each_packet_is_compared_once() {
         const MANY: u64 = 100_000;
