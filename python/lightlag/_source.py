@@ -6,7 +6,7 @@ import json
 import math
 import shutil
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies", "legs"]
-
-_LIMITS = ("cwnd", "rwnd", "application", "pacing", "recovery", "timeout")
-_PAGE_KEYS = ("count", "mean_s", "p95_s", "request_bytes")
-_OPTIONAL = {
-    "messages": ("sent", "lost", "dropped", "delivered", "mean_delay_s", "p95_delay_s"),
-    "datagrams": ("received", "lost", "mean_delay_s", "p95_delay_s"),
-    "signals": ("sent", "received", "ignored", "lost", "local"),
-    "responses": _PAGE_KEYS,
-    "pages": _PAGE_KEYS,
-    "holes": ("count", "bytes", "given_up_bytes"),
-}
-"""Groups of values that only some flows have. In tables each value has a column, which is null for other flows."""
-
 
 class Source(Protocol):
     """The data behind a result."""
@@ -113,25 +100,11 @@ class Folder:
 
     def summary(self) -> dict[str, Any]:
         summary = {key: value for key, value in self._head.items() if key not in ("interrupted", "files")}
-        flows = self.table("flows").to_dicts()
-        for flow in flows:
-            _fold_limits(flow)
-            for group, (count, *others) in _OPTIONAL.items():
-                parts = {key: flow.pop(f"{group}_{key}", None) for key in (count, *others)}
-                if parts[count] is not None:
-                    flow[group] = parts
-            if flow["failure"] is None:
-                del flow["failure"]
-        summary |= {"flows": flows, "links": self.table("links").to_dicts()}
-        if (self._folder / "proxies.parquet").exists():
-            failures = ("client_failure", "server_failure")
-            summary["proxies"] = [
-                {key: value for key, value in proxy.items() if key not in failures or value is not None}
-                for proxy in self.table("proxies").to_dicts()
-            ]
-            summary["legs"] = self.table("legs").to_dicts()
-            for leg in summary["legs"]:
-                _fold_limits(leg)
+        for name in ("flows", "links", "proxies", "legs"):
+            # Networks without proxies have no files of them.
+            if name in ("flows", "links") or (self._folder / f"{name}.parquet").exists():
+                columns = _dictionary()[name]
+                summary[name] = [_folded(row, columns) for row in self.table(name).to_dicts()]
         return summary
 
     def table(self, name: str) -> pl.DataFrame:
@@ -216,6 +189,27 @@ def _columns() -> dict[str, dict[str, pl.DataType]]:
     return found
 
 
-def _fold_limits(row: dict[str, Any]) -> None:
-    """Gathers the columns of limits in one object."""
-    row["limited_s"] = {limit: row.pop(f"limited_{limit}_s") for limit in _LIMITS}
+@cache
+def _dictionary() -> dict[str, dict[str, dict[str, Any]]]:
+    """What the engine declares of each column of each table, by their names."""
+    tables = json.loads(_engine.dictionary())
+    return {table["name"]: {column["name"]: column for column in table["columns"]} for table in tables}
+
+
+def _folded(row: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """A row of a table as an object of the summary, in which groups are objects of their own.
+
+    What an object of the summary leaves out is left out here, too.
+    """
+    folded: dict[str, Any] = {}
+    groups: dict[str, bool] = {}
+    for name, value in row.items():
+        column = columns[name]
+        *outer, key = column["keys"]
+        if outer:
+            (group,) = outer
+            folded.setdefault(group, {})[key] = value
+            groups[group] = groups.get(group, not column["optional"]) or value is not None
+        elif value is not None or not column["omitted"]:
+            folded[key] = value
+    return {key: value for key, value in folded.items() if groups.get(key, True)}

@@ -97,6 +97,12 @@ fn catalog() -> String {
     json!({ "congestion": congestion::catalog(), "profiles": profiles }).to_string()
 }
 
+/// The tables of results with their columns, as JSON: name, keys in the summary, type, unit and meaning of each.
+#[pyfunction]
+fn dictionary() -> String {
+    serde_json::to_string(&lightlag_sim::results::dictionary()).expect("a dictionary is plain data")
+}
+
 /// The name in a scenario of the congestion control that the literature calls `name`; None for an unknown one.
 #[pyfunction]
 fn congestion_name(name: &str) -> Option<&'static str> {
@@ -107,7 +113,7 @@ fn congestion_name(name: &str) -> Option<&'static str> {
 #[pymodule]
 mod _engine {
     #[pymodule_export]
-    use super::{ScenarioError, catalog, changes_for_rtt, congestion_name, parse, schema, seconds};
+    use super::{ScenarioError, catalog, changes_for_rtt, congestion_name, dictionary, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
     #[pymodule_export]

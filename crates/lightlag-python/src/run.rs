@@ -1,13 +1,13 @@
 //! A run as Python sees it: started from a scenario, watched by a callback, read as columns.
 
-use crate::columns::{Named, TABLES, tables};
+use crate::columns::{Named, tables};
 use crate::folder;
 use crate::scenario::Read;
 use crate::scenario_error;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use lightlag_core::Instant;
-use lightlag_sim::results::Summary;
+use lightlag_sim::results::{Summary, dictionary};
 use lightlag_sim::{Control, Parallel, Progress, RunResult};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
@@ -186,7 +186,10 @@ impl Run {
     fn table(&self, name: &str) -> PyResult<Table> {
         match self.tables.iter().find(|(table, _)| *table == name) {
             Some((_, batch)) => Ok(Table { batch: batch.clone() }),
-            None => Err(PyKeyError::new_err(format!("no table {name:?}; there are {}", TABLES.join(", ")))),
+            None => {
+                let names: Vec<&str> = dictionary().iter().map(|table| table.name).collect();
+                Err(PyKeyError::new_err(format!("no table {name:?}; there are {}", names.join(", "))))
+            }
         }
     }
 

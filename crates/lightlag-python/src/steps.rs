@@ -1,6 +1,6 @@
 //! A run for Python, step by step: it advances on request, and the rows recorded since are read in between.
 
-use crate::columns::{self, Named};
+use crate::columns::{Dictionaries, recorded as columns};
 use crate::run::{Run, Table, wall_clock};
 use crate::scenario::Read;
 use crate::scenario_error;
@@ -22,8 +22,7 @@ struct Course {
     /// The simulation, until it is finished.
     simulation: Option<Simulation>,
     records_acks: bool,
-    flows: Arc<StringArray>,
-    links: Arc<StringArray>,
+    dictionaries: Dictionaries,
     /// Numbers of rows already read from the trace, the queues, the drops and the ACKs.
     rows: [usize; 4],
     wall: std::time::Duration,
@@ -39,10 +38,11 @@ impl Steps {
         let simulation =
             py.detach(|| scenario.simulation(Parallel::on(threads))).map_err(|errors| scenario_error(py, &errors))?;
         let names = |names: Vec<&str>| Arc::new(StringArray::from(names));
-        let (flows, links) = (names(simulation.flow_names()), names(simulation.link_names()));
+        let dictionaries =
+            Dictionaries { flows: names(simulation.flow_names()), links: names(simulation.link_names()) };
         let records_acks = scenario.scenario.record.acks;
         let wall = start.elapsed();
-        Ok(Self(Mutex::new(Course { simulation: Some(simulation), records_acks, flows, links, rows: [0; 4], wall })))
+        Ok(Self(Mutex::new(Course { simulation: Some(simulation), records_acks, dictionaries, rows: [0; 4], wall })))
     }
 
     /// Advances to a simulated time, and returns whether the run continues. Ctrl-C ends the step between two events.
@@ -71,18 +71,18 @@ impl Steps {
     /// The rows recorded since the last call, by the name of their table.
     fn recorded(&self) -> PyResult<Vec<(&'static str, Table)>> {
         let mut course = self.course()?;
-        let Course { simulation: Some(simulation), records_acks, flows, links, rows, .. } = &mut *course else {
+        let Course { simulation: Some(simulation), records_acks, dictionaries, rows, .. } = &mut *course else {
             return Ok(Vec::new());
         };
         let recorded = simulation.recorded();
         let [trace, queue, drops, acks] = *rows;
-        let mut tables: Vec<Named> = vec![
-            ("trace", columns::trace_table(recorded.trace.tail(trace), flows)),
-            ("queue", columns::queue_table(recorded.queue.tail(queue), links)),
-            ("drops", columns::drop_table(recorded.drops.tail(drops), links, flows)),
+        let mut tables = vec![
+            ("trace", columns(recorded.trace.tail(trace), dictionaries)),
+            ("queue", columns(recorded.queue.tail(queue), dictionaries)),
+            ("drops", columns(recorded.drops.tail(drops), dictionaries)),
         ];
         if *records_acks {
-            tables.push(("acks", columns::ack_table(recorded.acks.tail(acks), flows)));
+            tables.push(("acks", columns(recorded.acks.tail(acks), dictionaries)));
         }
         *rows = [recorded.trace.rows(), recorded.queue.rows(), recorded.drops.rows(), recorded.acks.rows()];
         Ok(tables.into_iter().map(|(name, batch)| (name, Table::new(batch))).collect())

@@ -16,7 +16,7 @@
 //! - [`partition`]: one run on several cores.
 //! - [`path`]: the fabric for packets from outside.
 //! - `body`: what packets carry.
-//! - [`results`]: what a run leaves: summary, columns, hash.
+//! - [`results`]: what a run leaves: summary, columns, hash; tables as descriptions of their columns.
 
 mod agenda;
 mod body;

@@ -5,6 +5,7 @@ mod legs;
 mod messages;
 mod proxies;
 mod signals;
+pub mod table;
 mod traffic;
 
 use crate::hosts::Outcome;
@@ -24,9 +25,9 @@ pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
 use serde::Serialize;
 pub use signals::SignalSummary;
+use table::{ColumnHash, HashedColumns, Recorded, Row, Table, hash_rows, rows};
 pub use traffic::{DatagramSummary, PageSummary, Responses};
 use traffic::{datagrams_of, page_summary};
-use xxhash_rust::xxh3::Xxh3;
 
 /// The outcome of one run.
 #[derive(Clone, Debug)]
@@ -88,88 +89,88 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The result of one flow. Where proxies split it, the counters of segments and round trips, the window and the limits are
-/// those of its first sender; [`LegSummary`] has those of each.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowSummary {
-    /// Name of the flow.
-    pub name: String,
-    /// Node that sends.
-    pub from: String,
-    /// Node that receives.
-    pub to: String,
-    /// Congestion-control algorithm; `udp` where there is none.
-    pub congestion: String,
-    /// Name of the slowest link direction on its way, by the rates at the start; null for datagrams.
-    pub bottleneck: Option<String>,
-    /// When the connection was opened, in seconds.
-    pub start_s: f64,
-    /// When the last byte had arrived, in seconds; null if that did not happen.
-    pub finish_s: Option<f64>,
-    /// Why the connection was given up before that; left out if it was not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<&'static str>,
-    /// Payload in order at the receiving application, holes not counted.
-    pub delivered_bytes: u64,
-    /// Delivered payload in bits over the time from start to finish, or to the end of the run.
-    pub goodput_bps: f64,
-    /// Segments with payload sent, retransmissions included; datagrams sent.
-    pub sent_segments: u64,
-    /// Segments with payload sent again.
-    pub retransmitted_segments: u64,
-    /// Expirations of the retransmission timer.
-    pub timeouts: u64,
-    /// Fast recoveries begun.
-    pub recoveries: u64,
-    /// Smallest round-trip sample in seconds; null without a sample.
-    pub min_rtt_s: Option<f64>,
-    /// Mean of the round-trip samples in seconds; null without a sample.
-    pub mean_rtt_s: Option<f64>,
-    /// Congestion window in segments, averaged from when the connection was established to the finish.
-    pub mean_cwnd_segments: f64,
-    /// Seconds in which the sender was held back, by what.
-    pub limited_s: LimitedSeconds,
-    /// What became of datagrams; left out of flows of TCP.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub datagrams: Option<DatagramSummary>,
-    /// The responses to requests; only of flows with requests.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub responses: Option<PageSummary>,
-    /// The pages of a browser; only of flows with pages, in the row of the first connection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pages: Option<PageSummary>,
-    /// What became of messages; only of flows that collect them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub messages: Option<MessageSummary>,
-    /// What became of the messages of stations; only of flows of TCP where there are stations.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signals: Option<SignalSummary>,
-    /// What the receiver had to do without; only of flows whose ends agreed on partial reliability.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub holes: Option<HoleSummary>,
+rows! {
+    /// The result of one flow. Where proxies split it, the counters of segments and round trips, the window and the limits are
+    /// those of its first sender; [`LegSummary`] has those of each.
+    pub struct FlowSummary, hashed by
+        name, start_s, finish_s, delivered_bytes, sent_segments, retransmitted_segments, timeouts, recoveries,
+        min_rtt_s, mean_rtt_s, mean_cwnd_segments, goodput_bps, limited_s, datagrams, messages, signals, holes
+    {
+        /// Name of the flow.
+        name: String [""],
+        /// Node that sends.
+        from: String ["", label],
+        /// Node that receives.
+        to: String ["", label],
+        /// Congestion-control algorithm; `udp` where there is none.
+        congestion: String ["", label],
+        /// Name of the slowest link direction on its way, by the rates at the start; null for datagrams.
+        bottleneck: Option<String> ["", label],
+        /// Time at which the connection was opened.
+        start_s: f64 ["s"],
+        /// Time at which the last byte had arrived; null if that did not happen.
+        finish_s: Option<f64> ["s"],
+        /// Reason for giving up the connection before that; left out without one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        failure: Option<&'static str> ["", label],
+        /// Payload in order at the receiving application, holes not counted.
+        delivered_bytes: u64 ["B"],
+        /// Delivered payload in bits over the time from start to finish, or to the end of the run.
+        goodput_bps: f64 ["bit/s"],
+        /// Segments with payload sent, retransmissions included; datagrams sent.
+        sent_segments: u64 ["segments"],
+        /// Segments with payload sent again.
+        retransmitted_segments: u64 ["segments"],
+        /// Expirations of the retransmission timer.
+        timeouts: u64 [""],
+        /// Fast recoveries begun.
+        recoveries: u64 [""],
+        /// Smallest round-trip sample; null without a sample.
+        min_rtt_s: Option<f64> ["s"],
+        /// Mean of the round-trip samples; null without a sample.
+        mean_rtt_s: Option<f64> ["s"],
+        /// Congestion window in segments, averaged from when the connection was established to the finish.
+        mean_cwnd_segments: f64 ["segments"],
+        /// Time of the sender by the limit that held it back.
+        limited_s: LimitedSeconds ["limited_*_s"],
+        /// Fates of datagrams; left out of flows of TCP.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        datagrams: Option<DatagramSummary> ["datagrams_*"],
+        /// The responses to requests; only of flows with requests.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        responses: Option<PageSummary> ["responses_*"],
+        /// The pages of a browser; only of flows with pages, in the row of the first connection.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pages: Option<PageSummary> ["pages_*"],
+        /// Fates of messages; only of flows that collect them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        messages: Option<MessageSummary> ["messages_*"],
+        /// Fates of the messages of stations; only of flows of TCP where there are stations.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signals: Option<SignalSummary> ["signals_*"],
+        /// Holes that the receiver accepted; only of flows whose ends agreed on partial reliability.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        holes: Option<HoleSummary> ["holes_*"],
+    }
 }
 
-/// Seconds of a sender by what held it back. The parts add up to the time from its start to its finish, its failure or the
-/// end of the run.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-pub struct LimitedSeconds {
-    /// By the congestion window.
-    pub cwnd: f64,
-    /// By the receiver's window.
-    pub rwnd: f64,
-    /// By the application, which had nothing to send, and by opening and closing.
-    pub application: f64,
-    /// By pacing.
-    pub pacing: f64,
-    /// Repairing losses in fast recovery.
-    pub recovery: f64,
-    /// Waiting for a timeout, and repairing after one.
-    pub timeout: f64,
-}
-
-impl LimitedSeconds {
-    fn parts(&self) -> [f64; 6] {
-        [self.cwnd, self.rwnd, self.application, self.pacing, self.recovery, self.timeout]
+rows! {
+    /// Time of a sender by the limit that held it back. The parts add up to the time from its start to its finish, its failure or the
+    /// end of the run.
+    #[derive(Copy, PartialEq, Default)]
+    pub struct LimitedSeconds {
+        /// Time limited by the congestion window.
+        cwnd: f64 ["s"],
+        /// Time limited by the receiver's window.
+        rwnd: f64 ["s"],
+        /// Time limited by the application, which had nothing to send, and by opening and closing.
+        application: f64 ["s"],
+        /// Time limited by pacing.
+        pacing: f64 ["s"],
+        /// Time of repairs in fast recovery.
+        recovery: f64 ["s"],
+        /// Time of waiting for a timeout and of repairs after one.
+        timeout: f64 ["s"],
     }
 }
 
@@ -182,60 +183,66 @@ impl From<Limited> for LimitedSeconds {
     }
 }
 
-/// What a link direction carried.
-#[derive(Clone, Debug, Serialize)]
-pub struct LinkSummary {
-    /// Name of the direction: `from->to`.
-    pub name: String,
-    /// Node where it begins.
-    pub from: String,
-    /// Node where it ends.
-    pub to: String,
-    /// Bits a second at which they leave; null where that changes during a run.
-    pub rate_bps: Option<f64>,
-    /// Bytes transmitted, link-layer headers included.
-    pub carried_bytes: u64,
-    /// Share of the time in which it transmitted.
-    pub utilisation: f64,
-    /// Packets dropped by the full queue.
-    pub dropped_queue: u64,
-    /// Packets that the queue discipline dropped, although there was room.
-    pub dropped_aqm: u64,
-    /// Packets dropped because they were corrupted.
-    pub dropped_error: u64,
-    /// ACKs that the queue thinned out.
-    pub dropped_acks: u64,
-    /// Packets that the queue discipline marked (ECN).
-    pub marked: u64,
-    /// Copies that the link made of packets.
-    pub duplicated: u64,
-    /// Packets that the link held back, so that later ones could pass.
-    pub reordered: u64,
-    /// Packets that waited, averaged over time, without the one in transmission.
-    pub mean_queue_packets: f64,
-    /// The most packets that waited at once.
-    pub max_queue_packets: u64,
-    /// How long data packets waited, if the scenario asks for it.
-    #[serde(flatten)]
-    pub queueing: Option<Queueing>,
+rows! {
+    /// Load and losses of a link direction.
+    pub struct LinkSummary, hashed by
+        name, carried_bytes, dropped_queue, dropped_error, max_queue_packets, utilisation, mean_queue_packets,
+        dropped_aqm, marked, duplicated, reordered, queueing
+    {
+        /// Name of the direction: `from->to`.
+        name: String [""],
+        /// Node where it starts.
+        from: String ["", label],
+        /// Node where it ends.
+        to: String ["", label],
+        /// Rate at which bits leave; null where it changes during a run.
+        rate_bps: Option<f64> ["bit/s", label],
+        /// Bytes transmitted, link-layer headers included.
+        carried_bytes: u64 ["B"],
+        /// Share of the time in which it transmitted.
+        utilisation: f64 [""],
+        /// Packets dropped by the full queue.
+        dropped_queue: u64 ["packets"],
+        /// Packets that the queue discipline dropped, although there was room.
+        dropped_aqm: u64 ["packets", rare 1],
+        /// Packets dropped because they were corrupted.
+        dropped_error: u64 ["packets"],
+        /// ACKs that the queue thinned out.
+        dropped_acks: u64 ["packets", rare 2],
+        /// Packets that the queue discipline marked (ECN).
+        marked: u64 ["packets", rare 1],
+        /// Copies that the link made of packets.
+        duplicated: u64 ["packets", rare 1],
+        /// Packets that the link held back, so that later ones could pass.
+        reordered: u64 ["packets", rare 1],
+        /// Packets that waited, averaged over time, without the one in transmission.
+        mean_queue_packets: f64 ["packets"],
+        /// The most packets that waited at once.
+        max_queue_packets: u64 ["packets"],
+        /// Waiting times of data packets, if the scenario asks for them.
+        #[serde(flatten)]
+        queueing: Option<Queueing> ["*"],
+    }
 }
 
-/// How long the packets with payload waited at a link direction for their transmission to begin, without those that its
-/// queue dropped. Times are null without a packet; quantiles are at most 1.6 % off ([`Waits`]).
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Queueing {
-    /// Packets with payload whose wait is known.
-    pub data_packets: u64,
-    /// Mean in seconds.
-    pub mean_wait_s: Option<f64>,
-    /// Median in seconds.
-    pub median_wait_s: Option<f64>,
-    /// 95th percentile in seconds.
-    pub p95_wait_s: Option<f64>,
-    /// 99th percentile in seconds.
-    pub p99_wait_s: Option<f64>,
-    /// The longest in seconds.
-    pub max_wait_s: Option<f64>,
+rows! {
+    /// Time that packets with payload waited at a link direction before their transmission, without those that its queue
+    /// dropped. Times are null without a packet; quantiles are at most 1.6 % off ([`Waits`]).
+    #[derive(Copy, PartialEq)]
+    pub struct Queueing {
+        /// Packets with payload whose wait is known.
+        data_packets: u64 ["packets"],
+        /// Mean wait of a data packet.
+        mean_wait_s: Option<f64> ["s"],
+        /// Median of the waits.
+        median_wait_s: Option<f64> ["s"],
+        /// 95th percentile of the waits.
+        p95_wait_s: Option<f64> ["s"],
+        /// 99th percentile of the waits.
+        p99_wait_s: Option<f64> ["s"],
+        /// The longest wait.
+        max_wait_s: Option<f64> ["s"],
+    }
 }
 
 impl Queueing {
@@ -408,88 +415,19 @@ impl RunResult {
         if s.expired_packets > 0 {
             hash.numbers([s.expired_packets]);
         }
-        for flow in &s.flows {
-            hash.text(&flow.name);
-            hash.numbers([flow.start_s.to_bits(), optional(flow.finish_s), flow.delivered_bytes, flow.sent_segments]);
-            hash.numbers([flow.retransmitted_segments, flow.timeouts, flow.recoveries, optional(flow.min_rtt_s)]);
-            hash.numbers([optional(flow.mean_rtt_s), flow.mean_cwnd_segments.to_bits(), flow.goodput_bps.to_bits()]);
-            hash.numbers(flow.limited_s.parts().map(f64::to_bits));
-            if let Some(d) = flow.datagrams {
-                hash.numbers([d.received, d.lost, optional(d.mean_delay_s), optional(d.p95_delay_s)]);
-            }
-            if let Some(messages) = flow.messages {
-                messages.hash(&mut hash);
-            }
-            if let Some(signals) = flow.signals {
-                signals.hash(&mut hash);
-            }
-            if let Some(holes) = flow.holes {
-                holes.hash(&mut hash);
-            }
-            if let Some(p) = flow.responses.or(flow.pages) {
-                hash.numbers([p.count, p.request_bytes, optional(p.mean_s), optional(p.p95_s)]);
-            }
-        }
-        for link in &s.links {
-            hash.text(&link.name);
-            hash.numbers([link.carried_bytes, link.dropped_queue, link.dropped_error, link.max_queue_packets]);
-            hash.numbers([link.utilisation.to_bits(), link.mean_queue_packets.to_bits()]);
-            // Only of links that can have them: what a plain link gives keeps its hash.
-            let of_disciplines = [link.dropped_aqm, link.marked, link.duplicated, link.reordered];
-            if of_disciplines != [0; 4] {
-                hash.numbers(of_disciplines);
-            }
-            if let Some(q) = &link.queueing {
-                hash.numbers([q.data_packets, optional(q.mean_wait_s), optional(q.median_wait_s)]);
-                hash.numbers([q.p95_wait_s, q.p99_wait_s, q.max_wait_s].map(optional));
-            }
-            if link.dropped_acks > 0 {
-                hash.numbers([link.dropped_acks]);
-            }
-        }
-        for proxy in &s.proxies {
-            proxy.hash(&mut hash);
-        }
-        for leg in &s.legs {
-            leg.hash(&mut hash);
-        }
-        let t = &self.trace;
-        for column in [&t.time_s, &t.cwnd_segments] {
-            hash.numbers(column.iter().map(|x| x.to_bits()));
-        }
-        for column in [&t.ssthresh_segments, &t.w_max_segments, &t.k_s, &t.srtt_s, &t.rtt_s] {
-            hash.numbers(column.iter().map(|x| optional((!x.is_nan()).then_some(*x))));
-        }
-        for column in [&t.inflight_bytes, &t.sent_bytes, &t.acked_bytes, &t.delivered_bytes, &t.arrived_bytes] {
-            hash.numbers(column.iter().copied());
-        }
-        hash.numbers(t.flow.iter().map(|x| u64::from(*x)));
-        hash.numbers(t.phase.iter().chain(&t.leg).map(|x| u64::from(*x)));
-        let q = &self.queue;
-        hash.numbers(q.time_s.iter().map(|x| x.to_bits()));
-        hash.numbers(q.link.iter().map(|x| u64::from(*x)));
-        hash.numbers(q.packets.iter().chain(&q.bytes).copied());
-        let d = &self.drops;
-        hash.numbers(d.time_s.iter().map(|x| x.to_bits()));
-        hash.numbers(d.link.iter().chain(&d.flow).chain(&d.bytes).map(|x| u64::from(*x)));
-        hash.numbers(d.backward.iter().map(|x| u64::from(*x)));
-        hash.numbers(d.cause.iter().map(|x| *x as u64));
+        hash_rows(&s.flows, &mut hash);
+        hash_rows(&s.links, &mut hash);
+        hash_rows(&s.proxies, &mut hash);
+        hash_rows(&s.legs, &mut hash);
+        self.trace.hash_into(&mut hash);
+        self.queue.hash_into(&mut hash);
+        self.drops.hash_into(&mut hash);
         // Only of runs that recorded them: the others keep their hash.
-        let a = &self.acks;
-        if !a.time_s.is_empty() {
-            hash.numbers(a.time_s.iter().map(|x| x.to_bits()));
-            for column in [&a.snd_una, &a.snd_nxt, &a.cwnd_bytes, &a.inflight_bytes] {
-                hash.numbers(column.iter().copied());
-            }
-            for column in [&a.ssthresh_bytes, &a.srtt_s] {
-                hash.numbers(column.iter().map(|x| optional((!x.is_nan()).then_some(*x))));
-            }
-            hash.numbers(a.flow.iter().map(|x| u64::from(*x)).chain(a.state.iter().map(|x| u64::from(*x))));
+        if self.acks.rows() > 0 {
+            self.acks.hash_into(&mut hash);
         }
-        let r = &self.responses;
-        if !r.time_s.is_empty() {
-            hash.numbers(r.time_s.iter().chain(&r.duration_s).map(|x| x.to_bits()));
-            hash.numbers(r.flow.iter().map(|x| u64::from(*x)).chain(r.bytes.iter().copied()));
+        if self.responses.rows() > 0 {
+            self.responses.hash_into(&mut hash);
         }
         hash.finish()
     }
@@ -545,37 +483,24 @@ fn flow_summary(world: &World<impl Tap>, flow: usize, identity: FlowIdentity, en
     }
 }
 
-/// A missing number, as bits that no number of ours has.
-fn optional(value: Option<f64>) -> u64 {
-    value.map_or(u64::MAX, f64::to_bits)
-}
-
-#[derive(Default)]
-struct ColumnHash {
-    state: Xxh3,
-    block: Vec<u8>,
-}
-
-impl ColumnHash {
-    fn text(&mut self, text: &str) {
-        self.state.update(text.as_bytes());
-        self.state.update(&[0]);
+/// Every table of a run, in the order of a results folder.
+pub fn dictionary() -> Vec<Table> {
+    fn rows<R: Row>(name: &'static str) -> Table {
+        let columns = R::columns().into_iter().map(|column| column.about).collect();
+        Table { name, meaning: R::meaning(), columns }
     }
-
-    /// Adds numbers in blocks: the hash has a cost a call.
-    fn numbers(&mut self, numbers: impl IntoIterator<Item = u64>) {
-        self.block.clear();
-        for number in numbers {
-            self.block.extend_from_slice(&number.to_le_bytes());
-            if self.block.len() >= 1 << 14 {
-                self.state.update(&self.block);
-                self.block.clear();
-            }
-        }
-        self.state.update(&self.block);
+    fn recorded<T: Recorded>(name: &'static str) -> Table {
+        Table { name, meaning: T::meaning(), columns: T::columns() }
     }
-
-    fn finish(self) -> String {
-        format!("{:032x}", self.state.digest128())
-    }
+    vec![
+        rows::<FlowSummary>("flows"),
+        rows::<LinkSummary>("links"),
+        recorded::<Trace>("trace"),
+        recorded::<QueueSamples>("queue"),
+        recorded::<Drops>("drops"),
+        recorded::<Acks>("acks"),
+        recorded::<Responses>("responses"),
+        rows::<ProxySummary>("proxies"),
+        rows::<LegSummary>("legs"),
+    ]
 }

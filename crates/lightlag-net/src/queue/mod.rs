@@ -90,7 +90,7 @@ impl DropCause {
     pub const ALL: [Self; 5] = [Self::Queue, Self::Error, Self::Aqm, Self::AckFilter, Self::Ttl];
 
     /// The name in result files.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",
             Self::Error => "error",

@@ -1,51 +1,55 @@
 //! The legs of flows that pass through proxies: each has a sender of its own.
 
-use super::{ColumnHash, LimitedSeconds, optional};
+use super::LimitedSeconds;
+use super::table::rows;
 use crate::hosts::ends::Numbers;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
 use lightlag_scenario::Network;
-use serde::Serialize;
 
-/// One connection on the way of a flow through proxies.
-#[derive(Clone, Debug, Serialize)]
-pub struct LegSummary {
-    /// Name of the flow.
-    pub flow: String,
-    /// Number on the way from the sender, from 1 on.
-    pub leg: u64,
-    /// Node that sends.
-    pub from: String,
-    /// Node where the leg ends: the next proxy, or the receiver.
-    pub to: String,
-    /// Congestion control of its sender.
-    pub congestion: String,
-    /// When its connection was opened, in seconds; null if it was not.
-    pub start_s: Option<f64>,
-    /// When its last byte had arrived at its end, in seconds; null if that did not happen.
-    pub finish_s: Option<f64>,
-    /// Payload in order at its end.
-    pub delivered_bytes: u64,
-    /// Delivered payload in bits over the time from start to finish, or to the end of the run.
-    pub goodput_bps: f64,
-    /// Segments with payload sent, retransmissions included.
-    pub sent_segments: u64,
-    /// Segments with payload sent again.
-    pub retransmitted_segments: u64,
-    /// Expirations of the retransmission timer.
-    pub timeouts: u64,
-    /// Fast recoveries begun.
-    pub recoveries: u64,
-    /// Smallest round-trip sample in seconds; null without a sample.
-    pub min_rtt_s: Option<f64>,
-    /// Mean of the round-trip samples in seconds; null without a sample.
-    pub mean_rtt_s: Option<f64>,
-    /// Congestion window in segments, averaged from when the connection was established to the finish of the leg.
-    pub mean_cwnd_segments: f64,
-    /// Seconds in which its sender was held back, by what.
-    pub limited_s: LimitedSeconds,
+rows! {
+    /// One connection on the way of a flow through proxies.
+    pub struct LegSummary, hashed by
+        flow, leg, start_s, finish_s, delivered_bytes, sent_segments, retransmitted_segments, timeouts, recoveries,
+        min_rtt_s, mean_rtt_s, mean_cwnd_segments
+    {
+        /// Name of the flow.
+        flow: String [""],
+        /// Number on the way from the sender, from 1 on.
+        leg: u64 [""],
+        /// Node that sends.
+        from: String ["", label],
+        /// Node where the leg ends: the next proxy, or the receiver.
+        to: String ["", label],
+        /// Congestion control of its sender.
+        congestion: String ["", label],
+        /// Time at which its connection was opened; null if it was not.
+        start_s: Option<f64> ["s"],
+        /// Time at which its last byte had arrived at its end; null if that did not happen.
+        finish_s: Option<f64> ["s"],
+        /// Payload in order at its end.
+        delivered_bytes: u64 ["B"],
+        /// Delivered payload in bits over the time from start to finish, or to the end of the run.
+        goodput_bps: f64 ["bit/s"],
+        /// Segments with payload sent, retransmissions included.
+        sent_segments: u64 ["segments"],
+        /// Segments with payload sent again.
+        retransmitted_segments: u64 ["segments"],
+        /// Expirations of the retransmission timer.
+        timeouts: u64 [""],
+        /// Fast recoveries begun.
+        recoveries: u64 [""],
+        /// Smallest round-trip sample; null without a sample.
+        min_rtt_s: Option<f64> ["s"],
+        /// Mean of the round-trip samples; null without a sample.
+        mean_rtt_s: Option<f64> ["s"],
+        /// Congestion window in segments, averaged from when the connection was established to the finish of the leg.
+        mean_cwnd_segments: f64 ["segments"],
+        /// Seconds in which its sender was held back, by what.
+        limited_s: LimitedSeconds ["limited_*_s"],
+    }
 }
 
 /// The name of a leg, and where its sender is.
@@ -126,17 +130,5 @@ fn leg_summary(world: &World<impl Tap>, identity: LegIdentity, end: Instant) -> 
         mean_rtt_s: statistics.mean_rtt().map(Duration::as_secs_f64),
         mean_cwnd_segments: account.mean_cwnd_segments,
         limited_s: account.limited.into(),
-    }
-}
-
-impl LegSummary {
-    /// Adds its numbers.
-    pub(super) fn hash(&self, hash: &mut ColumnHash) {
-        hash.text(&self.flow);
-        hash.numbers([self.leg, optional(self.start_s), optional(self.finish_s), self.delivered_bytes]);
-        hash.numbers([self.sent_segments, self.retransmitted_segments, self.timeouts, self.recoveries]);
-        hash.numbers([self.min_rtt_s, self.mean_rtt_s].map(optional));
-        hash.numbers([self.mean_cwnd_segments.to_bits(), self.goodput_bps.to_bits()]);
-        hash.numbers(self.limited_s.parts().map(f64::to_bits));
     }
 }

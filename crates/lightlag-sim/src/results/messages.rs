@@ -1,26 +1,27 @@
 //! What became of the messages that sinks collect.
 
-use super::{ColumnHash, optional};
+use super::table::rows;
 use crate::hosts::collector::Collector;
 use crate::tap::Tap;
 use crate::world::World;
-use serde::Serialize;
 
-/// What became of the messages of a sink. A datagram is a message.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct MessageSummary {
-    /// Messages that left for the sink.
-    pub sent: u64,
-    /// Those that were lost on the way to it.
-    pub lost: u64,
-    /// Those that came to it and did not fit.
-    pub dropped: u64,
-    /// Those that the far end of its connection has, in order.
-    pub delivered: u64,
-    /// From leaving the sensor to that, on average, in seconds; null if none arrived.
-    pub mean_delay_s: Option<f64>,
-    /// What 95 % of these times do not exceed, to 0.2 %, in seconds; null if none arrived.
-    pub p95_delay_s: Option<f64>,
+rows! {
+    /// Fates of the messages of a sink. A datagram is a message.
+    #[derive(Copy)]
+    pub struct MessageSummary {
+        /// Messages that left for the sink.
+        sent: u64 [""],
+        /// Messages lost on the way to it.
+        lost: u64 [""],
+        /// Messages that reached it and did not fit.
+        dropped: u64 [""],
+        /// Messages that the far end of its connection has, in order.
+        delivered: u64 [""],
+        /// Mean time from leaving the sensor to that; null if none arrived.
+        mean_delay_s: Option<f64> ["s"],
+        /// 95th percentile of these times, to 0.2 %; null if none arrived.
+        p95_delay_s: Option<f64> ["s"],
+    }
 }
 
 impl MessageSummary {
@@ -45,11 +46,5 @@ impl MessageSummary {
             mean_delay_s: delays.mean(),
             p95_delay_s: delays.quantile(0.95),
         })
-    }
-
-    /// Adds its numbers.
-    pub(super) fn hash(&self, hash: &mut ColumnHash) {
-        hash.numbers([self.sent, self.lost, self.dropped, self.delivered]);
-        hash.numbers([optional(self.mean_delay_s), optional(self.p95_delay_s)]);
     }
 }

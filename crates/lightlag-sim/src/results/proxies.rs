@@ -1,48 +1,51 @@
 //! What became of each flow at each proxy.
 
-use super::{ColumnHash, optional};
+use super::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 use lightlag_scenario::Network;
 use lightlag_tcp::Failure;
-use serde::Serialize;
 
-/// A flow at a proxy. Numbers of segments are of the connection from the proxy toward the receiver.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProxySummary {
-    /// Node of the proxy.
-    pub node: String,
-    /// Name of the flow.
-    pub flow: String,
-    /// Congestion control of its sending end.
-    pub congestion: String,
-    /// Payload that it acknowledged to the side of the sender, in bytes.
-    pub confirmed_bytes: u64,
-    /// Payload that the next hop acknowledged, in bytes.
-    pub acknowledged_bytes: u64,
-    /// Payload that it had acknowledged when it crashed and that the next hop never got, in bytes.
-    pub lost_bytes: u64,
-    /// The most bytes in its buffer: read, and not acknowledged by the next hop.
-    pub max_buffer_bytes: u64,
-    /// Bytes in its buffer, averaged over the time since it opened the connection.
-    pub mean_buffer_bytes: f64,
-    /// Segments with payload sent, retransmissions included.
-    pub sent_segments: u64,
-    /// Segments with payload sent again.
-    pub retransmitted_segments: u64,
-    /// Expirations of the retransmission timer.
-    pub timeouts: u64,
-    /// Fast recoveries begun.
-    pub recoveries: u64,
-    /// Smallest round-trip sample in seconds; null without a sample.
-    pub min_rtt_s: Option<f64>,
-    /// Why the connection from the sender's side ended before its time; left out if it did not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client_failure: Option<&'static str>,
-    /// Why the connection toward the receiver ended before its time; left out if it did not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_failure: Option<&'static str>,
+rows! {
+    /// A flow at a proxy. Numbers of segments are of the connection from the proxy toward the receiver.
+    pub struct ProxySummary, hashed by
+        node, flow, confirmed_bytes, acknowledged_bytes, lost_bytes, max_buffer_bytes, sent_segments,
+        retransmitted_segments, timeouts, recoveries, mean_buffer_bytes
+    {
+        /// Node of the proxy.
+        node: String [""],
+        /// Name of the flow.
+        flow: String [""],
+        /// Congestion control of its sending end.
+        congestion: String ["", label],
+        /// Payload that it acknowledged to the side of the sender, in bytes.
+        confirmed_bytes: u64 ["B"],
+        /// Payload that the next hop acknowledged, in bytes.
+        acknowledged_bytes: u64 ["B"],
+        /// Payload that it had acknowledged when it crashed and that the next hop never got, in bytes.
+        lost_bytes: u64 ["B"],
+        /// The most bytes in its buffer: read, and not acknowledged by the next hop.
+        max_buffer_bytes: u64 ["B"],
+        /// Bytes in its buffer, averaged over the time since it opened the connection.
+        mean_buffer_bytes: f64 ["B"],
+        /// Segments with payload sent, retransmissions included.
+        sent_segments: u64 ["segments"],
+        /// Segments with payload sent again.
+        retransmitted_segments: u64 ["segments"],
+        /// Expirations of the retransmission timer.
+        timeouts: u64 [""],
+        /// Fast recoveries begun.
+        recoveries: u64 [""],
+        /// Smallest round-trip sample; null without a sample.
+        min_rtt_s: Option<f64> ["s"],
+        /// Reason for an early end of the connection from the sender's side; left out without one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        client_failure: Option<&'static str> ["", label],
+        /// Reason for an early end of the connection toward the receiver; left out without one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        server_failure: Option<&'static str> ["", label],
+    }
 }
 
 /// What a result says of a proxy beside numbers.
@@ -96,15 +99,4 @@ pub(super) fn proxy_summaries(
         }
     };
     identities.into_iter().zip(&world.hosts.relays).map(summary).collect()
-}
-
-impl ProxySummary {
-    /// Adds its numbers.
-    pub(super) fn hash(&self, hash: &mut ColumnHash) {
-        hash.text(&self.node);
-        hash.text(&self.flow);
-        hash.numbers([self.confirmed_bytes, self.acknowledged_bytes, self.lost_bytes, self.max_buffer_bytes]);
-        hash.numbers([self.sent_segments, self.retransmitted_segments, self.timeouts, self.recoveries]);
-        hash.numbers([self.mean_buffer_bytes.to_bits(), optional(self.min_rtt_s)]);
-    }
 }

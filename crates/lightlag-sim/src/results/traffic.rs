@@ -1,49 +1,54 @@
 //! What flows achieved that are more than a transfer: datagrams, responses, pages.
 
+use super::table::{Names, recorded, rows};
 use super::{FlowIdentity, FlowSummary, LimitedSeconds};
 use crate::hosts::dialogue::Dialogue;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
-use serde::Serialize;
 
-/// What became of the datagrams of a flow. A copy that a link made counts like one that was sent.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct DatagramSummary {
-    /// Those that arrived.
-    pub received: u64,
-    /// Those that were dropped on the way.
-    pub lost: u64,
-    /// From leaving to arriving, on average, in seconds; null if none arrived.
-    pub mean_delay_s: Option<f64>,
-    /// What 95 % of these times do not exceed, to 0.2 %, in seconds; null if none arrived.
-    pub p95_delay_s: Option<f64>,
+rows! {
+    /// Fates of the datagrams of a flow. A copy that a link made counts like one that was sent.
+    #[derive(Copy)]
+    pub struct DatagramSummary {
+        /// Datagrams that arrived.
+        received: u64 [""],
+        /// Datagrams that were dropped on the way.
+        lost: u64 [""],
+        /// Mean time from leaving to arriving; null if none arrived.
+        mean_delay_s: Option<f64> ["s"],
+        /// 95th percentile of these times, to 0.2 %; null if none arrived.
+        p95_delay_s: Option<f64> ["s"],
+    }
 }
 
-/// What a client asked for and got.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct PageSummary {
-    /// Responses or pages that arrived as a whole.
-    pub count: u64,
-    /// From the request to the last byte, on average, in seconds; null if none arrived.
-    pub mean_s: Option<f64>,
-    /// What 95 % of these times do not exceed (nearest rank), in seconds; null if none arrived.
-    pub p95_s: Option<f64>,
-    /// Bytes of the requests.
-    pub request_bytes: u64,
+rows! {
+    /// Responses or pages that a client got.
+    #[derive(Copy)]
+    pub struct PageSummary, hashed by count, request_bytes {
+        /// Responses or pages that arrived as a whole.
+        count: u64 [""],
+        /// Mean time from the request to the last byte; null if none arrived.
+        mean_s: Option<f64> ["s"],
+        /// 95th percentile of these times (nearest rank); null if none arrived.
+        p95_s: Option<f64> ["s"],
+        /// Bytes of the requests.
+        request_bytes: u64 ["B"],
+    }
 }
 
-/// Responses and pages, in the order of the flows and of their arrival.
-#[derive(Clone, Debug, Default)]
-pub struct Responses {
-    /// When each was asked for, in seconds since the start of the run.
-    pub time_s: Vec<f64>,
-    /// Index of the flow.
-    pub flow: Vec<u32>,
-    /// Until its last byte was there, in seconds.
-    pub duration_s: Vec<f64>,
-    /// Bytes of its objects.
-    pub bytes: Vec<u64>,
+recorded! {
+    /// Responses and pages, in the order of the flows and of their arrival.
+    pub struct Responses, hashed by time_s, duration_s {
+        /// Time of the request, since the start of the run.
+        time_s: f64 ["s"],
+        /// Flow.
+        flow: u32 ["", named(Names::Flows)],
+        /// Time until the last byte had arrived.
+        duration_s: f64 ["s"],
+        /// Bytes of the response, or of the objects of the page.
+        bytes: u64 ["B"],
+    }
 }
 
 /// What a client got.

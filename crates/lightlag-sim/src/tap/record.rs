@@ -2,6 +2,7 @@
 
 use crate::body::{Body, Other};
 use crate::hosts::Addressees;
+use crate::results::table::{Data, Entry, HashedColumns, Names, entries, recorded};
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::LinkId;
@@ -9,40 +10,116 @@ use lightlag_net::queue::{Backlog, DropCause, Dropped};
 use lightlag_scenario::{Record, TraceMode};
 use lightlag_tcp::{Connection, Snapshot};
 
-/// The state of senders over time. All columns are equally long; a row is one flow at one time. What is not known
-/// is NaN, which becomes null in files and frames.
-#[derive(Clone, Debug, Default)]
-pub struct Trace {
-    /// Seconds since the start of the run.
-    pub time_s: Vec<f64>,
-    /// Index of the flow.
-    pub flow: Vec<u32>,
-    /// Congestion window in segments, with the inflation of fast recovery.
-    pub cwnd_segments: Vec<f64>,
-    /// Slow-start threshold in segments; NaN while it is unlimited.
-    pub ssthresh_segments: Vec<f64>,
-    /// Wmax of the current cubic epoch in segments.
-    pub w_max_segments: Vec<f64>,
-    /// K of the current cubic epoch in seconds: from its begin to the plateau.
-    pub k_s: Vec<f64>,
-    /// SRTT in seconds.
-    pub srtt_s: Vec<f64>,
-    /// The last round-trip sample in seconds.
-    pub rtt_s: Vec<f64>,
-    /// Outstanding data in bytes.
-    pub inflight_bytes: Vec<u64>,
-    /// Payload sent for the first time, in bytes.
-    pub sent_bytes: Vec<u64>,
-    /// Payload acknowledged cumulatively, in bytes.
-    pub acked_bytes: Vec<u64>,
-    /// Payload in order at the end of the flow, holes not counted, in bytes.
-    pub delivered_bytes: Vec<u64>,
-    /// Payload that has arrived at the end of the flow, in order or not, each byte once.
-    pub arrived_bytes: Vec<u64>,
-    /// 0 open, 1 recovery, 2 loss: what the sender is repairing.
-    pub phase: Vec<u8>,
-    /// Whose state it is: 1 is the sender, 2 the first proxy on the way, and so on. Empty in runs without proxies.
-    pub leg: Vec<u8>,
+/// Names of [`Phase`], by its number.
+const PHASES: [&str; 3] = ["open", "recovery", "loss"];
+
+/// Names of the states of a sender, by their numbers.
+const STATES: [&str; 4] = ["open", "disorder", "recovery", "loss"];
+
+/// Names of [`DropCause`], by its number.
+const CAUSES: [&str; DropCause::ALL.len()] = {
+    let mut names = [""; DropCause::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = DropCause::ALL[at].name();
+        at += 1;
+    }
+    names
+};
+
+entries! {
+    DropCause: Text, |cause| cause as u64, |causes| Data::Bytes(causes.into_iter().map(|cause| cause as u8).collect());
+}
+
+recorded! {
+    /// The state of senders over time: a row is one flow at one time. An unknown number is NaN here and null in files.
+    pub struct Trace, hashed by
+        time_s, cwnd_segments, ssthresh_segments, w_max_segments, k_s, srtt_s, rtt_s, inflight_bytes, sent_bytes,
+        acked_bytes, delivered_bytes, arrived_bytes
+    {
+        /// Seconds since the start of the run.
+        time_s: f64 ["s"],
+        /// Flow.
+        flow: u32 ["", named(Names::Flows)],
+        /// Congestion window in segments, with the inflation of fast recovery.
+        cwnd_segments: f64 ["segments"],
+        /// Slow-start threshold in segments; NaN while it is unlimited.
+        ssthresh_segments: f64 ["segments"],
+        /// Wmax of the current cubic epoch in segments.
+        w_max_segments: f64 ["segments"],
+        /// K of the current cubic epoch in seconds: from its start to the plateau.
+        k_s: f64 ["s"],
+        /// SRTT in seconds.
+        srtt_s: f64 ["s"],
+        /// The last round-trip sample in seconds.
+        rtt_s: f64 ["s"],
+        /// Outstanding data in bytes.
+        inflight_bytes: u64 ["B"],
+        /// Payload sent for the first time, in bytes.
+        sent_bytes: u64 ["B"],
+        /// Payload acknowledged cumulatively, in bytes.
+        acked_bytes: u64 ["B"],
+        /// Payload in order at the end of the flow, holes not counted, in bytes.
+        delivered_bytes: u64 ["B"],
+        /// Payload that has arrived at the end of the flow, in order or not, each byte once.
+        arrived_bytes: u64 ["B"],
+        /// Losses that the sender repairs: none (open), reported ones (recovery), or those of a timeout (loss).
+        phase: u8 ["", named(Names::These(&PHASES))],
+        /// Sender on the way of the flow: 1 is its own, 2 that of the first proxy, and so on. Only in runs with proxies.
+        leg: u8 ["", optional],
+    }
+
+    /// Packets that wait at links over time.
+    pub struct QueueSamples {
+        /// Seconds since the start of the run.
+        time_s: f64 ["s"],
+        /// Link direction.
+        link: u32 ["", named(Names::Links)],
+        /// Packets that wait, without the one in transmission.
+        packets: u64 ["packets"],
+        /// Their bytes at the network layer.
+        bytes: u64 ["B"],
+    }
+
+    /// Each ACK that a sender took, and the state of the sender after it and after the segments that it released.
+    pub struct Acks, hashed by
+        time_s, snd_una, snd_nxt, cwnd_bytes, inflight_bytes, ssthresh_bytes, srtt_s, flow, state
+    {
+        /// Seconds since the start of the run.
+        time_s: f64 ["s"],
+        /// Flow.
+        flow: u32 ["", named(Names::Flows)],
+        /// Payload acknowledged cumulatively, in bytes.
+        snd_una: u64 ["B"],
+        /// Payload sent for the first time, in bytes.
+        snd_nxt: u64 ["B"],
+        /// Congestion window in bytes, with the inflation of fast recovery.
+        cwnd_bytes: u64 ["B"],
+        /// Slow-start threshold in bytes; NaN while it is unlimited.
+        ssthresh_bytes: f64 ["B"],
+        /// SRTT in seconds; NaN before the first sample.
+        srtt_s: f64 ["s"],
+        /// Outstanding data in bytes.
+        inflight_bytes: u64 ["B"],
+        /// State of the sender, named as in Linux: open, disorder, recovery or loss.
+        state: u8 ["", named(Names::These(&STATES))],
+    }
+
+    /// Every dropped packet.
+    pub struct Drops, hashed by time_s, link, flow, bytes, backward, cause {
+        /// Seconds since the start of the run.
+        time_s: f64 ["s"],
+        /// Link direction.
+        link: u32 ["", named(Names::Links)],
+        /// Flow.
+        flow: u32 ["", named(Names::Flows)],
+        /// Whether the packet went to the sender of the flow: an ACK, or the message of a station.
+        backward: bool [""],
+        /// Bytes at the network layer.
+        bytes: u32 ["B"],
+        /// Cause of the drop.
+        cause: DropCause ["", named(Names::These(&CAUSES))],
+    }
 }
 
 /// A sender that is looked at.
@@ -65,98 +142,6 @@ impl Progress {
         let delivered = receiver.delivered();
         Self { delivered, arrived: delivered + receiver.held() - receiver.received() }
     }
-}
-
-/// What waits at links over time.
-#[derive(Clone, Debug, Default)]
-pub struct QueueSamples {
-    /// Seconds since the start of the run.
-    pub time_s: Vec<f64>,
-    /// Index of the link direction.
-    pub link: Vec<u32>,
-    /// Packets that wait, without the one in transmission.
-    pub packets: Vec<u64>,
-    /// Their bytes at the network layer.
-    pub bytes: Vec<u64>,
-}
-
-/// Each ACK that a sender took, with its state after it and after what it let go had left.
-#[derive(Clone, Debug, Default)]
-pub struct Acks {
-    /// Seconds since the start of the run.
-    pub time_s: Vec<f64>,
-    /// Index of the flow.
-    pub flow: Vec<u32>,
-    /// Payload acknowledged cumulatively, in bytes.
-    pub snd_una: Vec<u64>,
-    /// Payload sent for the first time, in bytes.
-    pub snd_nxt: Vec<u64>,
-    /// Congestion window in bytes, with the inflation of fast recovery.
-    pub cwnd_bytes: Vec<u64>,
-    /// Slow-start threshold in bytes; NaN while it is unlimited.
-    pub ssthresh_bytes: Vec<f64>,
-    /// SRTT in seconds; NaN before the first sample.
-    pub srtt_s: Vec<f64>,
-    /// Outstanding data in bytes.
-    pub inflight_bytes: Vec<u64>,
-    /// 0 open, 1 disorder, 2 recovery, 3 loss.
-    pub state: Vec<u8>,
-}
-
-/// Every dropped packet.
-#[derive(Clone, Debug, Default)]
-pub struct Drops {
-    /// Seconds since the start of the run.
-    pub time_s: Vec<f64>,
-    /// Index of the link direction.
-    pub link: Vec<u32>,
-    /// Index of the flow.
-    pub flow: Vec<u32>,
-    /// Whether the packet came from the flow's receiver (an ACK) or its sender; of a station's message, whether it went to
-    /// the sender.
-    pub backward: Vec<bool>,
-    /// Bytes at the network layer.
-    pub bytes: Vec<u32>,
-    /// Why.
-    pub cause: Vec<DropCause>,
-}
-
-/// The rows of tables from one on.
-macro_rules! tails {
-    ($($table:ident { $($column:ident),+ $(,)? })+) => {$(
-        impl $table {
-            /// How many rows there are.
-            pub fn rows(&self) -> usize {
-                self.time_s.len()
-            }
-
-            /// A copy of the rows from `first` on.
-            #[must_use]
-            pub fn tail(&self, first: usize) -> Self {
-                Self { $($column: self.$column.get(first..).unwrap_or_default().to_vec()),+ }
-            }
-
-            /// Appends some rows of another table.
-            pub(crate) fn append(&mut self, from: &Self, rows: std::ops::Range<usize>) {
-                $(self.$column.extend_from_slice(from.$column.get(rows.clone()).unwrap_or_default());)+
-            }
-
-            /// Forgets all rows.
-            pub(crate) fn clear(&mut self) {
-                $(self.$column.clear();)+
-            }
-        }
-    )+};
-}
-
-tails! {
-    Trace {
-        time_s, flow, cwnd_segments, ssthresh_segments, w_max_segments, k_s, srtt_s, rtt_s, inflight_bytes, sent_bytes,
-        acked_bytes, delivered_bytes, arrived_bytes, phase, leg,
-    }
-    QueueSamples { time_s, link, packets, bytes }
-    Drops { time_s, link, flow, backward, bytes, cause }
-    Acks { time_s, flow, snd_una, snd_nxt, cwnd_bytes, ssthresh_bytes, srtt_s, inflight_bytes, state }
 }
 
 /// Writes what the scenario asked for.
@@ -364,18 +349,8 @@ impl Recorder {
         if drops.time_s.is_sorted() {
             return;
         }
-        let mut order: Vec<usize> = (0..drops.time_s.len()).collect();
+        let mut order: Vec<usize> = (0..drops.rows()).collect();
         order.sort_by(|a, b| drops.time_s[*a].total_cmp(&drops.time_s[*b]));
-        reorder(&mut drops.time_s, &order);
-        reorder(&mut drops.link, &order);
-        reorder(&mut drops.flow, &order);
-        reorder(&mut drops.backward, &order);
-        reorder(&mut drops.bytes, &order);
-        reorder(&mut drops.cause, &order);
+        drops.reorder(&order);
     }
-}
-
-/// The entries of a column in another order.
-fn reorder<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
-    *column = order.iter().map(|at| column[*at]).collect();
 }

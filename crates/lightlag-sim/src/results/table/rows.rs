@@ -1,0 +1,407 @@
+//! The rows of a summary: flows, links, proxies and legs, and the groups of fields in them.
+
+use super::{About, ColumnHash, Kind, optional, paragraph};
+
+/// A field of a row.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value<'a> {
+    /// For columns of [`Kind::Text`].
+    Text(Option<&'a str>),
+    /// For columns of [`Kind::Count`].
+    Count(Option<u64>),
+    /// For columns of [`Kind::Number`].
+    Number(Option<f64>),
+}
+
+impl Kind {
+    fn missing(self) -> Value<'static> {
+        match self {
+            Self::Text => Value::Text(None),
+            Self::Count | Self::Flag => Value::Count(None),
+            Self::Number => Value::Number(None),
+        }
+    }
+}
+
+/// A column of a table of rows.
+pub struct Column<R> {
+    /// Its declaration.
+    pub about: About,
+    value: Box<dyn Fn(&R) -> Value<'_>>,
+    /// Whether a row has the group to which the column belongs; `None` for columns that every row has.
+    has: Option<Box<dyn Fn(&R) -> bool>>,
+}
+
+impl<R: 'static> Column<R> {
+    /// Its value in a row.
+    pub fn value<'a>(&self, row: &'a R) -> Value<'a> {
+        (self.value)(row)
+    }
+
+    /// Whether a table of these rows has the column.
+    pub fn is_in(&self, rows: &[R]) -> bool {
+        self.has.as_ref().is_none_or(|has| rows.iter().any(has))
+    }
+
+    /// The column as one of rows that hold an `R`.
+    fn of<Outer: 'static>(self, get: fn(&Outer) -> &R) -> Column<Outer> {
+        let Self { about, value, has } = self;
+        Column {
+            about,
+            value: Box::new(move |row| value(get(row))),
+            has: has.map(|has| -> Box<dyn Fn(&Outer) -> bool> { Box::new(move |row| has(get(row))) }),
+        }
+    }
+
+    /// The column as one of a group that some rows do not have.
+    fn optional(self) -> Column<Option<R>> {
+        let Self { about, value, .. } = self;
+        let kind = about.kind;
+        Column {
+            about: About { optional: true, ..about },
+            value: Box::new(move |group| group.as_ref().map_or_else(|| kind.missing(), &value)),
+            has: Some(Box::new(Option::is_some)),
+        }
+    }
+}
+
+/// The declaration of a field. For a group, `unit` is the name of its columns, with `*` in place of their own.
+#[derive(Clone, Copy)]
+pub(crate) struct Declared {
+    pub(crate) key: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) meaning: &'static str,
+}
+
+/// A type that a field of a row may have.
+pub(crate) trait Field: Sized + 'static {
+    /// The columns of a field: one, or those of a group.
+    fn columns(declared: Declared) -> Vec<Column<Self>>;
+
+    /// Adds the field to the hash.
+    fn add(&self, hash: &mut ColumnHash);
+
+    /// Whether nothing was counted.
+    fn is_zero(&self) -> bool {
+        false
+    }
+}
+
+fn plain<F: 'static>(
+    declared: Declared,
+    kind: Kind,
+    omitted: bool,
+    value: impl Fn(&F) -> Value<'_> + 'static,
+) -> Vec<Column<F>> {
+    let Declared { key, unit, meaning } = declared;
+    let about = About {
+        name: key.to_owned(),
+        keys: vec![key],
+        kind,
+        unit,
+        meaning: paragraph(meaning),
+        optional: false,
+        omitted,
+    };
+    vec![Column { about, value: Box::new(value), has: None }]
+}
+
+macro_rules! plain_fields {
+    ($($type:ty: $kind:ident, $omitted:literal, |$at:ident| $value:expr, |$hash:ident| $add:expr, $is_zero:expr;)+) => {$(
+        impl Field for $type {
+            fn columns(declared: Declared) -> Vec<Column<Self>> {
+                plain(declared, Kind::$kind, $omitted, |$at: &Self| Value::$kind($value))
+            }
+
+            fn add(&self, $hash: &mut ColumnHash) {
+                let $at = self;
+                $add
+            }
+
+            fn is_zero(&self) -> bool {
+                let $at = self;
+                $is_zero
+            }
+        }
+    )+};
+}
+
+plain_fields! {
+    String: Text, false, |at| Some(at), |hash| hash.text(at), at.is_empty();
+    Option<String>: Text, false, |at| at.as_deref(), |hash| hash.text(at.as_deref().unwrap_or_default()), at.is_none();
+    Option<&'static str>: Text, true, |at| *at, |hash| hash.text(at.unwrap_or_default()), at.is_none();
+    u64: Count, false, |at| Some(*at), |hash| hash.numbers([*at]), *at == 0;
+    f64: Number, false, |at| Some(*at), |hash| hash.numbers([at.to_bits()]), *at == 0.0;
+    Option<f64>: Number, false, |at| *at, |hash| hash.numbers([optional(*at)]), at.is_none();
+}
+
+/// The part of the hash that a field has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hashed {
+    /// It is always in it.
+    Always,
+    /// It describes the scenario, which is no result.
+    Never,
+    /// It is in it if any field of this set counted something: rows to which nothing rare happened keep their hash when a
+    /// field joins the set.
+    Rare(u8),
+}
+
+/// A field of a row, as its hash sees it.
+pub(crate) struct Part<R> {
+    pub(crate) key: &'static str,
+    pub(crate) hashed: Hashed,
+    pub(crate) add: fn(&R, &mut ColumnHash),
+    pub(crate) is_zero: fn(&R) -> bool,
+}
+
+/// The rows of a table of the summary, or a group of fields in them.
+pub trait Row: Sized + 'static {
+    /// The columns of a table of such rows.
+    fn columns() -> Vec<Column<Self>>;
+
+    /// The meaning of a row.
+    fn meaning() -> String;
+}
+
+/// Rows with a hash.
+pub(crate) trait HashedRow: Row {
+    /// The fields, in the order of their declaration.
+    const PARTS: &'static [Part<Self>];
+    /// Fields that the hash takes first; the others follow in the order of their declaration.
+    const FIRST: &'static [&'static str];
+
+    /// The fields in the order of the hash.
+    fn in_order() -> Vec<&'static Part<Self>> {
+        let place = |part: &&Part<Self>| Self::FIRST.iter().position(|key| *key == part.key).unwrap_or(usize::MAX);
+        let mut parts: Vec<_> = Self::PARTS.iter().filter(|part| part.hashed != Hashed::Never).collect();
+        parts.sort_by_key(place);
+        parts
+    }
+
+    fn add_in(&self, order: &[&Part<Self>], hash: &mut ColumnHash) {
+        let is_there = |hashed| order.iter().any(|other| other.hashed == hashed && !(other.is_zero)(self));
+        for part in order {
+            if !matches!(part.hashed, Hashed::Rare(_)) || is_there(part.hashed) {
+                (part.add)(self, hash);
+            }
+        }
+    }
+}
+
+/// Adds every row to the hash.
+pub(crate) fn hash_rows<R: HashedRow>(rows: &[R], hash: &mut ColumnHash) {
+    let order = R::in_order();
+    rows.iter().for_each(|row| row.add_in(&order, hash));
+}
+
+/// The columns of a group that have their own names, and whose keys stand beside those of the row.
+const FLAT: &str = "*";
+
+/// The columns of a field whose type is a group.
+pub(crate) fn of_group<G: HashedRow>(Declared { key, unit: pattern, .. }: Declared) -> Vec<Column<G>> {
+    let renamed = |Column { about, value, has }: Column<G>| {
+        let outer = Some(key).filter(|_| pattern != FLAT);
+        let keys = outer.into_iter().chain(about.keys).collect();
+        Column { about: About { name: pattern.replace('*', &about.name), keys, ..about }, value, has }
+    };
+    G::columns().into_iter().map(renamed).collect()
+}
+
+pub(crate) fn optional_group<G: Field>(declared: Declared) -> Vec<Column<Option<G>>> {
+    G::columns(declared).into_iter().map(Column::optional).collect()
+}
+
+pub(crate) fn within<F: Field, R: 'static>(declared: Declared, get: fn(&R) -> &F) -> Vec<Column<R>> {
+    F::columns(declared).into_iter().map(|column| column.of(get)).collect()
+}
+
+/// The rows of a table of the summary. In brackets stand the unit of a field, empty without one, and what its hash has of it
+/// if that is not everything: `label` for a field that describes the scenario, `rare N` for a member of a rare set
+/// ([`Hashed`]). A field whose type is a group has the names of its columns in place of a unit. `hashed by` names the fields
+/// that the hash takes first; every other one follows, so that a new field is always in it.
+macro_rules! rows {
+    (
+        $(#[doc = $about:literal])+
+        $(#[derive($($derive:path),+)])?
+        pub struct $row:ident $(, hashed by $($first:ident),+)? {
+            $(
+                $(#[doc = $doc:literal])+
+                $(#[serde($($serde:tt)+)])?
+                $field:ident: $type:ty [$unit:literal $(, $hashed:ident $($set:literal)?)?]
+            ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, serde::Serialize $(, $($derive),+)?)]
+        pub struct $row {
+            $(
+                $(#[doc = $doc])+
+                $(#[serde($($serde)+)])?
+                pub $field: $type,
+            )+
+        }
+
+        impl $crate::results::table::Row for $row {
+            fn columns() -> Vec<$crate::results::table::Column<Self>> {
+                use $crate::results::table::{Declared, within};
+                let mut columns = Vec::new();
+                $(
+                    let declared =
+                        Declared { key: stringify!($field), unit: $unit, meaning: concat!($($doc, "\n"),+) };
+                    columns.extend(within::<$type, Self>(declared, |row| &row.$field));
+                )+
+                columns
+            }
+
+            fn meaning() -> String {
+                $crate::results::table::paragraph(concat!($($about, "\n"),+))
+            }
+        }
+
+        impl $crate::results::table::HashedRow for $row {
+            const PARTS: &'static [$crate::results::table::Part<Self>] = &[$(
+                $crate::results::table::Part {
+                    key: stringify!($field),
+                    hashed: $crate::results::table::hashed!($($hashed $($set)?)?),
+                    add: |row, hash| $crate::results::table::Field::add(&row.$field, hash),
+                    is_zero: |row| $crate::results::table::Field::is_zero(&row.$field),
+                }
+            ),+];
+            const FIRST: &'static [&'static str] = &[$($({
+                let _: fn(&Self) = |row| _ = &row.$first;
+                stringify!($first)
+            }),+)?];
+        }
+
+        impl $crate::results::table::Field for $row {
+            fn columns(
+                declared: $crate::results::table::Declared,
+            ) -> Vec<$crate::results::table::Column<Self>> {
+                $crate::results::table::of_group(declared)
+            }
+
+            fn add(&self, hash: &mut $crate::results::table::ColumnHash) {
+                use $crate::results::table::HashedRow;
+                self.add_in(&Self::in_order(), hash);
+            }
+        }
+
+        impl $crate::results::table::Field for Option<$row> {
+            fn columns(
+                declared: $crate::results::table::Declared,
+            ) -> Vec<$crate::results::table::Column<Self>> {
+                $crate::results::table::optional_group(declared)
+            }
+
+            fn add(&self, hash: &mut $crate::results::table::ColumnHash) {
+                if let Some(group) = self {
+                    group.add(hash);
+                }
+            }
+        }
+    };
+}
+
+macro_rules! hashed {
+    () => {
+        $crate::results::table::Hashed::Always
+    };
+    (label) => {
+        $crate::results::table::Hashed::Never
+    };
+    (rare $set:literal) => {
+        $crate::results::table::Hashed::Rare($set)
+    };
+}
+
+pub(crate) use {hashed, rows};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    rows! {
+        /// A group.
+        #[derive(Copy)]
+        pub struct Group, hashed by second {
+            /// First.
+            first: u64 ["B"],
+            /// Second.
+            second: Option<f64> ["s"],
+        }
+    }
+
+    rows! {
+        /// A row
+        /// of two lines.
+        pub struct Line, hashed by count {
+            /// Label.
+            name: String ["", label],
+            /// Count.
+            count: u64 [""],
+            /// Seldom.
+            seldom: u64 ["", rare 1],
+            /// Seldom, too.
+            too: u64 ["", rare 1],
+            /// Always there.
+            parts: Group ["part_*_s"],
+            /// Sometimes there.
+            group: Option<Group> ["group_*"],
+        }
+    }
+
+    fn line() -> Line {
+        let group = Group { first: 4, second: None };
+        Line { name: "a".into(), count: 1, seldom: 0, too: 0, parts: group, group: Some(group) }
+    }
+
+    fn hash(numbers: &[u64]) -> String {
+        let mut hash = ColumnHash::default();
+        hash.numbers(numbers.iter().copied());
+        hash.finish()
+    }
+
+    fn hash_of(line: Line) -> String {
+        let mut hash = ColumnHash::default();
+        hash_rows(&[line], &mut hash);
+        hash.finish()
+    }
+
+    #[test]
+    fn a_field_is_in_the_hash_unless_it_is_a_label() {
+        let missing = u64::MAX;
+        assert_eq!(hash_of(line()), hash(&[1, missing, 4, missing, 4]));
+        assert_eq!(hash_of(Line { name: "b".into(), ..line() }), hash_of(line()));
+        assert_eq!(hash_of(Line { group: None, ..line() }), hash(&[1, missing, 4]));
+    }
+
+    #[test]
+    fn a_rare_set_is_in_the_hash_where_one_of_it_counted() {
+        let missing = u64::MAX;
+        assert_eq!(hash_of(Line { too: 7, ..line() }), hash(&[1, 0, 7, missing, 4, missing, 4]));
+    }
+
+    #[test]
+    fn columns_have_the_names_of_their_groups() {
+        let columns = <Line as Row>::columns();
+        let names: Vec<&str> = columns.iter().map(|column| column.about.name.as_str()).collect();
+        let groups = ["part_first_s", "part_second_s", "group_first", "group_second"];
+        assert_eq!(names, [&["name", "count", "seldom", "too"][..], &groups].concat());
+        assert_eq!(columns[7].about.keys, ["group", "second"]);
+        assert_eq!((columns[6].about.unit, columns[6].about.kind), ("B", Kind::Count));
+        assert_eq!(Line::meaning(), "A row of two lines.");
+    }
+
+    #[test]
+    fn columns_of_a_group_that_no_row_has_are_left_out() {
+        let lines = [line(), Line { group: None, ..line() }];
+        let is_in = |lines: &[Line]| <Line as Row>::columns().iter().filter(|column| column.is_in(lines)).count();
+        assert_eq!((is_in(&lines), is_in(&lines[1..])), (8, 6));
+        let columns = <Line as Row>::columns();
+        assert_eq!(columns[6].value(&lines[0]), Value::Count(Some(4)));
+        assert_eq!(columns[6].value(&lines[1]), Value::Count(None));
+        assert_eq!(columns[7].value(&lines[1]), Value::Number(None));
+        assert_eq!(columns[0].value(&lines[0]), Value::Text(Some("a")));
+    }
+}
