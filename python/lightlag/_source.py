@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies", "legs"]
 
+
 class Source(Protocol):
     """The data behind a result."""
 
