@@ -25,6 +25,8 @@ TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "respon
 class Source(Protocol):
     """The data behind a result."""
 
+    @property
+    def interrupted(self) -> bool: ...
     def summary(self) -> dict[str, Any]: ...
     def head(self) -> dict[str, Any]: ...
     def table(self, name: str) -> pl.DataFrame: ...
@@ -41,6 +43,10 @@ class Live:
         self._captures = captures
         if captures is not None:
             weakref.finalize(self, shutil.rmtree, captures, ignore_errors=True)
+
+    @property
+    def interrupted(self) -> bool:
+        return self._run.interrupted
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -95,6 +101,10 @@ class Folder:
                     'repeat it with "lightlag run"'
                 )
         self._head: dict[str, Any] = head
+
+    @property
+    def interrupted(self) -> bool:
+        return bool(self._head["interrupted"])
 
     def head(self) -> dict[str, Any]:
         return self._head

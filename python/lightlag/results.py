@@ -97,7 +97,7 @@ class Result:
     @property
     def interrupted(self) -> bool:
         """Whether the run was ended early; its results then depend on that moment."""
-        return bool(self._head["interrupted"])
+        return self._source.interrupted
 
     @property
     def flows(self) -> pl.DataFrame:
