@@ -23,13 +23,16 @@ impl Kind {
     }
 }
 
+/// Whether a row has something.
+type Test<R> = Box<dyn Fn(&R) -> bool>;
+
 /// A column of a table of rows.
 pub struct Column<R> {
     /// Its declaration.
     pub about: About,
     value: Box<dyn Fn(&R) -> Value<'_>>,
     /// Whether a row has the group to which the column belongs; `None` for columns that every row has.
-    has: Option<Box<dyn Fn(&R) -> bool>>,
+    has: Option<Test<R>>,
 }
 
 impl<R: 'static> Column<R> {
@@ -49,7 +52,7 @@ impl<R: 'static> Column<R> {
         Column {
             about,
             value: Box::new(move |row| value(get(row))),
-            has: has.map(|has| -> Box<dyn Fn(&Outer) -> bool> { Box::new(move |row| has(get(row))) }),
+            has: has.map(|has| -> Test<Outer> { Box::new(move |row| has(get(row))) }),
         }
     }
 
