@@ -49,14 +49,14 @@ pub fn max_rss_kib() -> u64 {
 }
 
 /// Runs this program again with other arguments and reads what it prints.
-pub fn in_child(arguments: &[&str]) -> Sample {
+pub fn in_child<T: serde::de::DeserializeOwned>(arguments: &[&str]) -> T {
     let program = std::env::current_exe().expect("a running program has a file");
     let mut command = Command::new(program);
     read(command.args(arguments)).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
 }
 
 /// Runs a program and reads the sample that it prints.
-pub fn read(command: &mut Command) -> Result<Sample, String> {
+pub fn read<T: serde::de::DeserializeOwned>(command: &mut Command) -> Result<T, String> {
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         return Err(output.status.to_string());

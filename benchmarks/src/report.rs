@@ -2,6 +2,7 @@
 
 use crate::instructions;
 use crate::measure::{Sample, best, cpu_of, in_child, read, wall_of};
+use crate::parallel;
 use crate::set_up;
 use std::process::Command;
 
@@ -50,6 +51,7 @@ pub fn print_all() {
     space(&mut verdicts);
     many(&mut verdicts);
     sensors(&mut verdicts);
+    on_two_threads(&mut verdicts);
     peers(summary, &mut verdicts);
     start_up(&mut verdicts);
     set_up(&mut verdicts);
@@ -124,6 +126,31 @@ fn sensors(verdicts: &mut Verdicts) {
     verdicts.add(gib < 1.0, format!("iot-10k: {gib:.2} GiB (under 1)"));
     let ratio = many.nanos() / few.nanos();
     verdicts.add(ratio < 1.5, format!("iot-10k: a packet costs {ratio:.2} × that with 10 sensors (under 1.5 ×)"));
+}
+
+/// One run on two threads beside the same on one, in turns: of each the shortest time on the wall.
+fn on_two_threads(verdicts: &mut Verdicts) {
+    for name in ["many-1000", "multi-dumbbell-64"] {
+        let mut best: [Option<parallel::Sample>; 2] = [None, None];
+        for _ in 0..ROUNDS {
+            for (threads, best) in ["1", "2"].into_iter().zip(&mut best) {
+                let sample: parallel::Sample = in_child(&["parallel", name, threads, threads]);
+                if best.as_ref().is_none_or(|best| sample.wall_s < best.wall_s) {
+                    *best = Some(sample);
+                }
+            }
+        }
+        let [Some(alone), Some(both)] = best else { return };
+        let ratio = alone.wall_s / both.wall_s;
+        verdicts.add(alone.hash == both.hash, format!("{name}: the same result on two threads"));
+        verdicts.add(
+            ratio >= 1.8,
+            format!(
+                "{name}: {ratio:.2} × as fast on two threads, on the wall (at least 1.8 ×; by events {:.2} ×)",
+                both.by_events
+            ),
+        );
+    }
 }
 
 fn peers(ours: Sample, verdicts: &mut Verdicts) {
