@@ -137,7 +137,7 @@ impl RttEstimator {
     }
 
     /// As [`Self::sample`], by the configured rule.
-    #[inline]
+    #[inline(always)]
     pub fn sample_at(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
         match config.variance {
             Variance::Mean if config.scaled_gains && progress.expected > 1 => {

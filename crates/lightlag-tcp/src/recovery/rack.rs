@@ -59,7 +59,7 @@ impl Rack {
     }
 
     /// Steps 1 to 3.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, now: Instant, delivery: &Delivery) {
         if delivery.newest > self.newest {
             self.newest = delivery.newest;
