@@ -12,7 +12,7 @@ use crate::{Clock, Tun};
 use lightlag_core::{Codepoint, Duration, Instant};
 use lightlag_net::{LinkId, NodeId, Packet, PacketFlags};
 use lightlag_scenario::Network;
-use lightlag_sim::Path;
+use lightlag_sim::Emulator;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -88,12 +88,12 @@ impl Outside for Devices {
 
 /// The handle by which the owner of a running emulation talks to it.
 #[derive(Debug, Default)]
-pub struct Control {
+pub struct Handle {
     stop: AtomicBool,
     snapshot: Mutex<Snapshot>,
 }
 
-impl Control {
+impl Handle {
     /// Asks the emulation to end, which takes at most 50 ms.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
@@ -117,7 +117,7 @@ struct Watched {
 
 /// A simulated network between two real devices.
 pub struct Emulation {
-    path: Path<Arc<[u8]>>,
+    path: Emulator<Arc<[u8]>>,
     ends: [NodeId; 2],
     watched: Vec<Watched>,
     directions: [Direction; 2],
@@ -141,7 +141,7 @@ impl Emulation {
             links.into_iter().map(watch)
         };
         Self {
-            path: Path::new(network, seed),
+            path: Emulator::new(network, seed),
             ends,
             watched: watched(0, way(a, b)).chain(watched(1, way(b, a))).collect(),
             directions: Default::default(),
@@ -154,14 +154,14 @@ impl Emulation {
     /// Forwards packets until `end` (for ever without one), until it is asked to stop, or until a device is gone.
     ///
     /// # Errors
-    /// If a device is gone. The statistics are in `control`, as after any other end.
-    pub fn run(&mut self, outside: &mut dyn Outside, control: &Control, end: Option<Instant>) -> Result<(), TunError> {
-        let result = self.forward(outside, control, end.unwrap_or(Instant::MAX));
-        *control.snapshot.lock().expect("nobody panics while holding it") = self.snapshot(outside.now());
+    /// If a device is gone. The statistics are in `handle`, as after any other end.
+    pub fn run(&mut self, outside: &mut dyn Outside, handle: &Handle, end: Option<Instant>) -> Result<(), TunError> {
+        let result = self.forward(outside, handle, end.unwrap_or(Instant::MAX));
+        *handle.snapshot.lock().expect("nobody panics while holding it") = self.snapshot(outside.now());
         result
     }
 
-    fn forward(&mut self, outside: &mut dyn Outside, control: &Control, end: Instant) -> Result<(), TunError> {
+    fn forward(&mut self, outside: &mut dyn Outside, handle: &Handle, end: Instant) -> Result<(), TunError> {
         let mut tick = Instant::ZERO;
         // The time at which the loop last looked, or should have looked.
         let mut looked = outside.now();
@@ -174,11 +174,11 @@ impl Emulation {
                 return Ok(());
             }
             if now >= tick {
-                if control.stop.load(Ordering::Relaxed) {
+                if handle.stop.load(Ordering::Relaxed) {
                     return Ok(());
                 }
                 outside.check()?;
-                self.publish(control, now);
+                self.publish(handle, now);
                 tick = now + TICK;
             }
             let any = self.take(outside, 0)? | self.take(outside, 1)?;
@@ -241,8 +241,8 @@ impl Emulation {
     }
 
     /// Publishes a snapshot, unless the owner is reading the last one.
-    fn publish(&mut self, control: &Control, now: Instant) {
-        if let Ok(mut place) = control.snapshot.try_lock() {
+    fn publish(&mut self, handle: &Handle, now: Instant) {
+        if let Ok(mut place) = handle.snapshot.try_lock() {
             *place = self.snapshot(now);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::scenario_error;
 use lightlag_core::{Duration, Instant};
-use lightlag_live::emulation::{Control, Devices};
+use lightlag_live::emulation::{Devices, Handle};
 use lightlag_live::{Emulation as Forwarding, Priority, Tun, TunConfig, TunError, priority};
 use lightlag_net::NodeId;
 use lightlag_scenario::{Network, Scenario};
@@ -53,11 +53,11 @@ fn start(
     end: Option<Instant>,
     wanted: Priority,
 ) -> PyResult<Emulation> {
-    let control = Arc::new(Control::default());
+    let handle = Arc::new(Handle::default());
     let [a, b] = &tuns;
     let devices = [a, b].map(|tun| json!({ "device": tun.place(), "made": tun.is_ours(), "left_out": tun.left_out() }));
     let name = |end: NodeId| network.nodes[end.0 as usize].clone();
-    let (network, seed, shared) = (network.clone(), scenario.seed, Arc::clone(&control));
+    let (network, seed, shared) = (network.clone(), scenario.seed, Arc::clone(&handle));
     let (report, given) = mpsc::sync_channel(1);
     let run = move || {
         let _ = report.send(priority::raise(wanted));
@@ -68,7 +68,7 @@ fn start(
     let thread = thread.map_err(|error| PyOSError::new_err(format!("starting a thread: {error}")))?;
     let priority = given.recv().map_or_else(|_| String::new(), |priority| priority.to_string());
     let about = json!({ "devices": devices, "nodes": ends.map(name), "priority": priority, "scenario": scenario.name });
-    Ok(Emulation { about: about.to_string(), control, thread: Mutex::new(Some(thread)) })
+    Ok(Emulation { about: about.to_string(), handle, thread: Mutex::new(Some(thread)) })
 }
 
 /// The nodes of the two devices.
@@ -124,7 +124,7 @@ fn tun_error(error: TunError) -> PyErr {
 #[pyclass(frozen, module = "lightlag._engine")]
 pub(crate) struct Emulation {
     about: String,
-    control: Arc<Control>,
+    handle: Arc<Handle>,
     thread: Mutex<Option<JoinHandle<Result<(), TunError>>>>,
 }
 
@@ -144,12 +144,12 @@ impl Emulation {
 
     /// Its statistics as a JSON object, at most 50 ms old.
     fn statistics(&self) -> String {
-        serde_json::to_string(&self.control.snapshot()).expect("a snapshot is plain data")
+        serde_json::to_string(&self.handle.snapshot()).expect("a snapshot is plain data")
     }
 
     /// Ends it and removes the devices that it created. Raises the error if a lost device had ended it before.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        self.control.stop();
+        self.handle.stop();
         let thread = self.thread.lock().ok().and_then(|mut thread| thread.take());
         match py.detach(|| thread.map(JoinHandle::join)) {
             None | Some(Ok(Ok(()))) => Ok(()),
@@ -161,6 +161,6 @@ impl Emulation {
 
 impl Drop for Emulation {
     fn drop(&mut self) {
-        self.control.stop();
+        self.handle.stop();
     }
 }

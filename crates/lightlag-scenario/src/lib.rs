@@ -21,10 +21,10 @@ pub use network::{
 pub use read::{PerDirection, ScenarioError, Warning, trace_file};
 pub use spec::{
     Access, Burst, Chain, Change, Changes, Collect, Constant, CorruptionSignals, Crash, Defaults, Dumbbell,
-    Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, Hop, Http, Iot, IpVersion, JitterSpec,
-    LARGEST_MESSAGE, Line, LinkSpec, LossModel, OnDemand, OnOff, OrbitSpec, OutageRule, Payload, Pcap, Periodic,
-    PlainLink, PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, Rain, Reader, Record, Reorder,
-    Requests, Routing, Satellite, Scenario, SignalSpec, Signals, Star, Terminal, Terrestrial, Topology, Trace,
+    Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, GroundLink, Http, Iot, IpVersion, JitterSpec,
+    LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, OnDemand, OnOff, OrbitSpec, OutageRule, Payload, Pcap,
+    Periodic, PlainLink, PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, Rain, Reader, Record,
+    Reorder, Requests, Routing, Satellite, Scenario, SignalSpec, Signals, Star, Terminal, Terrestrial, Topology,
     TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web,
 };
 

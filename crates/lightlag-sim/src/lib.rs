@@ -14,7 +14,7 @@
 //!   - `clerks`: crashes of proxies, and stations that tell of outages.
 //!   - `tap`: what is written down of a run, and who watches its packets.
 //! - [`partition`]: one run on several cores.
-//! - [`path`]: the fabric for packets from outside.
+//! - [`emulator`]: the fabric for packets from outside.
 //! - `body`: what packets carry.
 //! - [`results`]: what a run leaves: summary, columns, hash; tables as descriptions of their columns.
 
@@ -22,18 +22,18 @@ mod agenda;
 mod body;
 mod builder;
 mod clerks;
+pub mod emulator;
 pub mod estimate;
 mod fabric;
 mod hosts;
 pub mod partition;
-pub mod path;
 pub mod results;
 pub mod run;
 mod tap;
 mod world;
 
+pub use emulator::Emulator;
 pub use partition::Parallel;
-pub use path::Path;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};
 pub use tap::capture::Output;

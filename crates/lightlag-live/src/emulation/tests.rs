@@ -82,9 +82,9 @@ fn emulation(more: &str) -> Emulation {
 }
 
 fn run(emulation: &mut Emulation, fake: &mut Fake, millis: u64) -> (Snapshot, Result<(), TunError>) {
-    let control = Control::default();
-    let result = emulation.run(fake, &control, Some(at(millis)));
-    (control.snapshot(), result)
+    let handle = Handle::default();
+    let result = emulation.run(fake, &handle, Some(at(millis)));
+    (handle.snapshot(), result)
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_device_that_vanishes_ends_the_emulation_and_keeps_what_was_counted() {
 
 #[test]
 fn a_wish_to_stop_is_heard() {
-    let control = Control::default();
-    control.stop();
-    emulation("").run(&mut Fake::default(), &control, None).unwrap();
+    let handle = Handle::default();
+    handle.stop();
+    emulation("").run(&mut Fake::default(), &handle, None).unwrap();
 }

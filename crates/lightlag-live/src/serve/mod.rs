@@ -24,7 +24,7 @@ use crate::tun::{LARGEST_PACKET, Tun, TunConfig, TunError, Written};
 use iperf::Iperf;
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{Counters, HostConfig, SocketError, SocketId, SocketOption, Stack};
-use path::{Arrival, Losses, Path};
+use path::{Arrival, EmulatedPath, Losses};
 use serde::Serialize;
 use session::Session;
 use std::io;
@@ -193,7 +193,7 @@ struct Server {
     tun: Tun,
     stack: Stack,
     clock: Clock,
-    path: Option<Path>,
+    path: Option<EmulatedPath>,
     listener: Option<SocketId>,
     /// The connection in its handshake.
     opening: Option<SocketId>,
@@ -217,7 +217,7 @@ impl Server {
             tun: Tun::open(&config.tun)?,
             stack: Stack::new(config.host.clone()),
             clock: Clock::start(),
-            path: config.path.as_ref().map(|path| Path::new(path, BEGIN)),
+            path: config.path.as_ref().map(|path| EmulatedPath::new(path, BEGIN)),
             listener: None,
             opening: None,
             sessions: Vec::new(),
@@ -305,7 +305,7 @@ impl Server {
     /// Waits for a packet or a deadline.
     fn sleep(&self, next_tick: Instant) {
         let sessions = self.sessions.iter().filter_map(Session::deadline);
-        let path = self.path.as_ref().and_then(Path::next_event);
+        let path = self.path.as_ref().and_then(EmulatedPath::next_event);
         let next = self.stack.poll_timeout().into_iter().chain(sessions).chain(path).fold(next_tick, Instant::min);
         let now = self.now();
         self.clock.wait([self.tun.as_fd()], self.clock.now() + next.since(now));

@@ -24,8 +24,8 @@ pub(super) enum Arrival {
 }
 
 /// The running network.
-pub(super) struct Path {
-    path: lightlag_sim::Path<Arc<[u8]>>,
+pub(super) struct EmulatedPath {
+    path: lightlag_sim::Emulator<Arc<[u8]>>,
     ends: [NodeId; 2],
     /// Origin of the network's time.
     begin: Instant,
@@ -64,9 +64,9 @@ impl PathConfig {
     }
 }
 
-impl Path {
+impl EmulatedPath {
     pub(super) fn new(config: &PathConfig, begin: Instant) -> Self {
-        Self { path: lightlag_sim::Path::new(&config.network, config.seed), ends: config.ends, begin, strange: 0 }
+        Self { path: lightlag_sim::Emulator::new(&config.network, config.seed), ends: config.ends, begin, strange: 0 }
     }
 
     fn local(&self, now: Instant) -> Instant {
@@ -125,12 +125,12 @@ mod tests {
 
     const BEGIN: Instant = Instant::from_nanos(1_000_000_000);
 
-    fn path(loss: &str) -> Path {
+    fn path(loss: &str) -> EmulatedPath {
         let text = format!(
             r#"{{"name": "p", "duration": "1 s", "links": [{{"between": ["a", "b"], "rate": "8 Mbit/s",
             "delay": "10 ms", "queue": "2 packets", "loss": {loss}}}], "flows": [{{"from": "a", "to": "b"}}]}}"#
         );
-        Path::new(&PathConfig::of_scenario(&text).unwrap(), BEGIN)
+        EmulatedPath::new(&PathConfig::of_scenario(&text).unwrap(), BEGIN)
     }
 
     fn packet(len: u16) -> Vec<u8> {

@@ -2,7 +2,7 @@
 //!
 //! Arrivals are drawn here, from a stream named after their flow, before a run starts: a run creates nothing.
 
-use super::layout::{MOST_FLOWS, Stream};
+use super::layout::{Draft, MOST_FLOWS};
 use crate::network::{CapturePlan, Part};
 use crate::read::{Errors, shortened};
 use crate::spec::{Traffic, Transfers};
@@ -15,36 +15,36 @@ pub(crate) struct Arrivals<'a> {
     pub(crate) seed: u64,
     pub(crate) duration: Duration,
     /// The rate of the slowest link on a flow's route.
-    pub(crate) slowest: &'a dyn Fn(&Stream) -> Option<Rate>,
+    pub(crate) slowest: &'a dyn Fn(&Draft) -> Option<Rate>,
 }
 
 impl Arrivals<'_> {
     /// Replaces flows that stand for several by those. Each is captured like the original.
     pub(crate) fn expand(
         &self,
-        streams: Vec<Stream>,
+        drafts: Vec<Draft>,
         captures: &mut Option<CapturePlan>,
-        place: impl Fn(&Stream) -> String,
+        place: impl Fn(&Draft) -> String,
         errors: &mut Errors,
-    ) -> Vec<Stream> {
-        if streams.iter().all(|stream| !stream.is_several()) {
-            return streams;
+    ) -> Vec<Draft> {
+        if drafts.iter().all(|draft| !draft.is_several()) {
+            return drafts;
         }
-        let mut names: BTreeSet<String> = streams.iter().map(|stream| stream.name.clone()).collect();
-        let mut whole = Vec::with_capacity(streams.len());
+        let mut names: BTreeSet<String> = drafts.iter().map(|draft| draft.name.clone()).collect();
+        let mut whole = Vec::with_capacity(drafts.len());
         let mut captured = Vec::new();
-        for (index, stream) in streams.into_iter().enumerate() {
-            let (at, name, before) = (place(&stream), stream.name.clone(), whole.len());
-            if let Traffic::Transfers(transfers) = &*stream.traffic.clone() {
+        for (index, draft) in drafts.into_iter().enumerate() {
+            let (at, name, before) = (place(&draft), draft.name.clone(), whole.len());
+            if let Traffic::Transfers(transfers) = &*draft.traffic.clone() {
                 names.remove(&name);
-                self.transfers(&stream, transfers, &mut whole);
+                self.transfers(&draft, transfers, &mut whole);
                 if whole.len() == before {
                     let message =
                         "draws no transfer before the end of the run; let them come more often, or start earlier";
                     errors.push(format_args!("{at}.traffic"), message);
                 }
             } else {
-                connections(stream, &mut whole);
+                connections(draft, &mut whole);
             }
             if whole.len() as u64 > MOST_FLOWS {
                 let message =
@@ -70,47 +70,47 @@ impl Arrivals<'_> {
     }
 
     /// The transfers of a flow, in the order of their arrival.
-    fn transfers(&self, stream: &Stream, transfers: &Transfers, whole: &mut Vec<Stream>) {
-        let Some(mean) = self.mean_gap(stream, transfers) else { return };
-        let mut random = RandomStream::new(self.seed, &format!("flow {} arrivals", stream.name));
+    fn transfers(&self, draft: &Draft, transfers: &Transfers, whole: &mut Vec<Draft>) {
+        let Some(mean) = self.mean_gap(draft, transfers) else { return };
+        let mut random = RandomStream::new(self.seed, &format!("flow {} arrivals", draft.name));
         let end = transfers.stop.map_or(self.duration, |stop| stop.min(self.duration));
         let traffic = Arc::new(Traffic::Bulk);
-        let mut start = stream.start;
+        let mut start = draft.start;
         for number in 1..=transfers.count.unwrap_or(u64::MAX) {
             start += random.exponential(mean);
             if start >= end || whole.len() as u64 > MOST_FLOWS {
                 return;
             }
             let size = transfers.size.draw(&mut random);
-            whole.push(Stream {
-                name: format!("{}.{number}", stream.name),
+            whole.push(Draft {
+                name: format!("{}.{number}", draft.name),
                 part: Part::Arrival(number),
                 transfer: Some(size),
                 traffic: traffic.clone(),
                 start,
-                ..stream.clone()
+                ..draft.clone()
             });
         }
     }
 
     /// Mean time between two transfers. The load counts payload: mean size = load · rate · gap.
-    fn mean_gap(&self, stream: &Stream, transfers: &Transfers) -> Option<Duration> {
+    fn mean_gap(&self, draft: &Draft, transfers: &Transfers) -> Option<Duration> {
         if transfers.every.is_some() {
             return transfers.every;
         }
-        let rate = (self.slowest)(stream)?.as_bps() as f64;
+        let rate = (self.slowest)(draft)?.as_bps() as f64;
         Some(Duration::from_secs_f64(transfers.size.law().mean() * 8.0 / (transfers.load? * rate)))
     }
 }
 
 /// The connections of a flow: one, unless a browser opens several.
-fn connections(stream: Stream, whole: &mut Vec<Stream>) {
-    let count = stream.traffic.connections();
+fn connections(draft: Draft, whole: &mut Vec<Draft>) {
+    let count = draft.traffic.connections();
     if count == 1 {
-        return whole.push(stream);
+        return whole.push(draft);
     }
     for number in 0..count {
-        let name = if number == 0 { stream.name.clone() } else { format!("{}.{}", stream.name, number + 1) };
-        whole.push(Stream { name, part: Part::Connection(number), ..stream.clone() });
+        let name = if number == 0 { draft.name.clone() } else { format!("{}.{}", draft.name, number + 1) };
+        whole.push(Draft { name, part: Part::Connection(number), ..draft.clone() });
     }
 }

@@ -1,6 +1,6 @@
 //! Resolves the places and flows that captures name.
 
-use super::layout::{Nodes, Stream, Wire};
+use super::layout::{Draft, Nodes, Wire};
 use crate::network::{CapturePlace, CapturePlan};
 use crate::read::{Errors, nearest, shortened};
 use crate::spec::Pcap;
@@ -12,13 +12,13 @@ const MOST_PLACES: usize = 500;
 
 impl Pcap {
     /// Resolves the names.
-    pub(crate) fn plan(&self, nodes: &Nodes, wires: &[Wire], streams: &[Stream], errors: &mut Errors) -> CapturePlan {
-        let mut flows = vec![self.flows.is_empty(); streams.len()];
+    pub(crate) fn plan(&self, nodes: &Nodes, wires: &[Wire], drafts: &[Draft], errors: &mut Errors) -> CapturePlan {
+        let mut flows = vec![self.flows.is_empty(); drafts.len()];
         for (index, name) in self.flows.iter().enumerate() {
-            match streams.iter().position(|stream| stream.name == *name) {
+            match drafts.iter().position(|draft| draft.name == *name) {
                 Some(flow) => flows[flow] = true,
                 None => {
-                    let names: Vec<&str> = streams.iter().take(1_000).map(|stream| stream.name.as_str()).collect();
+                    let names: Vec<&str> = drafts.iter().take(1_000).map(|draft| draft.name.as_str()).collect();
                     let guess = nearest(name, &names).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
                     let message = format!("{:?} is not a flow{guess}", shortened(name));
                     errors.push(format_args!("record.pcap.flows[{index}]"), message);
@@ -30,8 +30,8 @@ impl Pcap {
             places.extend(place(name, format_args!("record.pcap.at[{index}]"), nodes, wires, errors));
         }
         if self.at.is_empty() {
-            let captured = streams.iter().zip(&flows).filter(|(_, is_captured)| **is_captured);
-            places.extend(captured.flat_map(|(stream, _)| [stream.from, stream.to].map(CapturePlace::Node)));
+            let captured = drafts.iter().zip(&flows).filter(|(_, is_captured)| **is_captured);
+            places.extend(captured.flat_map(|(draft, _)| [draft.from, draft.to].map(CapturePlace::Node)));
         }
         if places.len() > MOST_PLACES {
             let message = format!(

@@ -1,7 +1,7 @@
 //! Features that need every byte and so exclude partial reliability (BETS): dialogues, messages, and proxies that split
 //! connections.
 
-use super::layout::{Layout, Stream};
+use super::layout::{Draft, Layout};
 use crate::network::Split;
 use crate::read::Errors;
 use crate::spec::Transport;
@@ -15,25 +15,25 @@ fn is_partial(tcp: &Config) -> bool {
 /// Refuses partial reliability where it would lose needed bytes, with one error for each place.
 pub(crate) fn check(layout: &Layout, splits: &[Split], errors: &mut Errors) {
     let mut refused = BTreeSet::new();
-    let partial = |stream: &&Stream| stream.transport == Transport::Tcp && is_partial(&stream.tcp);
-    let mut refuse = |stream: &Stream, reason: String| {
-        let place = stream.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
+    let partial = |draft: &&Draft| draft.transport == Transport::Tcp && is_partial(&draft.tcp);
+    let mut refuse = |draft: &Draft, reason: String| {
+        let place = draft.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
         if refused.insert(place.clone()) {
             let message = format!("{reason}; set tcp = {{ scps = {{ bets = false }} }} for this flow");
             errors.push(format_args!("{place}.tcp.scps.bets"), message);
         }
     };
-    for stream in layout.streams.iter().filter(partial) {
-        if stream.traffic.is_dialogue() {
-            refuse(stream, "a dialogue needs every byte of its requests and responses".to_owned());
-        } else if stream.traffic.collects().is_some() {
-            refuse(stream, "messages that are collected have to arrive whole".to_owned());
+    for draft in layout.drafts.iter().filter(partial) {
+        if draft.traffic.is_dialogue() {
+            refuse(draft, "a dialogue needs every byte of its requests and responses".to_owned());
+        } else if draft.traffic.collects().is_some() {
+            refuse(draft, "messages that are collected have to arrive whole".to_owned());
         }
     }
-    let split = |split: &Split| &layout.streams[split.flow as usize];
-    for (stream, proxy) in splits.iter().map(|at| (split(at), at.proxy)).filter(|(stream, _)| partial(stream)) {
+    let split = |split: &Split| &layout.drafts[split.flow as usize];
+    for (draft, proxy) in splits.iter().map(|at| (split(at), at.proxy)).filter(|(draft, _)| partial(draft)) {
         let node = layout.nodes.name(layout.proxies[proxy as usize].node);
-        refuse(stream, format!("the proxy at {node:?} passes on every byte"));
+        refuse(draft, format!("the proxy at {node:?} passes on every byte"));
     }
     if !refused.is_empty() {
         return;

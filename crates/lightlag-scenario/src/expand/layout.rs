@@ -66,9 +66,9 @@ pub(crate) struct Wire<'a> {
     pub(crate) line: &'a Line,
 }
 
-/// A flow between numbered nodes.
+/// A flow between numbered nodes, before its arrivals are drawn.
 #[derive(Clone)]
-pub(crate) struct Stream {
+pub(crate) struct Draft {
     pub(crate) name: String,
     /// Index in the scenario's list, if it is listed.
     pub(crate) listed: Option<u32>,
@@ -85,7 +85,7 @@ pub(crate) struct Stream {
     pub(crate) tcp: Arc<Config>,
 }
 
-impl Stream {
+impl Draft {
     /// Whether it is the flow of this name, or one of those for which that flow stands.
     pub(crate) fn is_of(&self, name: &str) -> bool {
         let number = match self.part {
@@ -217,7 +217,7 @@ impl Names {
 pub(crate) struct Layout<'a> {
     pub(crate) nodes: Nodes,
     pub(crate) wires: Vec<Wire<'a>>,
-    pub(crate) streams: Vec<Stream>,
+    pub(crate) drafts: Vec<Draft>,
     pub(crate) proxies: Vec<Proxy>,
     pub(crate) captures: Option<CapturePlan>,
 }
@@ -241,14 +241,14 @@ impl<'a> Layout<'a> {
         }
         joins.check_tables(errors);
         let mut resolver = Resolver::new(&scenario.defaults.tcp, errors);
-        let streams = streams(scenario, &joins, &mut resolver, errors);
+        let drafts = drafts(scenario, &joins, &mut resolver, errors);
         let nodes = joins.nodes;
         let mut proxies = Vec::with_capacity(scenario.proxies.len());
         for (index, proxy) in scenario.proxies.iter().enumerate() {
             proxies.extend(proxy.resolve(&format!("proxies[{index}]"), &nodes, &mut resolver, errors));
         }
-        let captures = scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &streams, errors));
-        Some(Self { nodes, wires, streams, proxies, captures })
+        let captures = scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &drafts, errors));
+        Some(Self { nodes, wires, drafts, proxies, captures })
     }
 }
 
@@ -261,15 +261,15 @@ pub(crate) struct Generated<'a> {
 }
 
 /// Refuses sinks without traffic, and a second sink at a node.
-fn check_collectors(streams: &[Stream], nodes: &Nodes, errors: &mut Errors) {
-    let is_sink = |stream: &&Stream| stream.traffic.collects().is_some();
-    if !streams.iter().any(|stream| is_sink(&stream)) {
+fn check_collectors(drafts: &[Draft], nodes: &Nodes, errors: &mut Errors) {
+    let is_sink = |draft: &&Draft| draft.traffic.collects().is_some();
+    if !drafts.iter().any(|draft| is_sink(&draft)) {
         return;
     }
-    let ends = streams.iter().filter(|stream| stream.transport == Transport::Udp).map(|stream| stream.to);
+    let ends = drafts.iter().filter(|draft| draft.transport == Transport::Udp).map(|draft| draft.to);
     let ends: BTreeSet<NodeId> = ends.collect();
     let mut sinks = BTreeSet::new();
-    for sink in streams.iter().filter(is_sink) {
+    for sink in drafts.iter().filter(is_sink) {
         let at = sink.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
         let node = nodes.name(sink.from);
         if !ends.contains(&sink.from) {
@@ -284,8 +284,8 @@ fn check_collectors(streams: &[Stream], nodes: &Nodes, errors: &mut Errors) {
 }
 
 /// All flows, listed and generated.
-fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Stream> {
-    let mut streams = Vec::with_capacity(scenario.flow_count() as usize);
+fn drafts(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Draft> {
+    let mut drafts = Vec::with_capacity(scenario.flow_count() as usize);
     let mut names = Names::default();
     let mut turns = Turns::new(&scenario.defaults.congestion);
     let islands = joins.islands();
@@ -305,7 +305,7 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
         }
         let name = flow.name.clone().unwrap_or_else(|| names.by_nodes(&flow.from, &flow.to));
         let Some(tcp) = tcp else { continue };
-        streams.push(Stream {
+        drafts.push(Draft {
             name,
             listed: Some(index as u32),
             part: Part::Whole,
@@ -328,9 +328,9 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
             for _ in 0..template.count {
                 let tcp = resolver.resolve(&turns.next(&template.tcp), place, errors);
                 let ends = joins.ends(&from, &to, place, errors);
-                let (Some((from_id, to_id)), Some(tcp)) = (ends, tcp) else { return streams };
+                let (Some((from_id, to_id)), Some(tcp)) = (ends, tcp) else { return drafts };
                 let name = names.by_nodes(&from, &to);
-                streams.push(Stream {
+                drafts.push(Draft {
                     name,
                     listed: None,
                     part: Part::Whole,
@@ -348,11 +348,11 @@ fn streams(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: 
             }
         }
     }
-    if streams.is_empty() && scenario.flows.is_empty() {
+    if drafts.is_empty() && scenario.flows.is_empty() {
         errors.push("flows", "there is no flow; write [[flows]] with from and to");
     }
-    check_collectors(&streams, &joins.nodes, errors);
-    streams
+    check_collectors(&drafts, &joins.nodes, errors);
+    drafts
 }
 
 impl Scenario {

@@ -40,7 +40,7 @@ pub(crate) fn round_trips(layout: &Layout, routes: &RouteTable, errors: &mut Err
     let least = least_delays(layout);
     let mut longest = vec![Duration::ZERO; least.len()];
     let mut steps = 0;
-    let pairs: BTreeSet<(u32, u32)> = layout.streams.iter().map(|stream| (stream.from.0, stream.to.0)).collect();
+    let pairs: BTreeSet<(u32, u32)> = layout.drafts.iter().map(|draft| (draft.from.0, draft.to.0)).collect();
     for (from, to) in pairs {
         let mut way = routes.path(NodeId(from), NodeId(to)).unwrap_or_default();
         way.extend(routes.path(NodeId(to), NodeId(from)).unwrap_or_default());

@@ -35,7 +35,7 @@ use crate::read::{Errors, ScenarioError};
 use crate::spec::{Routing, Scenario};
 use arrivals::Arrivals;
 use chance::start;
-use layout::{Layout, Stream};
+use layout::{Draft, Layout};
 use lightlag_core::Instant;
 use lightlag_net::{LinkId, RouteTable, TTL};
 use links::{edges, links, round_trips};
@@ -61,14 +61,14 @@ impl Scenario {
         let mut errors = Errors::default();
         let table = RouteTable::shortest(layout.nodes.names.len(), &edges(&layout));
         self.arrive(seed, &mut layout, &table, &mut errors);
-        let splits = splits(&self.proxies, &layout.proxies, &layout.streams, &table, &edges(&layout), &mut errors);
+        let splits = splits(&self.proxies, &layout.proxies, &layout.drafts, &table, &edges(&layout), &mut errors);
         every_byte::check(&layout, &splits, &mut errors);
         let round_trips = round_trips(&layout, &table, &mut errors);
         let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
         let routes = self.routes(table, &edges(&layout), &links, seed, &mut errors);
         let ttl = if let Routing::FollowLinks(follow) = self.routing { follow.ttl } else { TTL };
-        let Layout { nodes, streams, proxies, captures, .. } = layout;
-        let flows = streams.into_iter().map(Flow::from).collect();
+        let Layout { nodes, drafts, proxies, captures, .. } = layout;
+        let flows = drafts.into_iter().map(Flow::from).collect();
         let mut network =
             Network { nodes: nodes.names, links, flows, proxies, splits, routes, ttl, ip: self.ip, captures };
         network.configure_routes(&mut errors);
@@ -78,31 +78,31 @@ impl Scenario {
 
     /// Draws the flows of those that are several.
     fn arrive(&self, seed: u64, layout: &mut Layout, routes: &RouteTable, errors: &mut Errors) {
-        let mut streams = std::mem::take(&mut layout.streams);
-        for stream in &mut streams {
-            if let Some(law) = stream.drawn_start.take() {
-                stream.start = start(&law, &stream.name, stream.start, seed);
+        let mut drafts = std::mem::take(&mut layout.drafts);
+        for draft in &mut drafts {
+            if let Some(law) = draft.drawn_start.take() {
+                draft.start = start(&law, &draft.name, draft.start, seed);
             }
         }
         let rate = |link: &LinkId| {
             let rate = &layout.wires[link.0 as usize / 2].line.rate;
             if link.0.is_multiple_of(2) { rate.forward } else { rate.backward }
         };
-        let slowest = |stream: &Stream| routes.path(stream.from, stream.to)?.iter().map(rate).min();
-        let place = |stream: &Stream| match stream.listed {
+        let slowest = |draft: &Draft| routes.path(draft.from, draft.to)?.iter().map(rate).min();
+        let place = |draft: &Draft| match draft.listed {
             Some(index) => format!("flows[{index}]"),
             None => "topology.flow".to_owned(),
         };
         let arrivals = Arrivals { seed, duration: self.duration, slowest: &slowest };
-        let streams = arrivals.expand(streams, &mut layout.captures, place, errors);
-        layout.streams = streams;
+        let drafts = arrivals.expand(drafts, &mut layout.captures, place, errors);
+        layout.drafts = drafts;
     }
 }
 
-impl From<Stream> for Flow {
-    fn from(stream: Stream) -> Self {
-        let Stream { name, listed, part, from, to, transport, traffic, transfer, reader, start, tcp, drawn_start: _ } =
-            stream;
+impl From<Draft> for Flow {
+    fn from(draft: Draft) -> Self {
+        let Draft { name, listed, part, from, to, transport, traffic, transfer, reader, start, tcp, drawn_start: _ } =
+            draft;
         Self { name, listed, part, from, to, transport, traffic, transfer, reader, start: Instant::ZERO + start, tcp }
     }
 }

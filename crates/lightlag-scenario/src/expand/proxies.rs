@@ -1,6 +1,6 @@
 //! The flows that pass through each proxy.
 
-use super::layout::{Nodes, Stream};
+use super::layout::{Draft, Nodes};
 use super::tcp::Resolver;
 use crate::network::{Proxy, Split};
 use crate::read::{Errors, nearest, shortened};
@@ -38,7 +38,7 @@ impl ProxySpec {
 pub(crate) fn splits(
     specs: &[ProxySpec],
     proxies: &[Proxy],
-    streams: &[Stream],
+    drafts: &[Draft],
     routes: &RouteTable,
     edges: &[Edge],
     errors: &mut Errors,
@@ -47,31 +47,31 @@ pub(crate) fn splits(
         return Vec::new();
     }
     let named: Vec<Option<Vec<usize>>> =
-        specs.iter().enumerate().map(|(index, spec)| spec.named_flows(index, streams, errors)).collect();
+        specs.iter().enumerate().map(|(index, spec)| spec.named_flows(index, drafts, errors)).collect();
     let mut splits: Vec<Split> = Vec::new();
-    for (flow, stream) in streams.iter().enumerate() {
+    for (flow, draft) in drafts.iter().enumerate() {
         let wanted = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
-        let back = nodes_between(routes.path(stream.to, stream.from), edges);
+        let back = nodes_between(routes.path(draft.to, draft.from), edges);
         let before = splits.len();
-        for node in nodes_between(routes.path(stream.from, stream.to), edges) {
+        for node in nodes_between(routes.path(draft.from, draft.to), edges) {
             let mut here = (0..proxies.len()).filter(wanted).filter(|index| proxies[*index].node == node);
             let Some(proxy) = here.next().filter(|_| back.contains(&node)) else { continue };
             splits.push(Split { flow: flow as u32, proxy: proxy as u32 });
             if let Some(second) = here.next() {
                 let message = format!(
                     "proxies[{proxy}] splits the flow {:?} at this node already; give each its flows",
-                    shortened(&stream.name)
+                    shortened(&draft.name)
                 );
                 errors.push(format_args!("proxies[{second}].flows"), message);
             }
         }
         let are_named = |index: &usize| named[*index].is_some() && wanted(index);
-        if let Some(reason) = unsplit(stream) {
+        if let Some(reason) = unsplit(draft) {
             // Datagrams pass by as at any router, unless a proxy is told to split them.
             let refused = (0..specs.len()).find(are_named);
             let crossed = splits[before..].first().map(|split| split.proxy as usize);
-            if let Some(index) = refused.or(crossed.filter(|_| stream.transport == Transport::Tcp)) {
-                let message = format!("the flow {:?} {reason}", shortened(&stream.name));
+            if let Some(index) = refused.or(crossed.filter(|_| draft.transport == Transport::Tcp)) {
+                let message = format!("the flow {:?} {reason}", shortened(&draft.name));
                 errors.push(format_args!("proxies[{index}].flows"), message);
             }
             splits.truncate(before);
@@ -82,7 +82,7 @@ pub(crate) fn splits(
                 let message = format!(
                     "{:?} does not cross {:?} in both directions, or is no connection for data one way; name a node on its \
                      way, or leave the flow out",
-                    shortened(&stream.name),
+                    shortened(&draft.name),
                     spec.node
                 );
                 errors.push(format_args!("proxies[{index}].flows"), message);
@@ -104,13 +104,13 @@ pub(crate) fn splits(
 }
 
 /// The reason for which a proxy does not split a flow, if it does not.
-fn unsplit(stream: &Stream) -> Option<&'static str> {
-    if stream.transport == Transport::Udp {
+fn unsplit(draft: &Draft) -> Option<&'static str> {
+    if draft.transport == Transport::Udp {
         return Some("is of datagrams, and a proxy splits connections; leave it out");
     }
     let both =
         "asks one way and answers the other, and a proxy passes data on in one direction only; name the other flows";
-    stream.traffic.is_dialogue().then_some(both)
+    draft.traffic.is_dialogue().then_some(both)
 }
 
 /// The nodes of a way without its ends, in its order.
@@ -122,15 +122,15 @@ fn nodes_between(way: Option<Vec<LinkId>>, edges: &[Edge]) -> Vec<NodeId> {
 
 impl ProxySpec {
     /// The flows that the proxy names, in their order; `None` if it takes all.
-    fn named_flows(&self, index: usize, streams: &[Stream], errors: &mut Errors) -> Option<Vec<usize>> {
+    fn named_flows(&self, index: usize, drafts: &[Draft], errors: &mut Errors) -> Option<Vec<usize>> {
         let mut flows = Vec::new();
         for (place, name) in self.flows.as_ref()?.iter().enumerate() {
             let before = flows.len();
-            flows.extend((0..streams.len()).filter(|flow| streams[*flow].is_of(name)));
+            flows.extend((0..drafts.len()).filter(|flow| drafts[*flow].is_of(name)));
             match flows.len() - before {
                 1.. => {}
                 0 => {
-                    let names: Vec<&str> = streams.iter().take(1_000).map(|stream| stream.name.as_str()).collect();
+                    let names: Vec<&str> = drafts.iter().take(1_000).map(|draft| draft.name.as_str()).collect();
                     let guess = nearest(name, &names).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
                     let message = format!("{:?} is not a flow{guess}", shortened(name));
                     errors.push(format_args!("proxies[{index}].flows[{place}]"), message);

@@ -1,7 +1,7 @@
 //! One direction of a line.
 
 use crate::spec::{
-    Changes, Duplication, Fade, JitterSpec, Line, LossModel, OnDemand, OutageRule, Queue, Reorder, Trace,
+    Changes, Duplication, Fade, JitterSpec, Line, LinkTrace, LossModel, OnDemand, OutageRule, Queue, Reorder,
 };
 use lightlag_core::{Duration, Rate};
 
@@ -15,7 +15,7 @@ pub(crate) struct Side<'a> {
     pub(crate) reorder: Reorder,
     pub(crate) duplicate: Duplication,
     pub(crate) changes: &'a Changes,
-    pub(crate) trace: &'a Trace,
+    pub(crate) trace: &'a LinkTrace,
     pub(crate) outage: OutageRule,
     pub(crate) fade: Fade,
     pub(crate) on_demand: OnDemand,

@@ -1,8 +1,8 @@
 //! Links as asked for: rate, delay, queue, loss and header of both directions.
 
 use super::{
-    Changes, Duplication, Fade, JitterSpec, LossModel, OnDemand, OutageRule, Propagation, Queue, Reorder, Signals,
-    Trace, TraceFormat,
+    Changes, Duplication, Fade, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Propagation, Queue, Reorder,
+    Signals, TraceFormat,
 };
 use crate::read::{Errors, FromValue, Path, PerDirection, Table, leaf, shown};
 use lightlag_core::{Bytes, Duration, Rate};
@@ -57,7 +57,7 @@ pub struct Line {
     /// A file that says how the link changes, in the place of `changes`.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
-    pub trace: PerDirection<Trace>,
+    pub trace: PerDirection<LinkTrace>,
     /// What an outage does to packets.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
@@ -115,15 +115,16 @@ impl Line {
         let reorder = table.optional("reorder", errors).unwrap_or_default();
         let duplicate = table.optional("duplicate", errors).unwrap_or_default();
         let changes: PerDirection<Changes> = table.optional("changes", errors).unwrap_or_default();
-        let trace: PerDirection<Trace> = table.optional("trace", errors).unwrap_or_default();
-        let both = |changes: &Changes, trace: &Trace| *changes != Changes::default() && *trace != Trace::default();
+        let trace: PerDirection<LinkTrace> = table.optional("trace", errors).unwrap_or_default();
+        let both =
+            |changes: &Changes, trace: &LinkTrace| *changes != Changes::default() && *trace != LinkTrace::default();
         if both(&changes.forward, &trace.forward) || both(&changes.backward, &trace.backward) {
             errors.push(table.path("trace"), "a direction changes by a trace or by changes, not by both");
         }
         let outage = table.optional("outage", errors).unwrap_or_default();
         let fade: PerDirection<Fade> = table.optional("fade", errors).unwrap_or_default();
-        let changes_too = |fade: &Fade, changes: &Changes, trace: &Trace| {
-            fade.0.is_some() && (*changes != Changes::default() || *trace != Trace::default())
+        let changes_too = |fade: &Fade, changes: &Changes, trace: &LinkTrace| {
+            fade.0.is_some() && (*changes != Changes::default() || *trace != LinkTrace::default())
         };
         if changes_too(&fade.forward, &changes.forward, &trace.forward)
             || changes_too(&fade.backward, &changes.backward, &trace.backward)
@@ -158,7 +159,7 @@ impl Line {
 fn on_demand(
     table: &mut Table,
     rate: Option<&PerDirection<Rate>>,
-    trace: &PerDirection<Trace>,
+    trace: &PerDirection<LinkTrace>,
     errors: &mut Errors,
 ) -> PerDirection<OnDemand> {
     let both: PerDirection<OnDemand> = table.optional("on_demand", errors).unwrap_or_default();
@@ -169,7 +170,7 @@ fn on_demand(
             both.backward.check(*backward, &at, errors);
         }
     }
-    let is_delivered = |trace: &Trace| trace.0.as_ref().is_some_and(|trace| trace.format == TraceFormat::Mahimahi);
+    let is_delivered = |trace: &LinkTrace| trace.0.as_ref().is_some_and(|trace| trace.format == TraceFormat::Mahimahi);
     let sides = [(both.forward, &trace.forward), (both.backward, &trace.backward)];
     if sides.into_iter().any(|(demand, trace)| demand.0.is_some() && is_delivered(trace)) {
         errors.push(at, "a trace of deliveries says already what leaves when; leave one of the two out");

@@ -42,11 +42,11 @@ pub use proxy::{Crash, ProxyKind, ProxySpec};
 pub use queue::Queue;
 pub use record::{QueueMode, Record, TraceMode};
 pub use routing::{FollowLinks, Routing};
-pub use satellite::{Hop, Payload, PlainLink, Satellite, Terrestrial};
+pub use satellite::{GroundLink, Payload, PlainLink, Satellite, Terrestrial};
 pub use signals::{CorruptionSignals, SignalSpec, Signals};
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
 pub(crate) use topology::{MOST_LINKS, access, access_at, line_of, many, optional_many};
-pub use trace::{Trace, TraceFile, TraceFormat};
+pub use trace::{LinkTrace, TraceFile, TraceFormat};
 pub(crate) use traffic::Beside;
 pub use traffic::{
     Burst, Collect, Constant, Http, LARGEST_MESSAGE, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Transport,

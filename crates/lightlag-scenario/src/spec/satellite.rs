@@ -35,9 +35,9 @@ pub struct Satellite {
     /// Satellites in a row, joined by `isl`.
     pub satellites: u64,
     /// The link from `gateway-left` to the satellite. Data flows forward.
-    pub uplink: Hop,
+    pub uplink: GroundLink,
     /// The link from the satellite to `gateway-right`. Data flows forward.
-    pub downlink: Hop,
+    pub downlink: GroundLink,
     /// The links between satellites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isl: Option<PlainLink>,
@@ -75,8 +75,8 @@ const PAYLOADS: [&str; 2] = ["transparent", "regenerative"];
 
 /// A link between the ground and a satellite.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(transform = delay_has_a_default)]
-pub struct Hop {
+#[schemars(rename = "Hop", transform = delay_has_a_default)]
+pub struct GroundLink {
     /// What it is like.
     #[serde(flatten)]
     pub line: Line,
@@ -152,8 +152,8 @@ impl Satellite {
             payload,
             processing,
             satellites: satellites?,
-            uplink: Hop { line: uplink? },
-            downlink: Hop { line: downlink? },
+            uplink: GroundLink { line: uplink? },
+            downlink: GroundLink { line: downlink? },
             isl,
             access: Access { line: access? },
             bottleneck,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// A file that says how a direction changes, if there is one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Trace(pub Option<TraceFile>);
+pub struct LinkTrace(pub Option<TraceFile>);
 
 /// A file that says how a direction changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,7 +33,7 @@ pub enum TraceFormat {
 const FORMATS: [&str; 2] = ["csv", "mahimahi"];
 const WHAT: &str = "the path of a CSV file, such as \"cell.csv\", or { file = \"cell.down\", format = \"mahimahi\" }";
 
-impl FromValue for Trace {
+impl FromValue for LinkTrace {
     const IS_TABLE: bool = true;
 
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
@@ -76,13 +76,13 @@ impl FromValue for TraceFormat {
     }
 }
 
-impl Omitted for Trace {
+impl Omitted for LinkTrace {
     fn omitted() -> Option<Self> {
         Some(Self::default())
     }
 }
 
-impl Serialize for Trace {
+impl Serialize for LinkTrace {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             None => serializer.serialize_none(),
@@ -97,7 +97,7 @@ impl Serialize for Trace {
     }
 }
 
-impl JsonSchema for Trace {
+impl JsonSchema for LinkTrace {
     fn schema_name() -> Cow<'static, str> {
         "Trace".into()
     }

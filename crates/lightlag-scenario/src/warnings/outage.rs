@@ -4,7 +4,7 @@ use super::{Found, seconds};
 use crate::expand::Way;
 use crate::network::{Flow, LinkDirection, Network};
 use crate::read::Warning;
-use crate::spec::{Scenario, Trace};
+use crate::spec::{LinkTrace, Scenario};
 use lightlag_core::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,9 @@ impl Scenario {
     fn outage(&self, network: &Network, direction: usize, from: Instant, flow: &Flow, earliest: Instant) -> Warning {
         let name = &network.links[direction].name;
         let key = match self.line_of(direction / 2) {
-            Some((_, line)) if line.trace.forward != Trace::default() || line.trace.backward != Trace::default() => {
+            Some((_, line))
+                if line.trace.forward != LinkTrace::default() || line.trace.backward != LinkTrace::default() =>
+            {
                 "trace"
             }
             _ => "changes",

@@ -30,7 +30,7 @@ fn packets_cross_two_links_and_come_out_at_their_time() {
         delay = "20 ms"
         "#,
     );
-    let mut path = Path::new(&network, 1);
+    let mut path = Emulator::new(&network, 1);
     path.send(at(0), NodeId(0), packet(NodeId(2), 1500, "first"));
     path.send(at(0), NodeId(0), packet(NodeId(2), 1500, "second"));
     path.send(at(0), NodeId(2), packet(NodeId(0), 750, "back"));
@@ -58,7 +58,7 @@ fn bodies_are_released_whatever_becomes_of_their_packets() {
         duplicate = 0.5
         "#,
     );
-    let mut path = Path::new(&network, 1);
+    let mut path = Emulator::new(&network, 1);
     let body = Arc::new(());
     let mut delivered = 0;
     for ms in 0..400 {
@@ -89,7 +89,7 @@ fn a_queue_marks_what_it_carries() {
         queue = { discipline = "step", limit = "100 packets", threshold = "5 packets" }
         "#,
     );
-    let mut path = Path::new(&network, 1);
+    let mut path = Emulator::new(&network, 1);
     for _ in 0..20 {
         path.send(at(0), NodeId(0), packet(NodeId(1), 1500, ()));
     }
@@ -113,7 +113,7 @@ fn packets_meet_the_changes_of_their_link() {
         ]
         "#,
     );
-    let mut path = Path::new(&network, 1);
+    let mut path = Emulator::new(&network, 1);
     for body in 0..7 {
         path.send(at(0), NodeId(0), packet(NodeId(1), 1500, body));
     }

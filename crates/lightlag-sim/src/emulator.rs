@@ -16,7 +16,7 @@ pub use lightlag_net::link::LinkCounters;
 /// ```
 /// use lightlag_core::Instant;
 /// use lightlag_net::{NodeId, Packet, PacketFlags};
-/// use lightlag_sim::Path;
+/// use lightlag_sim::Emulator;
 /// let text = r#"
 ///     duration = "1 s"
 ///     [[links]]
@@ -28,14 +28,14 @@ pub use lightlag_net::link::LinkCounters;
 ///     to = "b"
 /// "#;
 /// let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap();
-/// let mut path = Path::new(&scenario.expand().unwrap(), 1);
+/// let mut path = Emulator::new(&scenario.expand().unwrap(), 1);
 /// let packet = Packet::new(NodeId(1), 0, 1500, PacketFlags::new(true), "hello");
 /// path.send(Instant::ZERO, NodeId(0), packet);
 /// // 1500 · 8 / 12 Mbit/s = 1 ms, and 5 ms of propagation.
 /// let (due, packet) = path.next_delivery(Instant::MAX).unwrap();
 /// assert_eq!((due.as_nanos(), packet.body), (6_000_000, "hello"));
 /// ```
-pub struct Path<B> {
+pub struct Emulator<B> {
     fabric: Fabric<B>,
     queue: EventQueue,
     /// The time to live of packets that come from outside.
@@ -43,7 +43,7 @@ pub struct Path<B> {
     expired: u64,
 }
 
-impl<B: Clone + Default + Send + 'static> Path<B> {
+impl<B: Clone + Default + Send + 'static> Emulator<B> {
     /// The idle links of a network; `seed` starts their random streams, as in a run.
     pub fn new(network: &Network, seed: u64) -> Self {
         Self {
