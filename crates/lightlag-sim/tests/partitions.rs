@@ -49,6 +49,37 @@ fn in_all(scenario: &Scenario, name: &str) -> usize {
     most
 }
 
+/// Two ways, of which the shorter one is down for a while; before all nodes know of it, packets go in circles. The link that
+/// changes its delay is one of those that a cut prefers.
+const TWO_WAYS: &str = r#"
+duration = "12 s"
+routing = { kind = "follow links", convergence = "150 ms", ttl = 9 }
+record = { trace = "change", queue = "sampled", drops = true, acks = true, interval = "50 ms" }
+links = [
+  { between = ["client", "a"], rate = "8 Mbit/s", delay = "1 ms" },
+  { between = ["a", "b"], rate = "8 Mbit/s", delay = "10 ms" },
+  { between = ["b", "d"], rate = "8 Mbit/s", delay = "10 ms", outage = "lose",
+    changes = [{ at = "3 s", down = true }, { at = "6 s", down = false }, { at = "9 s", delay = "90 ms" }] },
+  { between = ["a", "c"], rate = "8 Mbit/s", delay = "30 ms", queue = "40 packets" },
+  { between = ["c", "d"], rate = "8 Mbit/s", delay = "30 ms", queue = "40 packets" },
+  { between = ["d", "server"], rate = "8 Mbit/s", delay = "1 ms" },
+]
+flows = [
+  { name = "bulk", from = "client", to = "server" },
+  { name = "back", from = "server", to = "client", start = "1 s" },
+  { name = "datagrams", from = "client", to = "server", transport = "udp",
+    traffic = { kind = "constant", rate = "800 kbit/s", size = "500 B" } },
+]
+"#;
+
+#[test]
+fn routes_change_in_all_partitions_at_once() {
+    let scenario = scenario(TWO_WAYS, &[]);
+    let whole = Simulation::new(&scenario, None).unwrap().run(&mut |_| Control::Continue);
+    assert!(whole.summary.expired_packets > 0, "packets went in circles");
+    assert!(in_all(&scenario, "routes that follow the links") > 1);
+}
+
 /// Two pairs at the ends of a long link, with all that a result can hold.
 const PAIRS: &str = r#"
 duration = "30 s"
