@@ -35,7 +35,6 @@ use super::registry::{About, Algorithm};
 use super::{
     Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Phase, Sent, Start, Transmissions,
 };
-use control::LEAST;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use policer::Policer;
 use states::State;
@@ -44,6 +43,9 @@ mod control;
 mod model;
 pub mod policer;
 mod states;
+
+/// The least window in segments: four keep a path with delayed ACKs busy.
+const LEAST: f64 = 4.0;
 
 /// Below this rate, in bytes a second, a quantum may be one segment (Linux: 1.2 Mbit/s).
 const SLOW: f64 = 150_000.0;

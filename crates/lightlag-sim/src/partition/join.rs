@@ -7,6 +7,7 @@ use crate::partition::border::{Outlet, Part, Whole};
 use crate::partition::ledger::Ledger;
 use crate::partition::merge::Tables;
 use crate::partition::plan::Cut;
+use crate::partition::pool::Partition;
 use crate::tap::Silent;
 use crate::world::World;
 use lightlag_net::{Link, LinkId};
@@ -51,7 +52,7 @@ pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>) -> World<S
 }
 
 /// The whole world of all partitions, between two windows.
-pub(crate) fn whole(mut worlds: Vec<Box<World<Silent, Part>>>, ledger: Ledger, tables: Tables) -> World<Silent> {
+pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) -> World<Silent> {
     let cut = worlds[0].border.cut.clone();
     let mut agenda = empty_agenda(&worlds[0]);
     for due in parts(&worlds[0]) {

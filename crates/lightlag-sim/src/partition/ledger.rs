@@ -2,9 +2,9 @@
 
 use crate::hosts::{Ending, Hosts, Outcome};
 use crate::partition::border::{Happened, Moment, Part, What};
-use crate::tap::Silent;
-use crate::world::World;
+use crate::partition::pool::Partition;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// What [`Hosts`] keeps of the ends of flows, for all partitions together.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ impl Ledger {
     }
 
     /// Enters what has happened in a window.
-    pub(crate) fn enter(&mut self, partitions: &mut [Box<World<Silent, Part>>]) -> Result<(), Unknown> {
+    pub(crate) fn enter(&mut self, partitions: &mut [Partition]) -> Result<(), Unknown> {
         let mut happened: Vec<Happened> =
             partitions.iter_mut().flat_map(|world| std::mem::take(&mut world.border.happened)).collect();
         // Stable: what happens in one event stays in its order.
@@ -90,8 +90,8 @@ impl Ledger {
     }
 
     fn end(&mut self, sender: usize, account: impl Fn(usize) -> Option<Ending>) -> Result<(), Unknown> {
-        if !self.endings.contains_key(&sender) {
-            self.endings.insert(sender, account(sender).ok_or(Unknown)?);
+        if let Entry::Vacant(place) = self.endings.entry(sender) {
+            place.insert(account(sender).ok_or(Unknown)?);
         }
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Ledger {
 
 /// The account of a sender at an event of another partition in the last window. It is known only of senders that had sent
 /// everything before.
-fn account_at(partitions: &[Box<World<Silent, Part>>], sender: usize, at: Moment) -> Option<Ending> {
+fn account_at(partitions: &[Partition], sender: usize, at: Moment) -> Option<Ending> {
     let world = &partitions[usize::from(partitions[0].border.cut.endpoint(sender))];
     let connection = &world.hosts.endpoints[sender].connection;
     if !connection.has_sent_everything() {

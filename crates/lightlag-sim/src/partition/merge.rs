@@ -1,9 +1,8 @@
 //! The tables of all partitions as one, in the order of the events.
 
 use crate::partition::border::{Mark, Moment, Part};
-use crate::tap::Silent;
+use crate::partition::pool::Partition;
 use crate::tap::record::{Acks, Drops, Progress, QueueSamples, Trace};
-use crate::world::World;
 use std::ops::Range;
 
 /// The tables of a run.
@@ -25,7 +24,7 @@ enum Entry {
     Rows(usize, [Range<usize>; 4]),
 }
 
-type Worlds = [Box<World<Silent, Part>>];
+type Worlds = [Partition];
 
 impl Tables {
     /// Empty tables.

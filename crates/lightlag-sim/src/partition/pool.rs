@@ -7,7 +7,8 @@ use lightlag_core::Instant;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-type Partition = Box<World<Silent, Part>>;
+/// The world of a partition.
+pub(crate) type Partition = Box<World<Silent, Part>>;
 
 /// What a thread is given: some partitions, and the end of the window.
 type Job = (Vec<Partition>, Instant);

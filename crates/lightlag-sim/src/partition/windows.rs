@@ -13,7 +13,7 @@ use crate::partition::join;
 use crate::partition::ledger::Ledger;
 use crate::partition::merge::Tables;
 use crate::partition::plan::{Cut, Guard};
-use crate::partition::pool::Pool;
+use crate::partition::pool::{Partition, Pool};
 use crate::tap::Silent;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
@@ -21,7 +21,7 @@ use lightlag_net::Link;
 use lightlag_scenario::{Network, Scenario};
 use std::sync::Arc;
 
-type Worlds = Vec<Box<World<Silent, Part>>>;
+type Worlds = Vec<Partition>;
 
 /// What is needed to begin a run anew.
 pub(crate) struct Origin {

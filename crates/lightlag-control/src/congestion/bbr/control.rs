@@ -1,14 +1,12 @@
 //! The pacing rate and the window, computed from model and state.
 
-use super::Bbr;
 use super::states::{HIGH_GAIN, State};
+use super::{Bbr, LEAST};
 use crate::congestion::{Ack, Departures, Phase};
 use lightlag_core::Duration;
 
 /// The margin below the bandwidth, so that queues drain.
 const PACED: f64 = 0.99;
-/// The least window in segments: four keep a path with delayed ACKs busy.
-pub(super) const LEAST: f64 = 4.0;
 /// The longest time whose bandwidth the window for aggregated ACKs may cover, in seconds (Linux).
 const MOST_AGGREGATED: f64 = 0.1;
 /// The most bytes collected for an offload (Linux: `GSO_LEGACY_MAX_SIZE` less headers).

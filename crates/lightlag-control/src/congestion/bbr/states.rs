@@ -1,7 +1,6 @@
 //! The states, their gains and their transitions.
 
-use super::Bbr;
-use super::control::LEAST;
+use super::{Bbr, LEAST};
 use crate::congestion::Ack;
 use lightlag_core::Instant;
 
