@@ -60,6 +60,29 @@ def test_runs_in_threads_give_the_same_hash(result: ll.Result) -> None:
     assert hashes == [result.result_hash] * 2
 
 
+@pytest.mark.parametrize("threads", [2, 3, "auto"])
+def test_one_run_in_threads_gives_the_same_hash(result: ll.Result, threads: int | str) -> None:
+    assert ll.run(pair(), duration="30 s", seed=3, threads=threads).result_hash == result.result_hash
+    live = ll.stream(pair(), "1 s", duration="30 s", seed=3, threads=threads)
+    rows = sum(batch.trace.height for batch in live)
+    assert live.result.result_hash == result.result_hash
+    assert rows == result.trace().height
+
+
+@pytest.mark.parametrize("threads", [0, -1, "many", 2000, 1.5])
+def test_threads_are_a_number_or_auto(threads: int) -> None:
+    with pytest.raises(ll.InputError, match=r"^threads: .* is no number from 1 to 1024; write 4 or "):
+        ll.run(pair(), duration="1 s", threads=threads)
+
+
+def test_explain_says_where_a_network_is_cut(lightlag: Lightlag, pair_file: object) -> None:
+    done = lightlag("explain", str(pair_file), "--partitions", "--threads", "2")
+    assert done.returncode == 0, done.stderr
+    assert "in 2 partitions, which run for" in done.stdout or "runs on one thread: " in done.stdout
+    alone = lightlag("explain", str(pair_file), "--partitions", "--threads", "1")
+    assert alone.stdout.endswith("runs on one thread: one partition was asked for\n")
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_the_command_line_gives_the_same_hash(
     lightlag: Lightlag, pair_file: object, result: ll.Result, jobs: str

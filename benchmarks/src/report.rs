@@ -95,7 +95,7 @@ fn many(verdicts: &mut Verdicts) {
     let many = repeated(3, &["once", "many-1000"]);
     print_row("many-1000", many);
     verdicts.at_least("many-1000", many, 4.0);
-    let nothing = in_child(&["once", "many-1000", "topology.pairs=1", "duration=1 ms"]);
+    let nothing: Sample = in_child(&["once", "many-1000", "topology.pairs=1", "duration=1 ms"]);
     let still = in_child(&["once", "many-1000", "defaults.tcp.receive_buffer=4 kB"]);
     let [kib, all] = [still, many].map(|sample| (sample.max_rss_kib - nothing.max_rss_kib) as f64 / 1000.0);
     let text = format!("many-1000: {kib:.1} KiB a flow with two packets in flight (at most 8), {all:.1} with all");
@@ -118,7 +118,7 @@ fn sensors(verdicts: &mut Verdicts) {
     let (few, many) = (best(pairs.iter().map(|pair| pair.0)), best(pairs.iter().map(|pair| pair.1)));
     print_row("iot-10k, but 10 sensors", few);
     print_row("iot-10k", many);
-    let nothing = in_child(&["once", "iot-10k", "topology.sinks=1", "topology.sensors=1", "duration=1 ms"]);
+    let nothing: Sample = in_child(&["once", "iot-10k", "topology.sinks=1", "topology.sensors=1", "duration=1 ms"]);
     let bytes = (many.max_rss_kib - nothing.max_rss_kib) * 1024 / 10_000;
     let events = many.events as f64 / many.cpu_s / 1e6;
     println!("\niot-10k: {events:.2} million events a CPU second, {bytes} bytes a sensor\n");

@@ -160,9 +160,7 @@ def run(
     seed: Seed = None,
     out: Out = None,
     force: Force = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Threads that write its tables.")
-    ] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Threads that write its tables.")] = 1,
     threads: Annotated[
         str,
         typer.Option(

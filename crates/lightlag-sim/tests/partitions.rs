@@ -149,6 +149,29 @@ fn links_that_change_are_cut() {
 }
 
 #[test]
+fn routes_that_follow_the_links_are_the_same_everywhere() {
+    let text = PAIRS.replace(
+        "loss = 1e-3",
+        "outage = \"lose\"\nchanges = [{ at = \"4 s\", down = true }, { at = \"9 s\", down = false }]",
+    );
+    let detour = r#"
+[[links]]
+between = ["left", "detour"]
+rate = "3 Mbit/s"
+delay = "130 ms"
+[[links]]
+between = ["detour", "right"]
+rate = "3 Mbit/s"
+delay = "130 ms"
+"#;
+    let text = format!("routing = \"follow links\"\n{text}{detour}");
+    let result = Simulation::new(&scenario(&text, &[]), None).unwrap().run(&mut |_| Control::Continue);
+    let carried = |name| result.summary.links.iter().find(|link| link.name == name).unwrap().carried_bytes;
+    assert!(carried("left->detour") > 100_000, "the routes have changed");
+    assert!(in_all(&scenario(&text, &[]), "routes") >= 5);
+}
+
+#[test]
 fn connections_that_are_given_up_end_at_both_ends() {
     // Nothing passes any more after 4 s; every connection gives up before the end.
     let text = PAIRS.replace("loss = 1e-3", "changes = [{ at = \"4 s\", down = true }]");
