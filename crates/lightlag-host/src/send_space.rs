@@ -5,19 +5,21 @@
 //! overhead (`tcp_sndbuf_expand`), but only while the application waits for room and the window is not full
 //! (`tcp_should_expand_sndbuf`). A limit of unsent data bounds writes, too (TCP_NOTSENT_LOWAT).
 
+use lightlag_core::Bytes;
+
 /// Bounds of an autotuned send buffer, in bytes of payload and overhead (tcp_wmem of Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendBuffer {
     /// The initial size.
-    pub initial: u64,
+    pub initial: Bytes,
     /// The largest size.
-    pub most: u64,
+    pub most: Bytes,
 }
 
 impl Default for SendBuffer {
     /// The bounds of Linux.
     fn default() -> Self {
-        Self { initial: 16_384, most: 4 << 20 }
+        Self { initial: Bytes(16_384), most: Bytes(4 << 20) }
     }
 }
 
@@ -71,9 +73,9 @@ impl SendSpace {
     /// A buffer of this true size, if an option fixed it.
     pub(crate) fn new(fixed: Option<u64>, bounds: SendBuffer, unsent_limit: u64) -> Self {
         Self {
-            limit: fixed.unwrap_or(bounds.initial.min(bounds.most)),
+            limit: fixed.unwrap_or(bounds.initial.min(bounds.most).0),
             fixed: fixed.is_some(),
-            most: bounds.most,
+            most: bounds.most.0,
             unsent_limit,
             awaited: false,
             released: 0,
@@ -141,7 +143,7 @@ mod tests {
     use super::*;
 
     fn space(fixed: Option<u64>) -> SendSpace {
-        SendSpace::new(fixed, SendBuffer { initial: 16_384, most: 4 << 20 }, u64::MAX)
+        SendSpace::new(fixed, SendBuffer { initial: Bytes(16_384), most: Bytes(4 << 20) }, u64::MAX)
     }
 
     #[test]

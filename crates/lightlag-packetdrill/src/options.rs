@@ -220,7 +220,7 @@ impl Inner {
         };
         let send = match settings.send_buffer {
             Some(bytes) => bytes.0,
-            None => self.stack.info(now, id).map_or(self.stack.config().send_buffer.initial, |info| info.send_buffer),
+            None => self.stack.info(now, id).map_or(self.stack.config().send_buffer.initial.0, |info| info.send_buffer),
         };
         let told = |bytes: u64| i32::try_from(bytes).unwrap_or(i32::MAX);
         Ok((told(send), told(2 * receive)))

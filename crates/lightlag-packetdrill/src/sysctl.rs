@@ -21,10 +21,10 @@ pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Resu
     config.timer_granularity = timers;
     stack.set_tcp(config, connecting);
     if let Some([_, initial, most]) = settings.three("tcp_wmem")? {
-        stack.set_send_buffer(SendBuffer { initial, most });
+        stack.set_send_buffer(SendBuffer { initial: Bytes(initial), most: Bytes(most) });
     }
     if let Some(bytes) = settings.number("tcp_notsent_lowat")? {
-        stack.set_not_sent_limit(bytes);
+        stack.set_not_sent_limit(Bytes(bytes));
     }
     if let Some(choice) = settings.number("tcp_syncookies")? {
         stack.set_syn_cookies(choice != 0);

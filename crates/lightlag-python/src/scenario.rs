@@ -81,12 +81,12 @@ impl Read {
 
     /// The number of its links, the number of its flows, and the bytes of memory that they take at least.
     fn counts(&self) -> (u64, u64, u64) {
-        (self.scenario.link_count(), self.scenario.flow_count(), estimate::least_memory(&self.scenario))
+        (self.scenario.link_count(), self.scenario.flow_count(), estimate::least_memory(&self.scenario).0)
     }
 
     /// Bytes that its results may take on the disk, captures included.
     fn results_size(&self, py: Python<'_>) -> PyResult<f64> {
-        self.about(py, estimate::results_size)
+        Ok(self.about(py, estimate::results_size)?.0 as f64)
     }
 
     /// Whether anything in it is drawn at random: where nothing is, every seed gives the same.

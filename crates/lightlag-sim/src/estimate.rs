@@ -1,7 +1,7 @@
 //! Estimates before a run starts: of the memory that it takes at least, and of the disk space if its flows send all
 //! they can.
 
-use lightlag_core::Duration;
+use lightlag_core::{Bytes, Duration};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_scenario::{CapturePlace, Flow, Network, Scenario, TraceMode, Traffic, Transport};
 
@@ -31,16 +31,17 @@ const COMMENT: f64 = 160.0;
 const HEADER: f64 = 32.0;
 const ACK_HEADER: f64 = 44.0;
 
-/// Bytes of memory that the network and the flows of a scenario take at least.
-pub fn least_memory(scenario: &Scenario) -> u64 {
+/// The memory that the network and the flows of a scenario take at least.
+pub fn least_memory(scenario: &Scenario) -> Bytes {
     let [tcp, udp] = [Transport::Tcp, Transport::Udp].map(|transport| scenario.flows_by(transport));
     let parts = [(LINK, scenario.link_count()), (TCP, tcp), (UDP, udp)];
-    parts.into_iter().fold(0, |sum: u64, (bytes, count)| sum.saturating_add(bytes.saturating_mul(count)))
+    let add = |sum: u64, (bytes, count): (u64, u64)| sum.saturating_add(bytes.saturating_mul(count));
+    Bytes(parts.into_iter().fold(0, add))
 }
 
-/// Bytes that the results of a run may take on the disk. Every flow is taken to fill the slowest link on its way, its
+/// The room that the results of a run may take on the disk. Every flow is taken to fill the slowest link on its way, its
 /// window, or the offer of its application, and no link to carry more than it can.
-pub fn results_size(scenario: &Scenario, network: &Network) -> f64 {
+pub fn results_size(scenario: &Scenario, network: &Network) -> Bytes {
     let loads = loads(network, scenario.duration);
     let packets: f64 = loads.iter().map(|load| load.data.packets).sum();
     let (flows, links) = (network.flows.len() as f64, network.links.len() as f64);
@@ -55,7 +56,8 @@ pub fn results_size(scenario: &Scenario, network: &Network) -> f64 {
     let drops = if scenario.record.drops { DROPS * packets } else { 0.0 };
     let acks = if scenario.record.acks { packets } else { 0.0 };
     let tables = TRACE_ROW * changes + QUEUE_ROW * queue + DROP_ROW * drops + ACK_ROW * acks;
-    SUMMARY_ROW * (flows + links) + tables + captures(network, &loads, scenario.duration)
+    let summary = SUMMARY_ROW * (flows + links);
+    Bytes((summary + tables + captures(network, &loads, scenario.duration)) as u64)
 }
 
 /// Packets and their bytes at the network layer.

@@ -32,7 +32,7 @@ fn a_network_takes_at_least_what_is_said_and_little_more() {
         network("kind = \"dumbbell\"\npairs = 1000", "count = 2"),
     ];
     for scenario in networks {
-        let said = least_memory(&scenario) as f64;
+        let said = least_memory(&scenario).0 as f64;
         let (measured, _) = heap::most(|| Simulation::new(&scenario, None).unwrap());
         let ratio = measured as f64 / said;
         assert!((1.0..1.15).contains(&ratio), "{measured} B, not {said}: {scenario:?}");
@@ -85,7 +85,7 @@ fn captures_are_as_long_as_is_said() {
     ];
     for (head, flows) in cases {
         let scenario = parse(&format!("{head}{link}{flows}"));
-        let (said, written) = (results_size(&scenario, &scenario.expand().unwrap()), captured(&scenario));
+        let (said, written) = (results_size(&scenario, &scenario.expand().unwrap()).0 as f64, captured(&scenario));
         assert!(written <= said, "{written} B, more than {said}\n{head}{flows}");
         assert!(said <= 2.0 * written, "{written} B, much less than {said}\n{head}{flows}");
     }

@@ -5,6 +5,7 @@ use crate::fast_open::FastOpen;
 use crate::options::Settings;
 use crate::send_space::{SendBuffer, SendSpace};
 use crate::stream::Stream;
+use lightlag_core::Bytes;
 use lightlag_tcp::Connection;
 use lightlag_tcp::config::Config;
 use lightlag_tcp::ecn::Mode;
@@ -26,7 +27,7 @@ pub struct HostConfig {
     pub send_buffer: SendBuffer,
     /// A socket accepts no more data while this many bytes wait to leave for the first time (tcp_notsent_lowat of
     /// Linux).
-    pub not_sent_limit: u64,
+    pub not_sent_limit: Bytes,
     /// The least segments of a burst (tcp_min_tso_segs of Linux). The last of a burst has the PSH flag.
     pub least_burst: u64,
     /// A listener with too many half-open connections answers with cookies and keeps no state (RFC 4987 §3.6;
@@ -49,7 +50,7 @@ impl HostConfig {
             mtu: 1500,
             connecting_ecn: None,
             send_buffer: SendBuffer::default(),
-            not_sent_limit: u32::MAX.into(),
+            not_sent_limit: Bytes(u32::MAX.into()),
             least_burst: 2,
             syn_cookies: true,
             fast_open: FastOpen::default(),
@@ -71,8 +72,8 @@ impl Stack {
     }
 
     /// Sets the unsent limit of sockets without their own.
-    pub fn set_not_sent_limit(&mut self, bytes: u64) {
-        self.config.not_sent_limit = bytes;
+    pub fn set_not_sent_limit(&mut self, limit: Bytes) {
+        self.config.not_sent_limit = limit;
     }
 
     /// Sets whether listeners answer with cookies once too many connections are half open.
@@ -131,6 +132,6 @@ impl Stack {
     }
 
     pub(crate) fn not_sent_limit(&self, settings: &Settings) -> u64 {
-        if settings.not_sent_limit.0 > 0 { settings.not_sent_limit.0 } else { self.config.not_sent_limit }
+        if settings.not_sent_limit.0 > 0 { settings.not_sent_limit.0 } else { self.config.not_sent_limit.0 }
     }
 }

@@ -117,7 +117,8 @@ impl ServeOptions {
         }
         let mut host = HostConfig { tcp, mtu: self.mtu, seed: self.seed, ..HostConfig::new(vec![address]) };
         // The send buffer covers the path; the kernel's default of 4 MB limits a sender above 160 Mbit/s at 200 ms.
-        host.send_buffer.most = host.send_buffer.most.max(2 * host.tcp.receive_buffer.0.min(64 << 20));
+        let twice = Bytes(2 * host.tcp.receive_buffer.0.min(64 << 20));
+        host.send_buffer.most = host.send_buffer.most.max(twice);
         let mut tun = TunConfig::new(&self.tun);
         tun.namespace.clone_from(&self.namespace);
         tun.mtu = self.mtu;
