@@ -1,7 +1,7 @@
 //! How the flows of a run in partitions end, in the order of the events.
 
 use crate::hosts::{Ending, Hosts, Outcome};
-use crate::partition::border::{Happened, Moment, Part, What};
+use crate::partition::border::{Happened, Moment, What};
 use crate::partition::pool::Partition;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

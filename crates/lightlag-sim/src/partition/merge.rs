@@ -1,6 +1,6 @@
 //! The tables of all partitions as one, in the order of the events.
 
-use crate::partition::border::{Mark, Moment, Part};
+use crate::partition::border::{Mark, Moment};
 use crate::partition::pool::Partition;
 use crate::tap::record::{Acks, Drops, Progress, QueueSamples, Trace};
 use std::ops::Range;
