@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from lightlag._text import printable
@@ -20,14 +21,14 @@ def plain(value: Any, at: str = "") -> Any:
         If a value has no place in a scenario.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        entries = ((entry.name.rstrip("_"), getattr(value, entry.name)) for entry in dataclasses.fields(value))
-        return {key: plain(entry, f"{at}.{key}") for key, entry in entries if entry is not None}
+        entries = ((key, getattr(value, name)) for name, key in _keys(type(value)))
+        return {key: _entry(entry, at, f".{key}") for key, entry in entries if entry is not None}
     if isinstance(value, Mapping):
-        return {str(key): plain(entry, f"{at}.{key}") for key, entry in value.items() if entry is not None}
+        return {str(key): _entry(entry, at, f".{key}") for key, entry in value.items() if entry is not None}
     if hasattr(value, "dtype") and hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [plain(entry, f"{at}[{index}]") for index, entry in enumerate(value)]
+        return [_entry(entry, at, f"[{index}]") for index, entry in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{_place(at)}{value} is not a finite number; write one such as 1e-4")
     if value is None or isinstance(value, (str, bool, int, float)):
@@ -36,6 +37,17 @@ def plain(value: Any, at: str = "") -> Any:
         f"{_place(at)}{printable(repr(value)):.60} is of type {type(value).__name__}, which a scenario cannot hold; "
         "write a text, a number, true or false, a list or a mapping"
     )
+
+
+def _entry(value: Any, at: str, key: str) -> Any:
+    """A part of the value at `at`. Most are texts, which are plain already."""
+    return value if type(value) is str or type(value) is int else plain(value, at + key)
+
+
+@cache
+def _keys(kind: type[Any]) -> tuple[tuple[str, str], ...]:
+    """The fields of a dataclass, each with its key in a scenario."""
+    return tuple((entry.name, entry.name.rstrip("_")) for entry in dataclasses.fields(kind))
 
 
 def _place(at: str) -> str:

@@ -77,7 +77,7 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
     if isinstance(scenario, Network):
         scenario = scenario.scenario()
     if isinstance(scenario, Scenario):
-        scenario = scenario.to_dict()
+        return json.dumps(scenario.to_dict()), "json", None
     if isinstance(scenario, Mapping):
         return json.dumps(plain(scenario)), "json", None
     if not isinstance(scenario, (str, os.PathLike)):
