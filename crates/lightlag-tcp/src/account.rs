@@ -1,4 +1,4 @@
-//! What a connection reports about itself: counters, where its time went, and its state at one moment.
+//! The reports of a connection about itself: counters, the division of its time, and its state at one moment.
 
 use crate::config::ChallengeAcks;
 use crate::ecn::Delivered;
@@ -10,7 +10,7 @@ mod standing;
 
 pub use standing::Standing;
 
-/// What holds a sender back.
+/// The limits of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Limit {
     /// The application has nothing to send, or the connection is not open yet.
@@ -28,7 +28,7 @@ pub enum Limit {
     Pacing,
 }
 
-/// For how long each thing held the sender back. The parts sum to the time since the connection was opened.
+/// Time for which each limit held the sender back. The parts sum to the time since the connection was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limited {
     /// By the congestion window.
@@ -58,7 +58,7 @@ impl Limited {
     }
 }
 
-/// Why a connection was given up.
+/// The reasons why a connection was given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The SYN or SYN-ACK was not answered.
@@ -75,14 +75,14 @@ pub enum Failure {
     KeepAlive,
     /// The window stayed closed, and the probes of it were not answered.
     ProbeTimeout,
-    /// The peer never closed, and nobody waited for it (FIN-WAIT-2).
+    /// The peer never closed, and no application waited for it (FIN-WAIT-2).
     FinWait,
     /// The host crashed, and with it the connection.
     Crashed,
 }
 
 impl Failure {
-    /// What happened, in words.
+    /// The reason in words.
     pub fn reason(self) -> &'static str {
         match self {
             Self::SynTimeout => "the SYN was not answered",
@@ -118,23 +118,23 @@ pub struct Statistics {
     pub recoveries: u64,
     /// Payload that arrived more than once, in bytes.
     pub duplicate_bytes: u64,
-    /// ACKs that reported something as received twice (RFC 2883).
+    /// ACKs that reported data as received twice (RFC 2883).
     pub dsacks: u64,
-    /// SNACK options that reported nothing that is outstanding.
+    /// SNACK options that reported no outstanding data.
     pub snacks_ignored: u64,
     /// Zero-window probes sent.
     pub probes: u64,
     /// Tail loss probes sent (RFC 8985 §7).
     pub tail_probes: u64,
-    /// Episodes whose reaction was taken back because they were spurious.
+    /// Episodes whose reaction was undone because they were spurious.
     pub undone: u64,
     /// Reactions to congestion marks (RFC 3168).
     pub mark_reactions: u64,
     /// Segments of low priority sent, which are not among [`Self::sent_segments`].
     pub low_priority_sent: u64,
-    /// How many of them the peer acknowledged.
+    /// Number of them that the peer acknowledged.
     pub low_priority_acked: u64,
-    /// Why the connection was given up, if it was.
+    /// The reason why the connection was given up, if it was.
     pub failure: Option<Failure>,
 }
 
@@ -162,13 +162,13 @@ pub struct Snapshot {
     pub min_rtt: Duration,
     /// The timeout, with back-off.
     pub rto: Duration,
-    /// What is being repaired.
+    /// The losses being repaired.
     pub phase: Phase,
     /// First byte not acknowledged.
     pub snd_una: u64,
     /// Next byte to send for the first time.
     pub snd_nxt: u64,
-    /// How far beyond `snd_una` the peer's window reaches.
+    /// Distance by which the peer's window reaches beyond `snd_una`.
     pub peer_window: u64,
     /// Payload of a full segment.
     pub segment_size: u64,
@@ -176,30 +176,30 @@ pub struct Snapshot {
     pub epoch: Option<Epoch>,
 }
 
-/// The cold part of a connection.
+/// The rarely used part of a connection.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Account {
     /// ∫ window dt in byte-nanoseconds, and the time it covers.
     window_integral: u128,
     window_time: Duration,
-    /// When the window changed last.
+    /// Time of the last change of the window.
     window_since: Instant,
     pub(crate) statistics: Statistics,
     limited: Limited,
     limited_since: Instant,
     opened: bool,
-    /// How many challenge ACKs left in the current interval, and when that began.
+    /// Challenge ACKs sent in the current interval, and its start.
     challenged: u16,
     challenged_since: Instant,
-    /// The peer's word on marks of our packets; `None` before the first.
+    /// The peer's reports of marks on our packets; `None` before the first.
     delivered: Option<Box<Delivered>>,
-    /// What became of data with the SYN; `None` without fast open.
+    /// The outcome of data in the SYN; `None` without fast open.
     pub(crate) fast_open: Option<Box<Outcome>>,
 }
 
 impl Account {
-    /// Whether one more challenge ACK may leave (RFC 5961 §7); it does.
+    /// Whether one more challenge ACK may leave (RFC 5961 §7). If so, it is counted.
     pub(crate) fn may_challenge(&mut self, now: Instant, limit: Option<ChallengeAcks>) -> bool {
         let Some(limit) = limit else { return true };
         if self.challenged == 0 || now.since(self.challenged_since) >= limit.every {
@@ -210,13 +210,13 @@ impl Account {
         may
     }
 
-    /// The peer's word on marks.
+    /// The peer's reports of marks.
     #[cold]
     pub(crate) fn marks(&mut self) -> &mut Delivered {
         self.delivered.get_or_insert_default()
     }
 
-    /// The peer's word on marks so far.
+    /// The peer's reports of marks so far.
     pub(crate) fn delivered(&self) -> Delivered {
         self.delivered.as_deref().copied().unwrap_or_default()
     }
@@ -228,7 +228,7 @@ impl Account {
         }
     }
 
-    /// The window is valid from now on: the begin of its mean.
+    /// The window is valid from now on, and its mean starts.
     pub(crate) fn start_window(&mut self, now: Instant) {
         self.window_since = now;
     }
@@ -241,13 +241,13 @@ impl Account {
         self.window_since = now;
     }
 
-    /// `limit` held until now.
+    /// `limit` applied until now.
     pub(crate) fn was_limited(&mut self, limit: Limit, now: Instant) {
         *self.limited.part(limit) += now.since(self.limited_since);
         self.limited_since = now;
     }
 
-    /// A timeout fired after waiting for so long: that part was not `limit`'s fault.
+    /// A timeout fired after this wait, which `limit` did not cause.
     pub(crate) fn waited_for_timeout(&mut self, limit: Limit, now: Instant, waited: Duration) {
         let total = now.since(self.limited_since);
         let waited = waited.min(total);

@@ -1,7 +1,7 @@
-//! The state machine (RFC 9293): joins the two halves, owns the timers, and turns numbers into offsets.
+//! The state machine (RFC 9293): joins the two halves, owns the timers, and turns sequence numbers into offsets.
 //!
-//! The host calls `handle_*` for what comes in, then [`Connection::poll_segment`] until it gives nothing, then
-//! arms a timer for [`Connection::poll_timeout`]. Segments leave only through `poll_segment`.
+//! The host calls `handle_*` for each input, then [`Connection::poll_segment`] until it returns none, then sets a timer
+//! for [`Connection::poll_timeout`]. Segments leave only through `poll_segment`.
 
 use crate::account::{Account, Limited, Snapshot, Statistics};
 use crate::config::Config;
@@ -37,38 +37,39 @@ pub use resets::reset_for;
 /// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum State {
-    /// Nothing yet, or nothing any more.
+    /// Not opened, or over.
     #[default]
     Closed,
     /// A server that waits for a SYN.
     Listen,
-    /// The SYN left.
+    /// The SYN was sent.
     SynSent,
     /// SYN and SYN-ACK crossed or followed each other; the last ACK is missing.
     SynReceived,
     /// Data flows both ways.
     Established,
-    /// We closed; the FIN is not acknowledged.
+    /// The local end closed; its FIN is not acknowledged.
     FinWait1,
-    /// We closed, and the peer knows; it may still send.
+    /// The local end closed, and the peer knows; it may still send.
     FinWait2,
-    /// The peer closed; we may still send.
+    /// The peer closed; the local end may still send.
     CloseWait,
-    /// Both closed at once; our FIN is not acknowledged.
+    /// Both closed at once; the local FIN is not acknowledged.
     Closing,
-    /// The peer closed before us; our FIN is not acknowledged.
+    /// The peer closed first; the local FIN is not acknowledged.
     LastAck,
-    /// All done; old segments die out.
+    /// Both are done; old segments die out.
     TimeWait,
 }
 
 /// One end of a connection.
-// What every packet touches stands first and together: with many flows, cache lines cost more than instructions.
+// The fields that every packet touches come first and together: with many flows, cache lines cost more than
+// instructions.
 #[repr(C)]
 pub struct Connection {
-    /// Our number of payload offset 0.
+    /// The local sequence number of payload offset 0.
     local: SeqNumber,
-    /// The peer's number of payload offset 0.
+    /// The peer's sequence number of payload offset 0.
     remote: SeqNumber,
     state: State,
     /// A segment of the handshake must leave: SYN, SYN-ACK, or the ACK of the SYN-ACK.
@@ -77,36 +78,36 @@ pub struct Connection {
     sack: bool,
     /// Shift of the windows that the peer advertises.
     peer_scale: u8,
-    /// Whether it began in LISTEN.
+    /// Whether it started in LISTEN.
     passive: bool,
     /// Whether the application is gone.
     orphan: bool,
-    /// Whether the last ACK without data says nothing but how far, and more than the one before.
+    /// Whether the last ACK without data reports only how much arrived, and more than the one before.
     supersedes: bool,
-    /// Whether segments were found to be predictable, and nothing has changed that since.
+    /// Whether segments were predictable, with no change since.
     predicts: bool,
     /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
     window_from: (u64, u64),
-    /// `None` where ECN is off or the peer knows none.
+    /// `None` if ECN is off or the peer lacks it.
     ecn: Option<Box<Ecn>>,
-    /// `None` where it is off.
+    /// `None` if it is off.
     keep_alive: Option<Box<KeepAlive>>,
     config: Arc<Config>,
     account: Box<Account>,
     receiver: Receiver,
-    /// When TIME-WAIT ends, or FIN-WAIT-2 of an orphan; when an idle connection is looked after, or patience with a hole
-    /// ends.
+    /// End of TIME-WAIT, or of FIN-WAIT-2 of an orphan; next check of an idle connection, or end of the patience with a
+    /// hole.
     linger: Instant,
-    /// When the first SYN or SYN-ACK left.
+    /// Time at which the first SYN or SYN-ACK left.
     syn_sent: Instant,
     /// A reset that must leave.
     answer: Option<Box<Segment>>,
     sender: Sender,
-    /// The state of the handshake beyond its flags; `None` where there is none.
+    /// The state of the handshake beyond its flags, if there is any.
     opening: Option<Box<handshake::Opening>>,
-    /// `None` with a peer that knows no SCPS-TP.
+    /// `None` with a peer without SCPS-TP.
     scps: Option<Box<scps::Agreement>>,
-    /// `None` where segments leave as they are and when they like.
+    /// `None` if segments leave unchanged and without tokens.
     gate: Option<Box<limited::Gate>>,
 }
 
@@ -116,7 +117,7 @@ impl Connection {
         Self::new(config, initial, State::Closed)
     }
 
-    /// The end that waits in LISTEN.
+    /// The end that starts in LISTEN.
     pub fn server(config: Arc<Config>, initial: SeqNumber) -> Self {
         Self::new(config, initial, State::Listen)
     }
@@ -133,7 +134,7 @@ impl Connection {
             receiver.set_interval(interval);
         }
         Self {
-            // The initial sequence number is the one thing that differs between all connections.
+            // Connections have different initial sequence numbers, but equal configurations.
             sender: Sender::new(&config, u64::from(initial.0)),
             receiver,
             local: initial.plus(1),
@@ -161,7 +162,7 @@ impl Connection {
         }
     }
 
-    /// Uses this algorithm, which needs so much, instead of the configured one. To be called before anything is sent.
+    /// Uses this algorithm, with these needs, instead of the configured one. Call it before anything is sent.
     #[must_use]
     pub fn with_congestion(mut self, congestion: Box<dyn CongestionControl>, needs: Needs) -> Self {
         self.sender.set_congestion(congestion, needs);
@@ -176,19 +177,19 @@ impl Connection {
         self.account.open(now);
     }
 
-    /// The application writes so many bytes more; [`u64::MAX`] never ends.
+    /// The application writes this many more bytes; [`u64::MAX`] means without end.
     pub fn write(&mut self, bytes: u64) {
         self.sender.begin_event(&self.config);
         self.sender.write(bytes);
     }
 
-    /// No segment holds bytes from both sides of what was written so far and what is written from now on (MSG_EOR).
+    /// Ends a record: no segment holds bytes from before and after this point (MSG_EOR).
     pub fn end_record(&mut self) {
         self.sender.cut_here();
     }
 
-    /// The application writes nothing more: a FIN follows the data. A connection that was not answered yet and has
-    /// nothing to send is no more (RFC 9293 §3.10.4).
+    /// Closes for writing: a FIN follows the data. A connection without an answer and with nothing to send ends at once
+    /// (RFC 9293 §3.10.4).
     pub fn close(&mut self) {
         if matches!(self.state, State::Listen | State::SynSent) && !self.sender.has_data() {
             return self.finish(None);
@@ -206,12 +207,12 @@ impl Connection {
         self.receiver.received()
     }
 
-    /// The application reads when it likes, with [`Self::read`]; without this call it reads at once.
+    /// The application reads by [`Self::read`]. Without this call it reads at once.
     pub fn read_later(&mut self) {
         self.receiver.read_later();
     }
 
-    /// The application reads up to `bytes`; returns how many there were. A window update may be due then.
+    /// The application reads up to `bytes`. Returns the number read. A window update may be due afterwards.
     pub fn read(&mut self, bytes: u64) -> u64 {
         let read = self.receiver.read(bytes);
         if self.scps.is_some() {
@@ -220,23 +221,24 @@ impl Connection {
         read
     }
 
-    /// Bytes that arrived in order and were not read yet.
+    /// Bytes that arrived in order and have not been read.
     pub fn unread(&self) -> u64 {
         self.receiver.unread()
     }
 
-    /// How many bytes must be read until the window is worth an update; `None` if none follows before more arrives.
+    /// Number of bytes to read until the window is worth an update; `None` if no update follows before more data
+    /// arrives.
     pub fn until_update(&self) -> Option<u64> {
-        // A connection that has ended tells nobody.
+        // A closed connection sends no updates.
         self.receiver.until_update().filter(|_| self.state != State::Closed)
     }
 
-    /// Whether the peer's FIN and everything before it arrived.
+    /// Whether the peer's FIN and all data before it arrived.
     pub fn peer_closed(&self) -> bool {
         self.receiver.fin_consumed()
     }
 
-    /// A segment arrived.
+    /// Takes in a segment.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if !self.take_predicted(now, segment) {
             self.handle_unpredicted(now, segment);
@@ -252,7 +254,7 @@ impl Connection {
             State::SynSent => self.answer_to_syn(now, segment),
             _ => self.synchronized(now, segment),
         }
-        // What brings no data comes to an end that sends.
+        // Segments without data go to an end that sends.
         self.predicts = segment.len > 0 && self.can_predict();
     }
 
@@ -302,13 +304,13 @@ impl Connection {
         expiry
     }
 
-    /// When [`Self::handle_timeout`] wants to be called, if at all.
+    /// Time at which [`Self::handle_timeout`] must be called, if at all.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let next = self.sender.deadline().min(self.receiver.deadline()).min(self.linger);
         (next != Instant::MAX).then_some(next)
     }
 
-    /// The next segment to send, until there is none.
+    /// The next segment to send. Call it until it returns none.
     #[inline]
     pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         if self.is_quiet() {
@@ -318,14 +320,14 @@ impl Connection {
         self.poll_any(now)
     }
 
-    // Never inlined, so that what sends is one function with this and not a second one behind it.
+    // Never inlined, so that the sending code is one function with this, not a second one behind it.
     #[inline(never)]
     fn poll_any(&mut self, now: Instant) -> Option<Segment> {
         let synchronized = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
         if synchronized && self.gate.is_none() { self.poll_synchronized(now) } else { self.poll_seldom(now) }
     }
 
-    /// Before and after a connection, or through a gate.
+    /// Sends before and after a connection, or through a gate.
     #[cold]
     fn poll_seldom(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
@@ -357,8 +359,7 @@ impl Connection {
         }
     }
 
-    /// The part of [`Self::snapshot`] that tells whether a trace has something new to say: the window, the threshold and the
-    /// phase.
+    /// The part of [`Self::snapshot`] whose change a trace records: the window, the threshold and the phase.
     #[inline]
     pub fn course(&self) -> (u64, u64, Phase) {
         let sender = &self.sender;
@@ -366,7 +367,7 @@ impl Connection {
         (sender.window(), ssthresh, sender.phase())
     }
 
-    /// Whether ACKs report something out of order although nothing is being repaired: the state of disorder of Linux.
+    /// Whether ACKs report reordered data although nothing is being repaired: the state of disorder of Linux.
     pub fn is_disordered(&self) -> bool {
         self.sender.disorder()
     }
@@ -376,7 +377,7 @@ impl Connection {
         &self.account.statistics
     }
 
-    /// What held the sender back until now, and for how long.
+    /// Time until now for which each limit held the sender back.
     pub fn limited(&self, now: Instant) -> Limited {
         self.standing().limited(now)
     }
@@ -391,7 +392,7 @@ impl Connection {
         self.standing().mean_cwnd_segments(now)
     }
 
-    /// What the receiving half may know of the path.
+    /// The receiving half's knowledge of the path.
     fn path_times(&self) -> PathTimes {
         let rtt = self.sender.rtt();
         PathTimes { srtt: rtt.srtt(), rto: rtt.rto(&self.config.rto) }

@@ -1,17 +1,17 @@
-//! TCP without a network: what to send, and when.
+//! TCP without a network: the segments to send, and their times.
 //!
-//! A [`Connection`] is given segments and the time, and answers with segments and a deadline. It never learns
-//! whether the clock is simulated. Payload is counted, not carried.
+//! A [`Connection`] takes segments and the time, and returns segments and a deadline. It never learns whether the clock
+//! is simulated. Payload is counted, not carried.
 //!
 //! - [`segment`]: a segment and its options, with sizes as on the wire.
 //! - [`connection`]: the state machine, which joins the sending half and the [`receiver`].
-//! - [`scoreboard`]: what the sender knows about its segments.
-//! - [`recovery`]: what is lost, and when an episode of repair begins and ends.
-//! - [`ecn`]: congestion marks and how they travel back.
-//! - [`fast_open`]: data with the SYN.
-//! - [`config`]: what an endpoint does, by its own settings or by those of a profile.
+//! - [`scoreboard`]: the sender's knowledge of its segments.
+//! - [`recovery`]: the losses, and the start and end of each episode of repair.
+//! - [`ecn`]: congestion marks and their way back.
+//! - [`fast_open`]: data in the SYN.
+//! - [`config`]: the behaviour of an endpoint, by its own settings or by those of a profile.
 //!
-//! How much may be in flight, and what is measured of the path, comes from [`lightlag_control`].
+//! The bounds of the flight, and the measurements of the path, come from [`lightlag_control`].
 
 pub mod account;
 pub mod config;

@@ -1,4 +1,4 @@
-//! The sending half: what may leave now, what must leave again, and the timer behind it.
+//! The sending half: the data that may leave now, the retransmissions, and their timer.
 
 use crate::account::{Account, Limit};
 use crate::config::Profile;
@@ -41,15 +41,15 @@ pub(crate) use acks::Acknowledgement;
 pub(crate) use handshake::Agreed;
 pub(crate) use timeouts::Expiry;
 
-/// What the timer is for.
+/// The purposes of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timer {
     Retransmission,
     /// The peer's window is closed and nothing is in flight (RFC 9293 §3.8.6.1).
     Persist,
-    /// Nothing leaves but probes, for a link is out.
+    /// A link is out, and only probes leave.
     Outage,
-    /// A SYN-ACK is not answered whose connection has data already.
+    /// The SYN-ACK of a connection that already has data is unanswered.
     Answer,
 }
 
@@ -69,7 +69,8 @@ fn rules(config: &Config, scheme: Scheme, sack: bool) -> Rules {
 }
 
 /// The sending half of a connection.
-// What every packet touches stands first and together: with many flows, cache lines cost more than instructions.
+// The fields that every packet touches come first and together: with many flows, cache lines cost more than
+// instructions.
 #[repr(C)]
 pub(crate) struct Sender {
     deadline: Instant,
@@ -91,13 +92,13 @@ pub(crate) struct Sender {
     /// Timeouts in a row without progress.
     retries: u8,
     needs: Needs,
-    /// The episode of repair cost nothing, so that nothing can be given back.
+    /// The episode of repair cost nothing, so nothing can be restored.
     paid: bool,
-    /// The peer is to be told with the next new data that a mark was answered.
+    /// The next new data reports the reaction to a mark to the peer.
     reduced: bool,
     /// The ends agreed on ECN.
     ecn: bool,
-    /// The last episode is blamed on corruption: the congestion control does not hear of it.
+    /// The last episode is blamed on corruption, so the congestion control is not told.
     excused: bool,
     initial_window: u32,
     /// First offset beyond the peer's window.
@@ -111,65 +112,66 @@ pub(crate) struct Sender {
     congestion: Option<Box<dyn CongestionControl>>,
     /// Delivery rates, for an algorithm that needs them.
     rates: Option<Box<RateSampler>>,
-    /// The use of the window, where it counts (RFC 7661).
+    /// The use of the window, if it matters (RFC 7661).
     validation: Option<Box<Validation>>,
     /// Window of the congestion control in bytes, copied after each of its calls.
     cwnd: u64,
-    /// Most data in flight in the current round, and where that round ends.
+    /// The most data in flight in the current round, and the end of that round.
     round_flight: u64,
     round_end: u64,
     pacer: Pacer,
     tail: Tail,
     recovery: Recovery,
-    /// When data left last.
+    /// Time at which data last left.
     last_sent: Instant,
     /// The burst that leaves back to back.
     burst_start: u64,
     burst_end: u64,
-    /// When [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
+    /// Time at which [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
     coarse: Instant,
     /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
     marked_until: u64,
     /// A loss below this costs nothing: a mark in the same window of data did (RFC 3168 §6.1.2).
     paid_until: u64,
-    /// What draws at random for the congestion control.
+    /// The seed of the congestion control's random draws.
     seed: u64,
-    /// The offset whose ACK gives the next sample, where one segment at a time is timed.
+    /// The offset whose ACK gives the next sample, if one segment at a time is timed.
     sample_from: u64,
-    /// What most senders have no need of.
+    /// State that most senders do not need.
     extra: Option<Box<Extra>>,
 }
 
-/// What most senders have no need of.
+/// State that most senders do not need.
 #[derive(Debug, Default)]
 struct Extra {
-    /// What was told of the path.
+    /// Reports about the path.
     signals: attribution::Signals,
-    /// The application writes records of so many bytes; 0 where that does not matter.
+    /// The application writes records of this many bytes; 0 if that does not matter.
     record_size: u64,
-    /// Bytes of payload that the mark of a record's end costs.
+    /// Bytes of payload that the mark at a record's end costs.
     mark_len: u64,
-    /// Offsets at which segments end whatever their size, in order; those below SND.NXT count no more.
+    /// Offsets at which segments end whatever their size, in order; those below SND.NXT no longer count.
     cuts: VecDeque<u64>,
-    /// How long data may wait for its acknowledgement (RFC 9293 §3.9.1, USER TIMEOUT); zero for as long as the retries last.
+    /// The longest wait of data for its acknowledgement (RFC 9293 §3.9.1, USER TIMEOUT); zero to wait as long as the
+    /// retries last.
     user_timeout: Duration,
-    /// When the first repetition of what is not acknowledged left, or the first probe of a closed window.
+    /// Time of the first retransmission of unacknowledged data, or of the first probe of a closed window.
     unanswered_since: Instant,
     outage: outage::Outage,
-    /// The offset after the last new segment that was not full, where small ones are held back.
+    /// The offset after the last new segment that was not full, if small ones are held back.
     small_end: u64,
-    /// When the one segment left that is timed whatever becomes of it.
+    /// Departure of the one segment that is timed whatever happens to it.
     timed_at: Instant,
     /// The record that leaves in the burst of the last repair.
     joined_repair: Option<u64>,
-    /// Bytes that pacing counts for the repair that leaves, where that is not its own length.
+    /// Bytes that pacing counts for the current repair, if not its own length.
     paced_repair: Option<u64>,
-    /// What may be given up; `None` where every byte must arrive.
+    /// The state of giving up data; `None` if every byte must arrive.
     best_effort: Option<Box<best_effort::BestEffort>>,
 }
 
 impl Sender {
-    /// `seed` is different for each connection.
+    /// A sender whose `seed` differs from that of other connections.
     pub(crate) fn new(config: &Config, seed: u64) -> Self {
         let segment_size = u32::from(config.mss);
         Self {
@@ -219,10 +221,10 @@ impl Sender {
         }
     }
 
-    /// Uses this algorithm, which needs so much, instead of the configured one.
+    /// Uses this algorithm, with these needs, instead of the configured one.
     pub(crate) fn set_congestion(&mut self, congestion: Box<dyn CongestionControl>, needs: Needs) {
         self.needs = needs;
-        // Either is told of each segment that leaves.
+        // Both kinds are told of each segment that leaves.
         self.needs.pacing |= self.needs.bursts;
         if self.needs.rate {
             self.board.keep_log();
@@ -232,7 +234,7 @@ impl Sender {
         self.tell_recovery();
     }
 
-    /// What the algorithm wants of the repair.
+    /// Tells the recovery the algorithm's needs.
     fn tell_recovery(&mut self) {
         if self.needs.own_recovery {
             self.recovery.leave_window_alone();
@@ -251,7 +253,7 @@ impl Sender {
         u64::from(self.initial_window) * u64::from(self.segment_size)
     }
 
-    /// An end that sends no data has no congestion control: it is built with the first data.
+    /// Builds the congestion control with the first data: an end that sends no data has none.
     #[cold]
     fn start_congestion(&mut self, config: &Config) {
         let start = congestion::Start {
@@ -287,7 +289,7 @@ impl Sender {
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.closing, "nothing is written after the close");
         self.check_supply();
-        // Offsets stay below 2⁶³, so that sums never wrap.
+        // Offsets stay below 2⁶³, so sums never wrap.
         self.written = self.written.saturating_add(bytes).min(u64::MAX >> 1);
     }
 
@@ -312,23 +314,23 @@ impl Sender {
         self.recovery.phase()
     }
 
-    /// Whether something is out of order although nothing is being repaired.
+    /// Whether data is out of order although nothing is being repaired.
     pub(crate) fn disorder(&self) -> bool {
         let odd = self.board.any_sacked() || self.board.any_resent() || self.recovery.duplicates() > 0;
         self.recovery.phase() == Phase::Open && odd && !self.board.is_empty()
     }
 
-    /// The degree of reordering that was seen, in segments.
+    /// The degree of reordering seen, in segments.
     pub(crate) fn reordering(&self) -> u32 {
         self.recovery.reordering()
     }
 
-    /// How often reordering was seen.
+    /// Number of times that reordering was seen.
     pub(crate) fn reordering_seen(&self) -> u32 {
         self.recovery.reordering_seen()
     }
 
-    /// Whether a mark was answered and the data of that time is still outstanding.
+    /// Whether a mark was answered, and the data of that time is still outstanding.
     pub(crate) fn answers_mark(&self) -> bool {
         self.board.una() < self.marked_until
     }
@@ -345,7 +347,7 @@ impl Sender {
         self.recovery.uses_snack()
     }
 
-    /// Congestion window as the algorithm has it, in bytes.
+    /// The algorithm's congestion window, in bytes.
     pub(crate) fn cwnd(&self) -> u64 {
         self.cwnd
     }
@@ -363,7 +365,7 @@ impl Sender {
         self.segment_size
     }
 
-    /// Bytes that the application wrote and that never left.
+    /// Written bytes that were never sent.
     pub(crate) fn unsent(&self) -> u64 {
         self.written.saturating_sub(self.board.nxt())
     }
@@ -401,22 +403,22 @@ impl Sender {
         self.board.una() > self.written
     }
 
-    /// When [`Self::handle_timeout`] wants to be called; [`Instant::MAX`] if it need not.
+    /// Time at which [`Self::handle_timeout`] must be called; [`Instant::MAX`] if never.
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline.min(self.tail.timer).min(self.recovery.timer()).min(self.pacer.timer)
     }
 
-    /// Something happened: as many segments may leave as may leave at once.
+    /// Starts an event: as many segments may leave as the burst limit allows.
     pub(crate) fn begin_event(&mut self, config: &Config) {
         self.burst_left = config.burst_limit.unwrap_or(u32::MAX);
     }
 
-    /// Whether the next new data tells the peer that its mark was answered (CWR, RFC 3168 §6.1.2).
+    /// Whether the next new data reports the reaction to its mark to the peer (CWR, RFC 3168 §6.1.2).
     pub(crate) fn take_reduced(&mut self) -> bool {
         std::mem::take(&mut self.reduced)
     }
 
-    /// The peer advertised `window` bytes from `ack` on. Returns whether that moved the right edge.
+    /// Notes that the peer advertised `window` bytes from `ack` on. Returns whether that moved the right edge.
     pub(crate) fn set_peer_window(&mut self, ack: u64, window: u64) -> bool {
         let edge = ack + window;
         let moved = edge != self.peer_edge;
@@ -430,7 +432,7 @@ impl Sender {
         if window != self.cwnd {
             account.window_was(self.cwnd, now);
             self.cwnd = window;
-            // An algorithm of its own mind may go below what was deflated.
+            // An algorithm with its own window may go below the deflation.
             self.recovery.limit_deflation(window);
         }
     }

@@ -1,5 +1,5 @@
-//! What a segment brings once both ends know each other: whether it is acceptable, its acknowledgement, its window, its data
-//! (RFC 9293 §3.10.7.4).
+//! Handles segments once both ends know each other: acceptability, acknowledgement, window and data (RFC 9293
+//! §3.10.7.4).
 
 use super::{Connection, State};
 use crate::account::Failure;
@@ -36,7 +36,7 @@ impl Connection {
             return;
         }
         if let Some(stamps) = stamps {
-            // Only now: a segment with an impossible acknowledgement may be forged (as Linux).
+            // Noted only now, because a segment with an impossible acknowledgement may be forged (as in Linux).
             self.receiver.note_timestamp(now, start, stamps.value);
         }
         if self.ecn.is_some() {
@@ -47,7 +47,7 @@ impl Connection {
         }
     }
 
-    /// A segment of low priority, or with a compressed header.
+    /// Handles a segment of low priority, or with a compressed header.
     #[cold]
     fn take_special(&mut self, now: Instant, segment: &Segment) {
         if segment.is_compressed() {
@@ -59,7 +59,7 @@ impl Connection {
         }
     }
 
-    /// Whether what the segment says is looked at.
+    /// Whether the contents of the segment are processed.
     #[inline(always)]
     pub(super) fn admits(&mut self, now: Instant, segment: &Segment, start: u64, stamps: Option<Timestamps>) -> bool {
         if let Some(stamps) = stamps
@@ -99,15 +99,16 @@ impl Connection {
         true
     }
 
-    /// RFC 9293 §3.10.7.4, the table of acceptable segments. An empty one may stand at the window's right edge, too (as
-    /// Linux): otherwise two ends that have filled each other's windows would answer each other's ACKs for ever.
+    /// RFC 9293 §3.10.7.4, the table of acceptable segments. An empty one may also lie at the window's right edge (as
+    /// in Linux): otherwise two ends that have filled each other's windows would answer each other's ACKs for ever.
     pub(super) fn acceptable(&self, start: u64, len: u64) -> bool {
         let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
         if len == 0 { (nxt..=edge).contains(&start) } else { start < edge && start + len > nxt }
     }
 
-    /// Whether Linux's rules of the window's edge take the segment (`tcp_sequence`, `tcp_data_queue`): whole, where it ends
-    /// beyond, only if everything was read; a FIN needs no room, not even alone at a closed window.
+    /// Whether Linux's rules of the window's edge accept the segment (`tcp_sequence`, `tcp_data_queue`). If it ends
+    /// beyond the window, it is accepted whole, but only if everything was read. A FIN needs no room, not even alone at
+    /// a closed window.
     #[cold]
     fn takes_whole(&mut self, segment: &Segment, start: u64) -> bool {
         let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
@@ -123,7 +124,7 @@ impl Connection {
         takes
     }
 
-    /// Old data, a probe, or data beyond the window: the peer learns what is expected.
+    /// Handles old data, a probe, or data beyond the window: the peer learns the expected number.
     #[cold]
     fn unacceptable(&mut self, now: Instant, segment: &Segment, start: u64) {
         if segment.flags.has(Flags::RST) {
@@ -133,7 +134,7 @@ impl Connection {
             self.receiver.hurry(MAX_QUICK);
             self.receiver.acknowledge_soon(now);
         } else {
-            // Two ends that disagree would answer each other for ever (as Linux).
+            // Two ends that disagree would answer each other for ever (as in Linux).
             self.challenge(now);
             self.heard(now);
         }
@@ -145,19 +146,20 @@ impl Connection {
         }
         let closed = start == self.receiver.edge() && start == self.receiver.nxt();
         if closed && segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN) {
-            // RFC 9293 §3.10.7.4: a closed window takes no data, but the ACK that comes with it.
+            // RFC 9293 §3.10.7.4: a closed window accepts no data, but the ACK that comes with it.
             let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
             self.take_ack(now, segment, start, echo);
         }
     }
 
-    /// Whether the segment acknowledges something before what is outstanding.
+    /// Whether the segment acknowledges an offset before the outstanding data.
     fn is_old(&self, segment: &Segment) -> bool {
         let una = self.sender.board().una();
         segment.ack.expand(self.local, una).is_none_or(|ack| ack < una)
     }
 
-    /// Whether the segment acknowledges a number before that of the first byte, as our SYN's, but not too old a one.
+    /// Whether the segment acknowledges a number before that of the first byte, such as the SYN's, but not too old a
+    /// one.
     #[cold]
     fn acknowledges_before_the_stream(&self, segment: &Segment) -> bool {
         let una = self.sender.board().una();
@@ -166,8 +168,8 @@ impl Connection {
         self.state != State::SynReceived && before && behind <= self.sender.max_window()
     }
 
-    /// Whether the segment goes on to be read.
-    // Always: most segments that an end receives say nothing new to its sending half, and are done here.
+    /// Whether the rest of the segment is processed.
+    // Always inlined: most segments to an end that only receives tell its sending half nothing new, and end here.
     #[inline(always)]
     pub(super) fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
         let board = self.sender.board();
@@ -175,7 +177,7 @@ impl Connection {
         let most = nxt + self.sender.probed();
         let acceptable = |ack: &u64| *ack <= most && (*ack >= una || ack + self.sender.max_window() >= una);
         let Some(ack) = segment.ack.expand(self.local, una).filter(acceptable) else {
-            // What was never sent, or is too old (RFC 5961 §5).
+            // Data that was never sent, or that is too old (RFC 5961 §5).
             if self.acknowledges_before_the_stream(segment) {
                 return true;
             }
@@ -199,12 +201,12 @@ impl Connection {
         if self.opening.is_some() {
             self.confirm_early(now, segment);
         }
-        // An ACK that was overtaken may still tell what was SACKed.
+        // An overtaken ACK may still report SACKed data.
         let overtaken = ack < una;
         if overtaken && (segment.sack().is_empty() || !self.sender.uses_sack()) {
             return true;
         }
-        // A byte that left as a probe leaves again with the data after it, whether it was taken or not.
+        // A byte sent as a probe leaves again with the data after it, whether it was accepted or not.
         let ack = ack.min(nxt);
         let moved_window = !overtaken && self.take_window(segment, start, ack);
         if una == nxt && segment.reports_nothing() {
@@ -212,15 +214,15 @@ impl Connection {
             if self.ecn.is_some() && !greeting {
                 self.note_echo(segment, start);
             }
-            // Nothing is in flight: the usual case of an end that only receives. A report of what arrived twice
-            // comes late, though (RFC 2883).
+            // Nothing is in flight, as is usual for an end that only receives. A report of duplicates comes late,
+            // though (RFC 2883).
             return true;
         }
         self.take_news(now, segment, ack, echo, moved_window, greeting);
         true
     }
 
-    /// What an acceptable acknowledgement, or the report of an overtaken one, says of what is in flight.
+    /// Processes an acceptable acknowledgement, or the report of an overtaken one, about data in flight.
     #[inline(never)]
     fn take_news(
         &mut self,
@@ -273,7 +275,7 @@ impl Connection {
         }
     }
 
-    /// An acknowledgement up to `ack` that says more than that, in options or by its priority.
+    /// Processes an acknowledgement up to `ack` that carries more, in options or by its priority.
     #[inline(never)]
     fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, arrived: Acknowledgement<'_>) {
         let una = self.sender.board().una();
@@ -291,8 +293,8 @@ impl Connection {
         }
     }
 
-    /// A round-trip time passed since the buffer was looked at. The time is that of the timestamps, which a sender of
-    /// data echoes, or of the handshake.
+    /// Tunes the buffer once a round trip. The round trip comes from the timestamps that a sender of data echoes, or
+    /// from the handshake.
     #[cold]
     fn tune_buffer(&mut self, now: Instant, segment: &Segment) {
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
@@ -325,7 +327,7 @@ impl Connection {
         &ranges[..count]
     }
 
-    /// The data of a SYN, which stands at the begin of the stream.
+    /// Takes in the data of a SYN, which is at the start of the stream.
     #[cold]
     pub(super) fn take_early(&mut self, now: Instant, syn: &Segment) {
         self.receiver.receive_early(now, u64::from(syn.len), syn.flags);
@@ -341,7 +343,7 @@ impl Connection {
             return;
         }
         if self.orphan && segment.len > 0 && start + u64::from(segment.len) > self.receiver.nxt() {
-            // Nobody will read it (RFC 9293 §3.6.1, RFC 1122 §4.2.2.13).
+            // No application will read it (RFC 9293 §3.6.1, RFC 1122 §4.2.2.13).
             self.refuse(segment);
             return self.finish(Some(Failure::Aborted));
         }
@@ -349,7 +351,7 @@ impl Connection {
             self.tune_buffer(now, segment);
         }
         if !self.config.partial_segments && !self.receiver.has_room(u64::from(segment.len)) {
-            // As INET: what does not fit whole is dropped.
+            // As in INET, a segment that does not fit whole is dropped.
             self.receiver.acknowledge_now();
             return;
         }
@@ -372,8 +374,8 @@ impl Connection {
     }
 }
 
-/// The first block reports what arrived twice if it lies below the acknowledgement or inside the second block
-/// (RFC 2883 §4).
+/// Splits off the first block if it reports a duplicate: if it lies below the acknowledgement or inside the second
+/// block (RFC 2883 §4).
 fn split_dsack(ack: u64, sacked: &[Range]) -> (Option<Range>, &[Range]) {
     match sacked {
         [first, rest @ ..] if first.end <= ack => (Some(*first), rest),

@@ -1,5 +1,5 @@
-//! What a host with real bytes asks of a connection, which only counts them: where a segment belongs, what was
-//! taken, and what TCP_INFO shows. Nothing here is needed to run a connection.
+//! Information for a host with real bytes about a connection, which only counts them: the place of a segment, the
+//! accepted data, and the fields of TCP_INFO. Running a connection needs none of it.
 
 use super::{Connection, State};
 use crate::account::Standing;
@@ -10,20 +10,20 @@ use crate::segment::{Segment, SeqNumber};
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Rate};
 
-/// What a connection knows beyond its [`Snapshot`](crate::Snapshot). It is put together when somebody asks.
+/// The state of a connection beyond its [`Snapshot`](crate::Snapshot), assembled on request.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Details {
-    /// Segments outstanding.
+    /// Counts of outstanding segments.
     pub counts: Counts,
-    /// What is being repaired.
+    /// The losses being repaired.
     pub phase: Phase,
-    /// Something is out of order, and no episode of repair has begun (TCP_CA_Disorder of Linux).
+    /// Data is out of order, and no episode of repair has started (TCP_CA_Disorder of Linux).
     pub disorder: bool,
-    /// A mark was answered, and what was sent before it is not acknowledged yet (TCP_CA_CWR of Linux).
+    /// A mark was answered, and data sent before it is not acknowledged yet (TCP_CA_CWR of Linux).
     pub reduced: bool,
-    /// The degree of reordering that was seen, in segments: 3 where none was.
+    /// The degree of reordering seen, in segments; 3 if none was.
     pub reordering: u32,
-    /// How many ACKs told of reordering, where losses are found by time.
+    /// Number of ACKs that showed reordering, if losses are found by time.
     pub reordering_seen: u32,
     /// Timeouts in a row without progress.
     pub retries: u8,
@@ -33,7 +33,7 @@ pub struct Details {
     pub sack: bool,
     /// Whether it agreed on ECN.
     pub ecn: bool,
-    /// Shift of the peer's windows and of ours, if it agreed on window scaling.
+    /// Shifts of the peer's windows and of local ones, if it agreed on window scaling.
     pub scales: Option<(u8, u8)>,
     /// RTTVAR.
     pub rtt_variance: Duration,
@@ -41,24 +41,24 @@ pub struct Details {
     pub peer_window: u64,
     /// Window that was advertised to the peer, in bytes.
     pub window: u64,
-    /// The receive buffer as it is now, in bytes.
+    /// The current receive buffer, in bytes.
     pub receive_buffer: u64,
     /// Bytes that wait to be sent for the first time.
     pub unsent: u64,
-    /// How fast segments may leave, where the congestion control says so.
+    /// The pacing rate, if the congestion control has one.
     pub pacing_rate: Option<Rate>,
-    /// Payload that was delivered, cumulatively or by SACK, in bytes.
+    /// Delivered payload, cumulatively or by SACK, in bytes.
     pub delivered: u64,
-    /// Segments that were delivered, the SYN and the FIN among them; data that was acknowledged with its SYN is one with it.
+    /// Delivered segments, including the SYN and the FIN. Data acknowledged with its SYN counts as one with it.
     pub delivered_segments: u64,
-    /// Payload that arrived with ECT(1), CE and ECT(0), in bytes, as AccECN counts it.
+    /// Payload that arrived with ECT(1), CE and ECT(0), in bytes, as counted by AccECN.
     pub ecn_bytes: [u64; 3],
-    /// Packets that arrived with CE, as AccECN counts them.
+    /// Packets that arrived with CE, as counted by AccECN.
     pub ce_packets: u64,
 }
 
 impl Connection {
-    /// Offset of the payload that a segment of the peer brings. `None` before the peer's SYN, and for its SYN itself.
+    /// Offset of the payload in a segment of the peer. `None` before the peer's SYN, and for the SYN itself.
     pub fn receive_offset(&self, seq: SeqNumber) -> Option<u64> {
         if matches!(self.state, State::Closed | State::Listen | State::SynSent) {
             return None;
@@ -66,14 +66,14 @@ impl Connection {
         seq.expand(self.remote, self.receiver.nxt())
     }
 
-    /// Bytes of payload that were taken so far, in order or above a hole. A segment that raises it was taken as a
-    /// whole, up to [`Self::receive_edge`]; one that does not brought nothing new or was refused.
+    /// Bytes of payload accepted so far, in order or above a hole. A segment that raises it was accepted up to
+    /// [`Self::receive_edge`]. One that does not brought no new data or was refused.
     pub fn held(&self) -> u64 {
         self.receiver.received() + self.receiver.above_holes()
     }
 
-    /// Whether the peer's FIN arrived, in order or not. The segment that brings it was taken, even if [`Self::held`]
-    /// falls: what the peer sent after the end of its data is dropped.
+    /// Whether the peer's FIN arrived, in order or not. The segment with the FIN was accepted, even if [`Self::held`]
+    /// falls: data after the end is dropped.
     pub fn knows_end(&self) -> bool {
         self.receiver.knows_end()
     }
@@ -83,8 +83,8 @@ impl Connection {
         self.receiver.edge()
     }
 
-    /// Where the payload of a segment that was taken ends at most: at the edge of the window before, unless segments are
-    /// taken whole there.
+    /// The highest end of the payload of an accepted segment: the edge of the window before it, unless segments are
+    /// accepted whole there.
     pub fn taken_until(&self) -> u64 {
         match self.config.window_edge {
             WindowEdge::Whole => u64::MAX,
@@ -92,46 +92,46 @@ impl Connection {
         }
     }
 
-    /// Offset of the payload of a segment that [`Self::poll_segment`] gave.
+    /// Offset of the payload of a segment from [`Self::poll_segment`].
     pub fn send_offset(&self, seq: SeqNumber) -> u64 {
         seq.expand(self.local, self.sender.board().una()).unwrap_or(0)
     }
 
-    /// Whether it began in LISTEN.
+    /// Whether it started in LISTEN.
     pub fn is_passive(&self) -> bool {
         self.passive
     }
 
-    /// Whether this is the number of our SYN.
+    /// Whether this is the number of the local SYN.
     pub fn is_syn(&self, seq: SeqNumber) -> bool {
         seq.plus(1) == self.local
     }
 
-    /// Whether a segment with this number is under way: only of such a one can a router have complained (RFC 5927
-    /// §4.1).
+    /// Whether a segment with this number is in flight. A router can only have reported an error about such a segment
+    /// (RFC 5927 §4.1).
     pub fn is_under_way(&self, seq: SeqNumber) -> bool {
         let (una, nxt) = (self.sender.board().una(), self.sender.board().nxt());
         seq.expand(self.local, una).is_some_and(|offset| (una..nxt).contains(&offset))
     }
 
-    /// Bytes of payload that the peer acknowledged: they never leave again.
+    /// Bytes of payload that the peer acknowledged, which never leave again.
     pub fn acknowledged(&self) -> u64 {
         self.sender.payload(self.sender.board().una())
     }
 
-    /// Bytes of payload that we acknowledged: the peer will never send them again.
+    /// Bytes of payload that this end acknowledged, which the peer will never send again.
     pub fn confirmed(&self) -> u64 {
         self.receiver.confirmed()
     }
 
-    /// Whether the last segment without data says nothing but how far everything arrived, and more than any before it: a
-    /// router may let it take the place of the last such segment (RFC 3449 §5.2.1).
+    /// Whether the last segment without data reports only how much arrived, and more than any before it. A router may
+    /// let it replace the last such segment (RFC 3449 §5.2.1).
     #[inline]
     pub fn supersedes(&self) -> bool {
         self.supersedes
     }
 
-    /// Bytes of payload that left at least once.
+    /// Bytes of payload that were sent at least once.
     pub fn sent(&self) -> u64 {
         self.sender.payload(self.sender.board().nxt())
     }
@@ -141,7 +141,7 @@ impl Connection {
         self.sender.max_window()
     }
 
-    /// Whether our FIN, if there is one, and all data are acknowledged.
+    /// Whether the local FIN, if there is one, and all data are acknowledged.
     pub fn all_acknowledged(&self) -> bool {
         self.sender.board().is_empty() && self.sender.unsent() == 0
     }
@@ -166,13 +166,13 @@ impl Connection {
         &self.config
     }
 
-    /// In TIME-WAIT: the initial sequence number of the connection that this SYN surely begins, by its timestamp or
-    /// by its number (RFC 9293 §3.6.1, RFC 6191). `None` where it begins none.
+    /// In TIME-WAIT: the initial sequence number of the connection that this SYN certainly opens, by its timestamp or
+    /// by its number (RFC 9293 §3.6.1, RFC 6191). `None` if it opens none.
     pub fn successor(&self, segment: &Segment) -> Option<SeqNumber> {
         self.begins_anew(segment).then(|| self.next_initial())
     }
 
-    /// The peer's word on marks of our packets.
+    /// The peer's reports of marks on our packets.
     pub fn delivered_marks(&self) -> Delivered {
         self.account.delivered()
     }
@@ -186,7 +186,7 @@ impl Connection {
         board.numbers().0 + u64::from(board.sacked()) + u64::from(opened && !self.is_unconfirmed()) - with_syn
     }
 
-    /// What TCP_INFO shows beyond the snapshot.
+    /// The fields of TCP_INFO beyond the snapshot.
     pub fn details(&self) -> Details {
         let (sender, board) = (&self.sender, self.sender.board());
         let una = sender.payload(board.una());

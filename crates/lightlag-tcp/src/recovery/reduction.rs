@@ -1,4 +1,4 @@
-//! The window while it is reduced: at once, in proportion to what is delivered, or by a segment for every two ACKs.
+//! The window during its reduction: at once, in proportion to the delivered data, or by a segment for every two ACKs.
 
 use super::halving::Halving;
 use super::prr::Prr;
@@ -7,15 +7,15 @@ use crate::config::Reductions;
 use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::Phase;
 
-/// What may leave at once when fast recovery with rate halving has ended (`tcp_max_burst`).
+/// The most segments that may leave at once after fast recovery with rate halving (`tcp_max_burst`).
 const MOST_BURST: u64 = 3;
 
-/// How the window is reduced in fast recovery.
+/// The form of the reduction in fast recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
     /// At once.
     AtOnce,
-    /// In proportion to what is delivered.
+    /// In proportion to the delivered data.
     Proportional,
     /// By a segment for every two ACKs.
     Halving,
@@ -31,7 +31,7 @@ impl Way {
     }
 }
 
-/// What takes the place of the window while it is reduced.
+/// The state that replaces the window during its reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reduction {
     Proportional(Prr),
@@ -39,8 +39,8 @@ pub(super) enum Reduction {
 }
 
 impl Recovery {
-    /// The window of the congestion control, with the inflation of fast recovery, or what proportional rate
-    /// reduction makes of it.
+    /// The window of the congestion control, with the inflation of fast recovery, or the window of the current
+    /// reduction.
     pub fn window(&self, cwnd: u64) -> u64 {
         match self.reduction.as_deref() {
             Some(Reduction::Proportional(prr)) => prr.window,
@@ -50,13 +50,13 @@ impl Recovery {
         }
     }
 
-    /// A reduction begins, from this congestion window.
+    /// Starts a reduction from this congestion window.
     pub fn begin_reduction(&mut self, window: u64) {
         self.prior_window = (window / u64::from(self.segment_size)).min(u64::from(u32::MAX)) as u32;
         self.reduction = None;
     }
 
-    /// The value that a reaction to congestion reduces: the congestion window or, by the RFCs, what is in flight.
+    /// The value that a reaction to congestion reduces: the congestion window, or by the RFCs the flight.
     pub fn reduced_from(&self, window: u64, flight: u64) -> u64 {
         match self.reduction.as_deref() {
             Some(Reduction::Halving(halving)) if self.reductions == Reductions::Each => halving.floor().min(window),
@@ -65,7 +65,7 @@ impl Recovery {
         }
     }
 
-    /// A mark was answered: the window goes down to the threshold in the proportion of what is delivered.
+    /// Starts a reduction after a mark: the window goes down to the threshold in proportion to the delivered data.
     #[cold]
     pub fn reduce_for_mark(&mut self, board: &Scoreboard, delivered: u64, target: u64) {
         if self.phase == Phase::Open && self.way == Way::Proportional {
@@ -74,7 +74,7 @@ impl Recovery {
         }
     }
 
-    /// Whether that goes on: until something that left after the answer is acknowledged.
+    /// Whether that continues: until data that left after the reaction is acknowledged.
     pub fn reduces_for_mark(&self, board: &Scoreboard) -> bool {
         self.phase == Phase::Open
             && matches!(self.reduction.as_deref(), Some(Reduction::Proportional(prr)) if board.una() <= prr.until)
@@ -85,13 +85,13 @@ impl Recovery {
         self.phase == Phase::Open && self.uses_rack() && self.reduction.is_none()
     }
 
-    /// Whether [`Self::reduce`] has a say.
+    /// Whether [`Self::reduce`] applies.
     pub fn reduces(&self) -> bool {
         self.phase == Phase::Recovery || self.reduction.is_some()
     }
 
-    /// What an ACK lets leave in fast recovery, or after a mark, with this slow-start threshold and least window. `lost`:
-    /// it showed a new loss.
+    /// Releases segments for an ACK in fast recovery, or after a mark, with this slow-start threshold and least window.
+    /// `lost`: it showed a new loss.
     pub fn reduce(&mut self, board: &Scoreboard, news: &News<'_>, ssthresh: u64, floor: u64, lost: bool) {
         let has_say = self.phase == Phase::Recovery || self.reduces_for_mark(board);
         if !has_say || self.way == Way::AtOnce {
@@ -115,24 +115,24 @@ impl Recovery {
         }
     }
 
-    /// What may be in flight at most when fast recovery has ended, where its rate was halved: three segments more than is
-    /// (`tcp_moderate_cwnd`). To be asked when it ends.
+    /// The largest flight after fast recovery with rate halving: three segments more than now (`tcp_moderate_cwnd`).
+    /// Call it when the recovery ends.
     pub fn moderated(&self, board: &Scoreboard) -> Option<u64> {
         (self.way == Way::Halving).then(|| board.pipe() + MOST_BURST * u64::from(self.segment_size))
     }
 
-    /// The window of the congestion control counts again, whatever was to leave in its place.
+    /// Ends the reduction: the window of the congestion control applies again.
     pub fn end_reduction(&mut self) {
         self.reduction = None;
     }
 
-    /// The algorithm's window holds in fast recovery, too.
+    /// Lets the algorithm's window apply in fast recovery, too.
     pub fn leave_window_alone(&mut self) {
         self.way = Way::AtOnce;
     }
 
-    /// Keeps one segment of a window that partial ACKs deflate: when ACKs are lost, one may acknowledge more than
-    /// duplicate ACKs have inflated, and RFC 6582 §3.2 still adds a segment back.
+    /// Keeps at least one segment of a window that partial ACKs deflate: if ACKs are lost, one may acknowledge more
+    /// than duplicate ACKs have inflated, and RFC 6582 §3.2 still adds a segment back.
     pub fn limit_deflation(&mut self, cwnd: u64) {
         self.inflation = self.inflation.max(i64::from(self.segment_size) - cwnd as i64);
     }

@@ -1,4 +1,4 @@
-//! What an acknowledgement tells the sender, and what the sender tells the congestion control.
+//! The handling of acknowledgements, and the messages to the congestion control.
 
 use super::{Sender, Tail, Timer};
 use crate::account::Account;
@@ -14,33 +14,34 @@ use lightlag_core::{Duration, Instant};
 /// An acknowledgement in offsets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acknowledgement<'a> {
-    /// First offset that the peer does not have, inside `una..=nxt`.
+    /// First offset that the peer lacks, inside `una..=nxt`.
     pub(crate) ack: u64,
     /// SACKed ranges.
     pub(crate) sacked: &'a [Range],
     /// TSecr, if the segment carries timestamps.
     pub(crate) echo: Option<u32>,
-    /// Whether the segment carries data, a SYN or a FIN: then it is no duplicate ACK (RFC 5681 §2).
+    /// Whether the segment carries data, a SYN or a FIN: then it is not a duplicate ACK (RFC 5681 §2).
     pub(crate) occupies: bool,
-    /// Whether it changed the window: then it is no duplicate ACK either.
+    /// Whether it changed the window: then it is not a duplicate ACK either.
     pub(crate) moved_window: bool,
     /// The range that it reports as received twice (RFC 2883).
     pub(crate) dsack: Option<Range>,
     /// Whether it echoes a congestion mark.
     pub(crate) ece: bool,
-    /// How many bytes were marked, once it is known how many it delivered.
+    /// Its report of marks; the number of marked bytes follows from the delivered ones.
     pub(crate) marks: Marks,
-    /// How long the newest data took one way, plus a constant, by timestamps.
+    /// One-way delay of the newest data, plus a constant, by timestamps.
     pub(crate) one_way: Option<Duration>,
-    /// Whether it acknowledges a segment of low priority, which may have filled a hole by itself.
+    /// Whether it acknowledges a segment of low priority, which may itself have filled a hole.
     pub(crate) low_priority: bool,
     /// Holes that it reports with SNACK.
     pub(crate) snack: Option<&'a Report>,
 }
 
 impl Sender {
-    /// An ACK arrived.
-    // Always, and all that only it calls: most say no more than how far, and then half of the questions are idle.
+    /// Handles an ACK.
+    // Always inlined, with everything that only it calls: most ACKs carry only a number, and then half of the checks
+    // are idle.
     #[inline(always)]
     pub(crate) fn handle_ack(
         &mut self,
@@ -54,7 +55,7 @@ impl Sender {
         let prior_inflight = self.board.pipe();
         let prior_lost = self.board.lost_bytes();
         let newly_acked = arrived.ack - una;
-        // Needed only where something was sent twice.
+        // Needed only if data was sent twice.
         let doubtful = self.recovery.phase() != Phase::Open || self.board.any_resent();
         let echoed = arrived.echo.filter(|_| doubtful).and_then(|echo| end_of_tick(now, echo));
         let mut delivery = if doubtful {
@@ -90,7 +91,7 @@ impl Sender {
         }
         let phase = self.recovery.phase();
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
-        // Made where somebody reads it.
+        // Built only if it is read.
         let news = || News {
             now,
             newly_acked,
@@ -111,7 +112,7 @@ impl Sender {
         };
         self.recovery.limit_deflation(self.cwnd);
         self.resend_head |= verdict.resend_head;
-        // The peer's keep-alive probes would put the timeout off for ever.
+        // The peer's keep-alive probes would postpone the timeout for ever.
         let restarts = config.rto.every_ack && config.keep_alive.is_none() && !self.board.is_empty();
         if newly_acked > 0 && !verdict.keep_timer || restarts {
             self.restart_timer(now, config);
@@ -131,8 +132,9 @@ impl Sender {
             0
         };
         if delivery.bytes > 0 || duplicate || arrived.ece || verdict != Verdict::default() {
-            // The ACK that begins an episode grows nothing. The one that ends it still belongs to it, but in Linux it grows
-            // the window that follows, by what was not reported before; an algorithm with a recovery of its own sees to that.
+            // The ACK that starts an episode causes no growth. The one that ends it still belongs to it, but in Linux
+            // its newly reported data grows the following window; an algorithm with a recovery of its own takes care of
+            // that.
             let grows = verdict.ended && config.reductions == Reductions::Linux && !self.needs.own_recovery;
             let phase = match phase {
                 _ if self.excused => Phase::Open,
@@ -158,7 +160,7 @@ impl Sender {
                 prior_inflight,
                 snd_una: self.board.una(),
                 snd_nxt: self.board.nxt(),
-                // While the window is reduced for a mark, nothing makes it larger (as Linux).
+                // While the window is reduced for a mark, it does not grow (as in Linux).
                 cwnd_limited: self.is_cwnd_limited() && !self.recovery.reduces_for_mark(&self.board),
                 next_departure: self.pacer.next_departure(),
                 rate,
@@ -179,7 +181,7 @@ impl Sender {
         }
     }
 
-    /// The cumulative acknowledgement advances to `ack`, where duplicate ACKs have counted as SACKs.
+    /// Advances the cumulative acknowledgement to `ack`, when duplicate ACKs have counted as SACKs.
     #[cold]
     fn acknowledge_guessed(&mut self, ack: u64, delivery: &mut Delivery) {
         let guessed = self.board.forget_guesses();
@@ -189,8 +191,8 @@ impl Sender {
         self.recovery.confirm(&mut self.board, guessed, acked, delivery);
     }
 
-    /// Retransmissions that left from here on cannot be what is acknowledged now: they would have been faster than
-    /// any segment before (RFC 8985 §6.2 step 2).
+    /// Retransmissions that left from this time on cannot be acknowledged now: they would have been faster than any
+    /// segment before (RFC 8985 §6.2 step 2).
     fn earliest_fresh(&self, now: Instant) -> Instant {
         let min_rtt = self.rtt.min();
         if min_rtt == Duration::MAX {
@@ -199,7 +201,7 @@ impl Sender {
         Instant::ZERO + now.since(Instant::ZERO + min_rtt) + Duration::from_nanos(1)
     }
 
-    /// The reordering window passed without the segment (RFC 8985 §6.3).
+    /// Handles the end of the reordering window without the segment (RFC 8985 §6.3).
     #[cold]
     pub(super) fn reordering_passed(&mut self, now: Instant, config: &Config, account: &mut Account) {
         let nothing = Delivery::default();
@@ -223,7 +225,8 @@ impl Sender {
         self.begin_episode(now, verdict, account);
         self.copy_window(now, account);
         if self.recovery.phase() == Phase::Recovery {
-            // Linux, tcp_rack_reo_timeout: as if a segment had been delivered, where recovery begins with the timer.
+            // Linux, tcp_rack_reo_timeout: if recovery starts with the timer, it proceeds as if a segment had been
+            // delivered.
             let mut segment = Delivery::default();
             if verdict.began.is_some() && config.reductions == Reductions::Linux {
                 segment.bytes = u64::from(self.segment_size);
@@ -232,10 +235,10 @@ impl Sender {
         }
     }
 
-    /// Lets proportional rate reduction say what may leave.
+    /// Lets proportional rate reduction determine the data that may leave.
     #[inline(never)]
     fn reduce(&mut self, news: &News<'_>, lost: bool) {
-        // A repair that is excused costs nothing; a mark after it costs what it costs.
+        // An excused repair costs nothing; a later mark has its normal cost.
         let excused = self.excused && self.recovery.phase() == Phase::Recovery;
         if excused || self.congestion.as_ref().is_some_and(|congestion| congestion.refuses_prr()) {
             return self.recovery.end_reduction();
@@ -247,7 +250,7 @@ impl Sender {
         self.recovery.reduce(&self.board, news, ssthresh, floor, lost);
     }
 
-    /// Tells the congestion control: the ACK first, then what ended, then what began.
+    /// Tells the congestion control: first the ACK, then the end and the start of episodes.
     #[inline(always)]
     pub(super) fn inform(&mut self, ack: &Ack, verdict: Verdict, account: &mut Account) {
         let Some(congestion) = &mut self.congestion else { return };
@@ -258,7 +261,7 @@ impl Sender {
         self.copy_window(ack.now, account);
     }
 
-    /// An episode ended or began, or both.
+    /// Handles the end of an episode, the start of one, or both.
     #[cold]
     fn turn_episode(&mut self, now: Instant, phase: Phase, verdict: Verdict, account: &mut Account) {
         let Some(congestion) = &mut self.congestion else { return };
@@ -285,7 +288,7 @@ impl Sender {
         }
     }
 
-    /// After fast recovery with rate halving the window is what is in flight and three segments, if its least was below
+    /// After fast recovery with rate halving the window is the flight and three segments, if its least was below
     /// ssthresh (ns-2, `LinuxTcpAgent::tcp_fastretrans_alert`).
     fn moderate(&mut self, now: Instant, phase: Phase) {
         if let Some(most) = self.recovery.moderated(&self.board).filter(|_| phase == Phase::Recovery)
@@ -300,8 +303,8 @@ impl Sender {
         if let Some(flight) = verdict.began
             && self.congestion.is_some()
         {
-            // With SACK the pipe is held to cwnd, and FlightSize also counts what was SACKed above a hole: where one
-            // episode follows another it is larger than cwnd, and half of it no reduction.
+            // With SACK the pipe is kept at cwnd, and FlightSize also counts data SACKed above a hole. If one episode
+            // follows another, FlightSize exceeds cwnd, and half of it is no reduction.
             let flight = if self.recovery.is_selective() { flight.min(self.cwnd) } else { flight };
             let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
             let window_based = !self.needs.exact_marks && !self.needs.own_recovery && !self.needs.restart_on_loss;
@@ -317,18 +320,18 @@ impl Sender {
                 self.recovery.repeat_all(&mut self.board);
             }
             account.statistics.recoveries += 1;
-            // RFC 8985 §7.1: what a probe in flight would say is answered now.
+            // RFC 8985 §7.1: the question of a probe in flight is answered now.
             self.tail = Tail::new();
         }
     }
 
-    /// Whether the algorithm takes the last loss or timeout for an error of the path.
+    /// Whether the algorithm attributes the last loss or timeout to an error of the path.
     pub(super) fn blames_errors(&mut self) -> bool {
         let diagnosis = self.congestion.as_mut().and_then(|congestion| congestion.diagnosis());
         diagnosis.is_some_and(|diagnosis| diagnosis.blames_errors())
     }
 
-    /// The peer echoes a mark: one reaction a window, and none beside that to a loss (RFC 3168 §6.1.2).
+    /// Reacts to an echoed mark: once a window, and not in addition to a loss (RFC 3168 §6.1.2).
     #[inline(never)]
     fn answer_marks(&mut self, now: Instant, delivered: u64, config: &Config, account: &mut Account) {
         self.congestion_told(now, config);
@@ -357,14 +360,14 @@ impl Sender {
         self.copy_window(now, account);
     }
 
-    /// What the ACK counts for growth, in segments.
+    /// The count of the ACK for growth, in segments.
     #[inline(always)]
     pub(super) fn growth(&self, newly_acked: u64, delivered: u64, phase: Phase, duplicates: u32, rule: Growth) -> f64 {
         let size = f64::from(self.segment_size);
-        // After a timeout a cumulative ACK may jump over data that arrived long ago (RFC 3465 §2.3).
+        // After a timeout a cumulative ACK may cover data that arrived long ago (RFC 3465 §2.3).
         let jumps = phase == Phase::Loss;
         match rule {
-            // Linux, tcp_may_raise_cwnd: where segments come late, data counts in whatever order it is delivered.
+            // Linux, tcp_may_raise_cwnd: if segments come late, data counts in any order of delivery.
             Growth::PerSegment if newly_acked == 0 && delivered > 0 && self.recovery.is_reordered() => {
                 delivered as f64 / size
             }
@@ -372,7 +375,7 @@ impl Sender {
             Growth::PerAck => 1.0,
             Growth::PerSegment if self.recovery.guesses() => delivered as f64 / size,
             Growth::PerSegment if jumps && !self.recovery.is_selective() => (newly_acked as f64 / size).min(2.0),
-            // Without SACK each duplicate ACK has told of a segment, of which the new one tells again (as Linux).
+            // Without SACK each duplicate ACK has reported a segment, which the new one covers again (as in Linux).
             Growth::PerSegment if duplicates > 0 && !self.recovery.is_selective() => {
                 (newly_acked as f64 / size - f64::from(duplicates)).max(1.0)
             }
@@ -384,9 +387,9 @@ impl Sender {
         }
     }
 
-    /// Takes a round-trip sample for SRTT from the oldest segment delivered, so that it includes the peer's
-    /// delay, and returns the newest one's for the congestion control. Karn: none from retransmitted data,
-    /// unless the timestamp says which copy arrived.
+    /// Takes a round-trip sample for SRTT from the oldest segment delivered, so that it includes the peer's delay, and
+    /// returns the newest one's for the congestion control. Karn: no sample from retransmitted data, unless the
+    /// timestamp shows which copy arrived.
     #[inline(always)]
     pub(super) fn sample_rtt(
         &mut self,
@@ -407,7 +410,7 @@ impl Sender {
             RttSamples::Timestamp if echo.is_some() => echoed().map(|rtt| (rtt, rtt)),
             _ => exact.or_else(|| echoed().map(|rtt| (rtt, rtt))),
         }?;
-        // Without SACK a segment may have waited behind a hole for its ACK, as long as the repair took.
+        // Without SACK a segment may have waited behind a hole for its ACK, for as long as the repair.
         let oldest = if self.recovery.repairs_at_once() { newest } else { oldest };
         self.rtt.observe(newest);
         account.statistics.rtt_sum += newest;
@@ -427,14 +430,14 @@ impl Sender {
         Some(newest)
     }
 
-    /// The new segment that leaves is the one that is timed.
+    /// Starts to time the new segment that leaves.
     #[cold]
     pub(super) fn begin_timing(&mut self, now: Instant) {
         self.sample_from = self.board.nxt();
         self.extra.get_or_insert_default().timed_at = now;
     }
 
-    /// The segment that was timed is acknowledged: its time in whole ticks, by the clock's at both ends of it
+    /// The timed segment is acknowledged. Its time is in whole ticks of the clock at both ends
     /// (`LinuxTcpAgent::rtt_update`).
     fn sample_timed(&mut self, now: Instant, config: &Config) {
         self.sample_from = u64::MAX;
@@ -442,22 +445,22 @@ impl Sender {
         self.rtt.sample_at(ticks_since(now, timestamp(left)), &config.rto, Progress::default());
     }
 
-    /// The samples that a round trip should give where every second segment is acknowledged, by what was in flight
-    /// before this ACK (RFC 7323 appendix G).
+    /// The expected samples in a round trip, if every second segment is acknowledged, by the flight before this ACK
+    /// (RFC 7323 appendix G).
     #[inline(never)]
     fn expected_samples(&self, newly_acked: u64) -> u64 {
         (self.board.flight() + newly_acked).div_ceil(2 * u64::from(self.segment_size))
     }
 
-    /// RFC 6298 §5.2, §5.3: off when nothing is outstanding, else anew.
+    /// RFC 6298 §5.2, §5.3: stops the timer when nothing is outstanding, otherwise restarts it.
     #[inline(always)]
     pub(super) fn restart_timer(&mut self, now: Instant, config: &Config) {
         self.timer = Timer::Retransmission;
         self.deadline = if self.board.is_empty() { Instant::MAX } else { now + self.rtt.rto(&config.rto) };
     }
 
-    /// Whether the window, not the application, held the sender back; in slow start half a window in flight
-    /// will do, since that may double before the news of it comes back (as Linux).
+    /// Whether the window, rather than the application, limited the sender. In slow start half a window in flight is
+    /// enough, since that may double before the news of it comes back (as in Linux).
     #[inline(always)]
     pub(super) fn is_cwnd_limited(&self) -> bool {
         if self.cwnd_limited {

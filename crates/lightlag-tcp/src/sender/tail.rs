@@ -1,4 +1,4 @@
-//! Tail loss probes (RFC 8985 §7): when ACKs stop coming, one segment asks for one, long before the timeout.
+//! Tail loss probes (RFC 8985 §7): when ACKs stop, one segment requests one, long before the timeout.
 
 use super::{Acknowledgement, Sender, Timer};
 use crate::account::Account;
@@ -8,7 +8,7 @@ use crate::timer;
 use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 
-/// The delay of an ACK that a lone segment may meet (RFC 8985 §7.2).
+/// The longest delay of a lone segment's ACK (RFC 8985 §7.2).
 const ACK_DELAY: Duration = Duration::from_millis(200);
 /// The probe's timeout before the first round-trip sample.
 const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
@@ -17,15 +17,16 @@ const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Tail {
-    /// When [`Self::timer`] really fires, once it has come, by the ticks of the clock.
+    /// Time at which [`Self::timer`] really fires, once it has come, by the ticks of the clock.
     pub(super) coarse: Instant,
-    /// The offset after the probe that is under way (TLP.end_seq), and whether it repeated data.
+    /// The offset after the probe in flight (TLP.end_seq), and whether it repeated data.
     probe: Option<(u64, bool)>,
-    /// The probe is to leave now.
+    /// The probe leaves now.
     pub(super) due: bool,
-    /// Data left or was acknowledged cumulatively: the timer is to be set anew. News of SACK alone leaves it (§7.2).
+    /// Data left or was acknowledged cumulatively, so the timer must be set again. News of SACK alone does not change
+    /// it (§7.2).
     pub(super) stale: bool,
-    /// When a probe leaves; [`Instant::MAX`] if none is due.
+    /// Time at which a probe leaves; [`Instant::MAX`] if none is due.
     pub(super) timer: Instant,
 }
 
@@ -40,7 +41,7 @@ impl Tail {
         self.probe.is_some()
     }
 
-    /// No probe leaves: there is nothing to ask for, or losses are being repaired.
+    /// Cancels the probe: nothing is outstanding, or losses are being repaired.
     pub(super) fn stop(&mut self) {
         self.timer = Instant::MAX;
         self.due = false;
@@ -48,7 +49,7 @@ impl Tail {
 }
 
 impl Sender {
-    /// Schedules a probe after data left or was acknowledged (§7.2), once for all that happened at this moment.
+    /// Schedules a probe after data left or was acknowledged (§7.2), once for all events at this moment.
     #[inline]
     pub(super) fn arm_tail_if_stale(&mut self, now: Instant, config: &Config) {
         if self.tail.stale {
@@ -70,7 +71,7 @@ impl Sender {
         {
             return;
         }
-        // Not later than the timeout, in whose place it then leaves.
+        // Not later than the timeout, which the probe then replaces.
         self.tail.timer = (now + self.tail_wait(config)).min(self.deadline);
     }
 
@@ -80,7 +81,7 @@ impl Sender {
         if srtt.is_zero() {
             WITHOUT_SAMPLE
         } else if self.board.numbers().1 - self.board.numbers().0 == 1 {
-            // With its FIN a segment is one, too.
+            // A segment with its FIN counts as one, too.
             srtt * 2 + ACK_DELAY
         } else if config.timer_granularity == TimerGranularity::Linux {
             srtt * 2 + timer::LEAST
@@ -89,7 +90,7 @@ impl Sender {
         }
     }
 
-    /// The probe's time has come (§7.3): new data if there is any, else the last segment again.
+    /// Sends the probe at its time (§7.3): new data if there is any, otherwise the last segment again.
     #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, config: &Config, account: &mut Account) -> Option<Chunk> {
         self.tail.stop();
@@ -110,7 +111,7 @@ impl Sender {
         Some(chunk)
     }
 
-    /// What an ACK says about the probe (§7.4). A probe that repaired a loss costs what a loss costs.
+    /// Judges the probe by an ACK (§7.4). A probe that repaired a loss has the cost of a loss.
     #[inline(always)]
     pub(super) fn judge_probe(&mut self, now: Instant, arrived: &Acknowledgement<'_>, account: &mut Account) {
         let Some((end, repeated)) = self.tail.probe else { return };
@@ -130,7 +131,7 @@ impl Sender {
         }
     }
 
-    /// More than the probe is acknowledged, and nothing told of a second copy: the first was lost.
+    /// More than the probe is acknowledged, and no second copy was reported: the first was lost.
     #[cold]
     fn answer_repaired_tail(&mut self, now: Instant, account: &mut Account) {
         if self.recovery.phase() != Phase::Open {
