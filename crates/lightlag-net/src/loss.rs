@@ -7,7 +7,7 @@
 //!
 //! - [`errors`]: wrong packets, and wrong bits.
 //! - [`single`]: packets named by a time or a number.
-//! - [`gilbert_elliott`]: a channel with a good and a bad state; [`bursts`] and [`fading`] ask for one.
+//! - `gilbert_elliott`: a channel with a good and a bad state; [`bursts`] and [`fading`] ask for one.
 //!
 //! A file declares what can be set, too ([`Law`]); a line below makes it known by its keys.
 

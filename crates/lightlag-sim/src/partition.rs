@@ -1,12 +1,12 @@
 //! One run on several cores: the network in partitions, each a world of its own.
 //!
-//! The network is cut along its long links ([`plan`]). A packet that leaves on a cut link arrives no earlier than the least
+//! The network is cut along its long links (`plan`). A packet that leaves on a cut link arrives no earlier than the least
 //! delay of all cut links later, so that all partitions may handle the events of a window as long as that without hearing of
-//! each other ([`crate::run`] steps through the windows). Each keeps in its [`border`] what it has for the others. After a
-//! window packets go to where they arrive, and what was recorded is merged in the order of the events ([`merge`]): the
+//! each other (`run` steps through the windows). Each keeps in its `border` what it has for the others. After a
+//! window packets go to where they arrive, and what was recorded is merged in the order of the events (`merge`): the
 //! order is total, and the same however the network is cut.
 //!
-//! Before the last transfer of a run can end, the partitions are joined ([`join`]) into one world, which goes on alone.
+//! Before the last transfer of a run can end, the partitions are joined (`join`) into one world, which goes on alone.
 
 pub(crate) mod border;
 pub(crate) mod join;
