@@ -142,3 +142,11 @@ fn random_scenarios_hold_their_promises() {
     );
     assert!(total.broken.is_empty(), "{} scenarios fail: {:?}", total.broken.len(), total.broken);
 }
+
+/// Scenarios in which something was wrong once: a repair that new data overtakes, or that joins a burst, asked for no tokens.
+#[test]
+fn scenarios_that_failed_once_hold() {
+    for number in [9_082, 12_793, 17_132] {
+        one(number);
+    }
+}

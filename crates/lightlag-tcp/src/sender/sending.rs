@@ -57,10 +57,7 @@ impl Sender {
             return None;
         };
         let choice = self.choose(now, room, config);
-        if matches!(choice, Ok(Choice::Again(_)))
-            && self.is_overtaken(now, config)
-            && let Ok(chunk) = self.next_new(room)
-        {
+        if let Some(chunk) = self.overtaking(now, &choice, room, config) {
             if !self.in_burst() {
                 self.begin_burst(now, room);
             }
@@ -74,7 +71,7 @@ impl Sender {
                 self.rest(now, limit, room, config, account);
                 None
             }
-            Ok(choice) if self.pacer.holds(now) && !self.in_burst() && !self.is_joined(now, &choice) => {
+            Ok(choice) if self.is_held(now, &choice) => {
                 self.pacer.wait();
                 self.recovery.held_in_test(&self.board);
                 self.arm_tail_if_stale(now, config);
@@ -102,6 +99,25 @@ impl Sender {
                 None
             }
         }
+    }
+
+    /// Whether pacing holds a segment.
+    #[inline(always)]
+    pub(super) fn is_held(&self, now: Instant, choice: &Choice) -> bool {
+        self.pacer.holds(now) && !self.in_burst() && !self.is_joined(now, choice)
+    }
+
+    /// New data that leaves in place of a repair.
+    #[inline(always)]
+    pub(super) fn overtaking(
+        &self,
+        now: Instant,
+        choice: &Result<Choice, Limit>,
+        room: u64,
+        config: &Config,
+    ) -> Option<Chunk> {
+        let is_repair = matches!(choice, Ok(Choice::Again(_)));
+        if is_repair && self.is_overtaken(now, config) { self.next_new(room).ok() } else { None }
     }
 
     /// Whether a repair leaves in the burst of the one before.

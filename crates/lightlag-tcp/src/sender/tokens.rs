@@ -29,8 +29,12 @@ impl Sender {
             return Some(self.segment_size);
         }
         let room = self.room(now)?;
-        match self.choose(now, room, config) {
-            Ok(_) if self.pacer.holds(now) && !self.in_burst() => None,
+        let choice = self.choose(now, room, config);
+        if let Some(chunk) = self.overtaking(now, &choice, room, config) {
+            return Some(chunk.len);
+        }
+        match choice {
+            Ok(choice) if self.is_held(now, &choice) => None,
             Ok(Choice::New(chunk)) => Some(chunk.len),
             Ok(Choice::Again(number) | Choice::Rescue(number)) => Some(self.board.copies(number).1),
             Ok(Choice::Wait) | Err(_) => None,
