@@ -6,7 +6,7 @@ use lightlag_sim::{Control, Parallel, Simulation};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What a run took, and what its partitions had to do.
+/// The time of a run, and the work of its partitions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sample {
     /// Seconds on the wall, without building the world.

@@ -1,4 +1,4 @@
-//! Which packets a link loses, other than for want of room.
+//! Losses of a link, other than for want of room.
 //!
 //! Drawn after the queue, a packet is corrupted: it has used the queue and the link, and the receiving interface drops it.
 //! Drawn before the queue, it never enters: it takes no place and no transmission time.

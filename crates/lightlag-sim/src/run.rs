@@ -43,7 +43,7 @@ pub struct Simulation {
     course: Course,
     /// Why the network was not cut, if it was not.
     whole: Option<Whole>,
-    /// What partitions did that have been joined since.
+    /// The cut and the counts of partitions that have been joined since.
     joined: Option<(Box<Cut>, Counts)>,
 }
 
@@ -134,7 +134,7 @@ impl Simulation {
         }
     }
 
-    /// What the partitions have done so far.
+    /// Counts of the work of the partitions so far.
     pub fn counts(&self) -> Counts {
         match (&self.world, self.joined.as_ref()) {
             (Watched::InParts(windows), _) => windows.counts,

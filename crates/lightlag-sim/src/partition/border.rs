@@ -1,4 +1,4 @@
-//! What a partition has for the others, and what of the network is in it.
+//! The border of a partition: packets and notes for the others, and the parts of the network inside.
 
 use crate::agenda::{Agenda, Due};
 use crate::body::Packet;

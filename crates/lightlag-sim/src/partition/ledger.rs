@@ -6,7 +6,7 @@ use crate::partition::pool::Partition;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// What [`Hosts`] keeps of the ends of flows, for all partitions together.
+/// The outcomes of flows, which [`Hosts`] keeps in a world by itself, for all partitions together.
 #[derive(Clone)]
 pub(crate) struct Ledger {
     pub(crate) outcomes: Vec<Outcome>,

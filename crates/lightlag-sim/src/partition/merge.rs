@@ -16,7 +16,7 @@ pub(crate) struct Tables {
     progress: Vec<Option<Progress>>,
 }
 
-/// What the tables need to know of a window.
+/// A note of a window, from which a row of the tables follows.
 enum Entry {
     /// How far the data of a flow has come.
     Progress(u32, Progress),

@@ -34,9 +34,9 @@ impl Parallel {
     }
 }
 
-/// What handling an event takes, and what waiting for other threads after a window takes, in seconds: about what
-/// `make bench` finds.
+/// Seconds to handle an event: between those of `dumbbell-8` and `many-1000` in `docs/performance.md`.
 const EVENT: f64 = 60e-9;
+/// Seconds to wait for other threads after a window: the order of magnitude of waking a thread.
 const WINDOW: f64 = 20e-6;
 
 /// A cut promises less than this times the speed of one thread: then it is not worth it.

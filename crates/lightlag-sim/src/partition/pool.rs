@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 /// The world of a partition.
 pub(crate) type Partition = Box<World<Silent, Part>>;
 
-/// What a thread is given: some partitions, and the end of the window.
+/// The work of a thread: some partitions, and the end of the window.
 type Job = (Vec<Partition>, Instant);
 
 struct Worker {

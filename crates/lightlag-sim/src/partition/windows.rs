@@ -1,6 +1,6 @@
 //! A run in partitions, window after window.
 //!
-//! What leaves a partition in a window arrives after it, so nobody misses anything. A run that ends with its last transfer
+//! A packet that leaves a partition in a window arrives after it, so nobody misses anything. A run that ends with its last transfer
 //! must not go beyond that: before each window some flow must be found that surely goes on for longer (a *guard*). If none is,
 //! the partitions are joined, and the rest of the run has one thread. A guard that fails in its window (its connection may be
 //! given up) is no guard: should all flows have ended in such a window, everything up to it is run again, and joined there.
@@ -23,13 +23,13 @@ use std::sync::Arc;
 
 type Worlds = Vec<Partition>;
 
-/// What is needed to begin a run anew.
+/// The origin of a run, from which it can start anew.
 pub(crate) struct Origin {
     pub(crate) scenario: Scenario,
     pub(crate) seed: u64,
 }
 
-/// What partitions had to do.
+/// Counts of the work of partitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Windows.
@@ -66,7 +66,7 @@ pub(crate) struct Windows {
     origin: Origin,
 }
 
-/// What a step has led to.
+/// The outcome of a step.
 pub(crate) enum Step {
     /// Everything up to the end of the step has happened.
     Done,
@@ -117,8 +117,8 @@ fn split(first: World<Silent>, network: &Network, origin: &Origin, cut: &Arc<Cut
     all.map(part).collect()
 }
 
-/// What applications that write by themselves will have written, by the receivers that are in another partition and cannot be
-/// told at the end.
+/// The sizes of transfers whose applications write by themselves, by receiver: one in another partition cannot be told at the
+/// end.
 fn planned_sizes(
     network: &Network,
     world: &World<Silent>,

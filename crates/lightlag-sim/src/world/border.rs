@@ -1,4 +1,4 @@
-//! What a partition does besides: packets that cross its border, and notes for the others.
+//! The border in the world of a partition: packets that cross it, and notes for the others.
 
 use super::World;
 use crate::body::Packet;
