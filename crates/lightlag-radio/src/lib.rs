@@ -1,0 +1,1 @@
+//! A shared radio medium: propagation, the physical layer and the MAC of 802.11.

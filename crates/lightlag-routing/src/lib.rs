@@ -1,0 +1,1 @@
+//! Routing agents of ad hoc networks: AODV, OLSR, DSDV, GPSR.
