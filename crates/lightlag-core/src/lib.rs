@@ -25,4 +25,4 @@ pub use prefetch::{prefetch, prefetch_value};
 pub use random::RandomStream;
 pub use ring::Ring;
 pub use time::{Duration, Instant};
-pub use units::{Angle, Bytes, Decibels, Distance, Probability, Rate, SymbolRate, UnitError};
+pub use units::{Angle, Bytes, Decibels, Distance, Probability, Rate, SymbolRate, Unit, UnitError};

@@ -12,8 +12,10 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use std::str::FromStr;
 
 mod physical;
+mod quantity;
 
 pub use physical::{Angle, Decibels, Distance, SymbolRate};
+pub use quantity::Unit;
 
 /// Text that is not a quantity, with the expected form.
 #[derive(Clone, Debug, PartialEq, Eq)]

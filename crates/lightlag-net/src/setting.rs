@@ -4,7 +4,7 @@
 //! [`Value`] in its place; nothing here knows a format.
 
 use crate::queue::limit::Limit;
-use lightlag_core::{Bytes, Duration, Probability};
+use lightlag_core::{Bytes, Duration, Probability, Unit};
 
 /// The value of a parameter.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,6 +31,10 @@ pub enum Value {
     Packets(Vec<u64>),
     /// A table, by the values of its parameters.
     Table(Vec<Value>),
+    /// A text.
+    Text(String),
+    /// Rows of numbers.
+    Rows(Vec<Vec<f64>>),
 }
 
 /// The values that a parameter may have.
@@ -98,6 +102,27 @@ pub enum Range {
         /// Such a table, as text.
         example: &'static str,
     },
+    /// A real number with a unit.
+    Quantity {
+        /// Its unit.
+        unit: Unit,
+        /// The smallest.
+        least: f64,
+        /// The largest.
+        most: f64,
+    },
+    /// A text that is not empty.
+    Text {
+        /// The thing that it names, after an article: "a file".
+        what: &'static str,
+    },
+    /// A list of rows of numbers.
+    Rows {
+        /// The columns, with units in their names.
+        columns: &'static [&'static str],
+        /// Such a list, as text.
+        example: &'static str,
+    },
 }
 
 /// The place of a value in the parameters `C` of a model.
@@ -115,6 +140,8 @@ enum Place<C> {
     Times(At<C, Vec<Duration>>),
     Packets(At<C, Vec<u64>>),
     Table { read: Reading<C>, write: Writing<C> },
+    Text(At<C, String>),
+    Rows(At<C, Vec<Vec<f64>>>),
 }
 
 type Reading<C> = Box<dyn Fn(&C) -> Vec<Value>>;
@@ -243,6 +270,26 @@ impl<C> Setting<C> {
         Self::new(key, Range::Word { what, words }, Place::Word { read, write })
     }
 
+    /// A real number of this unit, from `least` to `most`.
+    pub fn quantity(key: &'static str, at: At<C, f64>, unit: Unit, least: f64, most: f64) -> Self {
+        Self::new(key, Range::Quantity { unit, least, most }, Place::Number(at))
+    }
+
+    /// A text; `what` it names.
+    pub fn text(key: &'static str, at: At<C, String>, what: &'static str) -> Self {
+        Self::new(key, Range::Text { what }, Place::Text(at))
+    }
+
+    /// Rows of finite numbers, one for each of `columns`.
+    pub fn rows(
+        key: &'static str,
+        at: At<C, Vec<Vec<f64>>>,
+        columns: &'static [&'static str],
+        example: &'static str,
+    ) -> Self {
+        Self::new(key, Range::Rows { columns, example }, Place::Rows(at))
+    }
+
     /// It must be given; `remedy` completes "is missing; ".
     #[must_use]
     pub fn required(self, remedy: &'static str) -> Self {
@@ -279,6 +326,8 @@ impl<C> Setting<C> {
             Place::Times(at) => Value::Times(std::mem::take(at(&mut config))),
             Place::Packets(at) => Value::Packets(std::mem::take(at(&mut config))),
             Place::Table { read, .. } => Value::Table(read(&config)),
+            Place::Text(at) => Value::Text(std::mem::take(at(&mut config))),
+            Place::Rows(at) => Value::Rows(std::mem::take(at(&mut config))),
         }
     }
 
@@ -299,6 +348,8 @@ impl<C> Setting<C> {
             (Place::Times(at), Value::Times(value)) => *at(config) = value,
             (Place::Packets(at), Value::Packets(value)) => *at(config) = value,
             (Place::Table { write, .. }, Value::Table(values)) => write(config, values),
+            (Place::Text(at), Value::Text(value)) => *at(config) = value,
+            (Place::Rows(at), Value::Rows(value)) => *at(config) = value,
             (_, value) => panic!("{value:?} is no value of {}", self.key),
         }
     }
@@ -319,8 +370,126 @@ pub struct Parameter {
     pub is_quiet: bool,
 }
 
+/// A model with settings: one of several, by name.
+pub trait Described: Clone + Default {
+    /// A paragraph about its behaviour, whose first sentence stands alone, and its publication.
+    const ABOUT: &'static str;
+
+    /// Its parameters.
+    fn settings() -> Vec<Setting<Self>>;
+}
+
+/// A choice of one model among several, with the parameters of each.
+pub trait Registered: Clone {
+    /// The names, in the order of the registry.
+    const NAMES: &'static [&'static str];
+
+    /// The model of this name with its defaults.
+    fn named(name: &str) -> Option<Self>;
+
+    /// Its name.
+    fn name(&self) -> &'static str;
+
+    /// A paragraph about it.
+    fn about(&self) -> &'static str;
+
+    /// Its parameters, with their defaults.
+    fn parameters(&self) -> Vec<Parameter>;
+
+    /// The value of the parameter with this index.
+    fn get(&self, index: usize) -> Value;
+
+    /// Gives the parameter with this index a value of its range.
+    fn set(&mut self, index: usize, value: Value);
+
+    /// The reason for which the parameter with this index does not go with those before it, if there is one.
+    fn check(&self, index: usize) -> Option<&'static str>;
+}
+
+/// Makes an enum of [`Described`] models, which is [`Registered`], from a line for each: variant, name, type.
+///
+/// ```
+/// use lightlag_net::setting::{Described, Registered, Setting};
+///
+/// #[derive(Clone, Copy, PartialEq, Debug)]
+/// pub struct Constant { loss: f64 }
+/// impl Default for Constant {
+///     fn default() -> Self { Self { loss: 60.0 } }
+/// }
+/// impl Described for Constant {
+///     const ABOUT: &'static str = "The same loss at any distance.";
+///     fn settings() -> Vec<Setting<Self>> {
+///         vec![Setting::quantity("loss", |of| &mut of.loss, lightlag_core::Unit::Decibel, 0.0, 300.0)]
+///     }
+/// }
+/// lightlag_net::registry! {
+///     /// A model of propagation.
+///     #[derive(Clone, Copy, PartialEq, Debug)]
+///     pub enum Propagation {
+///         Constant, "constant", Constant;
+///     }
+/// }
+/// assert_eq!(Propagation::named("constant").unwrap().parameters()[0].key, "loss");
+/// ```
+#[macro_export]
+macro_rules! registry {
+    ($(#[$meta:meta])* pub enum $choice:ident { $($variant:ident, $name:literal, $model:ty;)* }) => {
+        $(#[$meta])*
+        pub enum $choice {
+            $(#[doc = concat!("`", $name, "`")] $variant($model),)*
+        }
+
+        impl $crate::setting::Registered for $choice {
+            const NAMES: &'static [&'static str] = &[$($name),*];
+
+            fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant(Default::default())),)*
+                    _ => None,
+                }
+            }
+
+            fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+
+            fn about(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => <$model as $crate::setting::Described>::ABOUT,)*
+                }
+            }
+
+            fn parameters(&self) -> Vec<$crate::setting::Parameter> {
+                match self {
+                    $(Self::$variant(_) => $crate::setting::parameters::<$model>($crate::setting::Described::settings()),)*
+                }
+            }
+
+            fn get(&self, index: usize) -> $crate::setting::Value {
+                match self {
+                    $(Self::$variant(of) => <$model as $crate::setting::Described>::settings()[index].get(of),)*
+                }
+            }
+
+            fn set(&mut self, index: usize, value: $crate::setting::Value) {
+                match self {
+                    $(Self::$variant(of) => <$model as $crate::setting::Described>::settings()[index].set(of, value),)*
+                }
+            }
+
+            fn check(&self, index: usize) -> Option<&'static str> {
+                match self {
+                    $(Self::$variant(of) => (<$model as $crate::setting::Described>::settings()[index].check)(of),)*
+                }
+            }
+        }
+    };
+}
+
 /// The parameters that a model declares.
-pub(crate) fn parameters<C: Clone + Default>(settings: Vec<Setting<C>>) -> Vec<Parameter> {
+pub fn parameters<C: Clone + Default>(settings: Vec<Setting<C>>) -> Vec<Parameter> {
     parameters_of(settings, &C::default())
 }
 

@@ -37,6 +37,9 @@ fn a_parameter_gives_back_what_it_is_given() {
                 Range::Limit => Value::Limit(Limit::Bdp(0.5)),
                 Range::Word { words, .. } => Value::Word(words.len() - 1),
                 Range::Times => Value::Times(vec![Duration::from_secs(1)]),
+                Range::Quantity { most, .. } => Value::Number(most),
+                Range::Text { .. } => Value::Text("text".to_owned()),
+                Range::Rows { columns, .. } => Value::Rows(vec![vec![1.0; columns.len()]]),
                 Range::Packets { .. } => Value::Packets(vec![1]),
                 Range::Table { parameters, .. } => {
                     Value::Table(parameters().into_iter().map(|of| of.default).collect())

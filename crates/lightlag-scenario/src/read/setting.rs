@@ -2,7 +2,7 @@
 
 use super::limit::{LimitForm, written};
 use super::{Errors, FromValue, LARGEST, Path, Table, shown};
-use lightlag_core::{Bytes, Duration, Probability};
+use lightlag_core::{Bytes, Duration, Probability, Unit};
 use lightlag_net::setting::{Parameter, Range, Value};
 use schemars::SchemaGenerator;
 use serde_json::json;
@@ -80,6 +80,15 @@ impl Key<'_> {
             Range::Times => Value::Times(times(given, at, errors)?),
             Range::Packets { most } => Value::Packets(packets(given, most, at, errors)?),
             Range::Table { parameters, example } => Value::Table(nested(given, &parameters(), example, at, errors)?),
+            Range::Quantity { unit, least, most } => Value::Number(quantity(given, unit, (least, most), at, errors)?),
+            Range::Text { what } => match given.as_str().filter(|text| !text.is_empty()) {
+                Some(text) => Value::Text(text.to_owned()),
+                None => {
+                    errors.push(at, format!("{} is not {what}; write it in quotes", shown(given)));
+                    return None;
+                }
+            },
+            Range::Rows { columns, example } => Value::Rows(rows(given, columns, example, at, errors)?),
         })
     }
 
@@ -105,7 +114,7 @@ impl Key<'_> {
         match &self.0.default {
             Value::Flag(on) => on.to_string(),
             Value::Count(number) => number.to_string(),
-            Value::Number(number) => number.to_string(),
+            Value::Number(number) if !matches!(self.0.range, Range::Quantity { .. }) => number.to_string(),
             Value::Time(time) => time.to_string(),
             Value::Probability(probability) => probability.to_string(),
             Value::Size(size) => size.to_string(),
@@ -121,6 +130,9 @@ impl Key<'_> {
         match (value, self.0.range) {
             (Value::Flag(on), _) => json!(on),
             (Value::Count(number), _) => json!(number),
+            (Value::Number(number), Range::Quantity { unit, .. }) if unit != Unit::Plain => {
+                json!(unit.show(*number).to_string())
+            }
             (Value::Number(number), _) => json!(number),
             (Value::Time(time), _) => json!(time),
             (Value::Probability(probability), _) => json!(probability),
@@ -136,6 +148,8 @@ impl Key<'_> {
                 parameters.iter().zip(values).map(entry).collect()
             }
             (Value::Table(_), _) => json!({}),
+            (Value::Text(text), _) => json!(text),
+            (Value::Rows(rows), _) => json!(rows),
         }
     }
 
@@ -162,6 +176,15 @@ impl Key<'_> {
                     "type": "object", "properties": properties, "required": required, "additionalProperties": false
                 })
             }
+            Range::Quantity { unit: Unit::Plain, least, most } => {
+                json!({ "type": "number", "minimum": least, "maximum": most })
+            }
+            Range::Quantity { unit, .. } => json!({ "type": "string", "description": unit.expected() }),
+            Range::Text { what } => json!({ "type": "string", "minLength": 1, "description": what }),
+            Range::Rows { columns, .. } => json!({
+                "type": "array",
+                "items": { "type": "array", "items": { "type": "number" }, "minItems": columns.len(), "maxItems": columns.len() }
+            }),
         }
     }
 }
@@ -194,6 +217,57 @@ fn nested(
     let or_default =
         |(parameter, value): (&Parameter, Option<Value>)| value.unwrap_or_else(|| parameter.default.clone());
     (errors.len() == before).then(|| parameters.iter().zip(values).map(or_default).collect())
+}
+
+/// A real number of this unit within these bounds.
+pub(crate) fn quantity(
+    given: &serde_json::Value,
+    unit: Unit,
+    (least, most): (f64, f64),
+    at: &Path,
+    errors: &mut Errors,
+) -> Option<f64> {
+    let read = match (unit, given) {
+        (Unit::Plain, _) => given.as_f64().ok_or_else(|| format!("{} is not {}", shown(given), unit.expected())),
+        (_, serde_json::Value::String(text)) => unit.parse(text).map_err(|error| error.to_string()),
+        _ => Err(format!("{} is not {}", shown(given), unit.expected())),
+    };
+    let number = read.map_err(|message| errors.push(at, message)).ok()?;
+    if !(least..=most).contains(&number) {
+        let (least, most) = (unit.show(least), unit.show(most));
+        errors.push(at, format!("{} is not from {least} to {most}", shown(given)));
+        return None;
+    }
+    Some(number)
+}
+
+fn rows(
+    given: &serde_json::Value,
+    columns: &[&str],
+    example: &str,
+    at: &Path,
+    errors: &mut Errors,
+) -> Option<Vec<Vec<f64>>> {
+    let form = || format!("a list of rows [{}], such as {example}", columns.join(", "));
+    let Some(rows) = given.as_array().filter(|rows| !rows.is_empty()) else {
+        errors.push(at, format!("{} is not {}", shown(given), form()));
+        return None;
+    };
+    let row = |row: &serde_json::Value| -> Option<Vec<f64>> {
+        let numbers: Vec<f64> = row.as_array()?.iter().map(serde_json::Value::as_f64).collect::<Option<_>>()?;
+        (numbers.len() == columns.len()).then_some(numbers)
+    };
+    let mut read = Vec::with_capacity(rows.len());
+    for (index, given) in rows.iter().enumerate() {
+        match row(given) {
+            Some(row) => read.push(row),
+            None => {
+                errors.push(Path::Index(at, index), format!("{} is not a row of {}", shown(given), form()));
+                return None;
+            }
+        }
+    }
+    Some(read)
 }
 
 fn packets(given: &serde_json::Value, most: usize, at: &Path, errors: &mut Errors) -> Option<Vec<u64>> {
