@@ -7,9 +7,10 @@
 //! The order is total and local, (time, entity). It depends on neither the history of insertions nor threads.
 //!
 //! The structure is a tournament: each entity has a place, and the earliest of eight places goes on to a place of the
-//! next round, up to a last match of 64 places. Entity and time form one number of 64 bits, and a match keeps the winners
-//! of its pairs, fours and so on, so a change costs one comparison for each doubling of the entities. It is played again
-//! along one path, whose places are known in advance. `docs/performance.md` compares the tournament with other structures.
+//! next round, up to a last match of 64 places. Entity and time form one number of 64 bits. The last match keeps the winners
+//! of its pairs, fours and so on, so a change costs few comparisons there; the others hold a cache line of keys. A change
+//! is played again along one path, whose places are known in advance. `docs/performance.md` compares the tournament with
+//! other structures.
 
 use crate::prefetch;
 use crate::time::Instant;
@@ -45,15 +46,15 @@ const LAST: usize = 64;
 /// half of the numbers are places, and the winner of 2n and 2n + 1 has the number n.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Match<const NUMBERS: usize>([u64; NUMBERS]);
+struct Match([u64; 2 * LAST]);
 
-impl<const NUMBERS: usize> Match<NUMBERS> {
-    const EMPTY: Self = Self([FREE; NUMBERS]);
+impl Match {
+    const EMPTY: Self = Self([FREE; 2 * LAST]);
 
-    /// The number here of a place that is counted through all.
+    /// The number here of a place.
     #[inline(always)]
     fn number(place: usize) -> usize {
-        NUMBERS / 2 + place % (NUMBERS / 2)
+        LAST + place % LAST
     }
 
     fn key(&self, place: usize) -> u64 {
@@ -65,7 +66,7 @@ impl<const NUMBERS: usize> Match<NUMBERS> {
     #[inline(always)]
     fn put(&mut self, place: usize, mut key: u64) -> u64 {
         let mut at = Self::number(place);
-        for _ in 0..(NUMBERS / 2).ilog2() {
+        for _ in 0..LAST.ilog2() {
             self.0[at] = key;
             at ^= 1;
             key = key.min(self.0[at]);
@@ -78,7 +79,7 @@ impl<const NUMBERS: usize> Match<NUMBERS> {
     #[inline(always)]
     fn advance(&mut self, place: usize, key: u64) -> bool {
         let mut at = Self::number(place);
-        for _ in 0..(NUMBERS / 2).ilog2() {
+        for _ in 0..LAST.ilog2() {
             if self.0[at] <= key {
                 return false;
             }
@@ -86,6 +87,42 @@ impl<const NUMBERS: usize> Match<NUMBERS> {
             at >>= 1;
         }
         true
+    }
+}
+
+/// A match before the last: the keys of its places alone, in one cache line. In a large queue the memory that a change
+/// touches costs more than comparisons.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line([u64; WIDTH]);
+
+impl Line {
+    const EMPTY: Self = Self([FREE; WIDTH]);
+
+    #[inline(always)]
+    fn key(&self, place: usize) -> u64 {
+        self.0[place % WIDTH]
+    }
+
+    /// Puts a key in a place, and returns the winner. As in [`Match::put`], nothing is read that was written here.
+    #[inline(always)]
+    fn put(&mut self, place: usize, key: u64) -> u64 {
+        let at = place % WIDTH;
+        self.0[at] = key;
+        let other = |distance: usize| self.0[at ^ distance];
+        let (near, far) = (key.min(other(1)).min(other(2).min(other(3))), other(4).min(other(5)));
+        near.min(far.min(other(6).min(other(7))))
+    }
+
+    /// Puts an earlier key in a place; returns whether it was later before, so that the key may be the winner.
+    #[inline(always)]
+    fn advance(&mut self, place: usize, key: u64) -> bool {
+        let before = &mut self.0[place % WIDTH];
+        let is_earlier = key < *before;
+        if is_earlier {
+            *before = key;
+        }
+        is_earlier
     }
 }
 
@@ -116,9 +153,9 @@ pub struct EventQueue {
     first: u64,
     /// The origin of the times in keys.
     base: Instant,
-    last: Match<{ 2 * LAST }>,
+    last: Match,
     /// The matches before the last, the later rounds first.
-    matches: Vec<Match<{ 2 * WIDTH }>>,
+    matches: Vec<Line>,
     /// The place of entity 0.
     places: usize,
     /// Times of entities whose key is [`FAR`]; arbitrary for the others.
@@ -139,7 +176,7 @@ impl EventQueue {
             first: FREE,
             base: Instant::ZERO,
             last: Match::EMPTY,
-            matches: vec![Match::EMPTY; (places + entities).saturating_sub(LAST).div_ceil(WIDTH)],
+            matches: vec![Line::EMPTY; (places + entities).saturating_sub(LAST).div_ceil(WIDTH)],
             places,
             far: vec![Instant::ZERO; entities],
         }
