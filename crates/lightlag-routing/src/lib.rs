@@ -1,1 +1,25 @@
-//! Routing agents of ad hoc networks: AODV, OLSR, DSDV, GPSR.
+//! Routing agents of ad hoc networks, and the resolution of addresses on the link.
+//!
+//! An agent runs on one node. It knows neither a clock nor a medium: its node tells it the time, the messages that
+//! arrive and the links that break, and takes from it what is to be sent and the instant at which it wants to be called
+//! next.
+//!
+//! - [`agent`]: the calls between an agent and its node.
+//! - [`message`]: the control messages of all protocols, with their sizes.
+//! - [`traffic`]: counters of control messages.
+//! - [`aodv`]: Ad hoc On-Demand Distance Vector (RFC 3561), and as ns-3 does it.
+//! - [`arp`]: which neighbours have told their address on the link.
+
+pub mod agent;
+pub mod aodv;
+pub mod arp;
+pub mod dsdv;
+pub mod gpsr;
+pub mod message;
+pub mod olsr;
+mod outbox;
+pub mod traffic;
+
+pub use agent::{Action, Agent, Break, Extra, Fate, Heading, Receiver, Route, Surroundings, Verdict};
+pub use message::{Kind, Message};
+pub use traffic::Traffic;

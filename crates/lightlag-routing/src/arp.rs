@@ -1,0 +1,1 @@
+//! Which neighbours have told their address on the link.
