@@ -5,7 +5,7 @@
 
 use crate::message::Message;
 use crate::{Traffic, gpsr};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_mobility::Vector;
 use lightlag_net::NodeId;
 
@@ -184,4 +184,22 @@ pub trait Agent: std::fmt::Debug + Send {
 
     /// The control messages that it sent.
     fn traffic(&self) -> &Traffic;
+}
+
+/// The node on which an agent runs, and the source of its random numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity<'a> {
+    /// The node.
+    pub node: NodeId,
+    /// Its name.
+    pub name: &'a str,
+    /// The seed of the run.
+    pub seed: u64,
+}
+
+impl Identity<'_> {
+    /// The random numbers of its agent for a purpose.
+    pub(crate) fn stream(&self, purpose: &str) -> RandomStream {
+        RandomStream::new(self.seed, &format!("node {} routing {purpose}", self.name))
+    }
 }

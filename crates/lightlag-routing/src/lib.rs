@@ -7,19 +7,22 @@
 //! - [`agent`]: the calls between an agent and its node.
 //! - [`message`]: the control messages of all protocols, with their sizes.
 //! - [`traffic`]: counters of control messages.
+//! - [`registry`]: the protocols by name, with their parameters.
 //! - [`aodv`]: Ad hoc On-Demand Distance Vector (RFC 3561), and as ns-3 does it.
-//! - [`arp`]: which neighbours have told their address on the link.
 
 pub mod agent;
 pub mod aodv;
-pub mod arp;
 pub mod dsdv;
 pub mod gpsr;
 pub mod message;
 pub mod olsr;
 mod outbox;
+pub mod registry;
+#[cfg(test)]
+mod testbed;
 pub mod traffic;
 
-pub use agent::{Action, Agent, Break, Extra, Fate, Heading, Receiver, Route, Surroundings, Verdict};
+pub use agent::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Verdict};
 pub use message::{Kind, Message};
+pub use registry::Protocol;
 pub use traffic::Traffic;

@@ -72,8 +72,3 @@ pub(crate) fn whole_milliseconds(random: &mut RandomStream, most: Duration) -> D
     let choice = (random.uniform() * choices as f64) as u64;
     Duration::from_millis(choice)
 }
-
-/// A time, uniform from zero to `most`.
-pub(crate) fn uniform(random: &mut RandomStream, most: Duration) -> Duration {
-    Duration::from_secs_f64(random.uniform() * most.as_secs_f64()).min(most)
-}

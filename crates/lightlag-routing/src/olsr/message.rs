@@ -163,14 +163,14 @@ impl Validity {
 
     /// The code of the shortest time that is not below this one; the longest if there is none.
     pub fn new(time: Duration) -> Self {
-        let byte = |index: u32| Self((index % 16 << 4 | index / 16) as u8);
+        let byte = |index: u32| Self((((index % 16) << 4) | (index / 16)) as u8);
         (0..256).map(byte).find(|code| code.time() >= time).unwrap_or(Self(u8::MAX))
     }
 
     /// The time.
     pub fn time(self) -> Duration {
         let (a, b) = (u64::from(self.0 >> 4), u64::from(self.0 & 15));
-        Duration::from_nanos(Self::UNIT * (16 + a) << b)
+        Duration::from_nanos((Self::UNIT * (16 + a)) << b)
     }
 }
 

@@ -1,0 +1,257 @@
+//! AODV on a node: data, timers and HELLOs.
+
+use super::known::{RateLimit, Seen, Terms};
+use super::requests::Search;
+use super::table::Table;
+use super::{Config, Hello, LinkBreakOn, Message, Reply, Sequence};
+use crate::outbox::{Outbox, whole_milliseconds};
+use crate::registry::Model;
+use crate::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Traffic, Verdict};
+use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_net::NodeId;
+use std::collections::BTreeMap;
+
+/// The longest delay of the first HELLO, as in ns-3.
+const FIRST_HELLO: Duration = Duration::from_millis(100);
+
+/// AODV on a node.
+#[derive(Clone, Debug)]
+pub struct Aodv {
+    pub(super) node: NodeId,
+    pub(super) config: Config,
+    /// The node's own sequence number.
+    pub(super) sequence: Sequence,
+    /// The number of its last request.
+    pub(super) request: u32,
+    pub(super) table: Table,
+    pub(super) seen: Seen,
+    /// Neighbours that send HELLOs, until they are missed.
+    pub(super) neighbours: Terms,
+    /// Neighbours that owe an acknowledgement of a reply.
+    pub(super) debtors: Terms,
+    /// Neighbours whose requests are ignored.
+    pub(super) blacklist: Terms,
+    pub(super) searches: BTreeMap<NodeId, Search>,
+    pub(super) requests: RateLimit,
+    pub(super) errors: RateLimit,
+    pub(super) outbox: Outbox,
+    random: RandomStream,
+    next_hello: Option<Instant>,
+    /// The time of the last broadcast since the last HELLO was due.
+    pub(super) last_broadcast: Option<Instant>,
+    last_data: Option<Instant>,
+}
+
+impl Aodv {
+    /// AODV on this node.
+    pub fn new(config: Config, identity: &Identity) -> Self {
+        Self {
+            node: identity.node,
+            sequence: Sequence(0),
+            request: 0,
+            table: Table::new(&config),
+            seen: Seen::default(),
+            neighbours: Terms::default(),
+            debtors: Terms::default(),
+            blacklist: Terms::default(),
+            searches: BTreeMap::new(),
+            requests: RateLimit::new(config.rreq_rate_limit),
+            errors: RateLimit::new(config.rerr_rate_limit),
+            outbox: Outbox::default(),
+            random: identity.stream("jitter"),
+            next_hello: None,
+            last_broadcast: None,
+            last_data: None,
+            config,
+        }
+    }
+
+    /// A time within the jitter from now.
+    pub(super) fn jittered(&mut self, now: Instant) -> Instant {
+        now + whole_milliseconds(&mut self.random, self.config.jitter)
+    }
+
+    /// The end of a route's life if it is used now.
+    pub(super) fn lifetime(&self, now: Instant) -> Instant {
+        now + self.config.active_route_timeout
+    }
+
+    /// A HELLO, or another sign of a neighbour that says as much, came.
+    pub(super) fn watch(&mut self, now: Instant, neighbour: NodeId) {
+        if self.config.hello != Hello::Off {
+            self.neighbours.extend(neighbour, now + self.config.hello_timeout());
+        }
+    }
+
+    /// Data from `origin` came over `from` (RFC 3561 §6.2, of routes that are symmetric).
+    fn prolong_way_back(&mut self, now: Instant, origin: NodeId, from: NodeId) {
+        let lifetime = self.lifetime(now);
+        if let Some(back) = self.table.valid(now, origin)
+            && back.next_hop == from
+        {
+            back.expires = back.expires.max(lifetime);
+        }
+        self.table.extend(now, from, lifetime);
+        self.neighbours.extend_known(from, now + self.config.hello_timeout());
+    }
+
+    fn send_hello(&mut self, now: Instant) {
+        let hello = Reply {
+            ack_required: false,
+            hop_count: 0,
+            destination: self.node,
+            destination_sequence: self.sequence,
+            origin: self.node,
+            lifetime: self.config.hello_timeout(),
+        };
+        let at = self.jittered(now);
+        self.outbox.send_at(at, Receiver::All, crate::Message::Aodv(Message::Reply(hello)), 1);
+    }
+
+    /// A HELLO is due, unless a broadcast took its place.
+    fn greet(&mut self, now: Instant) {
+        let interval = self.config.hello_interval;
+        if let Some(last) = self.last_broadcast.take() {
+            self.next_hello = Some((last + interval).max(now));
+            return;
+        }
+        let carries_data = self.last_data.is_some_and(|last| now < self.lifetime(last));
+        if self.config.hello == Hello::Always || carries_data {
+            self.send_hello(now);
+        }
+        self.next_hello = Some(now + interval);
+    }
+
+    fn handle_acks(&mut self, now: Instant) {
+        for silent in self.debtors.expire(now) {
+            self.blacklist.extend(silent, now + self.config.blacklist_timeout);
+        }
+    }
+}
+
+impl Model for Config {
+    fn build(&self, identity: &Identity) -> Box<dyn Agent> {
+        Box::new(Aodv::new(*self, identity))
+    }
+}
+
+impl Agent for Aodv {
+    fn start(&mut self, now: Instant) {
+        self.requests.start(now);
+        self.errors.start(now);
+        if self.config.hello != Hello::Off {
+            self.next_hello = Some(now + whole_milliseconds(&mut self.random, FIRST_HELLO));
+        }
+    }
+
+    fn route(
+        &mut self,
+        now: Instant,
+        heading: &Heading,
+        from: Option<NodeId>,
+        _extra: &mut Extra,
+        _world: &mut dyn Surroundings,
+    ) -> Verdict {
+        let lifetime = self.lifetime(now);
+        self.last_data = Some(now);
+        let Some(entry) = self.table.valid(now, heading.destination) else {
+            return match from {
+                None => self.search(now, heading.destination),
+                Some(_) if self.is_repairing(heading.destination) => Verdict::Wait,
+                Some(from) => self.refuse(now, heading.destination, from),
+            };
+        };
+        let next_hop = entry.next_hop;
+        entry.expires = entry.expires.max(lifetime);
+        self.table.extend(now, next_hop, lifetime);
+        if let Some(from) = from {
+            self.prolong_way_back(now, heading.origin, from);
+        }
+        Verdict::Via(next_hop)
+    }
+
+    fn hear(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        to: Receiver,
+        message: &crate::Message,
+        snr_db: f32,
+        _world: &mut dyn Surroundings,
+    ) {
+        let crate::Message::Aodv(message) = message else { return };
+        if to == Receiver::All && f64::from(snr_db) < self.config.min_snr {
+            return;
+        }
+        self.table.meet(now, from, None, self.lifetime(now));
+        match message {
+            Message::Request(request) => self.hear_request(now, from, request),
+            Message::Reply(reply) if reply.is_hello() => self.hear_hello(now, from, reply),
+            Message::Reply(reply) => self.hear_reply(now, from, reply),
+            Message::Error(error) => self.hear_error(now, from, error),
+            Message::ReplyAck => {
+                self.debtors.remove(from);
+                self.blacklist.remove(from);
+            }
+        }
+        self.finish_searches(now);
+    }
+
+    fn delivered(&mut self, now: Instant, heading: &Heading, from: NodeId, _extra: &Extra) {
+        self.last_data = Some(now);
+        self.prolong_way_back(now, heading.origin, from);
+    }
+
+    fn sent(&mut self, now: Instant, to: NodeId) {
+        self.neighbours.extend_known(to, now + self.config.hello_timeout());
+    }
+
+    fn broken(&mut self, now: Instant, to: NodeId, cause: Break, heading: Option<&Heading>) -> Fate {
+        if cause != Break::Retry && self.config.link_break_on == LinkBreakOn::Retry {
+            return Fate::Lost;
+        }
+        let relayed = heading.filter(|heading| heading.origin != self.node).copied();
+        let repair = relayed.filter(|heading| self.may_repair(now, heading.destination, to));
+        self.lose_link(now, to, repair.map(|heading| heading.destination));
+        repair.map_or(Fate::Lost, |heading| {
+            self.repair(now, heading);
+            Fate::Wait
+        })
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let searches = self.searches.values().map(|search| search.deadline).min();
+        [self.outbox.next(), self.next_hello, self.neighbours.next(), self.debtors.next(), searches]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn handle_timeout(&mut self, now: Instant, _world: &mut dyn Surroundings) {
+        if self.next_hello.is_some_and(|at| at <= now) {
+            self.greet(now);
+        }
+        for lost in self.neighbours.expire(now) {
+            self.lose_link(now, lost, None);
+        }
+        self.handle_acks(now);
+        self.advance_searches(now);
+        self.outbox.advance(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action> {
+        self.outbox.take()
+    }
+
+    fn routes(&self, now: Instant) -> Vec<Route> {
+        self.table.routes(now)
+    }
+
+    fn changes(&self) -> u64 {
+        self.table.changes()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        self.outbox.traffic()
+    }
+}

@@ -1,0 +1,121 @@
+//! Route errors: RFC 3561 §6.11, and local repair, §6.12.
+
+use super::table::State;
+use super::{Aodv, Error, Message, Sequence};
+use crate::{Receiver, Verdict};
+use lightlag_core::Instant;
+use lightlag_net::NodeId;
+use std::collections::BTreeSet;
+
+/// Destinations that became unreachable, and the neighbours that have to know.
+#[derive(Default)]
+struct Report {
+    unreachable: Vec<(NodeId, Sequence)>,
+    precursors: BTreeSet<NodeId>,
+}
+
+impl Aodv {
+    /// The link to a neighbour broke. The route to `kept` is about to be repaired, so nobody hears of it yet.
+    pub(super) fn lose_link(&mut self, now: Instant, neighbour: NodeId, kept: Option<NodeId>) {
+        self.neighbours.remove(neighbour);
+        self.debtors.remove(neighbour);
+        let mut report = Report::default();
+        for destination in self.table.over(now, neighbour) {
+            self.table.invalidate(now, destination, None);
+            if kept == Some(destination) {
+                if let Some(entry) = self.table.entry(now, destination) {
+                    entry.state = State::Repairing;
+                }
+            } else {
+                self.add_to(&mut report, now, destination);
+            }
+        }
+        report.precursors.remove(&neighbour);
+        self.send_report(now, report, false);
+    }
+
+    /// Adds a route that broke to a report if somebody uses it. They count as told.
+    fn add_to(&mut self, report: &mut Report, now: Instant, destination: NodeId) {
+        if let Some(entry) = self.table.entry(now, destination)
+            && !entry.precursors.is_empty()
+        {
+            report.unreachable.push((destination, entry.sequence.unwrap_or_default()));
+            report.precursors.append(&mut entry.precursors);
+        }
+    }
+
+    fn send_report(&mut self, now: Instant, report: Report, no_delete: bool) {
+        let to = match report.precursors.len() {
+            0 => return,
+            1 => Receiver::One(*report.precursors.first().expect("there is one")),
+            _ => Receiver::All,
+        };
+        for unreachable in report.unreachable.chunks(Error::MOST) {
+            if self.errors.count(now).is_err() {
+                return;
+            }
+            let error = Error { no_delete, unreachable: unreachable.to_vec() };
+            let at = self.jittered(now);
+            self.outbox.send_at(at, to, crate::Message::Aodv(Message::Error(error)), 1);
+        }
+    }
+
+    /// RFC 3561 §6.11 (ii): a packet came for which there is no route. Its sender learns it at once, as in ns-3.
+    pub(super) fn refuse(&mut self, now: Instant, destination: NodeId, from: NodeId) -> Verdict {
+        let sequence = self.table.entry(now, destination).and_then(|entry| entry.sequence).unwrap_or_default();
+        if self.errors.count(now).is_ok() {
+            let error = Error { no_delete: false, unreachable: vec![(destination, sequence)] };
+            self.outbox.send(Receiver::One(from), crate::Message::Aodv(Message::Error(error)), 1);
+        }
+        Verdict::Unreachable
+    }
+
+    /// RFC 3561 §6.11 (iii).
+    pub(super) fn hear_error(&mut self, now: Instant, from: NodeId, error: &Error) {
+        let mut report = Report::default();
+        for &(destination, sequence) in &error.unreachable {
+            if self.table.valid(now, destination).is_none_or(|entry| entry.next_hop != from) {
+                continue;
+            }
+            if error.no_delete {
+                if let Some(entry) = self.table.entry(now, destination) {
+                    report.unreachable.push((destination, sequence));
+                    report.precursors.extend(&entry.precursors);
+                }
+            } else {
+                self.table.invalidate(now, destination, Some(sequence));
+                self.add_to(&mut report, now, destination);
+            }
+        }
+        report.precursors.remove(&from);
+        self.send_report(now, report, error.no_delete);
+    }
+
+    /// Whether the node looks itself for another way to a destination, whose route over a neighbour just broke.
+    pub(super) fn may_repair(&mut self, now: Instant, destination: NodeId, neighbour: NodeId) -> bool {
+        let (most, is_wanted) = (self.config.max_repair_ttl(), self.config.local_repair);
+        let is_near = |hops: u8| u32::from(hops) <= most;
+        let route = self.table.valid(now, destination);
+        is_wanted && route.is_some_and(|entry| entry.next_hop == neighbour && is_near(entry.hops))
+    }
+
+    /// The repair found nothing: those who use the route learn that it broke.
+    pub(super) fn give_up_repair(&mut self, now: Instant, destination: NodeId) {
+        let forgotten = now + self.config.delete_period;
+        if let Some(entry) = self.table.entry(now, destination) {
+            entry.state = State::Invalid;
+            entry.expires = forgotten;
+        }
+        let mut report = Report::default();
+        self.add_to(&mut report, now, destination);
+        self.send_report(now, report, false);
+    }
+
+    /// The repair found a longer way: those who use the route learn that a better one may exist.
+    pub(super) fn tell_of_detour(&mut self, now: Instant, destination: NodeId) {
+        let Some(entry) = self.table.valid(now, destination) else { return };
+        let unreachable = vec![(destination, entry.sequence.unwrap_or_default())];
+        let report = Report { unreachable, precursors: entry.precursors.clone() };
+        self.send_report(now, report, true);
+    }
+}

@@ -1,0 +1,157 @@
+//! Memories that fade: requests already seen, neighbours still heard, neighbours not trusted, messages sent in a second.
+
+use lightlag_core::{Duration, Instant};
+use lightlag_net::NodeId;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The requests seen within PATH_DISCOVERY_TIME (RFC 3561 §6.5).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    requests: BTreeSet<(NodeId, u32)>,
+    oldest_first: VecDeque<(Instant, (NodeId, u32))>,
+}
+
+impl Seen {
+    /// Notes a request until then. Returns whether it is new.
+    pub(super) fn note(&mut self, now: Instant, origin: NodeId, id: u32, until: Instant) -> bool {
+        while let Some(&(end, request)) = self.oldest_first.front()
+            && end <= now
+        {
+            self.oldest_first.pop_front();
+            self.requests.remove(&request);
+        }
+        let is_new = self.requests.insert((origin, id));
+        if is_new {
+            self.oldest_first.push_back((until, (origin, id)));
+        }
+        is_new
+    }
+}
+
+/// Nodes, each until a time of its own.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Terms {
+    ends: BTreeMap<NodeId, Instant>,
+    /// Not after the first end.
+    check: Option<Instant>,
+}
+
+impl Terms {
+    /// A node stays at least until then.
+    pub(super) fn extend(&mut self, node: NodeId, until: Instant) {
+        let end = self.ends.entry(node).or_insert(until);
+        *end = until.max(*end);
+        self.check = Some(self.check.map_or(until, |check| check.min(until)));
+    }
+
+    /// The same, of a node that is known.
+    pub(super) fn extend_known(&mut self, node: NodeId, until: Instant) {
+        if let Some(end) = self.ends.get_mut(&node) {
+            *end = until.max(*end);
+        }
+    }
+
+    pub(super) fn remove(&mut self, node: NodeId) -> bool {
+        self.ends.remove(&node).is_some()
+    }
+
+    pub(super) fn contains(&self, now: Instant, node: NodeId) -> bool {
+        self.ends.get(&node).is_some_and(|end| *end > now)
+    }
+
+    /// A time that is not after the first end.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.check
+    }
+
+    /// Takes the nodes out whose time has come.
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<NodeId> {
+        if self.check.is_none_or(|check| check > now) {
+            return Vec::new();
+        }
+        let over: Vec<NodeId> = self.ends.iter().filter(|(_, end)| **end <= now).map(|(node, _)| *node).collect();
+        self.ends.retain(|_, end| *end > now);
+        self.check = self.ends.values().min().copied();
+        over
+    }
+}
+
+/// A limit on messages in a second, counted anew from each whole second of the node's life, as in ns-3.
+#[derive(Clone, Debug)]
+pub(super) struct RateLimit {
+    most: u32,
+    sent: u32,
+    second: Instant,
+}
+
+impl RateLimit {
+    const SECOND: Duration = Duration::from_secs(1);
+
+    pub(super) fn new(most: u32) -> Self {
+        Self { most, sent: 0, second: Instant::ZERO }
+    }
+
+    pub(super) fn start(&mut self, now: Instant) {
+        self.second = now;
+    }
+
+    /// Counts a message, or returns the time of the next second if there were too many in this one.
+    pub(super) fn count(&mut self, now: Instant) -> Result<(), Instant> {
+        let seconds = now.since(self.second).as_nanos() / Self::SECOND.as_nanos();
+        if seconds > 0 {
+            self.second += Self::SECOND * seconds;
+            self.sent = 0;
+        }
+        if self.sent == self.most {
+            return Err(self.second + Self::SECOND);
+        }
+        self.sent += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::from_nanos(milliseconds * 1_000_000)
+    }
+
+    #[test]
+    fn a_request_is_remembered_for_its_time() {
+        let mut seen = Seen::default();
+        assert!(seen.note(at(0), NodeId(1), 7, at(5_600)));
+        assert!(!seen.note(at(5_599), NodeId(1), 7, at(9_000)));
+        assert!(seen.note(at(5_599), NodeId(2), 7, at(9_000)));
+        assert!(seen.note(at(5_600), NodeId(1), 7, at(9_000)));
+    }
+
+    #[test]
+    fn a_node_leaves_at_the_end_of_its_term() {
+        let mut terms = Terms::default();
+        terms.extend(NodeId(1), at(2_000));
+        terms.extend(NodeId(2), at(3_000));
+        terms.extend(NodeId(1), at(4_000));
+        terms.extend_known(NodeId(9), at(4_000));
+        assert_eq!(terms.next(), Some(at(2_000)));
+        assert_eq!(terms.expire(at(2_000)), []);
+        assert_eq!(terms.next(), Some(at(3_000)));
+        assert_eq!(terms.expire(at(3_500)), [NodeId(2)]);
+        assert!(terms.contains(at(3_999), NodeId(1)) && !terms.contains(at(4_000), NodeId(1)));
+        assert_eq!(terms.expire(at(4_000)), [NodeId(1)]);
+        assert_eq!(terms.next(), None);
+    }
+
+    #[test]
+    fn a_limit_counts_each_second_anew() {
+        let mut limit = RateLimit::new(2);
+        limit.start(at(500));
+        assert_eq!(
+            [limit.count(at(500)), limit.count(at(600)), limit.count(at(700))],
+            [Ok(()), Ok(()), Err(at(1_500))]
+        );
+        assert_eq!(limit.count(at(1_500)), Ok(()));
+        assert_eq!(limit.count(at(9_700)), Ok(()));
+    }
+}

@@ -1,0 +1,108 @@
+//! Route replies: RFC 3561 §6.6, §6.7 and §6.8, and HELLOs, §6.9.
+
+use super::table::Offer;
+use super::{Aodv, Message, Reply, Request};
+use crate::Receiver;
+use lightlag_core::Instant;
+use lightlag_net::NodeId;
+
+impl Aodv {
+    /// RFC 3561 §6.6.1.
+    pub(super) fn reply_as_destination(&mut self, now: Instant, request: &Request) {
+        if !request.unknown_sequence {
+            self.sequence = self.sequence.newer(request.destination_sequence);
+        }
+        let Some(back) = self.table.valid(now, request.origin) else { return };
+        let (next_hop, ttl) = (back.next_hop, back.hops);
+        let reply = Reply {
+            ack_required: false,
+            hop_count: 0,
+            destination: self.node,
+            destination_sequence: self.sequence,
+            origin: request.origin,
+            lifetime: self.config.my_route_timeout,
+        };
+        self.send_reply(next_hop, reply, ttl);
+    }
+
+    /// RFC 3561 §6.6.2 and §6.6.3: the node knows a fresh route, tells the origin, and the destination if that is asked for.
+    pub(super) fn reply_for_another(&mut self, now: Instant, request: &Request) {
+        let (origin, destination) = (request.origin, request.destination);
+        let Some(back) = self.table.valid(now, origin) else { return };
+        let (back_hop, back_hops, back_expires, back_sequence) =
+            (back.next_hop, back.hops, back.expires, back.sequence.unwrap_or_default());
+        let Some(route) = self.table.valid(now, destination) else { return };
+        let (next_hop, hops, expires, sequence) =
+            (route.next_hop, route.hops, route.expires, route.sequence.unwrap_or_default());
+        route.precursors.insert(back_hop);
+        self.add_precursor(now, origin, next_hop);
+        // RFC 3561 §6.8, as ns-3 decides it: the reply of a destination's neighbour is the likeliest to meet a link that
+        // works in one direction only.
+        let ack_required = self.config.reply_ack && hops == 1;
+        let lifetime = expires.since(now);
+        let reply =
+            Reply { ack_required, hop_count: hops, destination, destination_sequence: sequence, origin, lifetime };
+        if ack_required && !self.config.blacklist_timeout.is_zero() {
+            self.debtors.extend(back_hop, now + self.config.next_hop_wait);
+        }
+        self.send_reply(back_hop, reply, back_hops);
+        if request.gratuitous {
+            let reply = Reply {
+                ack_required: false,
+                hop_count: back_hops,
+                destination: origin,
+                destination_sequence: back_sequence,
+                origin: destination,
+                lifetime: back_expires.since(now),
+            };
+            self.send_reply(next_hop, reply, hops);
+        }
+    }
+
+    fn send_reply(&mut self, to: NodeId, reply: Reply, ttl: u8) {
+        self.outbox.send(Receiver::One(to), crate::Message::Aodv(Message::Reply(reply)), ttl);
+    }
+
+    fn add_precursor(&mut self, now: Instant, destination: NodeId, precursor: NodeId) {
+        if let Some(entry) = self.table.valid(now, destination) {
+            entry.precursors.insert(precursor);
+        }
+    }
+
+    /// RFC 3561 §6.7.
+    pub(super) fn hear_reply(&mut self, now: Instant, from: NodeId, reply: &Reply) {
+        let Reply { destination, origin, .. } = *reply;
+        if destination == self.node {
+            return;
+        }
+        let hops = reply.hop_count.saturating_add(1);
+        let expires = now + reply.lifetime;
+        let offer = Offer { sequence: reply.destination_sequence, next_hop: from, hops, expires };
+        self.table.offer(now, destination, offer);
+        if reply.ack_required {
+            self.outbox.send(Receiver::One(from), crate::Message::Aodv(Message::ReplyAck), 1);
+        }
+        if origin != self.node {
+            self.pass_on(now, Reply { ack_required: false, hop_count: hops, ..*reply });
+        }
+    }
+
+    fn pass_on(&mut self, now: Instant, reply: Reply) {
+        let Some(next_hop) = self.table.valid(now, reply.destination).map(|entry| entry.next_hop) else { return };
+        let lifetime = self.lifetime(now);
+        let Some(back) = self.table.valid(now, reply.origin) else { return };
+        let (back_hop, ttl) = (back.next_hop, back.hops);
+        back.expires = back.expires.max(lifetime);
+        back.precursors.insert(next_hop);
+        for (destination, precursor) in [(reply.destination, back_hop), (next_hop, back_hop), (back_hop, next_hop)] {
+            self.add_precursor(now, destination, precursor);
+        }
+        self.send_reply(back_hop, reply, ttl);
+    }
+
+    /// RFC 3561 §6.9.
+    pub(super) fn hear_hello(&mut self, now: Instant, from: NodeId, hello: &Reply) {
+        self.table.meet(now, from, Some(hello.destination_sequence), now + hello.lifetime);
+        self.watch(now, from);
+    }
+}

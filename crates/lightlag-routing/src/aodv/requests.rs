@@ -1,0 +1,216 @@
+//! Route requests: the search in growing rings (RFC 3561 §6.3, §6.4), and the answer or relay of others' (§6.5).
+
+use super::table::Offer;
+use super::{Aodv, Message, Request, Sequence};
+use crate::{Heading, Receiver, Verdict};
+use lightlag_core::{Duration, Instant};
+use lightlag_net::NodeId;
+
+/// The pause of ns-3 after the second in which too many requests were made.
+const AFTER_LIMIT: Duration = Duration::from_micros(100);
+
+/// The search for a route.
+#[derive(Clone, Debug)]
+pub(super) struct Search {
+    /// The time to live of the last request, or of the next one if none was sent.
+    ttl: u32,
+    /// The requests that went everywhere.
+    wide: u32,
+    /// The end of the wait for a reply, or for the second in which a request may be made again.
+    pub(super) deadline: Instant,
+    /// Whether the next request waits for the limit on requests.
+    is_held: bool,
+    /// The hops of the route that is repaired.
+    repaired_hops: Option<u8>,
+}
+
+impl Aodv {
+    /// Starts the search for a route to a destination, if there is none yet. Packets wait.
+    pub(super) fn search(&mut self, now: Instant, destination: NodeId) -> Verdict {
+        if !self.searches.contains_key(&destination) {
+            let diameter = self.config.net_diameter;
+            // RFC 3561 §6.4: a route that was known is looked for a little beyond its length.
+            let known =
+                self.table.entry(now, destination).map(|entry| u32::from(entry.hops) + self.config.ttl_increment);
+            let ttl = known.unwrap_or(self.config.ttl_start).min(diameter);
+            self.open(now, destination, ttl, None);
+        }
+        Verdict::Wait
+    }
+
+    /// RFC 3561 §6.12: asks for another way to a destination whose route broke here.
+    pub(super) fn repair(&mut self, now: Instant, heading: Heading) {
+        let Some(hops) = self.table.entry(now, heading.destination).map(|entry| entry.hops) else { return };
+        let to_origin = self.table.valid(now, heading.origin).map_or(0, |entry| u32::from(entry.hops));
+        /// LOCAL_ADD_TTL, RFC 3561 §10.
+        const LOCAL_ADD_TTL: u32 = 2;
+        let ttl = u32::from(hops).max(to_origin / 2) + LOCAL_ADD_TTL;
+        self.open(now, heading.destination, ttl.min(self.config.net_diameter), Some(hops));
+    }
+
+    /// Whether the node looks for another way to a destination whose route broke here.
+    pub(super) fn is_repairing(&self, destination: NodeId) -> bool {
+        self.searches.get(&destination).is_some_and(|search| search.repaired_hops.is_some())
+    }
+
+    fn open(&mut self, now: Instant, destination: NodeId, ttl: u32, repaired_hops: Option<u8>) {
+        let search = Search { ttl, wide: 0, deadline: now, is_held: false, repaired_hops };
+        self.searches.insert(destination, search);
+        self.request(now, destination);
+    }
+
+    /// Sends the request of a search, or lets it wait if there were too many.
+    fn request(&mut self, now: Instant, destination: NodeId) {
+        let known = self.table.entry(now, destination).and_then(|entry| entry.sequence);
+        let net_traversal = self.config.net_traversal_time();
+        let Some(search) = self.searches.get_mut(&destination) else { return };
+        if let Err(next) = self.requests.count(now) {
+            search.is_held = true;
+            search.deadline = next + AFTER_LIMIT;
+            return;
+        }
+        search.is_held = false;
+        let wait = if search.ttl < self.config.net_diameter {
+            self.config.ring_traversal_time(search.ttl)
+        } else {
+            search.wide += 1;
+            // RFC 3561 §6.3: binary exponential backoff.
+            net_traversal * (1 << (search.wide - 1))
+        };
+        search.deadline = now + wait;
+        let ttl = search.ttl as u8;
+        // RFC 3561 §6.1: a new number with each request.
+        self.sequence = self.sequence.next();
+        self.request = self.request.wrapping_add(1);
+        self.seen.note(now, self.node, self.request, now + self.config.path_discovery_time());
+        let request = Request {
+            gratuitous: self.config.gratuitous_reply,
+            destination_only: self.config.destination_only,
+            unknown_sequence: known.is_none(),
+            hop_count: 0,
+            id: self.request,
+            destination,
+            destination_sequence: known.unwrap_or_default(),
+            origin: self.node,
+            origin_sequence: self.sequence,
+            ttl,
+        };
+        self.flood(now, request);
+    }
+
+    fn flood(&mut self, now: Instant, request: Request) {
+        self.last_broadcast = Some(now);
+        let at = self.jittered(now);
+        self.outbox.send_at(at, Receiver::All, crate::Message::Aodv(Message::Request(request)), request.ttl);
+    }
+
+    /// Takes the searches up whose time has come.
+    pub(super) fn advance_searches(&mut self, now: Instant) {
+        let due: Vec<NodeId> =
+            self.searches.iter().filter(|(_, search)| search.deadline <= now).map(|(node, _)| *node).collect();
+        for destination in due {
+            self.continue_search(now, destination);
+        }
+    }
+
+    fn continue_search(&mut self, now: Instant, destination: NodeId) {
+        let config = &self.config;
+        let Some(search) = self.searches.get_mut(&destination) else { return };
+        if search.is_held {
+            return self.request(now, destination);
+        }
+        if search.repaired_hops.is_some() {
+            self.searches.remove(&destination);
+            self.outbox.discard(destination);
+            return self.give_up_repair(now, destination);
+        }
+        if search.wide >= config.rreq_retries {
+            self.searches.remove(&destination);
+            return self.outbox.discard(destination);
+        }
+        if search.ttl < config.net_diameter {
+            let larger = search.ttl + config.ttl_increment;
+            search.ttl = if larger > config.ttl_threshold { config.net_diameter } else { larger };
+        }
+        self.request(now, destination);
+    }
+
+    /// Ends the searches whose destinations have a route now.
+    pub(super) fn finish_searches(&mut self, now: Instant) {
+        if self.searches.is_empty() {
+            return;
+        }
+        let searched: Vec<NodeId> = self.searches.keys().copied().collect();
+        for destination in searched {
+            let Some(hops) = self.table.valid(now, destination).map(|entry| entry.hops) else { continue };
+            let search = self.searches.remove(&destination);
+            self.outbox.release(destination);
+            if search.and_then(|search| search.repaired_hops).is_some_and(|before| hops > before) {
+                self.tell_of_detour(now, destination);
+            }
+        }
+    }
+
+    /// RFC 3561 §6.5.
+    pub(super) fn hear_request(&mut self, now: Instant, from: NodeId, request: &Request) {
+        if self.blacklist.contains(now, from)
+            || !self.seen.note(now, request.origin, request.id, now + self.config.path_discovery_time())
+        {
+            return;
+        }
+        let request = Request { hop_count: request.hop_count.saturating_add(1), ..*request };
+        self.learn_way_back(now, from, &request);
+        self.watch(now, from);
+        if request.destination == self.node {
+            self.reply_as_destination(now, &request);
+        } else if !self.answers(now, from, &request) {
+            self.relay(now, from, request);
+        }
+    }
+
+    fn learn_way_back(&mut self, now: Instant, from: NodeId, request: &Request) {
+        let hops = request.hop_count;
+        // RFC 3561 §6.5: MinimalLifetime.
+        let minimal = (self.config.net_traversal_time() * 2)
+            .saturating_sub(self.config.node_traversal_time * 2 * u64::from(hops));
+        let expires = now + minimal;
+        let offer = Offer { sequence: request.origin_sequence, next_hop: from, hops, expires };
+        if !self.table.offer(now, request.origin, offer) {
+            self.table.extend(now, request.origin, expires);
+        }
+    }
+
+    /// Whether the node replies with a route that it knows (RFC 3561 §6.6).
+    fn answers(&mut self, now: Instant, from: NodeId, request: &Request) -> bool {
+        if request.destination_only {
+            return false;
+        }
+        let asked = (!request.unknown_sequence).then_some(request.destination_sequence);
+        let Some(route) = self.table.valid(now, request.destination) else { return false };
+        let is_fresh = |known: Sequence| asked.is_none_or(|asked| !asked.is_newer_than(known));
+        if route.next_hop == from || !route.sequence.is_some_and(is_fresh) {
+            return false;
+        }
+        self.reply_for_another(now, request);
+        true
+    }
+
+    fn relay(&mut self, now: Instant, from: NodeId, request: Request) {
+        if request.ttl < 2 {
+            return;
+        }
+        let mut relayed = Request { ttl: request.ttl - 1, ..request };
+        if let Some(entry) = self.table.entry(now, request.destination) {
+            if self.config.drop_returning && entry.next_hop == from {
+                return;
+            }
+            // RFC 3561 §6.5: the greatest number known on the way travels with the request.
+            if let Some(known) = entry.sequence {
+                let asked = if request.unknown_sequence { known } else { request.destination_sequence };
+                relayed.destination_sequence = asked.newer(known);
+                relayed.unknown_sequence = false;
+            }
+        }
+        self.flood(now, relayed);
+    }
+}

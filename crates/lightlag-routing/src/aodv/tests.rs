@@ -1,0 +1,447 @@
+//! Networks of agents on an ideal medium.
+
+use super::*;
+use crate::testbed::{Bed, End, Graph, at, wifi};
+use crate::{Agent, Identity, Kind};
+use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_net::NodeId;
+
+fn quiet() -> Config {
+    Config { hello: Hello::Off, ..Config::default() }
+}
+
+fn bed(graph: Graph, config: Config, seed: u64) -> Bed {
+    let agent = |node: u32| {
+        let name = format!("n{node}");
+        Box::new(Aodv::new(config, &Identity { node: NodeId(node), name: &name, seed })) as Box<dyn Agent>
+    };
+    let agents = (0..graph.nodes()).map(agent).collect();
+    Bed::new(graph, agents, wifi)
+}
+
+/// Seconds from the packet to the reply, at the first node of a chain of so many hops.
+fn discovery(hops: u32, config: Config, seed: u64) -> (f64, Bed) {
+    let mut bed = bed(Graph::chain(hops as usize + 1), config, seed);
+    bed.run(at(3.0));
+    bed.sent.clear();
+    let packet = bed.send(0, hops);
+    bed.run(at(8.0));
+    let Some(End::Delivered { path, .. }) = bed.ends.get(&packet) else { panic!("{hops} hops: {:?}", bed.ends) };
+    assert_eq!(*path, (0..hops).map(NodeId).collect::<Vec<_>>());
+    // The reply's last hop: it left the first relay, or the destination, a frame before it came.
+    let is_reply =
+        |message: &crate::Message| matches!(message, crate::Message::Aodv(Message::Reply(reply)) if !reply.is_hello());
+    let (left, ..) = bed.sent.iter().find(|(_, node, _, message)| *node == NodeId(1) && is_reply(message)).unwrap();
+    let seconds = left.since(at(3.0)).as_secs_f64() + wifi(crate::Receiver::One(NodeId(0)), 48).as_secs_f64();
+    (seconds, bed)
+}
+
+/// The rings that fail before one reaches as far as that: 80 ms for each hop of a ring's time to live and two more.
+fn rings(hops: u32) -> (f64, u64) {
+    let (mut wait, mut requests) = (0.0, 0);
+    for ttl in [1, 3, 5, 7, 35] {
+        requests += u64::from(hops.min(ttl));
+        if ttl >= hops {
+            break;
+        }
+        wait += 0.08 * f64::from(ttl + 2);
+    }
+    (wait, requests)
+}
+
+#[test]
+fn discovery_takes_the_rings_and_five_milliseconds_a_hop() {
+    const SEEDS: u64 = 200;
+    for (hops, wait) in (1..=8).zip([0.0, 0.24, 0.24, 0.64, 0.64, 1.20, 1.20, 1.92]) {
+        assert!((rings(hops).0 - wait).abs() < 1e-9);
+        let total: f64 = (0..SEEDS).map(|seed| discovery(hops, quiet(), seed).0).sum();
+        let (mean, expected) = (total / SEEDS as f64, wait + 0.0052 * f64::from(hops));
+        assert!((mean - expected).abs() < 0.005, "{hops} hops: {mean} s, expected {expected} s");
+        println!("{hops} hops: {mean:.4} s, closed form {expected:.4} s");
+    }
+}
+
+#[test]
+fn hellos_save_the_last_hop_of_the_search() {
+    for hops in 2..=8 {
+        let (seconds, bed) = discovery(hops, Config::default(), 5);
+        let expected = rings(hops - 1).0 + 0.0052 * f64::from(hops - 1);
+        // The jitter of one run: U{0..10} ms a hop.
+        assert!(
+            (seconds - expected).abs() < 0.005 * f64::from(hops),
+            "{hops} hops: {seconds} s, expected {expected} s"
+        );
+        let acks = bed.count(Kind::ReplyAck);
+        // The neighbour of the destination asks for one; of two hops it is the node that replies first, too.
+        assert_eq!(acks, 1, "{hops} hops");
+    }
+}
+
+#[test]
+fn requests_and_replies_are_counted_exactly() {
+    for hops in 1..=8 {
+        let (_, bed) = discovery(hops, quiet(), 1);
+        assert_eq!(bed.count(Kind::RouteRequest), rings(hops).1, "{hops} hops");
+        assert_eq!(bed.count(Kind::RouteReply), u64::from(hops), "{hops} hops");
+        assert_eq!((bed.count(Kind::RouteError), bed.count(Kind::Hello)), (0, 0));
+    }
+    // 1 + 3 + 5 + 7 + 8 of 24 bytes, and 8 of 20.
+    let (_, bed) = discovery(8, quiet(), 1);
+    let bytes = |kind| bed.agents.iter().map(|agent| agent.traffic().bytes(kind)).sum::<u64>();
+    assert_eq!((bytes(Kind::RouteRequest), bytes(Kind::RouteReply)), (24 * 24, 8 * 20));
+}
+
+#[test]
+fn packets_for_nobody_are_discarded_after_all_rings() {
+    let mut graph = Graph::chain(4);
+    graph.cut(2, 3);
+    let mut bed = bed(graph, quiet(), 1);
+    bed.send(0, 3);
+    // .24 + .40 + .56 + .72 + 2.8 + 5.6 s.
+    bed.run(at(10.319));
+    assert!(bed.ends.is_empty());
+    bed.run(at(10.321));
+    assert_eq!(bed.ends[&0], End::Discarded);
+    // TTL 1 reaches one node, 3 and more are sent by all three.
+    assert_eq!(bed.count(Kind::RouteRequest), 1 + 5 * 3);
+}
+
+#[test]
+fn a_break_is_reported_to_those_who_use_the_route() {
+    let mut bed = bed(Graph::chain(5), quiet(), 1);
+    bed.send(0, 4);
+    bed.run(at(2.0));
+    assert!(bed.ends[&0].is_delivery());
+    bed.graph.cut(3, 4);
+    let lost = bed.send(0, 4);
+    bed.run(at(2.2));
+    assert_eq!(bed.ends[&lost], End::Broken { path: vec![NodeId(0), NodeId(1), NodeId(2)] });
+    // Node 3 tells 2, which tells 1, which tells 0: each is the only one who uses the next.
+    let errors: Vec<_> =
+        bed.sent.iter().filter(|(.., message)| matches!(message, crate::Message::Aodv(Message::Error(_)))).collect();
+    let ways: Vec<_> = errors.iter().map(|(_, node, to, _)| (node.0, *to)).collect();
+    let one = |node| crate::Receiver::One(NodeId(node));
+    assert_eq!(ways, [(3, one(2)), (2, one(1)), (1, one(0))]);
+    assert!((0..4).all(|node| bed.next_hop(node, 4).is_none()));
+}
+
+#[test]
+fn a_relay_without_a_route_tells_the_sender() {
+    let mut bed = bed(Graph::chain(3), quiet(), 1);
+    bed.send(0, 2);
+    bed.run(at(1.0));
+    assert!(bed.ends[&0].is_delivery());
+    // 0 keeps using its route while 1 loses its own by a break that it tells nobody: its precursor is out of reach.
+    bed.graph.cut(0, 1);
+    bed.graph.cut(1, 2);
+    bed.agents[1].broken(bed.now, NodeId(2), crate::Break::Retry, None);
+    bed.run(at(1.1));
+    bed.graph.join(0, 1);
+    let refused = bed.send(0, 2);
+    bed.run(at(1.2));
+    assert_eq!(bed.ends[&refused], End::Unreachable { path: vec![NodeId(0)] });
+    assert_eq!(bed.next_hop(0, 2), None);
+}
+
+#[test]
+fn silent_neighbours_are_lost_after_two_seconds() {
+    let mut bed = bed(Graph::chain(2), Config::default(), 3);
+    bed.run(at(5.0));
+    assert_eq!(bed.next_hop(0, 1), Some((1, 1)));
+    let last = bed.sent.iter().rev().find(|(_, node, ..)| *node == NodeId(1)).unwrap().0;
+    bed.graph.cut(0, 1);
+    let timeout = last + wifi(crate::Receiver::All, 48) + Duration::from_secs(2);
+    bed.run(Instant::from_nanos(timeout.as_nanos() - 1));
+    assert_eq!(bed.next_hop(0, 1), Some((1, 1)));
+    bed.run(timeout);
+    assert_eq!(bed.next_hop(0, 1), None);
+}
+
+#[test]
+fn hellos_come_every_second_and_requests_replace_them() {
+    let mut bed = bed(Graph::chain(2), Config::default(), 3);
+    bed.run(at(10.0));
+    assert_eq!(bed.count(Kind::Hello), 20);
+    let mut quiet = super::tests::bed(Graph::chain(2), Config { hello: Hello::Active, ..Config::default() }, 3);
+    quiet.run(at(10.0));
+    assert_eq!(quiet.count(Kind::Hello), 0);
+    quiet.send(0, 1);
+    quiet.run(at(15.0));
+    // Data at 10 s count for 3 s. The HELLO of node 0 due first gave way to its request.
+    assert!((4..=6).contains(&quiet.count(Kind::Hello)), "{}", quiet.count(Kind::Hello));
+}
+
+#[test]
+fn requests_wait_for_the_next_second_and_errors_are_dropped() {
+    let mut bed = bed(Graph::new(40), Config { rreq_rate_limit: 10, ..quiet() }, 1);
+    (1..=25).for_each(|node| {
+        bed.send(0, node);
+    });
+    bed.run(at(0.2));
+    assert_eq!(bed.count(Kind::RouteRequest), 10);
+    bed.run(at(1.0));
+    assert_eq!(bed.count(Kind::RouteRequest), 10);
+    bed.run(at(1.2));
+    assert_eq!(bed.count(Kind::RouteRequest), 20);
+    let mut table = bed_with_error_storm();
+    table.run(at(1.0));
+    assert_eq!(table.count(Kind::RouteError), 10);
+}
+
+/// Node 1 gets 30 packets for which it knows no way.
+fn bed_with_error_storm() -> Bed {
+    let mut bed = bed(Graph::chain(2), quiet(), 1);
+    let heading = crate::Heading { origin: NodeId(0), destination: NodeId(9), ttl: 9, size: 100 };
+    for _ in 0..30 {
+        let mut graph = bed.graph.clone();
+        let verdict = bed.agents[1].route(bed.now, &heading, Some(NodeId(0)), &mut crate::Extra::None, &mut graph);
+        assert_eq!(verdict, crate::Verdict::Unreachable);
+    }
+    bed
+}
+
+#[test]
+fn a_queue_that_overflows_breaks_links_only_on_request() {
+    for (link_break_on, survives) in [(LinkBreakOn::Retry, true), (LinkBreakOn::Any, false)] {
+        let mut bed = bed(Graph::chain(3), Config { link_break_on, ..quiet() }, 1);
+        bed.send(0, 2);
+        bed.run(at(1.0));
+        for cause in [crate::Break::Queue, crate::Break::Lifetime] {
+            bed.agents[0].broken(bed.now, NodeId(1), cause, None);
+        }
+        assert_eq!(bed.next_hop(0, 2).is_some(), survives);
+    }
+}
+
+#[test]
+fn only_the_destination_answers_if_asked_to() {
+    let config = Config { destination_only: true, ..Config::default() };
+    let (_, bed) = discovery(4, config, 1);
+    let first = bed
+        .sent
+        .iter()
+        .find(|(.., message)| matches!(message, crate::Message::Aodv(Message::Reply(reply)) if !reply.is_hello()));
+    assert_eq!(first.unwrap().1, NodeId(4));
+    assert_eq!(bed.count(Kind::ReplyAck), 0);
+}
+
+#[test]
+fn a_gratuitous_reply_tells_the_destination_of_the_origin() {
+    for (gratuitous_reply, knows) in [(true, true), (false, false)] {
+        let mut bed = bed(Graph::chain(4), Config { gratuitous_reply, ..quiet() }, 1);
+        bed.send(1, 3);
+        bed.run(at(1.0));
+        bed.send(0, 3);
+        bed.run(at(1.02));
+        assert_eq!(bed.next_hop(3, 0).is_some(), knows);
+    }
+}
+
+/// A request of node 0 for node 2, at node 1.
+fn request(id: u32) -> crate::Message {
+    crate::Message::Aodv(Message::Request(Request {
+        gratuitous: false,
+        destination_only: false,
+        unknown_sequence: true,
+        hop_count: 0,
+        id,
+        destination: NodeId(2),
+        destination_sequence: Sequence(0),
+        origin: NodeId(0),
+        origin_sequence: Sequence(id),
+        ttl: 5,
+    }))
+}
+
+#[test]
+fn neighbours_that_acknowledge_no_reply_are_ignored() {
+    for acknowledges in [true, false] {
+        let mut bed = bed(Graph::chain(3), Config::default(), 1);
+        bed.run(at(3.0));
+        let (mut graph, now) = (bed.graph.clone(), bed.now);
+        let agent = &mut bed.agents[1];
+        let mut ask = |agent: &mut Box<dyn Agent>, now, id| {
+            agent.hear(now, NodeId(0), crate::Receiver::All, &request(id), 30.0, &mut graph);
+            let answer = agent.poll_action();
+            assert_eq!(agent.poll_action(), None);
+            answer
+        };
+        // Node 1 knows node 2 by its HELLOs, and answers.
+        assert!(ask(agent, now, 100).is_some());
+        if acknowledges {
+            let ack = crate::Message::Aodv(Message::ReplyAck);
+            agent.hear(now, NodeId(0), crate::Receiver::One(NodeId(1)), &ack, 30.0, &mut bed.graph);
+        }
+        agent.handle_timeout(now + Duration::from_millis(50), &mut bed.graph);
+        assert_eq!(ask(agent, now + Duration::from_millis(51), 101).is_some(), acknowledges);
+        if !acknowledges {
+            // BLACKLIST_TIMEOUT, 5.6 s, is over. The route to node 2 is gone, and the request is relayed.
+            assert_eq!(ask(agent, now + Duration::from_millis(5_651), 102), None);
+            agent.handle_timeout(now + Duration::from_millis(5_661), &mut bed.graph);
+            let actions: Vec<_> = std::iter::from_fn(|| agent.poll_action()).collect();
+            assert!(
+                actions.iter().any(|action| is_request(action, 102))
+                    && !actions.iter().any(|action| is_request(action, 101))
+            );
+        }
+    }
+}
+
+fn is_request(action: &crate::Action, id: u32) -> bool {
+    matches!(action, crate::Action::Send { message: crate::Message::Aodv(Message::Request(request)), .. } if request.id == id)
+}
+
+#[test]
+fn local_repair_finds_a_way_around() {
+    // 0-1-2-3-4, and 2-5-4 as well: the break at 2-3 is repaired there.
+    let mut graph = Graph::new(7);
+    [(0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6), (6, 4)].iter().for_each(|&(a, b)| graph.join(a, b));
+    let mut bed = bed(graph, Config { local_repair: true, ..quiet() }, 1);
+    bed.send(0, 4);
+    bed.run(at(2.0));
+    assert_eq!(bed.next_hop(2, 4), Some((3, 2)));
+    bed.graph.cut(2, 3);
+    let kept = bed.send(0, 4);
+    bed.run(at(3.0));
+    let End::Delivered { path, .. } = &bed.ends[&kept] else { panic!("{:?}", bed.ends) };
+    assert_eq!(*path, [0, 1, 2, 5, 6].map(NodeId));
+    assert_eq!(bed.next_hop(2, 4), Some((5, 3)));
+    // The way is longer now, so an error with the flag N goes up to the origin, which keeps its route.
+    let errors = bed
+        .sent
+        .iter()
+        .filter(|(.., message)| matches!(message, crate::Message::Aodv(Message::Error(error)) if error.no_delete));
+    assert_eq!(errors.count(), 2);
+    assert_eq!(bed.next_hop(0, 4).map(|(hop, _)| hop), Some(1));
+}
+
+#[test]
+fn a_repair_without_success_is_reported() {
+    let mut bed = bed(Graph::chain(4), Config { local_repair: true, ..quiet() }, 1);
+    bed.send(0, 3);
+    bed.run(at(2.0));
+    bed.graph.cut(2, 3);
+    let lost = bed.send(0, 3);
+    bed.run(at(4.0));
+    assert_eq!(bed.ends[&lost], End::Discarded);
+    assert_eq!(bed.next_hop(0, 3), None);
+    assert_eq!(bed.count(Kind::RouteError), 2);
+}
+
+#[test]
+fn routes_expire_and_are_forgotten() {
+    let mut bed = bed(Graph::chain(3), quiet(), 1);
+    bed.send(0, 2);
+    bed.run(at(1.0));
+    let route = bed.agents[0].routes(bed.now).into_iter().find(|route| route.destination == NodeId(2)).unwrap();
+    let lifetime = route.lifetime.unwrap();
+    assert!(lifetime > Duration::from_secs(10) && lifetime < Duration::from_millis(11_200));
+    bed.run(at(12.5));
+    assert_eq!(bed.next_hop(0, 2), None);
+    // Known but expired: the first request goes two hops further than the route did, so one request is enough.
+    let before = bed.count(Kind::RouteRequest);
+    bed.send(0, 2);
+    bed.run(at(12.7));
+    assert!(bed.ends[&1].is_delivery());
+    assert_eq!(bed.count(Kind::RouteRequest) - before, 2);
+}
+
+#[test]
+fn sequence_numbers_may_wrap() {
+    let mut bed = bed(Graph::chain(3), quiet(), 1);
+    let hello = |sequence| {
+        let reply = Reply {
+            ack_required: false,
+            hop_count: 0,
+            destination: NodeId(1),
+            destination_sequence: Sequence(sequence),
+            origin: NodeId(1),
+            lifetime: Duration::from_secs(2),
+        };
+        crate::Message::Aodv(Message::Reply(reply))
+    };
+    let mut graph = bed.graph.clone();
+    for sequence in [u32::MAX - 1, u32::MAX, 0, 1] {
+        bed.agents[0].hear(bed.now, NodeId(1), crate::Receiver::All, &hello(sequence), 30.0, &mut graph);
+    }
+    // A request for node 1 that knows the number before the wrap is answered by node 0.
+    let request = Request {
+        gratuitous: false,
+        destination_only: false,
+        unknown_sequence: false,
+        hop_count: 0,
+        id: 1,
+        destination: NodeId(1),
+        destination_sequence: Sequence(u32::MAX),
+        origin: NodeId(2),
+        origin_sequence: Sequence(1),
+        ttl: 5,
+    };
+    bed.agents[0].hear(
+        bed.now,
+        NodeId(2),
+        crate::Receiver::All,
+        &crate::Message::Aodv(Message::Request(request)),
+        30.0,
+        &mut graph,
+    );
+    let answer = bed.agents[0].poll_action().unwrap();
+    let crate::Action::Send { message: crate::Message::Aodv(Message::Reply(reply)), .. } = answer else {
+        panic!("{answer:?}")
+    };
+    assert_eq!((reply.destination_sequence, reply.hop_count, reply.ack_required), (Sequence(1), 1, true));
+}
+
+#[test]
+fn weak_broadcasts_make_no_routes_if_so_asked() {
+    for (min_snr, knows) in [(29.0, true), (31.0, false)] {
+        let mut bed = bed(Graph::chain(2), Config { min_snr, ..Config::default() }, 1);
+        bed.run(at(1.0));
+        assert_eq!(bed.next_hop(0, 1).is_some(), knows);
+    }
+}
+
+/// Random graphs whose links come and go, with flows between random nodes.
+fn storm(seed: u64, config: Config, loss: f64) -> (usize, usize) {
+    let mut random = RandomStream::new(seed, "storm");
+    let graph = Graph::disc(14, 0.4, &mut random);
+    let mut bed = bed(graph, config, seed);
+    bed.loss = Some((loss, RandomStream::new(seed, "loss")));
+    let mut pick = |most: u32| (random.uniform() * f64::from(most)) as u32;
+    for step in 1..=400 {
+        let (a, b) = (pick(14), pick(14));
+        if a != b {
+            match pick(4) {
+                0 => bed.graph.cut(a, b),
+                1 if bed.graph.positions[a as usize].distance(bed.graph.positions[b as usize]) < 50.0 => {
+                    bed.graph.join(a, b)
+                }
+                _ => drop(bed.send(a, b)),
+            }
+        }
+        bed.run(at(0.1 * f64::from(step)));
+        assert_eq!(bed.cycle(), None, "seed {seed}, at {}", bed.now);
+    }
+    let looped = bed.ends.values().filter(|end| matches!(end, End::Looped { .. })).count();
+    (looped, bed.ends.values().filter(|end| end.is_delivery()).count())
+}
+
+#[test]
+fn next_hops_never_form_a_cycle() {
+    for seed in 0..25 {
+        for config in
+            [Config::default(), quiet(), Config { local_repair: true, link_break_on: LinkBreakOn::Any, ..quiet() }]
+        {
+            let (looped, delivered) = storm(seed, config, 0.0);
+            assert_eq!(looped, 0);
+            assert!(delivered > 20, "{delivered}");
+        }
+    }
+}
+
+#[test]
+fn lost_messages_make_no_cycles() {
+    for seed in 100..120 {
+        assert_eq!(storm(seed, Config::default(), 0.2).0, 0);
+    }
+}

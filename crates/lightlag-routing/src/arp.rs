@@ -1,1 +1,0 @@
-//! Which neighbours have told their address on the link.
