@@ -1,8 +1,30 @@
 //! Where nodes are: positions as functions of time.
 //!
 //! A model of mobility yields a path piece by piece. Each piece has a closed form, so nothing happens while a node moves:
-//! whoever needs a position asks for it.
+//! a position is computed when it is asked for.
+//!
+//! - [`vector`]: places and velocities.
+//! - [`area`]: the box in which nodes move.
+//! - [`placement`]: where nodes start.
+//! - [`piece`]: a part of a path, straight or on an arc.
+//! - [`motion`]: the path of one node.
+//! - [`registry`]: the models by name, with their parameters.
+//! - [`models`]: a file for each model.
+//! - [`track`]: paths through given places.
 
-mod vector;
+pub mod area;
+pub mod models;
+pub mod motion;
+pub mod piece;
+pub mod placement;
+pub mod registry;
+pub mod track;
+pub mod vector;
 
+pub use area::{Area, AreaError};
+pub use motion::Motion;
+pub use piece::Piece;
+pub use placement::Placement;
+pub use registry::{Mobility, Refusal};
+pub use track::{Fix, Track};
 pub use vector::Vector;

@@ -1,0 +1,140 @@
+//! The models by name: their settings in a scenario, and their start.
+
+use crate::models::{GaussMarkov, Static, Waypoints};
+use crate::motion::{Model, Start};
+use crate::{Area, Piece, Vector};
+use std::fmt;
+
+/// The reason why a model does not go with an area or a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The key of the parameter, or `None` where the place is wrong.
+    pub key: Option<&'static str>,
+    /// The value and the remedy.
+    pub message: String,
+}
+
+impl Refusal {
+    pub(crate) fn place(message: String) -> Self {
+        Self { key: None, message }
+    }
+
+    pub(crate) fn of(key: &'static str, message: String) -> Self {
+        Self { key: Some(key), message }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.key {
+            Some(key) => write!(f, "{key}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+/// The demands of a model on the area and the place of a node.
+pub(crate) trait Rules {
+    /// The reason why the parameters do not go with the area or the place, if there is one.
+    fn check(&self, area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
+        in_area(area, place)
+    }
+}
+
+/// Refuses a place outside the area.
+pub(crate) fn in_area(area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
+    let Some(place) = place.filter(|place| !area.contains(*place)) else { return Ok(()) };
+    Err(Refusal::place(format!("{} is outside {}; start inside", shown(place), extent(area))))
+}
+
+/// A place in a message.
+pub(crate) fn shown(place: Vector) -> String {
+    let Vector { x, y, z } = place;
+    format!("({x}, {y}, {z}) m")
+}
+
+/// An area in a message.
+pub(crate) fn extent(area: &Area) -> String {
+    format!("the area from {} to {}", shown(area.least()), shown(area.most()))
+}
+
+/// Makes the enums of models, as configured and at work, from a line for each.
+macro_rules! models {
+    ($($variant:ident, $name:literal, $config:ty => $model:ty;)*) => {
+        lightlag_net::registry! {
+            /// A model of mobility and its parameters.
+            #[derive(Clone, PartialEq, Debug)]
+            pub enum Mobility {
+                $($variant, $name, $config;)*
+            }
+        }
+
+        impl Mobility {
+            /// Whether the model goes with this area and this place.
+            ///
+            /// # Errors
+            /// The reason why it does not.
+            pub fn check(&self, area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
+                match self {
+                    $(Self::$variant(config) => Rules::check(config, area, place),)*
+                }
+            }
+        }
+
+        /// A model at work.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Course {
+            $($variant($model),)*
+        }
+
+        impl Course {
+            pub(crate) fn start(config: &Mobility, start: Start<'_>) -> (Self, Piece) {
+                match config {
+                    $(Mobility::$variant(config) => {
+                        let (model, piece) = <$model as Model>::start(config, start);
+                        (Self::$variant(model), piece)
+                    })*
+                }
+            }
+
+            pub(crate) fn next(&mut self, last: &Piece) -> Piece {
+                match self {
+                    $(Self::$variant(model) => model.next(last),)*
+                }
+            }
+
+            pub(crate) fn max_speed(&self) -> f64 {
+                match self {
+                    $(Self::$variant(model) => model.max_speed(),)*
+                }
+            }
+        }
+    };
+}
+
+// One line per model: its variant, its name in a scenario, its parameters, the model at work.
+models! {
+    Static, "static", Static => Static;
+    Waypoints, "waypoints", Waypoints => crate::track::Follower;
+    GaussMarkov, "gauss-markov", GaussMarkov => crate::models::gauss_markov::Walk;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightlag_net::setting::Registered;
+
+    #[test]
+    fn every_setting_keeps_its_default() {
+        for name in Mobility::NAMES {
+            let mut mobility = Mobility::named(name).unwrap();
+            for (index, parameter) in mobility.parameters().into_iter().enumerate() {
+                assert_eq!(mobility.get(index), parameter.default, "{name}.{}", parameter.key);
+                mobility.set(index, parameter.default);
+            }
+            assert_eq!((mobility.name(), &mobility), (*name, &Mobility::named(name).unwrap()));
+            assert!(mobility.about().ends_with('.') || mobility.about().ends_with(')'), "{name}");
+        }
+        assert_eq!(Mobility::named("teleport"), None);
+    }
+}
