@@ -9,14 +9,22 @@
 //! - [`traffic`]: counters of control messages.
 //! - [`registry`]: the protocols by name, with their parameters.
 //! - [`aodv`]: Ad hoc On-Demand Distance Vector (RFC 3561), and as ns-3 does it.
+//! - [`olsr`]: Optimized Link State Routing (RFC 3626).
+//! - [`fixed`]: static routes, by hops at the start.
+//! - [`oracle`]: shortest paths on the true graph.
+//! - [`arp`]: which neighbours have told their address on the link.
 
 pub mod agent;
 pub mod aodv;
+pub mod arp;
 pub mod dsdv;
+pub mod fixed;
 pub mod gpsr;
 pub mod message;
 pub mod olsr;
+pub mod oracle;
 mod outbox;
+mod paths;
 pub mod registry;
 #[cfg(test)]
 mod testbed;

@@ -1,6 +1,6 @@
 //! The protocols by name: their settings, and their agents.
 
-use crate::{Agent, Identity, aodv};
+use crate::{Agent, Identity, aodv, fixed, olsr, oracle};
 use lightlag_net::setting::Described;
 
 /// The parameters of a protocol, from which agents are made.
@@ -34,6 +34,9 @@ macro_rules! protocols {
 // One line per protocol: its variant, its name in a scenario, its parameters.
 protocols! {
     Aodv, "aodv", aodv::Config;
+    Olsr, "olsr", olsr::Config;
+    Static, "static", fixed::Config;
+    Oracle, "oracle", oracle::Config;
 }
 
 #[cfg(test)]

@@ -1,0 +1,115 @@
+//! Static routes: the shortest by hops when the node starts, for ever.
+
+use crate::paths::Paths;
+use crate::registry::Model;
+use crate::{Action, Agent, Extra, Heading, Identity, Message, Receiver, Route, Surroundings, Traffic, Verdict};
+use lightlag_core::Instant;
+use lightlag_net::NodeId;
+use lightlag_net::setting::{Described, Setting};
+
+/// Static routes have no parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Config;
+
+impl Described for Config {
+    const ABOUT: &'static str = "Static routes, the shortest by hops when the run starts. They stay as they are while nodes \
+        move, and cost no messages.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        Vec::new()
+    }
+}
+
+impl Model for Config {
+    fn build(&self, identity: &Identity) -> Box<dyn Agent> {
+        Box::new(Static { node: identity.node, start: None, paths: None, changes: 0, traffic: Traffic::default() })
+    }
+}
+
+/// Static routes of a node.
+#[derive(Clone, Debug)]
+struct Static {
+    node: NodeId,
+    start: Option<Instant>,
+    paths: Option<Paths>,
+    changes: u64,
+    traffic: Traffic,
+}
+
+impl Static {
+    fn paths(&mut self, now: Instant, world: &mut dyn Surroundings) -> &Paths {
+        self.paths.get_or_insert_with(|| {
+            let paths = Paths::search(self.node, now, world);
+            self.changes = paths.routes().len() as u64;
+            paths
+        })
+    }
+}
+
+impl Agent for Static {
+    fn start(&mut self, now: Instant) {
+        self.start = Some(now);
+    }
+
+    fn route(
+        &mut self,
+        now: Instant,
+        heading: &Heading,
+        _from: Option<NodeId>,
+        _extra: &mut Extra,
+        world: &mut dyn Surroundings,
+    ) -> Verdict {
+        let first = self.paths(now, world).to(heading.destination);
+        first.map_or(Verdict::Unreachable, |(next_hop, _)| Verdict::Via(next_hop))
+    }
+
+    fn hear(&mut self, _: Instant, _: NodeId, _: Receiver, _: &Message, _: f32, _: &mut dyn Surroundings) {}
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.start.filter(|_| self.paths.is_none())
+    }
+
+    fn handle_timeout(&mut self, now: Instant, world: &mut dyn Surroundings) {
+        self.paths(now, world);
+    }
+
+    fn poll_action(&mut self) -> Option<Action> {
+        None
+    }
+
+    fn routes(&self, _now: Instant) -> Vec<Route> {
+        self.paths.as_ref().map_or_else(Vec::new, Paths::routes)
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testbed::{Bed, Graph, at, wifi};
+
+    #[test]
+    fn routes_stay_as_they_were_at_the_start() {
+        let graph = Graph::chain(4);
+        let agent = |node| Config.build(&Identity { node: NodeId(node), name: "", seed: 1 });
+        let mut bed = Bed::new(graph, (0..4).map(agent).collect(), wifi);
+        bed.run(at(0.0));
+        assert_eq!((0..4).map(|node| bed.agents[node].changes()).collect::<Vec<_>>(), [3; 4]);
+        bed.graph.join(0, 3);
+        let kept = bed.send(0, 3);
+        bed.run(at(1.0));
+        assert!(matches!(&bed.ends[&kept], crate::testbed::End::Delivered { path, .. } if path.len() == 3));
+        bed.graph.cut(1, 2);
+        let lost = bed.send(0, 3);
+        bed.run(at(2.0));
+        assert!(matches!(&bed.ends[&lost], crate::testbed::End::Broken { path } if path.len() == 1));
+        assert!(bed.sent.is_empty());
+    }
+}

@@ -1,0 +1,375 @@
+//! OLSR on a node.
+
+use super::config::{Config, NEVER};
+use super::state::{Changed, Link, State, Topology};
+use super::{Body, Hello, LinkCode, LinkType, Message, NeighbourType, Packet, TopologyControl, Validity};
+use crate::outbox::Outbox;
+use crate::registry::Model;
+use crate::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Traffic, Verdict};
+use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_net::NodeId;
+use std::collections::BTreeMap;
+
+/// The most messages in a packet, as in ns-3.
+const MOST_MESSAGES: usize = 64;
+/// The longest way of a message (RFC 3626 §9.3).
+const TTL: u8 = 255;
+
+/// OLSR on a node.
+#[derive(Clone, Debug)]
+struct Olsr {
+    node: NodeId,
+    config: Config,
+    state: State,
+    changed: Changed,
+    /// By destination: the first hop, and the number of hops.
+    routes: BTreeMap<NodeId, (NodeId, u32)>,
+    changes: u64,
+    /// Messages that wait for the next packet, and the time of that packet.
+    queued: Vec<Message>,
+    packet_at: Option<Instant>,
+    next_hello: Option<Instant>,
+    next_tc: Option<Instant>,
+    /// The number of the set of selectors: ANSN.
+    set: u16,
+    /// The end of the time in which an empty set is reported.
+    report_empty: Option<Instant>,
+    message_sequence: u16,
+    packet_sequence: u16,
+    random: RandomStream,
+    outbox: Outbox,
+}
+
+impl Model for Config {
+    fn build(&self, identity: &Identity) -> Box<dyn Agent> {
+        Box::new(Olsr {
+            node: identity.node,
+            config: *self,
+            state: State::default(),
+            changed: Changed::default(),
+            routes: BTreeMap::new(),
+            changes: 0,
+            queued: Vec::new(),
+            packet_at: None,
+            next_hello: None,
+            next_tc: None,
+            set: 0,
+            report_empty: None,
+            message_sequence: 0,
+            packet_sequence: 0,
+            random: identity.stream("jitter"),
+            outbox: Outbox::default(),
+        })
+    }
+}
+
+/// Whether a number is newer than another: RFC 3626 §19.
+fn is_newer(a: u16, b: u16) -> bool {
+    (a.wrapping_sub(b) as i16) > 0
+}
+
+impl Olsr {
+    /// A message of this node's own.
+    fn originate(&mut self, now: Instant, validity: Duration, ttl: u8, body: Body) {
+        self.message_sequence = self.message_sequence.wrapping_add(1);
+        let message = Message {
+            validity: Validity::new(validity),
+            originator: self.node,
+            ttl,
+            hop_count: 0,
+            sequence: self.message_sequence,
+            body,
+        };
+        self.queue(now, message);
+    }
+
+    /// Lets a message wait for its random time, or for the packet of another that waits already.
+    fn queue(&mut self, now: Instant, message: Message) {
+        self.queued.push(message);
+        if self.packet_at.is_none() {
+            let delay = self.random.uniform() * self.config.jitter.as_secs_f64();
+            self.packet_at = Some(now + Duration::from_secs_f64(delay));
+        }
+    }
+
+    fn send_packets(&mut self) {
+        self.packet_at = None;
+        let queued = std::mem::take(&mut self.queued);
+        for messages in queued.chunks(MOST_MESSAGES) {
+            self.packet_sequence = self.packet_sequence.wrapping_add(1);
+            let packet = Packet { sequence: self.packet_sequence, messages: messages.to_vec() };
+            self.outbox.send(Receiver::All, crate::Message::Olsr(packet), 1);
+        }
+    }
+
+    /// RFC 3626 §6.2.
+    fn send_hello(&mut self, now: Instant) {
+        let mut links: BTreeMap<LinkCode, Vec<NodeId>> = BTreeMap::new();
+        for (node, entry) in &self.state.links {
+            let is_symmetric = entry.is_symmetric(now);
+            let link = match is_symmetric {
+                true => LinkType::Symmetric,
+                false if entry.asymmetric > now => LinkType::Asymmetric,
+                false => LinkType::Lost,
+            };
+            let neighbour = match is_symmetric {
+                true if self.state.relays.contains(node) => NeighbourType::Relay,
+                true => NeighbourType::Symmetric,
+                false => NeighbourType::Not,
+            };
+            links.entry(LinkCode { link, neighbour }).or_default().push(*node);
+        }
+        let hello = Hello {
+            interval: Validity::new(self.config.hello_interval),
+            willingness: self.config.willingness,
+            links: links.into_iter().collect(),
+        };
+        self.originate(now, self.config.neighbour_hold(), 1, Body::Hello(hello));
+        self.next_hello = Some(now + self.config.hello_interval);
+    }
+
+    /// RFC 3626 §9.3: relays report who chose them, and for a while that nobody does any more.
+    fn send_tc(&mut self, now: Instant) {
+        let neighbours: Vec<NodeId> = self.state.selectors.keys().copied().collect();
+        if !neighbours.is_empty() {
+            self.report_empty = Some(now + self.config.topology_hold());
+        }
+        if !neighbours.is_empty() || self.report_empty.is_some_and(|end| now < end) {
+            let body = Body::TopologyControl(TopologyControl { sequence: self.set, neighbours });
+            self.originate(now, self.config.topology_hold(), TTL, body);
+        }
+        self.next_tc = Some(now + self.config.tc_interval);
+    }
+
+    /// RFC 3626 §7.1.1, §8.2.1, §8.4.1.
+    fn hear_hello(&mut self, now: Instant, from: NodeId, validity: Duration, hello: &Hello) {
+        let end = now + validity;
+        let own = hello.links.iter().find(|(_, nodes)| nodes.contains(&self.node)).map(|(code, _)| *code);
+        let was_symmetric = self.state.is_symmetric(now, from);
+        let link = self.state.links.entry(from).or_insert(Link {
+            symmetric: None,
+            asymmetric: end,
+            expires: end,
+            willingness: hello.willingness,
+        });
+        link.asymmetric = end;
+        match own.map(|code| code.link) {
+            Some(LinkType::Lost) => link.symmetric = None,
+            Some(LinkType::Symmetric | LinkType::Asymmetric) => {
+                link.symmetric = Some(end);
+                link.expires = end + self.config.neighbour_hold();
+            }
+            Some(LinkType::Unspecified) | None => {}
+        }
+        link.expires = link.expires.max(end);
+        let is_symmetric = link.is_symmetric(now);
+        self.changed.neighbours |= is_symmetric != was_symmetric || link.willingness != hello.willingness;
+        link.willingness = hello.willingness;
+        self.state.note(end);
+        if is_symmetric {
+            self.learn_neighbours(from, end, hello);
+            if own.is_some_and(|code| code.neighbour == NeighbourType::Relay) {
+                self.changed.selectors |= self.state.selectors.insert(from, end).is_none();
+            }
+        } else if was_symmetric {
+            self.state.lose(from, &mut self.changed);
+        }
+    }
+
+    fn learn_neighbours(&mut self, from: NodeId, end: Instant, hello: &Hello) {
+        for (code, nodes) in &hello.links {
+            let is_near = code.neighbour != NeighbourType::Not;
+            for &node in nodes.iter().filter(|node| **node != self.node) {
+                let known = if is_near {
+                    self.state.two_hop.insert((from, node), end).is_some()
+                } else {
+                    self.state.two_hop.remove(&(from, node)).is_none()
+                };
+                self.changed.neighbours |= !known;
+            }
+        }
+    }
+
+    /// RFC 3626 §9.5.
+    fn hear_tc(&mut self, now: Instant, originator: NodeId, validity: Duration, report: &TopologyControl) {
+        let expires = now + validity;
+        let known = self.state.topology.get(&originator);
+        if known.is_some_and(|known| is_newer(known.sequence, report.sequence)) {
+            return;
+        }
+        self.changed.topology |= known.is_none_or(|known| known.neighbours != report.neighbours);
+        let topology = Topology { sequence: report.sequence, neighbours: report.neighbours.clone(), expires };
+        self.state.topology.insert(originator, topology);
+        self.state.note(expires);
+    }
+
+    /// RFC 3626 §3.4 and §3.4.1.
+    fn hear_message(&mut self, now: Instant, from: NodeId, message: &Message) {
+        if message.originator == self.node || message.ttl == 0 {
+            return;
+        }
+        let validity = message.validity.time();
+        match &message.body {
+            Body::Hello(hello) => self.hear_hello(now, from, validity, hello),
+            Body::TopologyControl(report) => {
+                let key = (message.originator, message.sequence);
+                if self.state.duplicates.contains_key(&key) || !self.state.is_symmetric(now, from) {
+                    return;
+                }
+                self.hear_tc(now, message.originator, validity, report);
+                let end = now + self.config.duplicate_hold;
+                self.state.duplicates.insert(key, end);
+                self.state.note(end);
+                if message.ttl > 1 && self.state.selectors.contains_key(&from) {
+                    let relayed = Message {
+                        ttl: message.ttl - 1,
+                        hop_count: message.hop_count.saturating_add(1),
+                        ..message.clone()
+                    };
+                    self.queue(now, relayed);
+                }
+            }
+        }
+    }
+
+    /// Draws the conclusions from sets that changed.
+    fn settle(&mut self, now: Instant) {
+        self.state.expire(now, &mut self.changed);
+        let changed = std::mem::take(&mut self.changed);
+        if changed.neighbours {
+            self.state.choose_relays(now, self.node);
+        }
+        if changed.selectors {
+            self.set = self.set.wrapping_add(1);
+        }
+        if changed.neighbours || changed.topology {
+            self.find_routes(now);
+        }
+    }
+
+    /// RFC 3626 §10: shortest paths by hops over neighbours, theirs, and the topology.
+    fn find_routes(&mut self, now: Instant) {
+        let mut routes: BTreeMap<NodeId, (NodeId, u32)> =
+            self.state.symmetric(now).map(|(node, _)| (node, (node, 1))).collect();
+        let mut ring = Vec::new();
+        for &(via, target) in self.state.two_hop.keys() {
+            let carries =
+                self.state.links.get(&via).is_some_and(|link| link.is_symmetric(now) && link.willingness != NEVER);
+            if carries && target != self.node && !routes.contains_key(&target) {
+                routes.insert(target, (via, 2));
+                ring.push(target);
+            }
+        }
+        let mut hops = 2;
+        while !ring.is_empty() {
+            hops += 1;
+            for last in std::mem::take(&mut ring) {
+                let (first, _) = routes[&last];
+                for &target in self.state.topology.get(&last).into_iter().flat_map(|report| &report.neighbours) {
+                    if target != self.node && !routes.contains_key(&target) {
+                        routes.insert(target, (first, hops));
+                        ring.push(target);
+                    }
+                }
+            }
+        }
+        self.changes += differences(&self.routes, &routes);
+        self.routes = routes;
+    }
+}
+
+/// The destinations whose routes differ.
+fn differences(a: &BTreeMap<NodeId, (NodeId, u32)>, b: &BTreeMap<NodeId, (NodeId, u32)>) -> u64 {
+    let vanished = a.keys().filter(|node| !b.contains_key(node)).count();
+    let differing = b.iter().filter(|(node, route)| a.get(node) != Some(route)).count();
+    (vanished + differing) as u64
+}
+
+impl Agent for Olsr {
+    fn start(&mut self, now: Instant) {
+        (self.next_hello, self.next_tc) = (Some(now), Some(now));
+    }
+
+    fn route(
+        &mut self,
+        now: Instant,
+        heading: &Heading,
+        _from: Option<NodeId>,
+        _extra: &mut Extra,
+        _world: &mut dyn Surroundings,
+    ) -> Verdict {
+        self.settle(now);
+        self.routes.get(&heading.destination).map_or(Verdict::Unreachable, |(first, _)| Verdict::Via(*first))
+    }
+
+    fn hear(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        _to: Receiver,
+        message: &crate::Message,
+        snr_db: f32,
+        _world: &mut dyn Surroundings,
+    ) {
+        let crate::Message::Olsr(packet) = message else { return };
+        if f64::from(snr_db) < self.config.min_snr {
+            return;
+        }
+        self.state.expire(now, &mut self.changed);
+        for message in &packet.messages {
+            self.hear_message(now, from, message);
+        }
+        self.settle(now);
+    }
+
+    fn broken(&mut self, now: Instant, to: NodeId, cause: Break, _heading: Option<&Heading>) -> Fate {
+        if self.config.link_feedback
+            && cause == Break::Retry
+            && let Some(link) = self.state.links.get_mut(&to)
+        {
+            link.asymmetric = now;
+            self.state.lose(to, &mut self.changed);
+            self.settle(now);
+        }
+        Fate::Lost
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        [self.next_hello, self.next_tc, self.packet_at, self.state.next()].into_iter().flatten().min()
+    }
+
+    fn handle_timeout(&mut self, now: Instant, _world: &mut dyn Surroundings) {
+        self.settle(now);
+        if self.next_hello.is_some_and(|at| at <= now) {
+            self.send_hello(now);
+        }
+        if self.next_tc.is_some_and(|at| at <= now) {
+            self.send_tc(now);
+        }
+        if self.packet_at.is_some_and(|at| at <= now) {
+            self.send_packets();
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<Action> {
+        self.outbox.take()
+    }
+
+    fn routes(&self, _now: Instant) -> Vec<Route> {
+        let route = |(destination, (next_hop, hops)): (&NodeId, &(NodeId, u32))| Route {
+            destination: *destination,
+            next_hop: *next_hop,
+            hops: *hops,
+            lifetime: None,
+        };
+        self.routes.iter().map(route).collect()
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    fn traffic(&self) -> &Traffic {
+        self.outbox.traffic()
+    }
+}

@@ -1,0 +1,68 @@
+//! Shortest paths by hops, from one node to all.
+
+use crate::{Route, Surroundings};
+use lightlag_core::Instant;
+use lightlag_net::NodeId;
+use std::collections::VecDeque;
+
+/// The first hop of a shortest path to each node that can be reached. Of several paths, one starts at the neighbour with
+/// the lowest number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Paths {
+    /// By destination: the first hop, and the number of hops.
+    first: Vec<Option<(NodeId, u32)>>,
+}
+
+impl Paths {
+    /// The paths from a node, by breadth-first search.
+    pub(crate) fn search(from: NodeId, now: Instant, world: &mut dyn Surroundings) -> Self {
+        let mut paths = Self::default();
+        let mut queue = VecDeque::new();
+        for &neighbour in world.neighbours(from, now) {
+            if paths.reach(neighbour, neighbour, 1) {
+                queue.push_back(neighbour);
+            }
+        }
+        while let Some(node) = queue.pop_front() {
+            let Some((first, hops)) = paths.to(node) else { continue };
+            for &neighbour in world.neighbours(node, now) {
+                if neighbour != from && paths.reach(neighbour, first, hops + 1) {
+                    queue.push_back(neighbour);
+                }
+            }
+        }
+        paths
+    }
+
+    /// Returns whether the node was not reached before.
+    fn reach(&mut self, node: NodeId, first: NodeId, hops: u32) -> bool {
+        let index = node.0 as usize;
+        if index >= self.first.len() {
+            self.first.resize(index + 1, None);
+        }
+        let is_new = self.first[index].is_none();
+        if is_new {
+            self.first[index] = Some((first, hops));
+        }
+        is_new
+    }
+
+    /// The first hop to a node, and the number of hops.
+    pub(crate) fn to(&self, node: NodeId) -> Option<(NodeId, u32)> {
+        *self.first.get(node.0 as usize)?
+    }
+
+    pub(crate) fn routes(&self) -> Vec<Route> {
+        let route = |(destination, first): (usize, &Option<(NodeId, u32)>)| {
+            let (next_hop, hops) = (*first)?;
+            Some(Route { destination: NodeId(destination as u32), next_hop, hops, lifetime: None })
+        };
+        self.first.iter().enumerate().filter_map(route).collect()
+    }
+
+    /// The destinations whose routes differ between two searches.
+    pub(crate) fn differences(&self, other: &Self) -> u64 {
+        let nodes = self.first.len().max(other.first.len()) as u32;
+        (0..nodes).filter(|node| self.to(NodeId(*node)) != other.to(NodeId(*node))).count() as u64
+    }
+}
