@@ -10,6 +10,7 @@
 //! - [`registry`]: the protocols by name, with their parameters.
 //! - [`aodv`]: Ad hoc On-Demand Distance Vector (RFC 3561), and as ns-3 does it.
 //! - [`olsr`]: Optimized Link State Routing (RFC 3626).
+//! - [`dsdv`]: Destination-Sequenced Distance Vector.
 //! - [`fixed`]: static routes, by hops at the start.
 //! - [`oracle`]: shortest paths on the true graph.
 //! - [`arp`]: which neighbours have told their address on the link.

@@ -1,6 +1,6 @@
 //! The protocols by name: their settings, and their agents.
 
-use crate::{Agent, Identity, aodv, fixed, olsr, oracle};
+use crate::{Agent, Identity, aodv, dsdv, fixed, olsr, oracle};
 use lightlag_net::setting::Described;
 
 /// The parameters of a protocol, from which agents are made.
@@ -35,6 +35,7 @@ macro_rules! protocols {
 protocols! {
     Aodv, "aodv", aodv::Config;
     Olsr, "olsr", olsr::Config;
+    Dsdv, "dsdv", dsdv::Config;
     Static, "static", fixed::Config;
     Oracle, "oracle", oracle::Config;
 }
