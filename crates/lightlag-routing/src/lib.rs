@@ -11,6 +11,7 @@
 //! - [`aodv`]: Ad hoc On-Demand Distance Vector (RFC 3561), and as ns-3 does it.
 //! - [`olsr`]: Optimized Link State Routing (RFC 3626).
 //! - [`dsdv`]: Destination-Sequenced Distance Vector.
+//! - [`gpsr`]: Greedy Perimeter Stateless Routing.
 //! - [`fixed`]: static routes, by hops at the start.
 //! - [`oracle`]: shortest paths on the true graph.
 //! - [`arp`]: which neighbours have told their address on the link.

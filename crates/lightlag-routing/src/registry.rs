@@ -1,6 +1,6 @@
 //! The protocols by name: their settings, and their agents.
 
-use crate::{Agent, Identity, aodv, dsdv, fixed, olsr, oracle};
+use crate::{Agent, Identity, aodv, dsdv, fixed, gpsr, olsr, oracle};
 use lightlag_net::setting::Described;
 
 /// The parameters of a protocol, from which agents are made.
@@ -36,6 +36,7 @@ protocols! {
     Aodv, "aodv", aodv::Config;
     Olsr, "olsr", olsr::Config;
     Dsdv, "dsdv", dsdv::Config;
+    Gpsr, "gpsr", gpsr::Config;
     Static, "static", fixed::Config;
     Oracle, "oracle", oracle::Config;
 }

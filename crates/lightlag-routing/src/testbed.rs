@@ -169,6 +169,8 @@ pub(crate) struct Bed {
     /// By packet, in the order in which they were sent.
     pub ends: BTreeMap<usize, End>,
     packets: usize,
+    /// The time to live of packets.
+    pub ttl: u8,
     /// Control messages, in the order in which they left.
     pub sent: Vec<(Instant, NodeId, Receiver, Message)>,
     /// The share of control frames that are lost, and the numbers that decide.
@@ -191,6 +193,7 @@ impl Bed {
             waiting,
             ends: BTreeMap::new(),
             packets: 0,
+            ttl: 64,
             sent: Vec::new(),
             loss: None,
         };
@@ -208,7 +211,7 @@ impl Bed {
 
     /// A packet of 100 bytes leaves its origin. Returns its number.
     pub(crate) fn send(&mut self, origin: u32, destination: u32) -> usize {
-        let heading = Heading { origin: NodeId(origin), destination: NodeId(destination), ttl: 64, size: 100 };
+        let heading = Heading { origin: NodeId(origin), destination: NodeId(destination), ttl: self.ttl, size: 100 };
         let id = self.packets;
         self.packets += 1;
         self.forward(origin as usize, None, Packet { id, heading, extra: Extra::None, path: vec![] });
