@@ -7,6 +7,7 @@
 //! - [`decode`]: a packet that a host received; [`decode_captured`]: one that a capture holds, perhaps in part.
 //! - [`compressed::Decoder`]: the packets of a capture one after the other, including those with compressed headers.
 //! - [`icmp`]: network errors that concern TCP; [`signal`]: messages of stations about links.
+//! - [`dot11`]: frames of 802.11; [`arp`]: packets that ask for a MAC address.
 //! - [`capture`]: files of packets, as other tools write and read them.
 //! - [`analysis`]: the connections of a capture.
 
@@ -15,9 +16,11 @@ use lightlag_tcp::{Segment, segment::Flags};
 use std::net::SocketAddr;
 
 pub mod analysis;
+pub mod arp;
 pub mod capture;
 pub mod compressed;
 mod decode;
+pub mod dot11;
 mod encode;
 pub mod icmp;
 mod ip;
@@ -145,6 +148,9 @@ pub enum PacketError {
     /// A protocol other than ICMP, from [`icmp::decode`].
     #[error("IP protocol {0} is not ICMP of its version (1 or 58)")]
     NotIcmp(u8),
+    /// Not ARP for IPv4 over Ethernet, or neither a request nor a reply, from [`arp::Arp::decode`].
+    #[error("not a request or reply of ARP for IPv4 over Ethernet")]
+    NotArp,
     /// The checksum of the IPv4 header is wrong.
     #[error("the checksum of the IPv4 header is wrong")]
     BadHeaderChecksum,

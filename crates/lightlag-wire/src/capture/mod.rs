@@ -63,7 +63,8 @@ pub struct Packet<'a> {
     pub wire_len: u32,
     /// The captured part of the frame, starting with its link-layer header.
     pub frame: &'a [u8],
-    /// The IP packet in it; `None` for a frame of something else (ARP, for example).
+    /// The IP packet in it; `None` for a frame of something else (ARP, for example), for a frame of 802.11 that is
+    /// damaged or encrypted, and for one that was sent again after the capture had seen it.
     pub ip: Option<&'a [u8]>,
     /// The first comment.
     pub comment: Option<Cow<'a, str>>,

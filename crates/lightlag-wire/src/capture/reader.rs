@@ -4,6 +4,7 @@ use super::classic::Classic;
 use super::input::{Filled, Input};
 use super::pcapng::{self, Section};
 use super::{CaptureError, Cut, Direction, Interface, InterfaceId, Packet};
+use crate::dot11::Duplicates;
 use std::io::Read;
 
 /// A capture being read from a file or a pipe. It holds one packet at a time.
@@ -27,6 +28,7 @@ pub struct Reader<R> {
     form: Form,
     interfaces: Vec<Interface>,
     buffer: Vec<u8>,
+    duplicates: Duplicates,
     packets: u64,
     timeless: u64,
     cut: Option<Cut>,
@@ -60,7 +62,8 @@ impl<R: Read> Reader<R> {
         } else {
             return Err(CaptureError::NotACapture(unrecognised(magic)));
         };
-        Ok(Self { input, form, interfaces, buffer, packets: 0, timeless: 0, cut: None, ended: false })
+        let duplicates = Duplicates::default();
+        Ok(Self { input, form, interfaces, buffer, duplicates, packets: 0, timeless: 0, cut: None, ended: false })
     }
 
     /// The next packet. `None` at the end of the file, even if that comes too early: see [`Reader::cut`].
@@ -98,7 +101,13 @@ impl<R: Read> Reader<R> {
         };
         let interface = &self.interfaces[record.interface.0 as usize];
         let frame = &self.buffer[record.frame];
-        let Ok(ip) = interface.link.ip(frame) else {
+        let ip = if interface.link.is_wireless() {
+            let msdu = interface.link.msdu(frame, record.wire_len);
+            let msdu = msdu.filter(|msdu| !self.duplicates.is_copy(record.interface.0, msdu));
+            msdu.filter(|msdu| msdu.ethertype.is_ip()).map(|msdu| msdu.payload)
+        } else if let Ok(ip) = interface.link.ip(frame) {
+            ip
+        } else {
             return Err(CaptureError::UnknownLink {
                 interface: record.interface.0,
                 name: interface.name.clone(),

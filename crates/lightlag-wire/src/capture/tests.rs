@@ -1,4 +1,6 @@
 use super::*;
+use crate::dot11::radiotap::{self, Radiotap};
+use crate::dot11::{Address, Body, EtherType, Frame, Header, Sequence};
 use lightlag_core::Duration;
 use std::io::Cursor;
 
@@ -226,7 +228,7 @@ fn an_unknown_link_type_is_a_clear_error() {
     assert_eq!(
         error.unwrap().to_string(),
         "interface 0 (\"wpn\") has link type 195, which is not read here: capture with `-i any`, or convert to one of \
-         RAW, ETHERNET, LINUX_SLL, LINUX_SLL2, NULL, LOOP, IPV4, IPV6"
+         RAW, ETHERNET, IEEE802_11_RADIOTAP, IEEE802_11, LINUX_SLL, LINUX_SLL2, NULL, LOOP, IPV4, IPV6"
     );
 }
 
@@ -393,4 +395,52 @@ fn a_pipe_may_give_a_byte_at_a_time() {
         count += 1;
     }
     assert_eq!(count, 3);
+}
+
+/// A data frame of 802.11 with a header of radiotap.
+fn on_the_air(sequence: u64, is_retry: bool, ethertype: EtherType, payload: &[u8]) -> Vec<u8> {
+    let [transmitter, receiver] = [0, 1].map(Address::of_node);
+    let header = Header { transmitter, bssid: Address::of_network(0), sequence: Sequence::new(sequence), is_retry };
+    let frame =
+        Frame { duration: Duration::ZERO, receiver, body: Body::Data { header, qos: None, ethertype, payload } };
+    let mut out = Vec::new();
+    radiotap::record(&mut out, &Radiotap { signal_dbm: Some(-70), ..Radiotap::default() }, &frame);
+    out
+}
+
+#[test]
+fn packets_of_the_air_are_read_once() {
+    let mut writer = Writer::new(Vec::new(), "lightlag").unwrap();
+    writer.interface("node").unwrap();
+    let air = writer.interface_of("node air", LinkType::IEEE802_11_RADIOTAP).unwrap();
+    let mut put = |frame: &[u8]| writer.packet(air, Instant::ZERO, Direction::Inbound, frame, "").unwrap();
+    put(&on_the_air(1, false, EtherType::IPV4, &[0x45; 20]));
+    put(&on_the_air(1, true, EtherType::IPV4, &[0x45; 20]));
+    put(&on_the_air(2, true, EtherType::IPV6, &[0x60; 40]));
+    put(&on_the_air(3, false, EtherType::ARP, &[1; 28]));
+    let mut damaged = on_the_air(4, false, EtherType::IPV4, &[0x45; 20]);
+    let last = damaged.len() - 5;
+    damaged[last] ^= 1;
+    put(&damaged);
+    let seen = good(&writer.finish().unwrap());
+    assert!(seen.iter().all(|seen| seen.interface == 1));
+    let ip: Vec<_> = seen.into_iter().map(|seen| seen.ip).collect();
+    assert_eq!(ip, [Some(vec![0x45; 20]), None, Some(vec![0x60; 40]), None, None]);
+}
+
+#[test]
+fn frames_of_the_air_are_read_from_pcap_and_when_they_are_cut() {
+    let frame = on_the_air(1, false, EtherType::IPV4, &[0x45; 20]);
+    // 802.11 without radiotap has no check sequence.
+    let bare = &frame[usize::from(frame[2])..frame.len() - 4];
+    for (link, frame) in [(127, &frame[..]), (105, bare)] {
+        let bytes = Bytes::new(false).classic(0xa1b2_c3d4, link).record(0, 0, frame).bytes;
+        assert_eq!(good(&bytes)[0].ip.as_deref(), Some(&[0x45; 20][..]), "{link}");
+    }
+    for (missing, left) in [(1, 20), (4, 20), (5, 19), (24, 0)] {
+        let captured = &frame[..frame.len() - missing];
+        let record = Bytes::new(false).u32(0).u32(0).u32(captured.len() as u32).u32(frame.len() as u32).put(captured);
+        let bytes = Bytes::new(false).classic(0xa1b2_c3d4, 127).put(&record.bytes).bytes;
+        assert_eq!(good(&bytes)[0].ip.as_deref(), Some(&[0x45; 20][..left]), "{missing} bytes missing");
+    }
 }

@@ -53,8 +53,16 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the file.
     pub fn interface(&mut self, name: &str) -> io::Result<InterfaceId> {
+        self.interface_of(name, LinkType::RAW)
+    }
+
+    /// Adds an interface whose frames start with the header of `link`.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn interface_of(&mut self, name: &str, link: LinkType) -> io::Result<InterfaceId> {
         self.begin(INTERFACE);
-        self.put(&LinkType::RAW.0.to_le_bytes());
+        self.put(&link.0.to_le_bytes());
         // Two reserved bytes, and no limit for packets.
         self.put(&[0; 6]);
         self.text(NAME, name);
@@ -88,7 +96,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Adds an IP packet. An empty comment is left out.
+    /// Adds a packet, or a frame of the interface's link type. An empty comment is left out.
     ///
     /// # Errors
     /// Those of the file.

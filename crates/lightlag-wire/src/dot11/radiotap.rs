@@ -1,0 +1,337 @@
+//! Radiotap: the header that captures of 802.11 put in front of a frame (<https://www.radiotap.org>).
+//!
+//! A [`Radiotap`] holds the fields that a simulated radio knows: time, rate, channel, signal, noise, and the A-MPDU that
+//! a frame belongs to. Other fields are skipped on reading.
+
+use super::{Frame, FrameError};
+use lightlag_core::{Instant, Rate};
+
+/// A radiotap header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Radiotap {
+    /// The time at which the frame starts on the air, in whole microseconds.
+    pub at: Option<Instant>,
+    /// The form of the frame.
+    pub flags: Flags,
+    /// The centre frequency of the channel in MHz.
+    pub frequency_mhz: Option<u16>,
+    /// The modulation of the frame.
+    pub modulation: Option<Modulation>,
+    /// The received power in dBm.
+    pub signal_dbm: Option<i8>,
+    /// The power of the noise in dBm.
+    pub noise_dbm: Option<i8>,
+    /// The A-MPDU of which the frame is a part.
+    pub aggregate: Option<Aggregate>,
+}
+
+/// The field of flags.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// The frame ends with its frame check sequence.
+    pub const FCS: Self = Self(0x10);
+    /// The header of 802.11 is padded to a multiple of four bytes.
+    pub const PADDED: Self = Self(0x20);
+    /// The frame check sequence is wrong.
+    pub const BAD_FCS: Self = Self(0x40);
+
+    /// Whether all of these flags are set.
+    #[must_use]
+    pub const fn has(self, flags: Self) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+}
+
+/// The modulation of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Modulation {
+    /// A rate of 802.11a or g: a multiple of 500 kbit/s, at most 127.5 Mbit/s.
+    Legacy(Rate),
+    /// 802.11n.
+    Ht {
+        /// The index of the modulation and coding scheme, 0 to 76, which contains the number of streams.
+        mcs: u8,
+        /// The width of the channel: 20 or 40 MHz.
+        width: Width,
+        /// The guard interval.
+        guard: Guard,
+    },
+    /// 802.11ac.
+    Vht {
+        /// The index of the modulation and coding scheme, 0 to 15.
+        mcs: u8,
+        /// Spatial streams, 1 to 15.
+        streams: u8,
+        /// The width of the channel.
+        width: Width,
+        /// The guard interval.
+        guard: Guard,
+    },
+}
+
+/// The width of a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    /// 20 MHz.
+    Mhz20,
+    /// 40 MHz.
+    Mhz40,
+    /// 80 MHz.
+    Mhz80,
+    /// 160 MHz.
+    Mhz160,
+}
+
+/// The guard interval of an OFDM symbol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guard {
+    /// 800 ns.
+    Long,
+    /// 400 ns.
+    Short,
+}
+
+/// The A-MPDU of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Aggregate {
+    /// All frames of an A-MPDU have the same number, and those of the next another one.
+    pub number: u32,
+    /// Whether the frame is the last of it.
+    pub is_last: bool,
+}
+
+/// Bits of the fields that are present, by their numbers.
+const TSFT: u32 = 0;
+const FLAGS: u32 = 1;
+const RATE: u32 = 2;
+const CHANNEL: u32 = 3;
+const SIGNAL: u32 = 5;
+const NOISE: u32 = 6;
+const MCS: u32 = 19;
+const AMPDU: u32 = 20;
+const VHT: u32 = 21;
+/// Another word of bits follows.
+const MORE: u32 = 31;
+
+/// Alignment and size of the fields 0 to 27. From the field 28 on sizes differ.
+const FORMS: [(usize, usize); 28] = [
+    (8, 8),
+    (1, 1),
+    (1, 1),
+    (2, 4),
+    (2, 2),
+    (1, 1),
+    (1, 1),
+    (2, 2),
+    (2, 2),
+    (2, 2),
+    (1, 1),
+    (1, 1),
+    (1, 1),
+    (1, 1),
+    (2, 2),
+    (2, 2),
+    (1, 1),
+    (1, 1),
+    (4, 8),
+    (1, 3),
+    (4, 8),
+    (2, 12),
+    (8, 12),
+    (2, 12),
+    (2, 12),
+    (2, 6),
+    (1, 1),
+    (2, 4),
+];
+
+/// Flags of the channel field: OFDM, and the two bands.
+const OFDM: u16 = 0x0040;
+const BAND_2_GHZ: u16 = 0x0080;
+const BAND_5_GHZ: u16 = 0x0100;
+
+/// Bits of the MCS field: the known parts (width, index, guard interval), and the short guard interval.
+const MCS_WIDTH: u8 = 0x01;
+const MCS_INDEX: u8 = 0x02;
+const MCS_GUARD: u8 = 0x04;
+const MCS_SHORT: u8 = 0x04;
+
+/// Bits of the VHT field: the known parts (guard interval, width), and the short guard interval.
+const VHT_GUARD: u16 = 0x0004;
+const VHT_WIDTH: u16 = 0x0040;
+const VHT_SHORT: u8 = 0x04;
+
+/// Bits of the A-MPDU field: it is known which frame is the last; this one is.
+const LAST_KNOWN: u16 = 0x0004;
+const LAST: u16 = 0x0008;
+
+/// Writes the record of a capture to `out`, which is cleared first: `header`, then `frame` with its check sequence, of
+/// which the header says that it is there.
+///
+/// # Panics
+/// As [`encode`] and [`super::encode`].
+pub fn record(out: &mut Vec<u8>, header: &Radiotap, frame: &Frame<'_>) {
+    out.clear();
+    encode(out, &Radiotap { flags: Flags(header.flags.0 | Flags::FCS.0), ..*header });
+    super::encode(out, frame);
+}
+
+/// Appends the bytes of a header to `out`, which is empty, because fields are aligned from its start.
+///
+/// # Panics
+/// If `out` is not empty, or a rate or an index is outside the range of its field.
+pub fn encode(out: &mut Vec<u8>, header: &Radiotap) {
+    assert!(out.is_empty(), "a header of radiotap is the first in a record");
+    out.extend_from_slice(&[0; 8]);
+    let mut present = 1 << FLAGS;
+    let mut put = |field: u32, bytes: &[u8]| {
+        let (alignment, size) = FORMS[field as usize];
+        assert_eq!(bytes.len(), size, "field {field} of radiotap");
+        out.resize(out.len().next_multiple_of(alignment), 0);
+        out.extend_from_slice(bytes);
+        present |= 1 << field;
+    };
+    if let Some(at) = header.at {
+        put(TSFT, &(at.as_nanos() / 1_000).to_le_bytes());
+    }
+    put(FLAGS, &[header.flags.0]);
+    if let Some(Modulation::Legacy(rate)) = header.modulation {
+        put(RATE, &[half_megabits(rate)]);
+    }
+    if let Some(frequency) = header.frequency_mhz {
+        let band = if frequency < 3_000 { BAND_2_GHZ } else { BAND_5_GHZ };
+        put(CHANNEL, &pair(frequency, OFDM | band));
+    }
+    if let Some(dbm) = header.signal_dbm {
+        put(SIGNAL, &dbm.to_le_bytes());
+    }
+    if let Some(dbm) = header.noise_dbm {
+        put(NOISE, &dbm.to_le_bytes());
+    }
+    if let Some(Modulation::Ht { mcs, width, guard }) = header.modulation {
+        assert!(mcs <= 76, "802.11n has no MCS {mcs} above 76");
+        let width = match width {
+            Width::Mhz20 => 0,
+            Width::Mhz40 => 1,
+            wide => panic!("802.11n has no channel of {wide:?}"),
+        };
+        let short = if guard == Guard::Short { MCS_SHORT } else { 0 };
+        put(MCS, &[MCS_WIDTH | MCS_INDEX | MCS_GUARD, width | short, mcs]);
+    }
+    if let Some(Aggregate { number, is_last }) = header.aggregate {
+        let [a, b, c, d] = number.to_le_bytes();
+        let [e, f] = (LAST_KNOWN | if is_last { LAST } else { 0 }).to_le_bytes();
+        put(AMPDU, &[a, b, c, d, e, f, 0, 0]);
+    }
+    if let Some(Modulation::Vht { mcs, streams, width, guard }) = header.modulation {
+        assert!(mcs < 16 && (1..16).contains(&streams), "no field holds MCS {mcs} with {streams} streams");
+        let width = match width {
+            Width::Mhz20 => 0,
+            Width::Mhz40 => 1,
+            Width::Mhz80 => 4,
+            Width::Mhz160 => 11,
+        };
+        let short = if guard == Guard::Short { VHT_SHORT } else { 0 };
+        let [known, more] = (VHT_GUARD | VHT_WIDTH).to_le_bytes();
+        put(VHT, &[known, more, short, width, mcs << 4 | streams, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    let len = out.len() as u16;
+    out[2..4].copy_from_slice(&len.to_le_bytes());
+    out[4..8].copy_from_slice(&u32::to_le_bytes(present));
+}
+
+/// The header at the start of `record`, and the frame after it.
+///
+/// # Errors
+/// If the header is of another version, or longer than the record, or its fields do not fit in it.
+pub fn decode(record: &[u8]) -> Result<(Radiotap, &[u8]), FrameError> {
+    let truncated = |needed| FrameError::Truncated { needed, present: record.len() };
+    let Some((&[version, _, low, high], _)) = record.split_first_chunk() else { return Err(truncated(8)) };
+    if version != 0 {
+        return Err(FrameError::Radiotap("of a version that is not 0"));
+    }
+    let len = usize::from(u16::from_le_bytes([low, high]));
+    if len < 8 {
+        return Err(FrameError::Radiotap("shorter than its first 8 bytes"));
+    }
+    let (header, frame) = record.split_at_checked(len).ok_or(truncated(len))?;
+    let short = FrameError::Radiotap("shorter than its fields");
+    let word = |at: usize| Some(u32::from_le_bytes(header.get(at..at + 4)?.try_into().ok()?));
+    let (present, mut at) = (word(4).ok_or(short)?, 8);
+    let mut more = present;
+    while more & 1 << MORE != 0 {
+        more = word(at).ok_or(short)?;
+        at += 4;
+    }
+    let mut read = Radiotap::default();
+    for (field, (alignment, size)) in (0..).zip(FORMS) {
+        if present & 1 << field != 0 {
+            at = at.next_multiple_of(alignment);
+            read.take(field, header.get(at..at + size).ok_or(short)?);
+            at += size;
+        }
+    }
+    Ok((read, frame))
+}
+
+impl Radiotap {
+    /// Takes a field, whose value has the size of the field.
+    fn take(&mut self, field: u32, value: &[u8]) {
+        match (field, value) {
+            (TSFT, value) => {
+                let micros = value.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+                self.at = micros.checked_mul(1_000).map(Instant::from_nanos);
+            }
+            (FLAGS, &[flags]) => self.flags = Flags(flags),
+            (RATE, &[rate]) => self.modulation = Rate::from_bps(500_000 * u64::from(rate)).map(Modulation::Legacy),
+            (CHANNEL, &[low, high, ..]) => self.frequency_mhz = Some(u16::from_le_bytes([low, high])),
+            (SIGNAL, &[dbm]) => self.signal_dbm = Some(dbm as i8),
+            (NOISE, &[dbm]) => self.noise_dbm = Some(dbm as i8),
+            (MCS, &[known, flags, mcs]) if known & MCS_INDEX != 0 && mcs <= 76 => {
+                let is_wide = known & MCS_WIDTH != 0 && flags & 3 == 1;
+                let width = if is_wide { Width::Mhz40 } else { Width::Mhz20 };
+                let guard = guard(known & MCS_GUARD != 0 && flags & MCS_SHORT != 0);
+                self.modulation = Some(Modulation::Ht { mcs, width, guard });
+            }
+            (AMPDU, &[a, b, c, d, e, f, ..]) => {
+                let flags = u16::from_le_bytes([e, f]);
+                let is_last = flags & (LAST_KNOWN | LAST) == LAST_KNOWN | LAST;
+                self.aggregate = Some(Aggregate { number: u32::from_le_bytes([a, b, c, d]), is_last });
+            }
+            (VHT, &[low, high, flags, width, first, ..]) if first & 0xf != 0 => {
+                let known = u16::from_le_bytes([low, high]);
+                let width = if known & VHT_WIDTH != 0 { vht_width(width) } else { Width::Mhz20 };
+                let guard = guard(known & VHT_GUARD != 0 && flags & VHT_SHORT != 0);
+                self.modulation = Some(Modulation::Vht { mcs: first >> 4, streams: first & 0xf, width, guard });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn guard(is_short: bool) -> Guard {
+    if is_short { Guard::Short } else { Guard::Long }
+}
+
+/// The width of a VHT channel by its code, which also says which part of a wider channel it is.
+fn vht_width(code: u8) -> Width {
+    match code & 0x1f {
+        1 | 5 | 6 | 14..=17 => Width::Mhz40,
+        4 | 12 | 13 => Width::Mhz80,
+        11 => Width::Mhz160,
+        _ => Width::Mhz20,
+    }
+}
+
+fn half_megabits(rate: Rate) -> u8 {
+    let bps = rate.as_bps();
+    let halves = u8::try_from(bps / 500_000).ok().filter(|_| bps.is_multiple_of(500_000));
+    halves.unwrap_or_else(|| panic!("{bps} bit/s is not a multiple of 500 kbit/s below 128 Mbit/s"))
+}
+
+fn pair(first: u16, second: u16) -> [u8; 4] {
+    let ([a, b], [c, d]) = (first.to_le_bytes(), second.to_le_bytes());
+    [a, b, c, d]
+}
