@@ -14,7 +14,7 @@ IMPORTS: dict[str, set[str]] = {
     "net": {"core"},
     "control": {"core"},
     "tcp": {"core", "control"},
-    "wire": {"core", "tcp"},
+    "wire": {"core", "net", "routing", "tcp"},
     "host": {"core", "control", "tcp", "wire"},
     "scenario": {"core", "net", "control", "tcp", "wire"},
     "sim": {"core", "net", "control", "tcp", "wire", "scenario"},

@@ -8,6 +8,7 @@
 //! - [`compressed::Decoder`]: the packets of a capture one after the other, including those with compressed headers.
 //! - [`icmp`]: network errors that concern TCP; [`signal`]: messages of stations about links.
 //! - [`dot11`]: frames of 802.11; [`arp`]: packets that ask for a MAC address.
+//! - [`routing`]: messages of AODV, OLSR, DSDV and GPSR.
 //! - [`capture`]: files of packets, as other tools write and read them.
 //! - [`analysis`]: the connections of a capture.
 
@@ -26,6 +27,7 @@ pub mod icmp;
 mod ip;
 mod options;
 pub mod replay;
+pub mod routing;
 pub mod signal;
 #[cfg(test)]
 mod tests;

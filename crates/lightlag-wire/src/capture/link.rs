@@ -2,6 +2,7 @@
 
 use crate::dot11::radiotap::{self, Flags};
 use crate::dot11::{EtherType, FCS_LEN, Msdu, fcs};
+use crate::routing::gpsr;
 use std::fmt;
 
 /// A link type, by its number in capture files.
@@ -75,6 +76,14 @@ impl LinkType {
 impl fmt::Display for LinkType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
+    }
+}
+
+/// The IP packet of a data frame, which GPSR may have given a header.
+pub(super) fn packet<'a>(msdu: &Msdu<'a>) -> Option<&'a [u8]> {
+    match msdu.ethertype {
+        gpsr::ETHERTYPE => gpsr::decode(msdu.payload).ok().map(|(_, packet)| packet),
+        ethertype => ethertype.is_ip().then_some(msdu.payload),
     }
 }
 

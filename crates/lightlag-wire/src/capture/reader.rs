@@ -3,7 +3,7 @@
 use super::classic::Classic;
 use super::input::{Filled, Input};
 use super::pcapng::{self, Section};
-use super::{CaptureError, Cut, Direction, Interface, InterfaceId, Packet};
+use super::{CaptureError, Cut, Direction, Interface, InterfaceId, Packet, link};
 use crate::dot11::Duplicates;
 use std::io::Read;
 
@@ -104,7 +104,7 @@ impl<R: Read> Reader<R> {
         let ip = if interface.link.is_wireless() {
             let msdu = interface.link.msdu(frame, record.wire_len);
             let msdu = msdu.filter(|msdu| !self.duplicates.is_copy(record.interface.0, msdu));
-            msdu.filter(|msdu| msdu.ethertype.is_ip()).map(|msdu| msdu.payload)
+            msdu.and_then(|msdu| link::packet(&msdu))
         } else if let Ok(ip) = interface.link.ip(frame) {
             ip
         } else {

@@ -429,6 +429,19 @@ fn packets_of_the_air_are_read_once() {
 }
 
 #[test]
+fn the_header_of_gpsr_is_no_part_of_a_packet() {
+    let mut greedy = vec![0; 49];
+    greedy.extend([0x45; 20]);
+    let file = |payload: &[u8]| {
+        let frame = on_the_air(1, false, EtherType(0x88b5), payload);
+        Bytes::new(false).classic(0xa1b2_c3d4, 127).record(0, 0, &frame).bytes
+    };
+    assert_eq!(good(&file(&greedy))[0].ip.as_deref(), Some(&[0x45; 20][..]));
+    greedy[0] = 2;
+    assert_eq!(good(&file(&greedy))[0].ip, None, "another experiment");
+}
+
+#[test]
 fn frames_of_the_air_are_read_from_pcap_and_when_they_are_cut() {
     let frame = on_the_air(1, false, EtherType::IPV4, &[0x45; 20]);
     // 802.11 without radiotap has no check sequence.
