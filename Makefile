@@ -19,6 +19,7 @@ BENCH          := $(TARGET)/release/lightlag-bench
 BENCH_SOURCES  := $(shell find benchmarks -name '*.rs' -o -name 'Cargo.toml')
 PEER_NS3       := target/peers/ns3-dumbbell
 PEER_NS3_FLOW  := target/peers/ns3-one-flow
+PEERS_AIR      := $(addprefix target/peers/ns3-air-,saturation chain swarm)
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
 DENY_VERSION   := 0.20.2
@@ -34,7 +35,7 @@ PAGES          ?= docs/validation
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check soak bench peers packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz fuzz-keep clean
+.PHONY: help demo test check soak bench peers peers-air packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz fuzz-keep clean
 .PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -102,6 +103,9 @@ instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit say
 peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md, docs/peers-satellite.md
 	nice $(BIN)/python benchmarks/peers/compare
 
+peers-air: $(PEERS_AIR) $(BIN)/.runtime ## build programs for ns-3's Wi-Fi, routing and swarms, run what is not kept yet (hours)
+	nice $(BIN)/python benchmarks/peers/air
+
 packetdrill: $(BIN)/.engine ## play the packet scripts of packetdrill (TOOL=folder where it was built) and of the kernel (SELFTESTS=its folder) on our TCP: PAGES (docs/validation)
 	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
 	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
@@ -126,6 +130,9 @@ $(DENY): | tools
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
 	  cargo install cargo-deny --version $(DENY_VERSION) --locked --no-default-features --quiet --root $@.part
 	mv $@.part $@
+
+target/peers/ns3-air-%: NS3_LIBRARIES := applications internet wifi aodv olsr dsdv mobility propagation traffic-control network core
+$(PEERS_AIR): benchmarks/peers/ns3/air.h
 
 target/peers/ns3-%: benchmarks/peers/ns3/%.cc | ns3
 	@mkdir -p $(@D)

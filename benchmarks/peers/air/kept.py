@@ -1,0 +1,71 @@
+"""Runs of the programs for ns-3, and the files of the repository that keep what they print."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_BUILT = Path("target/peers")
+_NICE = 10
+
+
+@dataclass(frozen=True)
+class Run:
+    """One call of a program."""
+
+    program: str
+    options: Mapping[str, str | float]
+
+    @property
+    def key(self) -> str:
+        """Names the run in its file."""
+        return " ".join([self.program, *self._arguments()])
+
+    def numbers(self) -> dict[str, Any]:
+        """The object that the program prints.
+
+        Raises
+        ------
+        SystemExit
+            If it prints none.
+        """
+        command = [str(_BUILT / self.program), *self._arguments()]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, preexec_fn=lambda: os.nice(_NICE)
+        )
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode != 0 or len(lines) != 1:
+            raise SystemExit(f"{self.key}: gave no numbers (exit {done.returncode}): {done.stderr.strip()[-500:]}")
+        numbers: dict[str, Any] = json.loads(lines[0])
+        return numbers
+
+    def _arguments(self) -> list[str]:
+        return [f"--{name}={value}" for name, value in self.options.items()]
+
+
+def keep(runs: Iterable[Run], file: Path) -> None:
+    """Run what the file lacks, and write it after each run: an interruption loses one."""
+    for run in runs:
+        kept = read(file)
+        if run.key in kept:
+            continue
+        numbers = run.numbers()
+        print(run.key, f"{numbers['cpu_s']:.1f} s", flush=True)
+        _write(kept | {run.key: numbers}, file)
+
+
+def read(file: Path) -> dict[str, dict[str, Any]]:
+    """The numbers of each run by its key."""
+    return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
+
+
+def _write(kept: Mapping[str, object], file: Path) -> None:
+    lines = (f" {json.dumps(key)}: {json.dumps(kept[key])}" for key in sorted(kept))
+    fresh = file.with_suffix(".new")
+    fresh.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    fresh.replace(file)

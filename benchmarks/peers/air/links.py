@@ -1,0 +1,96 @@
+"""What ns-3's Wi-Fi and ad hoc routing are asked beside the swarms: saturation, hidden pairs, one link, chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kept import Run
+
+KEPT = Path("benchmarks/peers/ns3/air.json")
+UNLIMITED = 1_000_000
+LEGACY = {"a": {"standard": "a"}, "n": {"standard": "n"}}
+STATIONS = (1, 2, 5, 10, 20)
+HOPS = (1, 2, 3, 4, 5, 6, 7, 8)
+DISTANCES = (10, 20, 30, 38, 40, 41, 42, 43, 44, 45, 46, 47, 48, 50, 51, 52, 55, 60, 62, 65, 70)
+SEEDS = (1, 2, 3)
+
+
+def runs() -> Iterator[Run]:
+    """Every run of the plan."""
+    yield from saturation()
+    yield from hidden()
+    yield from distance()
+    yield from chains()
+    yield from discovery()
+
+
+def saturation() -> Iterator[Run]:
+    """Stations on a circle of 5 m: legacy rates with and without a limit of retries, and aggregates."""
+    for stations in STATIONS:
+        for seed in SEEDS:
+            for options in LEGACY.values():
+                for retries in (7, UNLIMITED):
+                    yield _saturation(**options, stations=stations, retries=retries, seed=seed)
+            yield _saturation(standard="n", mode="HtMcs7", stations=stations, retries=7, seed=seed)
+    for size in (2, 4, 8, 16, 28):
+        # Subframes of 1540 B: a delimiter of 4 B, and 1538 B padded to 1540 B with 1500 B of payload.
+        yield _saturation(standard="n", mode="HtMcs7", stations=1, aggregate=size * 1544, seed=1)
+    yield _saturation(standard="n", mode="HtMcs7", stations=1, aggregate=0, seed=1)
+
+
+def hidden() -> Iterator[Run]:
+    """Two stations that are deaf to one another, with equal and with unequal power at the receiver."""
+    for size in (100, 250, 500, 1000, 1500):
+        for rts in (65535, 1):
+            for seed in SEEDS:
+                yield _saturation(
+                    layout="pair", standard="a", stations=2, radius=40, size=size, rts=rts, retries=7, seed=seed
+                )
+    # 15 dB more power at the receiver with an exponent of 3: 40 m / 10^0.5.
+    yield _saturation(layout="pair", standard="a", stations=2, radius=40, other=12.65, retries=7, seed=1)
+
+
+def distance() -> Iterator[Run]:
+    """One link by its length, for each error model, and with and without the detection of preambles."""
+    for errors in ("nist", "yans", "table"):
+        for preamble in (1, 0):
+            for gap in DISTANCES:
+                options = {"gap": gap, "errors": errors, "preamble": preamble, "arp": 0, "seconds": 5, "seed": 1}
+                yield _chain(traffic="udp", megabits=20, **options)
+                yield _chain(traffic="tcp", **options)
+
+
+def chains() -> Iterator[Run]:
+    """Chains of nodes 40 m apart: every route protocol, UDP that asks for more than there is, NewReno, and BBR."""
+    for hops in HOPS:
+        for routing in ("static", "aodv"):
+            for seed in SEEDS:
+                options = {"hops": hops, "routing": routing, "seconds": 10, "seed": seed}
+                yield _chain(traffic="udp", megabits=20, **options)
+                yield _chain(traffic="udp", megabits=1, **options)
+                yield _chain(traffic="tcp", **options)
+                yield _chain(traffic="tcp", preamble=0, **options)
+        for ack_every in (1, 2):
+            options = {"hops": hops, "seconds": 10, "seed": 1, "ack-every": ack_every}
+            yield _chain(traffic="tcp", algorithm="TcpBbr", **options)
+    for hops in (2, 4, 8):
+        for routing, start in (("olsr", 40), ("dsdv", 60)):
+            yield _chain(traffic="udp", megabits=1, hops=hops, routing=routing, start=start, seconds=10, seed=1)
+
+
+def discovery() -> Iterator[Run]:
+    """The first packet over AODV: its delay and the messages, without HELLO and ARP, and with both."""
+    for hops in HOPS:
+        for seed in range(1, 11):
+            for hello, arp in ((0, 0), (1, 1)):
+                options = {"hello": hello, "arp": arp, "seconds": 10, "start": 5, "seed": seed}
+                yield _chain(traffic="udp", routing="aodv", hops=hops, count=1, **options)
+
+
+def _saturation(**options: str | float) -> Run:
+    return Run("ns3-air-saturation", options)
+
+
+def _chain(**options: str | float) -> Run:
+    return Run("ns3-air-chain", options)

@@ -1,0 +1,50 @@
+"""The swarms that ns-3 runs: the points of the paper's figures, in both readings of its radio, in the order of their worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kept import Run
+
+PROGRAM = "ns3-air-swarm"
+KEPT = Path("python/lightlag/reproduce/fanet/ns3.json")
+READINGS = {"default": 16.0206, "connected": 32.0206}
+"""Power of the transmitters in dBm: 24 Mbit/s reach 44 m, or 150 m."""
+ALGORITHMS = ("TcpCubic", "TcpBbr")
+ENDS = ((40, 25), (80, 25), (60, 25), (60, 5))
+BETWEEN = ((60, 15), (50, 25), (70, 25), (60, 10), (60, 20))
+"""Nodes, and m/s."""
+SECONDS = 100
+SEEDS = 3
+
+
+def runs() -> Iterator[Run]:
+    """Every run of the plan."""
+    for points in (ENDS, BETWEEN):
+        for reading in ("connected", "default"):
+            for nodes, speed in points:
+                for algorithm in ALGORITHMS:
+                    yield swarm(reading, nodes, speed, algorithm, 1)
+    for nodes, speed in ENDS:
+        yield swarm("connected", nodes, speed, "TcpBbr", 1, ack_every=1)
+    for seed in range(2, 1 + SEEDS):
+        for points in (ENDS, BETWEEN):
+            for reading in ("default", "connected"):
+                for nodes, speed in points:
+                    for algorithm in ALGORITHMS:
+                        yield swarm(reading, nodes, speed, algorithm, seed)
+
+
+def swarm(reading: str, nodes: int, speed: int, algorithm: str, seed: int, *, ack_every: int = 2) -> Run:
+    """One run."""
+    options = {
+        "power": READINGS[reading],
+        "nodes": nodes,
+        "speed": speed,
+        "algorithm": algorithm,
+        "seconds": SECONDS,
+        "seed": seed,
+        "ack-every": ack_every,
+    }
+    return Run(PROGRAM, options)

@@ -1,0 +1,203 @@
+// Stations that always have a frame to send to one receiver, in ns-3: on a circle around it, or two on opposite sides
+// that do not hear one another. MIT licence, as the rest of lightlag.
+//
+// Frames carry a packet of --size bytes without IP, so that neither ARP nor routing sends anything. A station hands its
+// MAC a new packet whenever one is acknowledged or given up.
+//
+// Prints one JSON object. Rates are those after --warm-up seconds; "cpu_us" is the processor's time for each frame that
+// was delivered. "attempts" counts frames of data on the air, each MPDU of an aggregate for one, and "failed" those of
+// them without an acknowledgement.
+
+#include "air.h"
+
+#include <cmath>
+#include <iostream>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+struct Parameters
+{
+    air::Radio radio;
+    std::string layout{"circle"};
+    uint32_t stations{5};
+    double radius{5};
+    double other{0};
+    uint32_t size{1500};
+    double seconds{10};
+    double warmUp{1};
+    uint32_t seed{1};
+};
+
+// A station and what came of its frames after the warm-up.
+class Station
+{
+  public:
+    Station(Ptr<WifiNetDevice> device, Address receiver, uint32_t size, Time warmUp)
+        : m_device(device),
+          m_receiver(receiver),
+          m_size(size),
+          m_warmUp(warmUp)
+    {
+        device->GetMac()->TraceConnectWithoutContext("AckedMpdu", MakeCallback(&Station::Acked, this));
+        device->GetMac()->TraceConnectWithoutContext("NAckedMpdu", MakeCallback(&Station::NotAcked, this));
+        device->GetMac()->TraceConnectWithoutContext("DroppedMpdu", MakeCallback(&Station::Dropped, this));
+        device->GetRemoteStationManager()->TraceConnectWithoutContext("MacTxDataFailed",
+                                                                      MakeCallback(&Station::Failed, this));
+        device->GetRemoteStationManager()->TraceConnectWithoutContext("MacTxRtsFailed",
+                                                                      MakeCallback(&Station::RtsFailed, this));
+    }
+
+    void Start(uint32_t waiting)
+    {
+        for (uint32_t i = 0; i < waiting; ++i)
+        {
+            Send();
+        }
+    }
+
+    uint64_t acked{0};
+    uint64_t failed{0};
+    uint64_t failedRts{0};
+    uint64_t givenUp{0};
+
+  private:
+    void Send()
+    {
+        m_device->Send(Create<Packet>(m_size), m_receiver, 0x88b5);
+    }
+
+    bool Counts() const
+    {
+        return Simulator::Now() >= m_warmUp;
+    }
+
+    void Acked(Ptr<const WifiMpdu> mpdu)
+    {
+        if (mpdu->GetHeader().IsData())
+        {
+            acked += Counts();
+            Simulator::ScheduleNow(&Station::Send, this);
+        }
+    }
+
+    void NotAcked(Ptr<const WifiMpdu>)
+    {
+        failed += Counts();
+    }
+
+    void Dropped(WifiMacDropReason, Ptr<const WifiMpdu> mpdu)
+    {
+        if (mpdu->GetHeader().IsData())
+        {
+            givenUp += Counts();
+            Simulator::ScheduleNow(&Station::Send, this);
+        }
+    }
+
+    void Failed(Mac48Address)
+    {
+        failed += Counts();
+    }
+
+    void RtsFailed(Mac48Address)
+    {
+        failedRts += Counts();
+    }
+
+    Ptr<WifiNetDevice> m_device;
+    Address m_receiver;
+    uint32_t m_size;
+    Time m_warmUp;
+};
+
+// The receiver first, in the origin.
+void
+Place(const Parameters& p, NodeContainer nodes)
+{
+    Ptr<ListPositionAllocator> places = CreateObject<ListPositionAllocator>();
+    places->Add(Vector(0, 0, 0));
+    if (p.layout == "pair")
+    {
+        NS_ABORT_MSG_IF(p.stations != 2, "--layout=pair has --stations=2");
+        places->Add(Vector(-p.radius, 0, 0));
+        places->Add(Vector(p.other > 0 ? p.other : p.radius, 0, 0));
+    }
+    else
+    {
+        NS_ABORT_MSG_IF(p.layout != "circle", "--layout=" << p.layout << " is not circle or pair");
+        for (uint32_t i = 0; i < p.stations; ++i)
+        {
+            const double angle = 2 * M_PI * i / p.stations;
+            places->Add(Vector(p.radius * std::cos(angle), p.radius * std::sin(angle), 0));
+        }
+    }
+    MobilityHelper mobility;
+    mobility.SetPositionAllocator(places);
+    mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
+    mobility.Install(nodes);
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    Parameters p;
+    CommandLine arguments(__FILE__);
+    p.radio.Add(arguments);
+    arguments.AddValue("layout", "circle, or pair: two that are deaf to one another", p.layout);
+    arguments.AddValue("stations", "that send", p.stations);
+    arguments.AddValue("radius", "distance to the receiver in m", p.radius);
+    arguments.AddValue("other", "distance of the second of a pair; 0: the same", p.other);
+    arguments.AddValue("size", "bytes of a packet", p.size);
+    arguments.AddValue("seconds", "simulated time after the warm-up", p.seconds);
+    arguments.AddValue("warm-up", "seconds that do not count", p.warmUp);
+    arguments.AddValue("seed", "of all chance", p.seed);
+    arguments.Parse(argc, argv);
+    RngSeedManager::SetRun(p.seed);
+
+    NodeContainer nodes(1 + p.stations);
+    Place(p, nodes);
+    NetDeviceContainer devices = air::Install(p.radio, nodes);
+    PacketSocketHelper().Install(nodes);
+    std::vector<Station> stations;
+    stations.reserve(p.stations);
+    const bool aggregates = p.radio.standard == "n" && p.radio.mode.rfind("Ht", 0) == 0 && p.radio.aggregate > 0;
+    for (uint32_t i = 1; i <= p.stations; ++i)
+    {
+        stations.emplace_back(DynamicCast<WifiNetDevice>(devices.Get(i)),
+                              devices.Get(0)->GetAddress(),
+                              p.size,
+                              Seconds(p.warmUp));
+        // A window of 64 MPDUs, and as many that wait for it.
+        Simulator::Schedule(MicroSeconds(100 * i), &Station::Start, &stations.back(), aggregates ? 128u : 4u);
+    }
+
+    Simulator::Stop(Seconds(p.warmUp + p.seconds));
+    const double start = air::CpuSeconds();
+    Simulator::Run();
+    const double cpu = air::CpuSeconds() - start;
+
+    Station sum(DynamicCast<WifiNetDevice>(devices.Get(0)), devices.Get(0)->GetAddress(), 0, Seconds(0));
+    std::cout << "{\"goodput_mbps\": [";
+    for (std::size_t i = 0; i < stations.size(); ++i)
+    {
+        const Station& one = stations[i];
+        std::cout << (i > 0 ? ", " : "") << one.acked * 8e-6 * p.size / p.seconds;
+        sum.acked += one.acked;
+        sum.failed += one.failed;
+        sum.failedRts += one.failedRts;
+        sum.givenUp += one.givenUp;
+    }
+    const double share = (p.warmUp + p.seconds) / p.seconds;
+    std::cout << "], \"acked\": " << sum.acked << ", \"attempts\": " << sum.acked + sum.failed
+              << ", \"failed\": " << sum.failed << ", \"failed_rts\": " << sum.failedRts << ", \"given_up\": "
+              << sum.givenUp << ", \"cpu_s\": " << cpu << ", \"cpu_us\": " << cpu * 1e6 / share / sum.acked
+              << ", \"events\": " << Simulator::GetEventCount() << "}\n";
+    Simulator::Destroy();
+    return 0;
+}
