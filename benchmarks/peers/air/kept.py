@@ -55,8 +55,8 @@ def keep(runs: Iterable[Run], file: Path) -> None:
         if run.key in kept:
             continue
         numbers = run.numbers()
-        print(run.key, f"{numbers['cpu_s']:.1f} s", flush=True)
         _write(kept | {run.key: numbers}, file)
+        print(run.key, f"{numbers['cpu_s']:.1f} s", flush=True)
 
 
 def read(file: Path) -> dict[str, dict[str, Any]]:
