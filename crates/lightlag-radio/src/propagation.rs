@@ -1,0 +1,83 @@
+//! Propagation: the share of a sender's power that reaches a receiver, and the time that it takes.
+//!
+//! - [`Loss`]: the loss over a distance, one of several models.
+//! - [`Channel`]: a loss at a frequency, ready to be asked for one receiver or for all of them at once.
+//! - [`delay`]: the time at the speed of light.
+//!
+//! Powers are in milliwatts and ratios of powers are plain numbers inside a run; decibels are for settings and people.
+
+pub mod channel;
+pub mod decibels;
+mod friis;
+mod log_distance;
+mod power_law;
+
+pub use channel::{Channel, Place, Places, Propagation};
+pub use friis::Friis;
+pub use log_distance::LogDistance;
+
+use lightlag_core::Duration;
+use lightlag_mobility::Vector;
+use power_law::PowerLaw;
+
+/// The speed of light in metres per second.
+pub const LIGHT: f64 = 299_792_458.0;
+
+/// Receivers that are nearer count as being at this distance, in metres: the models hold only far from an antenna.
+pub const NEAREST: f64 = 1.0;
+
+lightlag_net::registry! {
+    /// A model of the loss between two places.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub enum Loss {
+        LogDistance, "log-distance", LogDistance;
+        Friis, "friis", Friis;
+    }
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self::LogDistance(LogDistance::default())
+    }
+}
+
+/// The time that a signal takes over so many metres.
+pub fn delay(distance: f64) -> Duration {
+    Duration::from_secs_f64(distance / LIGHT)
+}
+
+/// A model of loss.
+trait Model {
+    /// The loss in dB at a frequency in hertz. Where it depends on the line of sight, the mean of both cases.
+    fn decibels(&self, from: Vector, to: Vector, frequency: f64) -> f64;
+
+    /// A distance in metres beyond which the loss is never below so many dB.
+    fn reach(&self, decibels: f64, frequency: f64) -> f64;
+
+    /// The model as a power of the distance, if it is one.
+    fn power_law(&self, _frequency: f64) -> Option<PowerLaw> {
+        None
+    }
+}
+
+impl Loss {
+    fn model(&self) -> &dyn Model {
+        match self {
+            Self::LogDistance(of) => of,
+            Self::Friis(of) => of,
+        }
+    }
+
+    /// The loss in dB at a frequency in hertz. Where it depends on the line of sight, the mean of both cases.
+    pub fn decibels(&self, from: Vector, to: Vector, frequency: f64) -> f64 {
+        self.model().decibels(from, to, frequency)
+    }
+
+    /// A distance in metres beyond which the loss is never below so many dB.
+    pub fn reach(&self, decibels: f64, frequency: f64) -> f64 {
+        self.model().reach(decibels, frequency)
+    }
+}
+
+#[cfg(test)]
+mod tests;

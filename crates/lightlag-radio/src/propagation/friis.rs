@@ -1,0 +1,47 @@
+//! Friis: free space.
+//!
+//! Friis, Proceedings of the IRE, 1946: `L = 20·lg(4πd/λ)`.
+
+use super::decibels::{decibels, ratio};
+use super::power_law::PowerLaw;
+use super::{LIGHT, Model, NEAREST};
+use lightlag_mobility::Vector;
+use lightlag_net::setting::{Described, Setting};
+
+/// Free space has no parameters.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Friis {}
+
+/// The loss of free space in dB at one metre.
+pub(super) fn at_one_metre(frequency: f64) -> f64 {
+    2.0 * decibels(4.0 * std::f64::consts::PI * frequency / LIGHT)
+}
+
+/// The loss of free space in dB at so many metres, at least one.
+pub(super) fn free_space(distance: f64, frequency: f64) -> f64 {
+    at_one_metre(frequency) + 2.0 * decibels(distance.max(NEAREST))
+}
+
+impl Described for Friis {
+    const ABOUT: &'static str = "The loss of free space. 20·lg(4πd/λ) dB at the frequency of the channel (Friis 1946); \
+         receivers nearer than 1 m count as being there.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        Vec::new()
+    }
+}
+
+impl Model for Friis {
+    fn decibels(&self, from: Vector, to: Vector, frequency: f64) -> f64 {
+        free_space(from.distance(to), frequency)
+    }
+
+    fn reach(&self, decibels: f64, frequency: f64) -> f64 {
+        let over = decibels - at_one_metre(frequency);
+        if over < 0.0 { 0.0 } else { ratio(over / 2.0) }
+    }
+
+    fn power_law(&self, frequency: f64) -> Option<PowerLaw> {
+        Some(PowerLaw::new(ratio(-at_one_metre(frequency)), 2.0, NEAREST))
+    }
+}

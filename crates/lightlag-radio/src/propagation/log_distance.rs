@@ -1,0 +1,59 @@
+//! Log-distance: the loss grows by 10·n dB with each tenfold distance.
+//!
+//! Rappaport, "Wireless Communications", 1996, §3.9: `L = L0 + 10·n·lg(d/d0)`, and L0 up to d0. The defaults are those of
+//! ns-3, whose L0 is the loss of Friis at 5.15 GHz, whatever the frequency of the channel.
+
+use super::Model;
+use super::decibels::{decibels, ratio};
+use super::power_law::PowerLaw;
+use lightlag_core::Unit;
+use lightlag_mobility::Vector;
+use lightlag_net::setting::{Described, Setting};
+
+/// Parameters of the log-distance loss.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LogDistance {
+    /// The exponent n of the distance.
+    pub exponent: f64,
+    /// The reference distance d0, in metres.
+    pub reference_distance: f64,
+    /// The loss L0 at the reference distance, in dB.
+    pub reference_loss: f64,
+}
+
+impl Default for LogDistance {
+    /// ns-3, `LogDistancePropagationLossModel`.
+    fn default() -> Self {
+        Self { exponent: 3.0, reference_distance: 1.0, reference_loss: 46.6777 }
+    }
+}
+
+impl Described for LogDistance {
+    const ABOUT: &'static str = "A loss that grows with a power of the distance. reference-loss up to reference-distance, and \
+         10·exponent dB more with each tenfold distance; the same at every frequency (Rappaport 1996; defaults of ns-3).";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting::quantity("exponent", |of| &mut of.exponent, Unit::Plain, 0.5, 10.0),
+            Setting::quantity("reference_distance", |of| &mut of.reference_distance, Unit::Metre, 0.01, 1e5),
+            Setting::quantity("reference_loss", |of| &mut of.reference_loss, Unit::Decibel, 0.0, 300.0),
+        ]
+    }
+}
+
+impl Model for LogDistance {
+    fn decibels(&self, from: Vector, to: Vector, _: f64) -> f64 {
+        let distance = from.distance(to).max(self.reference_distance);
+        self.reference_loss + self.exponent * decibels(distance / self.reference_distance)
+    }
+
+    fn reach(&self, decibels: f64, _: f64) -> f64 {
+        let over = decibels - self.reference_loss;
+        if over < 0.0 { 0.0 } else { self.reference_distance * ratio(over / self.exponent) }
+    }
+
+    fn power_law(&self, _: f64) -> Option<PowerLaw> {
+        let at_one_metre = self.exponent * decibels(self.reference_distance) - self.reference_loss;
+        Some(PowerLaw::new(ratio(at_one_metre), self.exponent, self.reference_distance))
+    }
+}
