@@ -1,4 +1,9 @@
 //! A shared radio medium: propagation, the physical layer and the MAC of 802.11.
 
+pub mod config;
+pub mod medium;
 pub mod phy;
 pub mod propagation;
+
+pub use config::{MediumConfig, Radio, StationConfig};
+pub use medium::{AirDrop, Happening, Medium, Msdu, Station, StationCounters, To};

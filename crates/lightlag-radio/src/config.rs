@@ -1,0 +1,216 @@
+//! The settings of a medium, and of the radios on it.
+
+use crate::phy::{Band, Capabilities, ErrorModel, Guard, Mode, Standard, Width};
+use crate::propagation::Propagation;
+use lightlag_core::{Duration, Unit};
+use lightlag_mobility::Motion;
+use lightlag_net::setting::{Described, Setting};
+
+/// A channel, and the standard that the radios on it follow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MediumConfig {
+    /// The amendment of 802.11.
+    pub standard: Standard,
+    /// The centre frequency, in hertz.
+    pub frequency: f64,
+    /// The width of the channel.
+    pub width: Width,
+    /// The guard interval of HT and VHT.
+    pub guard: Guard,
+    /// Spatial streams of HT and VHT.
+    pub streams: u32,
+    /// The model of errors.
+    pub errors: ErrorModel,
+    /// Propagation; scenarios give it beside these settings.
+    pub propagation: Propagation,
+}
+
+impl Default for MediumConfig {
+    fn default() -> Self {
+        Self {
+            standard: Standard::N,
+            frequency: 5.18e9,
+            width: Width::Mhz20,
+            guard: Guard::Long,
+            streams: 1,
+            errors: ErrorModel::Nist,
+            propagation: Propagation::default(),
+        }
+    }
+}
+
+impl MediumConfig {
+    /// The band of its frequency.
+    pub fn band(&self) -> Band {
+        Band::of(self.frequency).unwrap_or(Band::Ghz5)
+    }
+
+    /// The modes that its radios have.
+    pub fn capabilities(&self) -> Capabilities {
+        let Self { standard, width, guard, streams, .. } = *self;
+        Capabilities { standard, band: self.band(), width, guard, streams: streams as u8 }
+    }
+}
+
+impl Described for MediumConfig {
+    const ABOUT: &'static str = "A channel of 802.11, and the standard that the radios on it follow.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        const STANDARDS: &[&str] = &["802.11a", "802.11g", "802.11n", "802.11ac"];
+        vec![
+            Setting::word(
+                "standard",
+                "a standard",
+                STANDARDS,
+                |c: &Self| Standard::ALL.iter().position(|of| *of == c.standard).unwrap_or_default(),
+                |c, index| c.standard = Standard::ALL[index],
+            ),
+            Setting::quantity("frequency", |c: &mut Self| &mut c.frequency, Unit::Hertz, 1e9, 1e10).checked(|c| {
+                Band::of(c.frequency)
+                    .is_none()
+                    .then_some("is in no band of 802.11; take 2.4 to 2.5 or 4.9 to 5.925 GHz")
+            }),
+            Setting::word(
+                "width",
+                "a width",
+                &Width::NAMES,
+                |c: &Self| Width::ALL.iter().position(|of| *of == c.width).unwrap_or_default(),
+                |c, index| c.width = Width::ALL[index],
+            )
+            .checked(|c| match (c.standard, c.width) {
+                (Standard::A | Standard::G, Width::Mhz40 | Width::Mhz80) => Some("needs 802.11n or 802.11ac"),
+                (Standard::N, Width::Mhz80) => Some("needs 802.11ac"),
+                _ => None,
+            }),
+            Setting::word(
+                "guard",
+                "a guard interval",
+                &Guard::NAMES,
+                |c: &Self| Guard::ALL.iter().position(|of| *of == c.guard).unwrap_or_default(),
+                |c, index| c.guard = Guard::ALL[index],
+            )
+            .checked(|c| {
+                let is_legacy = matches!(c.standard, Standard::A | Standard::G);
+                (is_legacy && c.guard != Guard::Long)
+                    .then_some("needs 802.11n or 802.11ac: OFDM has the long one alone")
+            }),
+            Setting::count("streams", |c: &mut Self| &mut c.streams, 4, "a number of streams", "").checked(|c| {
+                let is_legacy = matches!(c.standard, Standard::A | Standard::G);
+                (is_legacy && c.streams > 1).then_some("needs 802.11n or 802.11ac: OFDM has one stream")
+            }),
+        ]
+    }
+}
+
+/// A radio: its power, its receiver and its MAC.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Radio {
+    /// Power that it sends, in dBm.
+    pub power: f64,
+    /// Gain of its antenna, both ways, in dB.
+    pub gain: f64,
+    /// Noise that its receiver adds, in dB.
+    pub noise_figure: f64,
+    /// The weakest signal that it notices at all, in dBm.
+    pub sensitivity: f64,
+    /// The weakest preamble that it detects, in dBm.
+    pub detection: f64,
+    /// The ratio of signal to interference and noise that a preamble needs, in dB.
+    pub detection_snr: f64,
+    /// The energy of any kind that makes the medium busy, in dBm.
+    pub energy_detection: f64,
+    /// The rate of data.
+    pub rate: String,
+    /// The rate of broadcasts.
+    pub broadcast_rate: String,
+    /// The transmissions of a frame after which it is given up.
+    pub tries: u32,
+    /// The frames longer than this ask for the medium first, in bytes.
+    pub rts_threshold: u32,
+    /// The frames that may wait.
+    pub queue: u32,
+    /// How long a frame may wait.
+    pub lifetime: Duration,
+}
+
+impl Default for Radio {
+    /// As ns-3.37 has it.
+    fn default() -> Self {
+        Self {
+            power: 16.0206,
+            gain: 0.0,
+            noise_figure: 7.0,
+            sensitivity: -101.0,
+            detection: -82.0,
+            detection_snr: 4.0,
+            energy_detection: -62.0,
+            rate: "24 Mbit/s".to_owned(),
+            broadcast_rate: "6 Mbit/s".to_owned(),
+            tries: 7,
+            rts_threshold: 65_535,
+            queue: 500,
+            lifetime: Duration::from_millis(500),
+        }
+    }
+}
+
+impl Described for Radio {
+    const ABOUT: &'static str =
+        "A radio of 802.11: its power, its receiver and its MAC. The defaults are those of ns-3.37.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        let level = |key, at| Setting::quantity(key, at, Unit::Dbm, -150.0, 60.0);
+        let ratio = |key, at, least, most| Setting::quantity(key, at, Unit::Decibel, least, most);
+        vec![
+            level("power", |c: &mut Self| &mut c.power),
+            ratio("gain", |c: &mut Self| &mut c.gain, -50.0, 60.0),
+            ratio("noise_figure", |c: &mut Self| &mut c.noise_figure, 0.0, 50.0),
+            level("sensitivity", |c: &mut Self| &mut c.sensitivity),
+            level("detection", |c: &mut Self| &mut c.detection)
+                .checked(|c| (c.detection < c.sensitivity).then_some("is below the sensitivity")),
+            ratio("detection_snr", |c: &mut Self| &mut c.detection_snr, -50.0, 60.0),
+            level("energy_detection", |c: &mut Self| &mut c.energy_detection)
+                .checked(|c| (c.energy_detection < c.sensitivity).then_some("is below the sensitivity")),
+            Setting::text("rate", |c: &mut Self| &mut c.rate, "a rate"),
+            Setting::text("broadcast_rate", |c: &mut Self| &mut c.broadcast_rate, "a rate"),
+            Setting::count("tries", |c: &mut Self| &mut c.tries, 255, "a number of transmissions", ""),
+            Setting::count("rts_threshold", |c: &mut Self| &mut c.rts_threshold, 65_535, "a number of bytes", ""),
+            Setting::count("queue", |c: &mut Self| &mut c.queue, 1_000_000, "a number of frames", ""),
+            Setting::time("lifetime", |c: &mut Self| &mut c.lifetime),
+        ]
+    }
+}
+
+impl Radio {
+    /// Whether a radio with these settings can be on such a medium.
+    ///
+    /// # Errors
+    /// The key that does not fit, and the reason.
+    pub fn check(&self, medium: &MediumConfig) -> Result<(), (&'static str, String)> {
+        let capabilities = medium.capabilities();
+        for (key, name) in [("rate", &self.rate), ("broadcast_rate", &self.broadcast_rate)] {
+            capabilities.mode(name).map_err(|error| (key, error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// The modes of data and of broadcasts.
+    ///
+    /// # Panics
+    /// If [`Self::check`] refuses the radio.
+    pub(crate) fn modes(&self, medium: &MediumConfig) -> [Mode; 2] {
+        let capabilities = medium.capabilities();
+        [&self.rate, &self.broadcast_rate].map(|name| capabilities.mode(name).expect("the radio was checked"))
+    }
+}
+
+/// A station of a medium.
+#[derive(Clone, Debug)]
+pub struct StationConfig {
+    /// Its name, for random streams.
+    pub name: String,
+    /// The way that it takes.
+    pub motion: Motion,
+    /// Its radio.
+    pub radio: Radio,
+}

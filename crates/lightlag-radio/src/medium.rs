@@ -1,0 +1,585 @@
+//! The medium: frames on the air, and the stations that hear them.
+//!
+//! A medium has one wake of its own, the next end of a frame; a station has one, the end of its backoff or of its wait for
+//! an answer. Nothing happens at the start of an answer: its records are written when the frame before it ends.
+//!
+//! - [`frame`]: frames, and what travels in them.
+//! - [`hearing`]: a station's receiver. Each frame leaves a record at every station that hears it; the receiver works
+//!   through its records in the order of time, when it is asked.
+//! - [`access`]: a station's right to send: spaces, slots and backoff.
+//! - [`queue`]: frames that wait.
+
+mod access;
+mod frame;
+mod hearing;
+mod queue;
+
+pub use frame::{AirDrop, Happening, Msdu, Station, To};
+
+use crate::config::{MediumConfig, StationConfig};
+use crate::phy::timing::ACK_SIZE;
+use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing};
+use crate::propagation::decibels::{decibels, ratio};
+use crate::propagation::{Channel, Place, Places, delay};
+use access::{Access, State};
+use frame::{Frame, Kind};
+use hearing::{End, Hearing, MEMORY, Record, Thresholds};
+use lightlag_core::{Bytes, Duration, Instant, RandomStream};
+use lightlag_mobility::{Motion, Vector};
+use queue::{Pending, Queue};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What a station has counted.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct StationCounters {
+    /// Frames with payload sent, each attempt counted.
+    pub sent: u64,
+    /// Frames received intact that were for this station, or for all.
+    pub received: u64,
+    /// Attempts that repeat a frame.
+    pub retries: u64,
+    /// Frames on which the receiver had locked and which it lost while another one was on the air.
+    pub collisions: u64,
+    /// Frames on which the receiver had locked and which noise alone destroyed.
+    pub errors: u64,
+    /// Time in which frames with payload for one station were sent.
+    pub unicast_airtime: Duration,
+    /// Time in which frames for all were sent.
+    pub broadcast_airtime: Duration,
+    /// Time in which ACK, RTS and CTS were sent.
+    pub control_airtime: Duration,
+    /// Time in which the medium was busy here.
+    pub busy: Duration,
+    /// Frames dropped because the queue was full, after the last try, and because they had waited too long.
+    pub dropped_queue: u64,
+    /// After the last try.
+    pub dropped_retry: u64,
+    /// Because they had waited too long.
+    pub dropped_lifetime: u64,
+    /// The most frames in the queue.
+    pub max_queue: u64,
+}
+
+impl StationCounters {
+    /// Time in which the station sent.
+    pub fn airtime(&self) -> Duration {
+        self.unicast_airtime + self.broadcast_airtime + self.control_airtime
+    }
+}
+
+/// A station.
+#[derive(Debug)]
+struct StationState<P> {
+    motion: Motion,
+    /// Power that it sends, in milliwatts, with the gain of its antenna.
+    power: f64,
+    gain: f64,
+    data_mode: Mode,
+    broadcast_mode: Mode,
+    /// Bytes of headers around a packet.
+    overhead: u32,
+    tries: u32,
+    rts_threshold: u32,
+    hearing: Hearing,
+    access: Access,
+    queue: Queue<P>,
+    /// The next wake, if there is one.
+    wake: Option<Instant>,
+    /// The last packet of each sender, to recognise repetitions.
+    heard: Vec<(u32, u64)>,
+    /// Frames sent.
+    sent: u64,
+    counters: StationCounters,
+}
+
+/// A shared channel.
+#[derive(Debug)]
+pub struct Medium<P> {
+    channel: Channel,
+    curves: ErrorCurves,
+    timing: Timing,
+    seed: u64,
+    stations: Vec<StationState<P>>,
+    /// Frames on the air by number, and when they end at the last of their hearers.
+    frames: BTreeMap<u64, Frame<P>>,
+    ends: BTreeSet<(Instant, u64)>,
+    next_frame: u64,
+    happenings: VecDeque<Happening<P>>,
+    changed: Vec<u32>,
+    /// Places of the stations now, and the power that reaches them.
+    places: [Vec<f64>; 3],
+    powers: Vec<f64>,
+}
+
+/// Bytes of the headers around a packet: LLC and SNAP, and the MAC header with its check sum, of QoS data or plain.
+const LLC: u32 = 8;
+const MAC: u32 = 28;
+const QOS: u32 = 2;
+const RTS_SIZE: Bytes = Bytes(20);
+
+/// The time in which the preamble of an answer is seen: that of its physical header at the lowest rate.
+const PHY_HEADER: Duration = Duration::from_micros(20);
+
+impl<P: Clone> Medium<P> {
+    /// The medium called `name` with these stations, in the run with this seed.
+    ///
+    /// # Panics
+    /// If a radio does not go with the medium.
+    pub fn new(config: &MediumConfig, stations: Vec<StationConfig>, seed: u64, name: &str) -> Self {
+        let timing = Timing::new(config.band());
+        let edca = matches!(config.standard, Standard::N | Standard::Ac);
+        let thermal = decibels(1.380_649e-23 * 290.0 * config.width.hertz() * 1e3);
+        let state = |station: StationConfig| {
+            let radio = &station.radio;
+            let [data_mode, broadcast_mode] = radio.modes(config);
+            let noise = ratio(thermal + radio.noise_figure);
+            let thresholds = Thresholds {
+                sensitivity: ratio(radio.sensitivity),
+                detection: ratio(radio.detection),
+                detection_ratio: ratio(radio.detection_snr),
+                energy: ratio(radio.energy_detection),
+                noise,
+            };
+            let random = RandomStream::new(seed, &format!("radio {}@{name} backoff", station.name));
+            StationState {
+                motion: station.motion,
+                power: ratio(radio.power + radio.gain),
+                gain: ratio(radio.gain),
+                data_mode,
+                broadcast_mode,
+                overhead: LLC + MAC + if edca { QOS } else { 0 },
+                tries: radio.tries,
+                rts_threshold: radio.rts_threshold,
+                hearing: Hearing::new(thresholds),
+                access: Access::new(timing, edca, random),
+                queue: Queue::new(radio.queue, radio.lifetime),
+                wake: None,
+                heard: Vec::new(),
+                sent: 0,
+                counters: StationCounters::default(),
+            }
+        };
+        let stations: Vec<StationState<P>> = stations.into_iter().map(state).collect();
+        let room = vec![0.0; stations.len()];
+        Self {
+            channel: Channel::new(&config.propagation, config.frequency, seed, name),
+            curves: ErrorCurves::new(config.errors),
+            timing,
+            seed,
+            places: [room.clone(), room.clone(), room.clone()],
+            powers: room,
+            stations,
+            frames: BTreeMap::new(),
+            ends: BTreeSet::new(),
+            next_frame: 0,
+            happenings: VecDeque::new(),
+            changed: Vec::new(),
+        }
+    }
+
+    /// When the next frame ends.
+    pub fn next_wake(&self) -> Option<Instant> {
+        self.ends.first().map(|(end, _)| *end)
+    }
+
+    /// When a station wakes next, if nothing happens before.
+    pub fn station_wake(&self, station: Station) -> Option<Instant> {
+        self.stations[station.0 as usize].wake
+    }
+
+    /// Tells of each station whose wake may have changed since the last call.
+    pub fn rearmed(&mut self, mut tell: impl FnMut(Station, Instant)) {
+        for station in self.changed.drain(..) {
+            if let Some(wake) = self.stations[station as usize].wake {
+                tell(Station(station), wake);
+            }
+        }
+    }
+
+    /// The next thing that happened to a packet.
+    pub fn next_happening(&mut self) -> Option<Happening<P>> {
+        self.happenings.pop_front()
+    }
+
+    /// What a station has counted so far.
+    pub fn counters(&self, station: Station) -> StationCounters {
+        let state = &self.stations[station.0 as usize];
+        StationCounters { busy: state.access.busy(), ..state.counters }
+    }
+
+    /// Where a station is.
+    pub fn position(&mut self, station: Station, now: Instant) -> Vector {
+        self.stations[station.0 as usize].motion.position(now)
+    }
+
+    /// Tells of each station to which frames of data from this one get through more often than not.
+    pub fn in_range(&mut self, station: Station, now: Instant, mut tell: impl FnMut(Station)) {
+        const USUAL: u32 = 1536;
+        self.reach(station.0, now);
+        let mode = self.stations[station.0 as usize].data_mode;
+        for (other, power) in self.powers.iter().enumerate().filter(|(other, _)| *other != station.0 as usize) {
+            let hearing = &self.stations[other].hearing;
+            let ln = self.curves.ln_success(mode, power / hearing.noise(), 8 * USUAL);
+            if hearing.detects(*power) && crate::phy::error_model::success(ln) > 0.5 {
+                tell(Station(other as u32));
+            }
+        }
+    }
+
+    /// Ratio of signal to noise at a station, of a frame from another one, in dB.
+    pub fn snr_db(&mut self, from: Station, at: Station, now: Instant) -> f64 {
+        self.reach(from.0, now);
+        decibels(self.powers[at.0 as usize] / self.stations[at.0 as usize].hearing.noise())
+    }
+
+    /// Tells of each packet that is at a station and has not arrived anywhere.
+    pub fn pending(&self, tell: impl FnMut(&P)) {
+        let packets = self.stations.iter().flat_map(|station| station.queue.iter());
+        packets.filter(|pending| !pending.arrived).map(|pending| &pending.msdu.payload).for_each(tell);
+    }
+
+    /// Gives a packet to a station.
+    pub fn offer(&mut self, now: Instant, at: Station, msdu: Msdu<P>) {
+        let state = &mut self.stations[at.0 as usize];
+        if let Err(msdu) = state.queue.push(now, msdu) {
+            state.counters.dropped_queue += 1;
+            let Msdu { to, payload, .. } = msdu;
+            return self.happenings.push_back(Happening::Dropped {
+                at,
+                to,
+                payload,
+                cause: AirDrop::Queue,
+                arrived: false,
+            });
+        }
+        state.counters.max_queue = state.counters.max_queue.max(state.queue.len() as u64);
+        if state.queue.len() == 1 && state.access.state == State::Idle {
+            state.hearing.advance(now, &mut state.access);
+            self.contend(at.0, now);
+        }
+    }
+
+    /// The end of a backoff, of a wait or of a broadcast.
+    pub fn station_wakes(&mut self, now: Instant, station: Station) {
+        let at = station.0;
+        let state = &mut self.stations[at as usize];
+        state.wake = None;
+        state.hearing.advance(now, &mut state.access);
+        match state.access.state {
+            State::Sending(until) if until <= now => self.finish(at, now),
+            State::Waiting(until) if until <= now => self.unanswered(at, now),
+            State::Idle => self.drop_expired(at, now),
+            _ => {}
+        }
+        let state = &mut self.stations[at as usize];
+        if state.access.state == State::Idle && !state.queue.is_empty() {
+            if state.access.access(now) <= now { self.start(at, now) } else { self.contend(at, now) }
+        } else if let State::Sending(until) | State::Waiting(until) = state.access.state {
+            state.wake = Some(until);
+        }
+        self.changed.push(at);
+    }
+
+    /// The ends of frames.
+    pub fn medium_wakes(&mut self, now: Instant) {
+        while let Some((_, number)) = self.ends.first().copied().filter(|(end, _)| *end <= now) {
+            self.ends.pop_first();
+            if let Some(frame) = self.frames.remove(&number) {
+                self.frame_ends(now, number, &frame);
+            }
+        }
+    }
+
+    /// Wakes a station when it may send.
+    fn contend(&mut self, at: u32, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        state.wake = Some(state.access.access(now));
+        self.changed.push(at);
+    }
+
+    fn drop_expired(&mut self, at: u32, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        while let Some(pending) = state.queue.pop_expired(now) {
+            state.access.tries = 0;
+            state.counters.dropped_lifetime += 1;
+            let (to, arrived) = (pending.msdu.to, pending.arrived);
+            let (at, payload, cause) = (Station(at), pending.msdu.payload, AirDrop::Lifetime);
+            self.happenings.push_back(Happening::Dropped { at, to, payload, cause, arrived });
+        }
+    }
+
+    /// A station sends its first packet, or asks for the medium for it.
+    fn start(&mut self, at: u32, now: Instant) {
+        let state = &self.stations[at as usize];
+        let Some(pending) = state.queue.front() else { return };
+        let (to, size, packet) = (pending.msdu.to, pending.msdu.size + state.overhead, pending.number);
+        if matches!(to, To::One(_)) && size > state.rts_threshold {
+            let mode = state.broadcast_mode;
+            let (cts, data) = (self.answer_time(mode, ACK_SIZE), state.data_mode.duration(Bytes(size.into())));
+            let ack = self.answer_time(state.data_mode, ACK_SIZE);
+            let reserves = self.timing.sifs * 3 + cts + data + ack;
+            let kind = Kind::Rts;
+            self.send(at, now, Outgoing { to, kind, mode, size: RTS_SIZE.0 as u32, packet, reserves });
+            self.wait(at);
+        } else {
+            self.send_data(at, now);
+        }
+    }
+
+    /// The time of an answer to a frame of this mode.
+    fn answer_time(&self, mode: Mode, size: Bytes) -> Duration {
+        BasicRates::MANDATORY.answer(mode).duration(size)
+    }
+
+    fn send_data(&mut self, at: u32, start: Instant) {
+        let state = &mut self.stations[at as usize];
+        let Some(pending) = state.queue.front() else { return };
+        let (to, size, packet) = (pending.msdu.to, pending.msdu.size + state.overhead, pending.number);
+        state.counters.sent += 1;
+        state.counters.retries += u64::from(state.access.tries > 0);
+        let kind = Kind::Data;
+        match to {
+            To::All => {
+                let mode = state.broadcast_mode;
+                let reserves = Duration::ZERO;
+                let end = self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves });
+                let state = &mut self.stations[at as usize];
+                state.access.state = State::Sending(end);
+                state.wake = Some(end);
+                self.changed.push(at);
+            }
+            To::One(_) => {
+                let mode = state.data_mode;
+                let reserves = self.timing.sifs + self.answer_time(mode, ACK_SIZE);
+                self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves });
+                self.wait(at);
+            }
+        }
+    }
+
+    /// A station waits for an answer to the frame that it has just begun to send.
+    fn wait(&mut self, at: u32) {
+        let state = &mut self.stations[at as usize];
+        let until = state.access.busy_until + self.timing.sifs + self.timing.slot + PHY_HEADER;
+        state.access.state = State::Waiting(until);
+        state.wake = Some(until);
+        self.changed.push(at);
+    }
+
+    /// A frame leaves a station; its end there.
+    fn send(&mut self, at: u32, start: Instant, outgoing: Outgoing) -> Instant {
+        let Outgoing { to, kind, mode, size, packet, reserves } = outgoing;
+        let airtime = mode.duration(Bytes(size.into()));
+        let end = start + airtime;
+        self.reach(at, start);
+        let state = &mut self.stations[at as usize];
+        state.sent += 1;
+        let number = state.sent;
+        match (kind, to) {
+            (Kind::Data, To::One(_)) => state.counters.unicast_airtime += airtime,
+            (Kind::Data, To::All) => state.counters.broadcast_airtime += airtime,
+            _ => state.counters.control_airtime += airtime,
+        }
+        state.hearing.send(start, end);
+        state.access.occupy(start, end);
+        let from = Vector::new(self.places[0][at as usize], self.places[1][at as usize], self.places[2][at as usize]);
+        let (mut hearers, mut last) = (Vec::new(), end);
+        let frame = self.next_frame;
+        self.next_frame += 1;
+        for (other, state) in self.stations.iter_mut().enumerate().filter(|(other, _)| *other != at as usize) {
+            let power = self.powers[other];
+            if !state.hearing.hears(power) {
+                continue;
+            }
+            let place = Vector::new(self.places[0][other], self.places[1][other], self.places[2][other]);
+            let travels = delay(place.distance(from));
+            state.hearing.add(Record { frame, arrival: start + travels, end: end + travels, power });
+            hearers.push(other as u32);
+            last = last.max(end + travels);
+        }
+        let of_all = |pending: &Pending<P>| (to == To::All).then(|| pending.msdu.payload.clone());
+        let payload = self.stations[at as usize].queue.front().and_then(of_all);
+        let frame_on_air = Frame { from: at, to, kind, mode, size, number, packet, end, reserves, hearers, payload };
+        self.frames.insert(frame, frame_on_air);
+        self.ends.insert((last, frame));
+        end
+    }
+
+    /// Finds the power of a station's signal at all others.
+    fn reach(&mut self, at: u32, now: Instant) {
+        let Self { stations, places: [x, y, z], .. } = self;
+        for (index, station) in stations.iter_mut().enumerate() {
+            let place = station.motion.position(now);
+            (x[index], y[index], z[index]) = (place.x, place.y, place.z);
+        }
+        let from = Place { station: at, at: Vector::new(x[at as usize], y[at as usize], z[at as usize]) };
+        let power = self.stations[at as usize].power;
+        let [x, y, z] = &self.places;
+        self.channel.powers(from, power, Places { x, y, z, stations: None }, now, &mut self.powers);
+        for (power, station) in self.powers.iter_mut().zip(&self.stations) {
+            *power *= station.gain;
+        }
+    }
+
+    /// A frame has ended at all of its hearers.
+    fn frame_ends(&mut self, now: Instant, number: u64, frame: &Frame<P>) {
+        for hearer in &frame.hearers {
+            let state = &mut self.stations[*hearer as usize];
+            state.hearing.advance(now, &mut state.access);
+            let end = state.hearing.end(number, frame.mode, frame.size, &self.curves);
+            state.hearing.forget(Instant::from_nanos(now.as_nanos().saturating_sub(MEMORY.as_nanos())));
+            let End::Heard { success, ratio, overlapped } = end else { continue };
+            let understood = draw(self.seed, frame.from, frame.number, *hearer) < success;
+            state.access.failed = !understood;
+            if understood {
+                self.understood(now, *hearer, frame, ratio);
+            } else if overlapped {
+                state.counters.collisions += 1;
+            } else {
+                state.counters.errors += 1;
+            }
+            let state = &self.stations[*hearer as usize];
+            if state.access.state == State::Idle && !state.queue.is_empty() {
+                self.contend(*hearer, now);
+            }
+        }
+    }
+
+    /// A station has understood a frame.
+    fn understood(&mut self, now: Instant, at: u32, frame: &Frame<P>, ratio: f64) {
+        let is_mine = frame.to == To::One(Station(at));
+        if !is_mine && frame.to != To::All {
+            let state = &mut self.stations[at as usize];
+            let until = frame.end + frame.reserves;
+            state.hearing.reserved_until = state.hearing.reserved_until.max(until);
+            state.access.occupy(frame.end.min(state.access.busy_until), until);
+            return;
+        }
+        let answer_at = frame.end + self.timing.sifs;
+        match frame.kind {
+            Kind::Data => {
+                self.receive(at, frame, ratio);
+                if is_mine {
+                    self.answer(at, answer_at, frame, Kind::Ack, Duration::ZERO);
+                }
+            }
+            Kind::Rts => {
+                if self.stations[at as usize].hearing.reserved_until <= now {
+                    let cts = self.answer_time(frame.mode, ACK_SIZE);
+                    let reserves = frame.reserves.saturating_sub(self.timing.sifs + cts);
+                    self.answer(at, answer_at, frame, Kind::Cts, reserves);
+                }
+            }
+            Kind::Cts => {
+                if matches!(self.stations[at as usize].access.state, State::Waiting(_)) {
+                    self.send_data(at, answer_at);
+                }
+            }
+            Kind::Ack => {
+                if matches!(self.stations[at as usize].access.state, State::Waiting(_)) {
+                    self.acknowledged(at, now);
+                }
+            }
+        }
+    }
+
+    /// A station answers a frame.
+    fn answer(&mut self, at: u32, start: Instant, frame: &Frame<P>, kind: Kind, reserves: Duration) {
+        let to = To::One(Station(frame.from));
+        let mode = BasicRates::MANDATORY.answer(frame.mode);
+        self.send(at, start, Outgoing { to, kind, mode, size: ACK_SIZE.0 as u32, packet: 0, reserves });
+    }
+
+    /// A packet has arrived, perhaps again.
+    fn receive(&mut self, at: u32, frame: &Frame<P>, ratio: f64) {
+        let state = &mut self.stations[at as usize];
+        state.counters.received += 1;
+        match state.heard.iter_mut().find(|(from, _)| *from == frame.from) {
+            Some((_, last)) if *last == frame.packet => return,
+            Some((_, last)) => *last = frame.packet,
+            None => state.heard.push((frame.from, frame.packet)),
+        }
+        let payload = match &frame.payload {
+            Some(payload) => payload.clone(),
+            None => match self.stations[frame.from as usize].queue.front_mut() {
+                Some(pending) if pending.number == frame.packet => {
+                    pending.arrived = true;
+                    pending.msdu.payload.clone()
+                }
+                _ => return,
+            },
+        };
+        let from = Station(frame.from);
+        let snr_db = decibels(ratio) as f32;
+        self.happenings.push_back(Happening::Received { at: Station(at), from, to: frame.to, payload, snr_db });
+    }
+
+    fn acknowledged(&mut self, at: u32, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        state.access.renew();
+        state.wake = None;
+        if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = state.queue.pop() {
+            self.happenings.push_back(Happening::Acknowledged { at: Station(at), to, payload });
+        }
+        self.next(at, now);
+    }
+
+    /// A frame for all has left.
+    fn finish(&mut self, at: u32, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        state.access.renew();
+        state.queue.pop();
+        self.next(at, now);
+    }
+
+    /// A station goes on with its next packet.
+    fn next(&mut self, at: u32, now: Instant) {
+        self.drop_expired(at, now);
+        if !self.stations[at as usize].queue.is_empty() {
+            self.contend(at, now);
+        }
+    }
+
+    /// No answer came.
+    fn unanswered(&mut self, at: u32, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        let until = state.access.busy_until.max(now);
+        state.access.occupy(until, until);
+        state.access.busy_until = until;
+        state.access.retry();
+        if state.access.tries < state.tries {
+            return self.next(at, now);
+        }
+        state.access.renew();
+        if let Some(pending) = state.queue.pop() {
+            state.counters.dropped_retry += 1;
+            let (to, arrived) = (pending.msdu.to, pending.arrived);
+            let (payload, cause) = (pending.msdu.payload, AirDrop::Retry);
+            self.happenings.push_back(Happening::Dropped { at: Station(at), to, payload, cause, arrived });
+        }
+        self.next(at, now);
+    }
+}
+
+/// A frame that is about to leave.
+struct Outgoing {
+    to: To,
+    kind: Kind,
+    mode: Mode,
+    size: u32,
+    packet: u64,
+    reserves: Duration,
+}
+
+/// A number in [0, 1) for a frame at a receiver: the same whatever others do.
+fn draw(seed: u64, from: u32, frame: u64, at: u32) -> f64 {
+    // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+    let mix = |input: u64| {
+        let z = input.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let bits = mix(mix(mix(seed) ^ (u64::from(from) << 32 | u64::from(at))) ^ frame);
+    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}

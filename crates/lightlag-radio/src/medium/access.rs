@@ -1,0 +1,123 @@
+//! A station's right to send: spaces, slots and backoff (IEEE 802.11-2020 §10.3 and §10.23.2).
+//!
+//! Slots are not counted one by one. The station knows from when on the medium is idle, and how many slots are left; its
+//! access is that instant, a space and these slots later. When the medium turns busy before, the whole slots of the gap
+//! are taken off.
+
+use crate::phy::Timing;
+use lightlag_core::{Duration, Instant, RandomStream};
+
+/// The least and the largest contention window of DCF, and of best effort in EDCA.
+const LEAST_WINDOW: u32 = 15;
+const LARGEST_WINDOW: u32 = 1023;
+
+/// Slots of the space of DCF, and of best effort in EDCA.
+const DCF_SLOTS: u32 = 2;
+const BEST_EFFORT_SLOTS: u32 = 3;
+
+/// What a station does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// It waits for its turn, or has nothing to send.
+    Idle,
+    /// It sends a frame for all until then.
+    Sending(Instant),
+    /// It waits for an answer until then.
+    Waiting(Instant),
+}
+
+#[derive(Debug)]
+pub(super) struct Access {
+    timing: Timing,
+    edca: bool,
+    random: RandomStream,
+    pub(super) state: State,
+    /// The medium is busy here until then, as far as is known.
+    pub(super) busy_until: Instant,
+    /// Whether the last frame on which the receiver locked was not understood.
+    pub(super) failed: bool,
+    window: u32,
+    slots: u32,
+    /// Tries of the frame that is being sent.
+    pub(super) tries: u32,
+    busy: Duration,
+}
+
+impl Access {
+    pub(super) fn new(timing: Timing, edca: bool, random: RandomStream) -> Self {
+        Self {
+            timing,
+            edca,
+            random,
+            state: State::Idle,
+            busy_until: Instant::ZERO,
+            failed: false,
+            window: LEAST_WINDOW,
+            slots: 0,
+            tries: 0,
+            busy: Duration::ZERO,
+        }
+    }
+
+    /// The space before slots count.
+    fn space(&self) -> Duration {
+        let slots = if self.edca { BEST_EFFORT_SLOTS } else { DCF_SLOTS };
+        let space = self.timing.aifs(slots);
+        // EIFS is the space and the time in which an answer to the frame would come (§10.3.2.3.7).
+        if self.failed { space + (self.timing.eifs.saturating_sub(self.timing.difs())) } else { space }
+    }
+
+    /// The medium is busy from `from` to `until`.
+    pub(super) fn occupy(&mut self, from: Instant, until: Instant) {
+        if from > self.busy_until {
+            let start = self.busy_until + self.space();
+            if from >= start {
+                let whole = from.since(start).as_nanos() / self.timing.slot.as_nanos() + u64::from(self.edca);
+                self.slots = u64::from(self.slots).saturating_sub(whole) as u32;
+            }
+        }
+        if until > self.busy_until {
+            self.busy += until.since(from.max(self.busy_until));
+            self.busy_until = until;
+        }
+    }
+
+    /// How long the medium was busy.
+    pub(super) fn busy(&self) -> Duration {
+        self.busy
+    }
+
+    /// When the station may send, if the medium stays idle and it has a frame since `now`.
+    pub(super) fn access(&self, now: Instant) -> Instant {
+        let start = self.busy_until + self.space();
+        let access = start + self.timing.slot * u64::from(self.slots);
+        if access >= now {
+            access
+        } else if self.edca {
+            let slots = now.since(start).as_nanos().div_ceil(self.timing.slot.as_nanos());
+            start + self.timing.slot * slots
+        } else {
+            now
+        }
+    }
+
+    /// The exchange succeeded, or the frame was given up: the next one starts anew, after a backoff.
+    pub(super) fn renew(&mut self) {
+        self.window = LEAST_WINDOW;
+        self.tries = 0;
+        self.back_off();
+    }
+
+    /// A try failed.
+    pub(super) fn retry(&mut self) {
+        self.window = (2 * self.window + 1).min(LARGEST_WINDOW);
+        self.tries += 1;
+        self.back_off();
+    }
+
+    fn back_off(&mut self) {
+        self.state = State::Idle;
+        let slots = self.random.uniform() * f64::from(self.window + 1);
+        self.slots = (slots as u32).min(self.window);
+    }
+}

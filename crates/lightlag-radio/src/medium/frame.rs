@@ -1,0 +1,110 @@
+//! Frames, and what travels in them.
+
+use crate::phy::Mode;
+use lightlag_core::{Duration, Instant};
+
+/// A station of a medium, numbered from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Station(pub u32);
+
+/// The addressee of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum To {
+    /// One station, which acknowledges it.
+    One(Station),
+    /// Every station that hears it.
+    All,
+}
+
+/// A packet for the medium.
+#[derive(Clone, Debug)]
+pub struct Msdu<P> {
+    /// Its addressee.
+    pub to: To,
+    /// Bytes of the packet at the network layer.
+    pub size: u32,
+    /// The packet.
+    pub payload: P,
+}
+
+/// The reason for which the MAC drops a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AirDrop {
+    /// The last try failed.
+    Retry,
+    /// The queue was full.
+    Queue,
+    /// It waited too long.
+    Lifetime,
+}
+
+/// Something that happened to a packet.
+#[derive(Clone, Debug)]
+pub enum Happening<P> {
+    /// It arrived at a station for which it is.
+    Received {
+        /// This station.
+        at: Station,
+        /// The station that sent it.
+        from: Station,
+        /// Its addressee.
+        to: To,
+        /// The packet.
+        payload: P,
+        /// Ratio of signal to noise, without interference.
+        snr_db: f32,
+    },
+    /// Its receiver acknowledged it.
+    Acknowledged {
+        /// The station that sent it.
+        at: Station,
+        /// The station that received it.
+        to: Station,
+        /// The packet.
+        payload: P,
+    },
+    /// The MAC dropped it.
+    Dropped {
+        /// The station that was to send it.
+        at: Station,
+        /// Its addressee.
+        to: To,
+        /// The packet.
+        payload: P,
+        /// The reason.
+        cause: AirDrop,
+        /// Whether it had arrived all the same: only acknowledgements were lost.
+        arrived: bool,
+    },
+}
+
+/// The kind of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Data,
+    Ack,
+    Rts,
+    Cts,
+}
+
+/// A frame on the air.
+#[derive(Clone, Debug)]
+pub(super) struct Frame<P> {
+    pub(super) from: u32,
+    pub(super) to: To,
+    pub(super) kind: Kind,
+    pub(super) mode: Mode,
+    /// Bytes of the MPDU.
+    pub(super) size: u32,
+    /// Its number among the frames of its sender.
+    pub(super) number: u64,
+    /// The number of the packet among those of its sender, the same for each try.
+    pub(super) packet: u64,
+    pub(super) end: Instant,
+    /// How long the medium is reserved behind it.
+    pub(super) reserves: Duration,
+    /// The stations that hear it.
+    pub(super) hearers: Vec<u32>,
+    /// The packet, if it is for all: its sender has forgotten it when the frame ends elsewhere.
+    pub(super) payload: Option<P>,
+}

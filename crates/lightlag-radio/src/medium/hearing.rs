@@ -1,0 +1,206 @@
+//! A station's receiver.
+//!
+//! Each frame leaves a record at every station that hears it. A receiver notices a record 4 µs after its arrival, locks on
+//! the strongest preamble of these 4 µs, and stays with it to its end. Everything else is interference (ns-3's
+//! `ThresholdPreambleDetectionModel`).
+
+use super::access::Access;
+use crate::phy::timing::CCA_TIME;
+use crate::phy::{ErrorCurves, Mode};
+use lightlag_core::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// The trace of a frame at a station.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    /// The number of the frame.
+    pub(super) frame: u64,
+    pub(super) arrival: Instant,
+    pub(super) end: Instant,
+    /// In milliwatts.
+    pub(super) power: f64,
+}
+
+/// Levels of a receiver, in milliwatts, and the ratio that a preamble needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thresholds {
+    pub(super) sensitivity: f64,
+    pub(super) detection: f64,
+    pub(super) detection_ratio: f64,
+    pub(super) energy: f64,
+    pub(super) noise: f64,
+}
+
+#[derive(Debug)]
+pub(super) struct Hearing {
+    thresholds: Thresholds,
+    /// Records in the order of their arrival; the first `noticed` have been noticed.
+    records: VecDeque<Record>,
+    noticed: usize,
+    /// The frame on which it is locked, and its end.
+    locked: Option<(u64, Instant)>,
+    /// The times of its own transmissions.
+    own: VecDeque<(Instant, Instant)>,
+    /// The medium is reserved for others until then.
+    pub(super) reserved_until: Instant,
+}
+
+/// The end of a frame at a receiver.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum End {
+    /// It was not locked on it, or lost it to its own transmission or in a header.
+    Missed,
+    /// It was locked on it; the probability that it was understood, the ratio of its power to the noise, and whether others
+    /// were on the air.
+    Heard { success: f64, ratio: f64, overlapped: bool },
+}
+
+impl Hearing {
+    pub(super) fn new(thresholds: Thresholds) -> Self {
+        Self {
+            thresholds,
+            records: VecDeque::new(),
+            noticed: 0,
+            locked: None,
+            own: VecDeque::new(),
+            reserved_until: Instant::ZERO,
+        }
+    }
+
+    /// Whether a signal of this power is heard at all.
+    pub(super) fn hears(&self, power: f64) -> bool {
+        power >= self.thresholds.sensitivity
+    }
+
+    pub(super) fn noise(&self) -> f64 {
+        self.thresholds.noise
+    }
+
+    /// Whether a preamble of this power is detected in silence.
+    pub(super) fn detects(&self, power: f64) -> bool {
+        power >= self.thresholds.detection && power >= self.thresholds.detection_ratio * self.thresholds.noise
+    }
+
+    pub(super) fn add(&mut self, record: Record) {
+        let after = self.records.iter().rposition(|other| other.arrival <= record.arrival).map_or(0, |at| at + 1);
+        self.records.insert(after.max(self.noticed), record);
+    }
+
+    /// It sends itself.
+    pub(super) fn send(&mut self, from: Instant, until: Instant) {
+        self.own.push_back((from, until));
+        if self.own.len() > 4 {
+            self.own.pop_front();
+        }
+    }
+
+    fn sends_between(&self, from: Instant, until: Instant) -> bool {
+        self.own.iter().any(|(start, end)| *start < until && *end > from)
+    }
+
+    /// Notices everything up to `now`.
+    pub(super) fn advance(&mut self, now: Instant, access: &mut Access) {
+        while let Some(record) = self.records.get(self.noticed).copied()
+            && record.arrival + CCA_TIME <= now
+        {
+            self.notice(record, access);
+            self.noticed += 1;
+        }
+    }
+
+    fn notice(&mut self, record: Record, access: &mut Access) {
+        let at = record.arrival + CCA_TIME;
+        let total: f64 = self.on_air(at).map(|other| other.power).sum();
+        let Thresholds { detection, detection_ratio, energy, noise, .. } = self.thresholds;
+        if record.power >= detection || total >= energy {
+            access.occupy(at, record.end);
+        }
+        if self.locked.is_some_and(|(_, end)| end > at) || self.sends_between(record.arrival, at) {
+            return;
+        }
+        let window = self.records.iter().skip(self.noticed).take_while(|other| other.arrival <= at);
+        let strongest = window.fold(record, |best, other| if other.power > best.power { *other } else { best });
+        let ratio = strongest.power / (noise + (total - strongest.power).max(0.0));
+        if strongest.power >= detection && ratio >= detection_ratio {
+            self.locked = Some((strongest.frame, strongest.end));
+        }
+    }
+
+    fn on_air(&self, at: Instant) -> impl Iterator<Item = &Record> {
+        self.records.iter().filter(move |record| record.arrival <= at && record.end > at)
+    }
+
+    /// A frame has ended here.
+    pub(super) fn end(&mut self, frame: u64, mode: Mode, size: u32, curves: &ErrorCurves) -> End {
+        let Some((locked, _)) = self.locked.filter(|(locked, _)| *locked == frame) else { return End::Missed };
+        self.locked = None;
+        let Some(record) = self.records.iter().find(|record| record.frame == locked).copied() else {
+            return End::Missed;
+        };
+        if self.sends_between(record.arrival, record.end) {
+            return End::Missed;
+        }
+        let overlapped = self
+            .records
+            .iter()
+            .any(|other| other.frame != frame && other.arrival < record.end && other.end > record.arrival);
+        let mut headers = 0.0;
+        for header in mode.headers() {
+            let (from, until) = (record.arrival + header.start, record.arrival + header.end);
+            headers += self.pieces(&record, from, until, overlapped, |sinr, share| {
+                curves.ln_header_success(sinr, (f64::from(header.bits) * share + 0.5) as u32)
+            });
+        }
+        let bits = f64::from(size) * 8.0;
+        let payload =
+            self.pieces(&record, record.arrival + mode.header_duration(), record.end, overlapped, |sinr, share| {
+                curves.ln_success(mode, sinr, (bits * share + 0.5) as u32)
+            });
+        let success = crate::phy::error_model::success(headers + payload);
+        End::Heard { success, ratio: record.power / self.thresholds.noise, overlapped }
+    }
+
+    /// Adds up what each piece with the same interference contributes: its ratio of signal to interference and noise, and its
+    /// share of the time.
+    fn pieces(
+        &self,
+        record: &Record,
+        from: Instant,
+        until: Instant,
+        overlapped: bool,
+        of: impl Fn(f64, f64) -> f64,
+    ) -> f64 {
+        let noise = self.thresholds.noise;
+        if !overlapped {
+            return of(record.power / noise, 1.0);
+        }
+        let others = || self.records.iter().filter(|other| other.frame != record.frame);
+        let mut edges: Vec<Instant> = others().flat_map(|other| [other.arrival, other.end]).collect();
+        edges.retain(|edge| *edge > from && *edge < until);
+        edges.extend([from, until]);
+        edges.sort_unstable();
+        let whole = until.since(from).as_nanos() as f64;
+        let piece = |pair: &[Instant]| {
+            let (start, end) = (pair[0], pair[1]);
+            let on = others().filter(|other| other.arrival <= start && other.end > start);
+            let interference: f64 = on.map(|other| other.power).sum();
+            let share = end.since(start).as_nanos() as f64 / whole;
+            if share > 0.0 { of(record.power / (noise + interference), share) } else { 0.0 }
+        };
+        edges.windows(2).map(piece).sum()
+    }
+
+    /// Forgets records that ended before `before`.
+    pub(super) fn forget(&mut self, before: Instant) {
+        while let Some(first) = self.records.front()
+            && self.noticed > 0
+            && first.end < before
+        {
+            self.records.pop_front();
+            self.noticed -= 1;
+        }
+    }
+}
+
+/// How long a record is kept behind its end: as long as a frame that it may have disturbed.
+pub(super) const MEMORY: Duration = Duration::from_millis(20);
